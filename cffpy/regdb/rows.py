@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""The compiled register database's rows: plain tuples, as marshal stores them.
+
+One *generation* (A2XX ... A7XX) is compiled on its own: the ``chip`` varset is resolved, elements
+that its chip rules out are gone, and files that its root file does not import are not in it.
+
+=========  =====================================================================================
+row        fields
+=========  =====================================================================================
+generation ``{"chip", "root", "register_domains", "enums": {name: marshal(values)},
+           "domains": {name: marshal(domain)}}``; a generation without its own register domain
+           for the common registers lists the second one, as A2XX does: ``("A2XX", "AXXX")``
+domain     (elements, buckets): ``buckets`` is None for a small domain, else
+           ``{offset >> 4: (element index, ...)}`` in declaration order
+register   (REGISTER, name, condition, offset, length, stride, dwords, type, usage)
+array      (ARRAY, name, condition, offset, length, stride, index enum or None, elements);
+           ``offset`` is an int, or a tuple of ints for an array without a regular stride
+stripe     (STRIPE, name or None, condition, offset, length, stride, elements)
+type       (kind, name, low, high, shr, radix, addvariant, payload): payload is the enum's name
+           (ENUM), values (INLINE_ENUM), fields (*BITSET), else None
+field      (name, condition, type)
+value      (name, number or None, condition)
+condition  None, or ((varset, mask), ...): in force when for each varset that has a current
+           variant bit ``position of the variant in its enum`` of ``mask`` is set
+=========  =====================================================================================
+
+Offsets, lengths and strides are in dwords, a register's ``length`` is its number of repeats.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+SCHEMA = 1
+
+REGISTER, ARRAY, STRIPE = range(3)
+
+(
+    HEX,
+    INT,
+    UINT,
+    FLOAT,
+    BOOLEAN,
+    FIXED,
+    UFIXED,
+    REGID,
+    ENUM,
+    INLINE_ENUM,
+    BITSET,  # a named bitset, not inline
+    NAMED_INLINE_BITSET,  # a named bitset declared inline
+    INLINE_BITSET,  # the fields stand in the register itself
+) = range(13)
+
+Condition: TypeAlias = tuple[tuple[str, int], ...] | None
+TypeRow: TypeAlias = tuple[int, str, int, int, int, int, bool, Any]
+FieldRow: TypeAlias = tuple[str, Condition, TypeRow]
+ValueRow: TypeAlias = tuple[str, int | None, Condition]
+ElementRow: TypeAlias = tuple[Any, ...]
+DomainRow: TypeAlias = tuple[tuple[ElementRow, ...], dict[int, tuple[int, ...]] | None]
