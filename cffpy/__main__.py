@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Entry point of ``cffpy`` and ``python -m cffpy``: the shortest way to what was asked for.
+
+``--version`` alone is answered before anything is imported; errors end as one line and an exit
+code, and as a traceback only with ``--debug`` or CFFPY_DEBUG=1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cffpy._version import __version__
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        sys.stdout.write(f"cffpy {__version__}\n")
+        return
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    from cffpy.cli.output import run_guarded
+
+    debug = os.environ.get("CFFPY_DEBUG", "") not in ("", "0") or arguments[:1] == ["--debug"]
+
+    def action() -> int:
+        from cffpy.cli.main import run
+
+        return run(arguments)
+
+    return run_guarded(action, debug)
+
+
+if __name__ == "__main__":
+    main()

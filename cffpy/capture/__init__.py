@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Captures: which GPU, which buffers, which submits."""

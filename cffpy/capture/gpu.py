@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Which GPU a capture is of: RD_GPU_ID and RD_CHIP_ID to a ``Gpu``.
+
+``lookup_gpu_id`` and ``lookup_chip_id`` know exactly the ids that Mesa 25.0.7's cffdump knows (it
+crashes on others); ``guess`` goes by the generation that an unknown id still shows.
+
+A chip id is ``core << 24 | major << 16 | minor << 8 | patch`` in bits 31:0, with fuses or a speed
+bin in bits 47:32. Up to a6xx, core, major and minor are the digits of the GPU id.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Gpu(NamedTuple):
+    """A GPU. ``gpu_id`` or ``chip_id`` is 0 where only the other one names it."""
+
+    gpu_id: int
+    chip_id: int
+    generation: int  # 2..7: a2xx..a7xx
+    name: str  # e.g. "FD630"
+
+    @property
+    def is_64bit(self) -> bool:
+        """Addresses take two dwords, from a5xx on."""
+        return self.generation >= 5
+
+    @property
+    def chip(self) -> str:
+        """The register database's name of the generation, e.g. ``A6XX``."""
+        return f"A{self.generation}XX"
+
+
+# The parts that have a GPU id.
+_GPU_IDS = frozenset(
+    [
+        *(200, 201, 205, 220),
+        *(305, 307, 320, 330),
+        *(405, 420, 430),
+        *(505, 506, 508, 509, 510, 512, 530, 540),
+        *(605, 608, 610, 612, 615, 616, 618, 619, 620, 630, 640, 650, 660, 680, 690),
+        740,
+    ]
+)
+_CLASSIC_GENERATIONS = range(2, 7)
+_CORE_A7XX = 0x43  # chip ids since a735 carry no digits of the name
+
+# Chip id -> generation, name, "any fuse bits".
+_CHIP_IDS = {
+    0x03000512: (3, "FD305B", True),
+    0x03000620: (3, "FD306A", False),
+    0x06020100: (6, "FD621", True),
+    0x06030500: (6, "Adreno 7c+ Gen 3", True),
+    0x06060201: (6, "FD644", False),
+    0x06060300: (6, "FD663", True),
+    0x06090000: (6, "FD690", True),
+    0x07030001: (7, "FD730", True),
+    0x07030002: (7, "FD725", True),
+    0x43030B00: (7, "FD735", False),
+    0x43050A00: (7, "FDA32", True),
+    0x43050A01: (7, "FD740", True),
+    0x43050B00: (7, "FD740v3", True),
+    0x43050C01: (7, "FDX1-85", True),
+    0x43051401: (7, "FD750", True),
+}
+
+
+def lookup_gpu_id(gpu_id: int) -> Gpu | None:
+    """The GPU of an RD_GPU_ID, or None for an id that the reference does not know."""
+    return _of_gpu_id(gpu_id) if gpu_id in _GPU_IDS else None
+
+
+def lookup_chip_id(chip_id: int) -> Gpu | None:
+    """The GPU of an RD_CHIP_ID, or None for an id that the reference does not know."""
+    core_id = chip_id & 0xFFFFFFFF
+    listed = _CHIP_IDS.get(core_id)
+    if listed is not None:
+        generation, name, any_fuses = listed
+        if any_fuses or chip_id == core_id:
+            return Gpu(0, chip_id, generation, name)
+    gpu_id = _classic_gpu_id(core_id)
+    if gpu_id in _GPU_IDS and gpu_id // 100 in _CLASSIC_GENERATIONS:
+        return Gpu(gpu_id, chip_id, gpu_id // 100, f"FD{gpu_id}")
+    return None
+
+
+def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:
+    """The GPU of ids that the reference need not know, by generation; None if even that is unclear.
+
+    The hundreds of a GPU id are the generation; so is a chip id's core, with 0x43 for later a7xx.
+    """
+    known = lookup_gpu_id(gpu_id) or (lookup_chip_id(chip_id) if chip_id else None)
+    if known is not None:
+        return known
+    if 2 <= gpu_id // 100 <= 7:
+        return _of_gpu_id(gpu_id)
+    core = chip_id >> 24 & 0xFF
+    if core == _CORE_A7XX or core == 7:
+        return Gpu(0, chip_id, 7, f"chip {chip_id & 0xFFFFFFFF:#010x}")
+    if core in _CLASSIC_GENERATIONS:
+        classic = _classic_gpu_id(chip_id & 0xFFFFFFFF)
+        if classic:
+            return Gpu(classic, chip_id, core, f"FD{classic}")
+        return Gpu(0, chip_id, core, f"chip {chip_id & 0xFFFFFFFF:#010x}")
+    return None
+
+
+def _of_gpu_id(gpu_id: int) -> Gpu:
+    return Gpu(gpu_id, 0, gpu_id // 100, f"FD{gpu_id}")
+
+
+def _classic_gpu_id(core_id: int) -> int:
+    """The GPU id whose digits are core, major and minor; 0 where they are no digits."""
+    core, major, minor = core_id >> 24, core_id >> 16 & 0xFF, core_id >> 8 & 0xFF
+    if core > 9 or major > 9 or minor > 9:
+        return 0
+    return core * 100 + major * 10 + minor

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""The command ``cffpy``: the table of its commands, each imported when it is run.
+
+The table carries every command's name and one line of help, so that ``cffpy --help`` imports none
+of them. A new command is a row here and a file in this folder.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import click
+
+from cffpy._version import __version__
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK
+
+
+class _Row(NamedTuple):
+    """Where a command is, and the line that describes it."""
+
+    module: str
+    attribute: str
+    help: str
+
+
+COMMANDS = {
+    "dump": _Row("cffpy.cli.dump", "dump", "Decode captures as Mesa's cffdump prints them."),
+    "info": _Row("cffpy.cli.info", "info", "What is in a capture: GPU, submits, buffers, damage."),
+    "db": _Row("cffpy.cli.db", "db", "The register database: look up, check, import."),
+}
+
+_EXAMPLES = """\b
+Examples:
+  cffpy info capture.rd.gz            what is in the file
+  cffpy dump capture.rd.gz            everything, as cffdump prints it
+  cffpy dump --once -s capture.rd     summaries of the draws only
+  zstd -dc capture.rd.zst | cffpy dump -
+"""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are rows of a table; a command's module is imported to run it."""
+
+    def __init__(self, *args: Any, rows: dict[str, _Row], **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self._rows = rows
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """All names, in the order of the table."""
+        return list(self._rows)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import the command called ``name``."""
+        row = self._rows.get(name)
+        if row is None:
+            return None
+        from importlib import import_module
+
+        command = getattr(import_module(row.module), row.attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a suggestion for a name that is no command."""
+        if arguments and arguments[0] not in self._rows and not arguments[0].startswith("-"):
+            from difflib import get_close_matches
+
+            name = arguments[0]
+            message = f"no such command {name!r}."
+            near = get_close_matches(name, self._rows, n=3, cutoff=0.5)
+            if near:
+                message += f" Did you mean {' or '.join(repr(match) for match in near)}?"
+            elif os.path.exists(name):
+                message += f" To decode a file: cffpy dump {name}"
+            context.fail(message)
+        return super().resolve_command(context, arguments)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.help) for name, row in self._rows.items()])
+
+
+@click.command(
+    cls=LazyGroup,
+    rows=COMMANDS,
+    epilog=_EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="cffpy", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show a traceback when something goes wrong.")
+def cli(debug: bool) -> None:
+    """Decode Adreno GPU command-stream captures (.rd, also compressed)."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line; the exit code.
+
+    Without ``cli.main``, which has its own ideas about interrupts and broken pipes; only a shell
+    that asks for completions gets it.
+    """
+    if "_CFFPY_COMPLETE" in os.environ:
+        cli.main(args=arguments, prog_name="cffpy")
+    try:
+        with cli.make_context("cffpy", list(arguments)) as context:
+            result = cli.invoke(context)
+    except click.exceptions.Exit as problem:
+        return problem.exit_code
+    except click.exceptions.Abort:
+        return EXIT_FAILURE
+    except click.ClickException as problem:
+        problem.show()
+        return problem.exit_code
+    return result if isinstance(result, int) else EXIT_OK

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Where output goes: colour, pager, big raw output, progress, errors, exit codes.
+
+Data goes to standard output, everything else to standard error. Nothing here imports rich or
+subprocess before it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+EXIT_OK = 0
+EXIT_FAILURE = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+_Item = TypeVar("_Item")
+
+_LESS_FLAGS = "FRSMKX"  # as the reference: quit if short, raw colours, chop lines, keep the screen
+
+
+def is_terminal(stream: IO[Any] | None) -> bool:
+    """True if the stream is a terminal; False for a closed or missing one."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def use_colour(flag: bool | None = None, stdout: IO[Any] | None = None) -> bool:
+    """Whether to colour standard output; decided here and nowhere else.
+
+    A flag decides; then a non-empty NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, in this order; then
+    whether standard output is a terminal that is not ``dumb``.
+    """
+    if flag is not None:
+        return flag
+    environment = os.environ
+    if environment.get("NO_COLOR"):
+        return False
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+        if environment.get(name, "") not in ("", "0"):
+            return True
+    return is_terminal(sys.stdout if stdout is None else stdout) and (
+        environment.get("TERM") != "dumb"
+    )
+
+
+def console(colour: bool | None = None) -> Console:
+    """A rich console on standard output with the colour decision applied."""
+    from rich.console import Console
+
+    colour = use_colour(colour)
+    terminal = is_terminal(sys.stdout)
+    return Console(
+        force_terminal=True if colour else None,
+        color_system="auto" if colour and terminal else ("standard" if colour else None),
+        no_color=not colour,
+        highlight=False,
+        width=None if terminal else 200,
+    )
+
+
+def pager_command() -> str | None:
+    """The pager as a shell command: CFFPY_PAGER, PAGER, else less; None to have no pager."""
+    for name in ("CFFPY_PAGER", "PAGER"):
+        chosen = os.environ.get(name)
+        if chosen is not None:
+            return None if chosen.strip() in ("", "cat") else chosen
+    from shutil import which
+
+    return "less" if which("less") else None
+
+
+@contextmanager
+def paged_output(pager: bool = True) -> Iterator[BinaryIO]:
+    """An unbuffered binary file for big output: the pager's input, or standard output itself.
+
+    The pager runs only where standard output is a terminal. Quitting it is no error: writing then
+    raises BrokenPipeError inside the block, which ends the block quietly.
+    """
+    command = pager_command() if pager and is_terminal(sys.stdout) else None
+    if command is None:
+        sys.stdout.flush()
+        with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as raw:
+            yield raw
+        return
+    with _pager_process(command) as stream:
+        yield stream
+
+
+@contextmanager
+def _pager_process(command: str) -> Iterator[BinaryIO]:
+    import signal
+    import subprocess
+
+    environment = dict(os.environ)
+    environment.setdefault("LESS", _LESS_FLAGS)
+    process = subprocess.Popen(
+        command, shell=True, stdin=subprocess.PIPE, env=environment, bufsize=0
+    )
+    stream = process.stdin
+    assert stream is not None
+    # Ctrl-C belongs to the pager, which stops its own search or following with it.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield stream  # type: ignore[misc]  # IO[bytes] of an unbuffered pipe is a raw file
+    except BrokenPipeError:
+        pass
+    finally:
+        with suppress(BrokenPipeError):
+            stream.close()
+        process.wait()
+        signal.signal(signal.SIGINT, before)
+
+
+def write_all(stream: BinaryIO, data: bytes) -> None:
+    """Write all of ``data`` to a raw file, which may take less than it is given at a time."""
+    written = stream.write(data) or 0
+    while written < len(data):
+        written += stream.write(memoryview(data)[written:]) or 0
+
+
+def progress(items: Iterable[_Item], label: str, total: int | None = None) -> Iterable[_Item]:
+    """The items; while they are taken, a progress bar on standard error if it is a terminal."""
+    if not is_terminal(sys.stderr):
+        return items
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(
+        items, description=label, total=total, console=Console(stderr=True), transient=True
+    )
+
+
+def print_error(message: str) -> None:
+    """One line on standard error, in the form of every error of cffpy."""
+    _print_line("error", message)
+
+
+def print_warning(message: str) -> None:
+    """One line on standard error about something that did not stop the work."""
+    _print_line("warning", message)
+
+
+def _print_line(kind: str, message: str) -> None:
+    try:
+        sys.stderr.write(f"cffpy: {kind}: {message}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        return  # nobody listens
+
+
+def discard_output() -> None:
+    """Point standard output at nothing, so that no later flush meets the broken pipe again."""
+    try:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
+    except (OSError, ValueError, AttributeError):
+        return
+
+
+def run_guarded(action: Callable[[], int | None], debug: bool = False) -> int:
+    """Run a command; turn what may go wrong in it into one line and an exit code."""
+    from cffpy.errors import CffpyError
+
+    try:
+        code = action()
+        sys.stdout.flush()
+        return EXIT_OK if code is None else code
+    except KeyboardInterrupt:
+        discard_output()
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        discard_output()
+        return EXIT_OK
+    except CffpyError as problem:
+        if debug:
+            raise
+        _flush_quietly()
+        print_error(str(problem))
+        return EXIT_FAILURE
+    except Exception as problem:
+        if debug:
+            raise
+        _flush_quietly()
+        kind = type(problem).__name__
+        print_error(f"internal error: {kind}: {problem} (CFFPY_DEBUG=1 shows where)")
+        return EXIT_FAILURE
+
+
+def _flush_quietly() -> None:
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        discard_output()

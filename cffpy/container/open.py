@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT
+"""From a path, or ``-`` for standard input, to the decompressed content of a capture.
+
+The compression is told by the first bytes, not by the name: gzip, zstd, xz, bzip2 (each also as
+several members in a row), zip and tar archives (their first entry), or none. Compressed layers
+may be nested. The content is held once: a raw file is mapped, a compressed one is decompressed in
+small steps into one growing buffer, and never past a limit (``CFFPY_MAX_BYTES``).
+
+A broken compressed stream is no error: what came out before the break is the content, and
+``Content.damage`` says where it broke.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from cffpy.container.damage import Damage
+from cffpy.errors import ContainerError
+from cffpy.layout import BytesLike
+
+DEFAULT_MAX_BYTES = 4 << 30
+_INPUT_STEP = 64 << 10  # bytes of compressed data taken at a time
+_OUTPUT_STEP = 1 << 20  # bytes that a decompressor may give out at a time
+_XZ_MEMORY = 512 << 20  # bytes; a hostile header may ask for 4 GiB
+_REFERENCE_BLOCK = 64 << 10
+_MAX_LAYERS = 4
+
+_MAGICS = (
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"BZh", "bzip2"),
+    (b"PK\x03\x04", "zip"),
+)
+_SNIFF_SIZE = 512
+
+
+class Content:
+    """A capture's decompressed bytes and how they were packed.
+
+    ``data``: read-only view. ``compression``: ``none``, ``gzip``, ..., with layers as in
+    ``gzip+tar``. ``file_size``: bytes as stored. ``damage``: of the compressed stream, or None.
+    """
+
+    __slots__ = ("compression", "damage", "data", "file_size", "name")
+
+    def __init__(
+        self, name: str, data: BytesLike, compression: str, file_size: int, damage: Damage | None
+    ) -> None:
+        self.name = name
+        self.data = memoryview(data).toreadonly()
+        self.compression = compression
+        self.file_size = file_size
+        self.damage = damage
+
+    @property
+    def decompression_error(self) -> bool:
+        """True where the reference stops with ``corrupt file`` because decompression failed."""
+        return self.damage is not None and self.damage.reference_says_corrupt
+
+    @property
+    def reference_size(self) -> int:
+        """How many bytes of ``data`` the reference sees before it stops.
+
+        Its decompressor (libarchive 3.6) hands out blocks of 64 KiB and loses the block in which
+        the stream breaks; if that is the first block the file cannot even be opened.
+        """
+        if self.decompression_error:
+            return len(self.data) // _REFERENCE_BLOCK * _REFERENCE_BLOCK
+        return len(self.data)
+
+
+def open_capture(path: str) -> Content:
+    """Read and decompress a capture; ``-`` is standard input.
+
+    Raises ContainerError if it cannot be read at all or is larger than CFFPY_MAX_BYTES.
+    """
+    limit = _limit()
+    if path == "-":
+        name, stored = "standard input", _read_stream(limit)
+    else:
+        name, stored = path, _map_file(path)
+    return open_bytes(stored, name, limit)
+
+
+def open_bytes(stored: BytesLike, name: str = "data", limit: int = DEFAULT_MAX_BYTES) -> Content:
+    """As ``open_capture``, for a file that is in memory already."""
+    view = memoryview(stored)
+    file_size = len(view)
+    layers: list[str] = []
+    damage: Damage | None = None
+    while (layer := _sniff(view)) is not None and len(layers) < _MAX_LAYERS:
+        layers.append(layer)
+        if layer == "tar":
+            from cffpy.container.archive import first_of_tar
+
+            view = first_of_tar(view, name)
+        else:
+            output, problem = _unpack(layer, view, name, limit)
+            view = memoryview(output)
+            damage = problem or damage
+    return Content(name, view, "+".join(layers) or "none", file_size, damage)
+
+
+def _limit() -> int:
+    chosen = os.environ.get("CFFPY_MAX_BYTES", "")
+    if not chosen:
+        return DEFAULT_MAX_BYTES
+    try:
+        return int(chosen, 0)
+    except ValueError:
+        raise ContainerError(f"CFFPY_MAX_BYTES is no number: {chosen!r}") from None
+
+
+def _sniff(view: memoryview) -> str | None:
+    start = bytes(view[:_SNIFF_SIZE])
+    for magic, name in _MAGICS:
+        if start.startswith(magic):
+            return name
+    return "tar" if start[257:262] == b"ustar" else None
+
+
+def _map_file(path: str) -> BytesLike:
+    import mmap
+    import stat
+
+    try:
+        with open(path, "rb") as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                if os.fstat(file.fileno()).st_size == 0:
+                    return b""
+                return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            return _read_all(file.readinto, path, _limit())
+    except OSError as problem:
+        raise ContainerError(f"{path}: {problem.strerror or problem}") from None
+
+
+def _read_stream(limit: int) -> BytesLike:
+    try:
+        with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as file:
+            return _read_all(file.readinto, "standard input", limit)
+    except (OSError, AttributeError, ValueError) as problem:
+        raise ContainerError(f"standard input: {problem}") from None
+
+
+def _read_all(read_into: Callable[[memoryview], int | None], name: str, limit: int) -> bytearray:
+    """All bytes of a pipe; bounded, for its length is not known beforehand."""
+    collected = bytearray()
+    step = bytearray(_OUTPUT_STEP)
+    with memoryview(step) as window:
+        while count := read_into(window):
+            collected += window[:count]
+            if len(collected) > limit:
+                raise _too_large(name, limit)
+    return collected
+
+
+def _too_large(name: str, limit: int) -> ContainerError:
+    return ContainerError(
+        f"{name}: more than {limit} bytes when decompressed (CFFPY_MAX_BYTES sets the limit)"
+    )
+
+
+# --- decompressors ----------------------------------------------------------------------------
+
+
+class _Member(Protocol):
+    """One compressed member being decompressed: what bz2, lzma and zstd have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
+
+
+class _GzipMember:
+    """zlib's decompressor in the manner of the others; an error loses nothing that came out."""
+
+    def __init__(self) -> None:
+        import zlib
+
+        self._inner = zlib.decompressobj(wbits=31)
+        self._error = zlib.error
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inner.unconsumed_tail
+
+    def decompress(self, data: bytes, max_length: int = 0) -> bytes:
+        data = self._inner.unconsumed_tail + data
+        before = self._inner.copy()
+        try:
+            return self._inner.decompress(data, max_length)
+        except self._error as problem:
+            raise _Broken(str(problem), _until_error(before, data, self._error)) from None
+
+
+class _Broken(Exception):
+    """A compressed stream broke; ``output`` came out of the last step before it did."""
+
+    def __init__(self, reason: str, output: bytes) -> None:
+        self.output = output
+        super().__init__(reason)
+
+
+def _until_error(inner: object, data: bytes, error: type[Exception]) -> bytes:
+    """What comes out of ``data``, fed byte by byte, before the decompressor gives up."""
+    output = bytearray()
+    decompress = inner.decompress  # type: ignore[attr-defined]
+    try:
+        for index in range(len(data)):
+            output += decompress(data[index : index + 1])
+    except error:
+        pass
+    return bytes(output)
+
+
+def _new_member(layer: str) -> _Member:
+    if layer == "gzip":
+        return _GzipMember()
+    if layer == "bzip2":
+        import bz2
+
+        return bz2.BZ2Decompressor()
+    if layer == "xz":
+        import lzma
+
+        return lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+    return _new_zstd_member()
+
+
+def _new_zstd_member() -> _Member:
+    try:
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdDecompressor
+        else:
+            from backports.zstd import ZstdDecompressor
+    except ImportError:
+        raise ContainerError("zstd files need the package backports.zstd") from None
+    member: _Member = ZstdDecompressor()
+    return member
+
+
+def _errors(layer: str) -> tuple[type[Exception], ...]:
+    """The exceptions by which a layer's decompressor reports a broken stream."""
+    if layer == "xz":
+        import lzma
+
+        return (lzma.LZMAError, MemoryError)
+    if layer == "zstd":
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdError
+        else:
+            from backports.zstd import ZstdError
+        error: type[Exception] = ZstdError
+        return (error,)
+    return (OSError, ValueError, EOFError)
+
+
+def _unpack(layer: str, view: memoryview, name: str, limit: int) -> tuple[bytearray, Damage | None]:
+    if layer == "zip":
+        from cffpy.container.archive import steps_of_zip
+
+        steps = steps_of_zip(view, name)
+    else:
+        steps = _steps(layer, view)
+    output = bytearray()
+    for step in steps:
+        if isinstance(step, str):
+            return output, _broken_stream(layer, len(output), step)
+        output += step
+        if len(output) > limit:
+            raise _too_large(name, limit)
+    return output, None
+
+
+def _broken_stream(layer: str, offset: int, reason: str) -> Damage:
+    # The reference takes no notice of checksums, nor of what follows the last member.
+    silent = "check" in reason or "follow" in reason
+    return Damage(
+        offset,
+        f"{layer} stream: {reason}",
+        reference_says_corrupt=not silent,
+        decompression_error=True,
+    )
+
+
+def _steps(layer: str, view: memoryview) -> Iterator[bytes | str]:
+    """Decompressed pieces of all members; a last ``str`` says what is wrong with the stream."""
+    member = _new_member(layer)
+    broken: tuple[type[Exception], ...] = (*_errors(layer), _Broken)
+    magic = next(magic for magic, name in _MAGICS if name == layer)
+    position = 0
+    while True:
+        if member.eof:
+            position -= len(member.unused_data)
+            rest = bytes(view[position : position + len(magic)])
+            if rest != magic:
+                if any(view[position : position + _SNIFF_SIZE]):
+                    yield f"{len(view) - position} bytes follow its end"
+                return
+            member = _new_member(layer)
+        data = b""
+        if member.needs_input:
+            data = bytes(view[position : position + _INPUT_STEP])
+            position += len(data)
+            if not data:
+                yield "cut short"
+                return
+        try:
+            step = member.decompress(data, _OUTPUT_STEP)
+        except broken as problem:
+            if isinstance(problem, _Broken):
+                yield problem.output
+            yield str(problem) or type(problem).__name__
+            return
+        if step:
+            yield step

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Sections of a decompressed capture, read in a loop over the declared layouts.
+
+    for section in iter_sections(content.data, damage := []):
+        if section.type == SectionType.GPUADDR:
+            address, length = gpu_address(section.payload)
+
+Payloads are views of the file's one copy in memory. Damage never raises: what can be read is
+given out, and the rest is recorded with its offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cffpy.container.damage import Damage
+from cffpy.container.layouts import (
+    CHIP_ID,
+    COMMAND_STREAM_ADDRESS,
+    GPU_ADDRESS,
+    GPU_ID,
+    RESYNC_MARKER,
+    SECTION_HEADER,
+    SectionType,
+    section_name,
+)
+from cffpy.layout import BytesLike, Layout
+
+__all__ = (
+    "Damage",
+    "Section",
+    "SectionType",
+    "chip_id",
+    "command_stream_address",
+    "gpu_address",
+    "gpu_id",
+    "iter_sections",
+    "section_name",
+    "text",
+)
+
+# The size field is signed for the reference: it stops at a negative one.
+_SIZE_LIMIT = 1 << 31
+
+
+class Section(NamedTuple):
+    """One section. ``offset`` is that of its header in the decompressed file, in bytes.
+
+    ``type`` is a plain number: compare it with ``SectionType``; unknown types pass through.
+    """
+
+    type: int
+    offset: int
+    payload: memoryview
+
+
+def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterator[Section]:
+    """The sections of ``data`` in order; what is wrong is appended to ``damage``.
+
+    Resync markers are skipped. The last section may be cut short by the end of the file: it comes
+    with the payload that is there. A size with bit 31 set ends the file.
+    """
+    damage = [] if damage is None else damage
+    view = memoryview(data)
+    end = len(view)
+    header = SECTION_HEADER.struct
+    read_header, header_size = header.unpack_from, header.size
+    marker = tuple(field.default for field in RESYNC_MARKER.fields)
+    offset = 0
+    while offset + header_size <= end:
+        start = offset
+        section_type, size = values = read_header(view, start)
+        offset = start + header_size
+        if values == marker:
+            continue
+        if size >= _SIZE_LIMIT:
+            message = f"{section_name(section_type)} with the impossible size {size:#x}"
+            damage.append(Damage(start, message, reference_says_corrupt=True))
+            return
+        payload = view[offset : offset + size]
+        if len(payload) < size:
+            damage.append(Damage(start, _cut_short(section_type, size, len(payload))))
+        offset += size
+        yield Section(section_type, start, payload)
+    if offset < end:
+        damage.append(Damage(offset, f"{end - offset} bytes are left, too few for a section"))
+
+
+def gpu_address(payload: BytesLike) -> tuple[int, int]:
+    """RD_GPUADDR: the buffer's address and its length in bytes. Missing bytes count as 0."""
+    low, length, high = GPU_ADDRESS.read_bytes(_padded(payload, GPU_ADDRESS))
+    return low | high << 32, length
+
+
+def command_stream_address(payload: BytesLike) -> tuple[int, int]:
+    """RD_CMDSTREAM_ADDR: the stream's address and length in dwords. Missing bytes count as 0."""
+    low, dwords, high = COMMAND_STREAM_ADDRESS.read_bytes(_padded(payload, COMMAND_STREAM_ADDRESS))
+    return low | high << 32, dwords
+
+
+def gpu_id(payload: BytesLike) -> int:
+    """RD_GPU_ID, e.g. 630. Missing bytes count as 0."""
+    return GPU_ID.read_bytes(_padded(payload, GPU_ID))[0]
+
+
+def chip_id(payload: BytesLike) -> int:
+    """RD_CHIP_ID, 64 bits. Missing bytes count as 0."""
+    return CHIP_ID.read_bytes(_padded(payload, CHIP_ID))[0]
+
+
+def text(payload: BytesLike) -> str:
+    """An ASCII payload up to its NUL, if it has one; other bytes come as backslash escapes."""
+    return bytes(payload).split(b"\0", 1)[0].decode("ascii", "backslashreplace")
+
+
+def _padded(payload: BytesLike, layout: Layout) -> BytesLike:
+    """The payload, or, where it stops amid a field, its bytes with zeros up to the layout's end."""
+    length = len(payload)
+    if length == layout.size or length >= layout.full_size:
+        return payload
+    return bytes(payload).ljust(layout.full_size if length > layout.size else layout.size, b"\0")
+
+
+def _cut_short(section_type: int, size: int, there: int) -> str:
+    return f"{section_name(section_type)} is cut short: {there} of its {size} bytes are there"
