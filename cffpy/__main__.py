@@ -17,9 +17,19 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
-        sys.stdout.write(f"cffpy {__version__}\n")
+        _print_version()
         return
     sys.exit(_run(arguments))
+
+
+def _print_version() -> None:
+    try:
+        sys.stdout.write(f"cffpy {__version__}\n")
+        sys.stdout.flush()
+    except OSError:
+        from cffpy.cli.output import discard_output
+
+        discard_output()
 
 
 def _run(arguments: list[str]) -> int:

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""What is in a capture, without decoding it: GPU, processes, submits, streams, buffers, damage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
+from cffpy.capture.memory import MemoryImage
+from cffpy.container import rd
+from cffpy.container.damage import Damage
+from cffpy.container.open import Content
+from cffpy.container.rd import Section, SectionType
+
+#: What became of a buffer: ``kept``; ``replaced`` by a later one at its address; ``dropped``,
+#: because it starts inside another.
+BufferState = Literal["kept", "replaced", "dropped"]
+
+
+@dataclass(slots=True)
+class BufferSummary:
+    """One RD_BUFFER_CONTENTS. ``size`` is the declared length, ``contents`` what is there (bytes).
+
+    ``offset`` is the section's, in the decompressed file.
+    """
+
+    address: int
+    size: int
+    contents: int
+    offset: int
+    state: BufferState = "kept"
+
+
+@dataclass(slots=True)
+class StreamSummary:
+    """One RD_CMDSTREAM_ADDR; ``index`` counts them over the file, as the dump's numbers do.
+
+    ``captured_dwords``: how many of its ``dwords`` are in the buffer that holds it, when there is
+    one; None where its address is in no buffer.
+    """
+
+    index: int
+    address: int
+    dwords: int
+    captured_dwords: int | None
+    process: str | None
+
+
+@dataclass(slots=True)
+class SubmitSummary:
+    """Streams that share one set of buffers: all up to the RD_GPUADDR that drops the set."""
+
+    index: int
+    process: str | None = None
+    streams: list[StreamSummary] = field(default_factory=list)
+    buffers: list[BufferSummary] = field(default_factory=list)
+
+    @property
+    def kept_buffers(self) -> list[BufferSummary]:
+        """The buffers that the streams can see."""
+        return [buffer for buffer in self.buffers if buffer.state == "kept"]
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes declared by the buffers that the streams can see."""
+        return sum(buffer.size for buffer in self.kept_buffers)
+
+
+@dataclass(slots=True)
+class SectionCount:
+    """How many sections of a type there are, and the bytes of their payloads."""
+
+    type: int
+    count: int = 0
+    payload_bytes: int = 0
+
+
+@dataclass(slots=True)
+class CaptureSummary:
+    """What is in one capture file. ``gpu_known``: by the reference, not only by its generation."""
+
+    name: str
+    compression: str
+    file_size: int
+    size: int
+    gpu: Gpu | None = None
+    gpu_known: bool = False
+    gpu_id: int = 0
+    chip_id: int = 0
+    sections: dict[int, SectionCount] = field(default_factory=dict)
+    processes: list[str] = field(default_factory=list)
+    submits: list[SubmitSummary] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+
+    @property
+    def streams(self) -> list[StreamSummary]:
+        """All command streams in the order of the file."""
+        return [stream for submit in self.submits for stream in submit.streams]
+
+
+def summarise(content: Content) -> CaptureSummary:
+    """Go through all sections of a file once."""
+    summary = CaptureSummary(
+        content.name, content.compression, content.file_size, len(content.data)
+    )
+    _Collector(summary).run(content)
+    if content.damage is not None:
+        summary.damage.append(content.damage)
+    return summary
+
+
+class _Collector:
+    """What has to be remembered from section to section."""
+
+    def __init__(self, summary: CaptureSummary) -> None:
+        self.summary = summary
+        self.image = MemoryImage()
+        self.address = 0
+        self.size = 0
+        self.process: str | None = None
+        self.submit: SubmitSummary | None = None
+        self.latest: dict[int, BufferSummary] = {}
+        self.stream_count = 0
+
+    def run(self, content: Content) -> None:
+        handlers = {
+            SectionType.CMD: self._command,
+            SectionType.GPUADDR: self._gpu_address,
+            SectionType.BUFFER_CONTENTS: self._contents,
+            SectionType.CMDSTREAM_ADDR: self._stream,
+            SectionType.GPU_ID: self._gpu_id,
+            SectionType.CHIP_ID: self._chip_id,
+        }
+        by_number = {int(number): handler for number, handler in handlers.items()}
+        counts = self.summary.sections
+        for section in rd.iter_sections(content.data, self.summary.damage):
+            count = counts.get(section.type)
+            if count is None:
+                count = counts[section.type] = SectionCount(section.type)
+            count.count += 1
+            count.payload_bytes += len(section.payload)
+            handler = by_number.get(section.type)
+            if handler is not None:
+                handler(section)
+        self._settle_gpu()
+
+    def _current(self) -> SubmitSummary:
+        if self.submit is None:
+            self.submit = SubmitSummary(len(self.summary.submits), self.process)
+            self.summary.submits.append(self.submit)
+        return self.submit
+
+    def _command(self, section: Section) -> None:
+        self.process = rd.text(section.payload)
+        if self.process not in self.summary.processes:
+            self.summary.processes.append(self.process)
+
+    def _gpu_address(self, section: Section) -> None:
+        self.address, self.size = rd.gpu_address(section.payload)
+        if self.submit is not None and self.submit.streams:
+            self.submit = None
+            self.image.clear()
+            self.latest.clear()
+
+    def _contents(self, section: Section) -> None:
+        contents = section.payload[: self.size]
+        buffer = BufferSummary(self.address, self.size, len(contents), section.offset)
+        around = self.image.find(self.address)
+        before = self.latest.get(self.address)
+        if before is not None:
+            before.state = "replaced"
+        elif around is not None:
+            buffer.state = "dropped"
+        if buffer.state == "kept":
+            self.latest[self.address] = buffer
+        self.image.add(self.address, self.size, section.payload)
+        self._current().buffers.append(buffer)
+
+    def _stream(self, section: Section) -> None:
+        address, dwords = rd.command_stream_address(section.payload)
+        captured: int | None = None
+        buffer = self.image.find(address)
+        if buffer is not None:
+            there = len(buffer.contents) - (address - buffer.gpuaddr)
+            captured = min(dwords, max(0, there) // 4)
+        submit = self._current()
+        if not submit.streams:
+            submit.process = self.process
+        submit.streams.append(
+            StreamSummary(self.stream_count, address, dwords, captured, self.process)
+        )
+        self.stream_count += 1
+
+    def _gpu_id(self, section: Section) -> None:
+        gpu_id = rd.gpu_id(section.payload)
+        summary = self.summary
+        summary.gpu_id = summary.gpu_id or gpu_id
+        if not summary.gpu_known and (known := lookup_gpu_id(gpu_id)) is not None:
+            summary.gpu, summary.gpu_known = known, True
+
+    def _chip_id(self, section: Section) -> None:
+        chip_id = rd.chip_id(section.payload)
+        summary = self.summary
+        summary.chip_id = summary.chip_id or chip_id
+        if not summary.gpu_known and (known := lookup_chip_id(chip_id)) is not None:
+            summary.gpu, summary.gpu_known = known, True
+
+    def _settle_gpu(self) -> None:
+        summary = self.summary
+        if summary.gpu is None:
+            summary.gpu = guess(summary.gpu_id, summary.chip_id)

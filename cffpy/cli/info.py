@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy info``: what is in captures, as tables or as one JSON document."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary, summarise
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error, progress
+from cffpy.container.open import open_capture
+from cffpy.container.rd import section_name
+from cffpy.errors import CffpyError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SCHEMA = "cffpy.info/1"
+
+_EPILOG = """\b
+Examples:
+  cffpy info capture.rd.gz
+  cffpy info --buffers capture.rd.gz
+  cffpy info --json *.rd.gz | jq '.files[].gpu.name'
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help=f"One JSON document ({SCHEMA}).")
+@click.option("--buffers", is_flag=True, help="List every buffer of every submit.")
+@click.option("--color/--no-color", "colour", default=None, help="Colour, or none.")
+@click.help_option("-h", "--help")
+def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | None) -> int:
+    """What is in captures: GPU, processes, submits, buffers, damage.
+
+    FILE may be '-' for standard input. Damage is shown with its offset in the decompressed file
+    and does not change the exit code; a file that cannot be read makes it 1.
+    """
+    code = EXIT_OK
+    documents: list[dict[str, Any]] = []
+    out = None if as_json else console(colour)
+    for number, path in enumerate(progress(files, "Reading") if len(files) > 1 else files):
+        try:
+            summary = summarise(open_capture(path))
+        except CffpyError as problem:
+            code = EXIT_FAILURE
+            print_error(str(problem))
+            documents.append({"file": path, "error": str(problem)})
+            continue
+        if out is None:
+            documents.append(as_document(summary, buffers))
+            continue
+        if number:
+            out.print()
+        _print(out, summary, buffers)
+    if out is None:
+        import json
+
+        json.dump({"schema": SCHEMA, "files": documents}, sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    return code
+
+
+def as_document(summary: CaptureSummary, buffers: bool = False) -> dict[str, Any]:
+    """The JSON form of a summary: addresses and chip ids as hex strings, sizes as numbers."""
+    gpu = summary.gpu
+    return {
+        "file": summary.name,
+        "compression": summary.compression,
+        "file_size": summary.file_size,
+        "size": summary.size,
+        "gpu_id": summary.gpu_id or None,
+        "chip_id": f"{summary.chip_id:#x}" if summary.chip_id else None,
+        "gpu": None
+        if gpu is None
+        else {
+            "name": gpu.name,
+            "generation": gpu.generation,
+            "is_64bit": gpu.is_64bit,
+            "known": summary.gpu_known,
+        },
+        "sections": [
+            {
+                "type": count.type,
+                "name": section_name(count.type),
+                "count": count.count,
+                "bytes": count.payload_bytes,
+            }
+            for count in sorted(summary.sections.values(), key=lambda count: count.type)
+        ],
+        "processes": summary.processes,
+        "submits": [_submit_document(submit, buffers) for submit in summary.submits],
+        "damage": [
+            {
+                "offset": damage.offset,
+                "message": damage.message,
+                "reference_says_corrupt": damage.reference_says_corrupt,
+            }
+            for damage in summary.damage
+        ],
+    }
+
+
+def _submit_document(submit: SubmitSummary, buffers: bool) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "index": submit.index,
+        "process": submit.process,
+        "buffer_count": len(submit.kept_buffers),
+        "buffer_bytes": submit.buffer_bytes,
+        "streams": [
+            {
+                "index": stream.index,
+                "address": f"{stream.address:#x}",
+                "dwords": stream.dwords,
+                "captured_dwords": stream.captured_dwords,
+                "process": stream.process,
+            }
+            for stream in submit.streams
+        ],
+    }
+    if buffers:
+        document["buffers"] = [
+            {
+                "address": f"{buffer.address:#x}",
+                "size": buffer.size,
+                "contents": buffer.contents,
+                "state": buffer.state,
+                "offset": buffer.offset,
+            }
+            for buffer in submit.buffers
+        ]
+    return document
+
+
+def _print(out: Console, summary: CaptureSummary, buffers: bool) -> None:
+    from rich.markup import escape
+
+    out.print(f"[bold]{escape(_visible(summary.name))}[/bold]")
+    packed = "" if summary.compression == "none" else f", {summary.compression}"
+    out.print(f"  size       {summary.size:,} bytes ({summary.file_size:,} in the file{packed})")
+    out.print(f"  GPU        {escape(_gpu_text(summary))}")
+    for process in summary.processes[:10]:
+        out.print(f"  process    {escape(_visible(process))}")
+    if len(summary.processes) > 10:
+        out.print(f"  process    ... and {len(summary.processes) - 10} more")
+    for damage in summary.damage:
+        out.print(f"  [red]damage[/red]     {escape(_visible(str(damage)))}")
+        if damage.reference_says_corrupt:
+            out.print("             (cffdump says: corrupt file)")
+    _print_sections(out, summary)
+    if summary.submits:
+        _print_submits(out, summary)
+    if buffers:
+        for submit in summary.submits:
+            _print_buffers(out, submit)
+
+
+def _gpu_text(summary: CaptureSummary) -> str:
+    ids = []
+    if summary.gpu_id:
+        ids.append(f"gpu id {summary.gpu_id}")
+    if summary.chip_id:
+        ids.append(f"chip id {summary.chip_id:#x}")
+    listed = ", ".join(ids)
+    gpu = summary.gpu
+    if gpu is None:
+        return f"unknown ({listed or 'no id in the file'})"
+    text = f"{gpu.name} (a{gpu.generation}xx, {64 if gpu.is_64bit else 32}-bit), {listed}"
+    return text if summary.gpu_known else f"{text}: unknown to cffdump, taken by its generation"
+
+
+def _print_sections(out: Console, summary: CaptureSummary) -> None:
+    from rich.table import Table
+
+    table = Table("section", box=None, pad_edge=False, padding=(0, 2))
+    table.add_column("count", justify="right")
+    table.add_column("bytes", justify="right")
+    for count in sorted(summary.sections.values(), key=lambda count: count.type):
+        table.add_row(section_name(count.type), f"{count.count:,}", f"{count.payload_bytes:,}")
+    if summary.sections:
+        out.print()
+        out.print(table)
+
+
+def _print_submits(out: Console, summary: CaptureSummary) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for heading in ("submit", "stream"):
+        table.add_column(heading, justify="right")
+    table.add_column("address")
+    for heading in ("dwords", "buffers", "bytes"):
+        table.add_column(heading, justify="right")
+    table.add_column("captured")
+    table.add_column("process", no_wrap=True)
+    for submit in summary.submits:
+        shared = f"{len(submit.kept_buffers):,}", f"{submit.buffer_bytes:,}"
+        process = escape(_visible(submit.process or ""))
+        if not submit.streams:
+            table.add_row(str(submit.index), "-", "-", "-", *shared, "", process)
+        for position, stream in enumerate(submit.streams):
+            table.add_row(
+                "" if position else str(submit.index),
+                str(stream.index),
+                f"{stream.address:#x}",
+                f"{stream.dwords:,}",
+                *(("", "") if position else shared),
+                _captured_text(stream),
+                "" if position else process,
+            )
+    out.print()
+    out.print(table)
+
+
+def _captured_text(stream: StreamSummary) -> str:
+    if stream.captured_dwords is None:
+        return "[red]no[/red]"
+    if stream.captured_dwords < stream.dwords:
+        return f"[yellow]{stream.captured_dwords:,} dwords[/yellow]"
+    return "yes"
+
+
+def _print_buffers(out: Console, submit: SubmitSummary) -> None:
+    from rich.table import Table
+
+    table = Table("address", box=None, pad_edge=False, padding=(0, 2))
+    for heading in ("size", "contents", "file offset"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for buffer in sorted(submit.buffers, key=lambda buffer: (buffer.address, buffer.offset)):
+        table.add_row(
+            f"{buffer.address:#x}",
+            f"{buffer.size:,}",
+            f"{buffer.contents:,}",
+            f"{buffer.offset:#x}",
+            "" if buffer.state == "kept" else buffer.state,
+        )
+    out.print(f"\nbuffers of submit {submit.index}")
+    out.print(table)
+
+
+def _visible(text: str) -> str:
+    """Text of a file without the control characters that a terminal would obey."""
+    return "".join(
+        character if character.isprintable() else f"\\x{ord(character):02x}" for character in text
+    )
