@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""Model -> the compiled rows of one generation (rows.py says what they are)."""
+
+from __future__ import annotations
+
+import marshal
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from cffpy.errors import RegisterDbError
+from cffpy.regdb import rows
+from cffpy.regdb.buckets import bucketed, span
+from cffpy.regdb.merge import CHIP, Merged, covered, generations, merge
+from cffpy.regdb.model import (
+    Array,
+    Condition,
+    Description,
+    Element,
+    Field,
+    Register,
+    Stripe,
+    Type,
+    Value,
+)
+
+BUILTIN_TYPES: Mapping[str, int] = {
+    "hex": rows.HEX,
+    "float": rows.FLOAT,
+    "uint": rows.UINT,
+    "int": rows.INT,
+    "boolean": rows.BOOLEAN,
+    "bitfield": rows.INLINE_BITSET,
+    "enum": rows.INLINE_ENUM,
+    "fixed": rows.FIXED,
+    "ufixed": rows.UFIXED,
+    "a3xx_regid": rows.REGID,
+    "address": rows.HEX,
+    "waddress": rows.HEX,
+}
+
+_MAX_TYPE_DEPTH = 16
+
+# Chips whose registers partly stand in a domain that generations share.
+_WITH_COMMON_DOMAIN = ("A2XX", "A3XX")
+_COMMON_DOMAIN = "AXXX"
+
+_Context = tuple[tuple[str, int], ...]
+
+
+def compile_directory(directory: str, edition: str) -> bytes:
+    """The compiled form of an edition, as store.py keeps it."""
+    files = read_directory(directory)
+    compiled = {
+        chip: marshal.dumps(compile_generation(files, chip, root))
+        for chip, root in generations(files).items()
+    }
+    if not compiled:
+        raise RegisterDbError("no generation: no file aNxx.regs with an enum 'chip'", directory)
+    return marshal.dumps({"edition": edition, "generations": compiled})
+
+
+def read_directory(directory: str) -> dict[str, Description]:
+    """The model of each file of an edition, by its name without extension."""
+    from cffpy.regdb import store
+    from cffpy.regdb.parse import parse_file
+
+    paths = [path for path in store.source_files(directory) if path.endswith(".regs")]
+    return {os.path.basename(path).removesuffix(".regs"): parse_file(path) for path in paths}
+
+
+def compile_generation(files: Mapping[str, Description], chip: str, root: str) -> dict[str, Any]:
+    """The generation dict of ``chip``, from the file ``root`` and its imports."""
+    return _Generation(merge(files, root), chip).compiled()
+
+
+# In the methods below a context is the conditions of everything around an item, already resolved;
+# None in place of a context means that the item is dead on this chip.
+class _Generation:
+    def __init__(self, merged: Merged, chip: str) -> None:
+        self._merged = merged
+        self._chip = chip
+        self._chips = [value.name for value in merged.values(CHIP)]
+        if chip not in self._chips:
+            raise RegisterDbError(f"the enum 'chip' has no value {chip}", f"{merged.root}.regs")
+        self._positions: dict[str, tuple[list[str], list[int]]] = {}
+        self._bitset_rows: dict[tuple[str, _Context], tuple[rows.FieldRow, ...]] = {}
+        self._open_bitsets: list[str] = []
+
+    def compiled(self) -> dict[str, Any]:
+        root = self._merged.root.upper()
+        common = self._chip in _WITH_COMMON_DOMAIN
+        return {
+            "chip": self._chip,
+            "root": self._merged.root,
+            "register_domains": (root, _COMMON_DOMAIN) if common else (root,),
+            "enums": {
+                name: marshal.dumps(self._enum(name))
+                for name in self._merged.enums
+                if self._has_enum(name)
+            },
+            "domains": {
+                name: marshal.dumps(domain)
+                for name in self._merged.domains
+                if (domain := self._domain(name)) is not None
+            },
+        }
+
+    # ---- conditions
+
+    def _within(self, context: _Context, condition: Condition | None, line: int) -> _Context | None:
+        if condition is None:
+            return context
+        varset = condition.varset
+        if varset == CHIP:
+            mask = self._mask(condition, self._chips, line)
+            return context if mask >> self._chips.index(self._chip) & 1 else None
+        names, kept = self._variants(varset, line)
+        everything = self._mask(condition, names, line)
+        mask = sum(1 << place for place, position in enumerate(kept) if everything >> position & 1)
+        masks = dict(context)
+        masks[varset] = masks.get(varset, mask) & mask
+        return tuple(masks.items()) if masks[varset] else None
+
+    def _mask(self, condition: Condition, names: list[str], line: int) -> int:
+        try:
+            return covered(condition, names)
+        except KeyError as missing:
+            message = f"the enum '{condition.varset}' has no value {missing.args[0]}"
+            raise self._error(message, line) from None
+
+    # All names of a varset's enum, and the positions of those that are left on this chip.
+    def _variants(self, varset: str, line: int) -> tuple[list[str], list[int]]:
+        found = self._positions.get(varset)
+        if found is None:
+            values = self._merged.values(varset)
+            if not values:
+                raise self._error(f"condition on '{varset}', which is no enum here", line)
+            kept = [place for place, value in enumerate(values) if self._on_chip(value)]
+            found = ([value.name for value in values], kept)
+            self._positions[varset] = found
+        return found
+
+    def _on_chip(self, value: Value) -> bool:
+        condition = value.condition
+        if condition is None or condition.varset != CHIP:
+            return True
+        return self._within((), condition, value.line) is not None
+
+    def _error(self, message: str, line: int) -> RegisterDbError:
+        return RegisterDbError(f"{message} (of {self._merged.root} and its imports, line {line})")
+
+    # ---- enums and types
+
+    def _has_enum(self, name: str) -> bool:
+        parts = self._merged.enums.get(name, ())
+        return any(self._within((), part.condition, part.line) is not None for part in parts)
+
+    def _enum(self, name: str, context: _Context = ()) -> tuple[rows.ValueRow, ...]:
+        found: list[rows.ValueRow] = []
+        for part in self._merged.enums[name]:
+            within = self._within(context, part.condition, part.line)
+            if within is not None:
+                found.extend(self._values(part.values, within))
+        return tuple(found)
+
+    def _values(self, values: Iterable[Value], context: _Context) -> Iterable[rows.ValueRow]:
+        for value in values:
+            if not self._on_chip(value):
+                continue
+            within = self._within(context, value.condition, value.line)
+            # A value that no variant has left keeps its position, which masks count by.
+            never = ((value.condition.varset, 0),) if value.condition is not None else None
+            yield (value.name, value.number, never if within is None else within or None)
+
+    def _fields(self, fields: Iterable[Field], context: _Context) -> Iterable[rows.FieldRow]:
+        for field in fields:
+            within = self._within(context, field.condition, field.line)
+            if within is not None:
+                kind = self._type(field.type, field.low, field.high, within)
+                yield (field.name, within or None, kind)
+
+    def _type(self, kind: Type, low: int, high: int, context: _Context) -> rows.TypeRow:
+        number, name, payload = self._resolved(kind, low, high, context)
+        return (number, name, low, high, kind.shr, kind.radix, kind.addvariant, payload)
+
+    def _resolved(self, kind: Type, low: int, high: int, context: _Context) -> tuple[int, str, Any]:
+        name = kind.name
+        if name is None:
+            if kind.fields:
+                name = "bitfield"
+            elif kind.values:
+                name = "enum"
+            elif low == high == 0:
+                name = "boolean"
+            else:
+                name = "hex"
+        elif self._has_enum(name):
+            if not self._merged.enums[name][0].inline:
+                return rows.ENUM, name, name
+            own_values = tuple(self._values(kind.values, context))
+            return rows.INLINE_ENUM, name, own_values + self._enum(name, context)
+        elif name in self._merged.bitsets:
+            if not self._merged.bitsets[name][0].inline:
+                return rows.BITSET, name, self._bitset(name, ())
+            own_fields = tuple(self._fields(kind.fields, context))
+            return rows.NAMED_INLINE_BITSET, name, own_fields + self._bitset(name, context)
+        number = BUILTIN_TYPES.get(name, rows.HEX)
+        if number == rows.INLINE_BITSET:
+            return number, name, tuple(self._fields(kind.fields, context))
+        if number == rows.INLINE_ENUM:
+            return number, name, tuple(self._values(kind.values, context))
+        return number, name, None
+
+    def _bitset(self, name: str, context: _Context) -> tuple[rows.FieldRow, ...]:
+        key = (name, context)
+        found = self._bitset_rows.get(key)
+        if found is not None:
+            return found
+        parts = self._merged.bitsets[name]
+        if name in self._open_bitsets or len(self._open_bitsets) >= _MAX_TYPE_DEPTH:
+            chain = " -> ".join([*self._open_bitsets, name])
+            raise self._error(f"bitsets in themselves or too deep: {chain}", parts[0].line)
+        self._open_bitsets.append(name)
+        fields: list[rows.FieldRow] = []
+        for part in parts:
+            within = self._within(context, part.condition, part.line)
+            if within is not None:
+                fields.extend(self._fields(part.fields, within))
+        self._open_bitsets.pop()
+        self._bitset_rows[key] = tuple(fields)
+        return self._bitset_rows[key]
+
+    # ---- domains
+
+    def _domain(self, name: str) -> rows.DomainRow | None:
+        elements: list[rows.ElementRow] = []
+        alive = False
+        for part in self._merged.domains[name]:
+            within = self._within((), part.condition, part.line)
+            if within is not None:
+                alive = True
+                elements.extend(self._elements(part.elements, within))
+        return bucketed(elements) if alive else None
+
+    def _elements(self, elements: Sequence[Element], context: _Context) -> list[rows.ElementRow]:
+        found = []
+        for element in elements:
+            within = self._within(context, element.condition, element.line)
+            if within is None:
+                continue
+            match element:
+                case Register():
+                    found.append(self._register(element, within))
+                case Array():
+                    found.append(self._array(element, within))
+                case Stripe():
+                    inside = tuple(self._elements(element.elements, within))
+                    stride = self._stride(element, inside)
+                    place = (element.offset, element.length, stride)
+                    found.append((rows.STRIPE, element.name, within or None, *place, inside))
+        return found
+
+    def _register(self, register: Register, context: _Context) -> rows.ElementRow:
+        dwords = register.width // 32
+        low, high = (0, register.width - 1) if register.bits is None else register.bits
+        return (
+            rows.REGISTER,
+            register.name,
+            context or None,
+            register.offset,
+            register.length,
+            register.stride or dwords,
+            dwords,
+            self._type(register.type, low, high, context),
+            register.usage,
+        )
+
+    def _array(self, array: Array, context: _Context) -> rows.ElementRow:
+        inside = tuple(self._elements(array.elements, context))
+        return (
+            rows.ARRAY,
+            array.name,
+            context or None,
+            array.offsets if len(array.offsets) > 1 else array.offsets[0],
+            array.length,
+            self._stride(array, inside),
+            array.index,
+            inside,
+        )
+
+    # Without a stride, one repeat is as wide as its elements.
+    def _stride(self, repeated: Array | Stripe, inside: Sequence[rows.ElementRow]) -> int:
+        if repeated.stride:
+            return repeated.stride
+        if repeated.length != 1 and not (isinstance(repeated, Array) and len(repeated.offsets) > 1):
+            raise self._error(f"'{repeated.name}' is repeated, but has no stride", repeated.line)
+        return span(inside)

@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: MIT
+"""Rules-ng XML, as Mesa keeps its registers, -> model: the importer behind ``cffpy db import``.
+
+Prose is left behind. What an item's ``variants`` refer to, which rules-ng takes from the item or
+from what surrounds it, is worked out here, so that every condition of the model names its varset.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cffpy.regdb.model import (
+    MAX_NUMBER,
+    Array,
+    Bitset,
+    Condition,
+    Declaration,
+    Description,
+    Domain,
+    Element,
+    Enum,
+    Field,
+    Import,
+    Range,
+    Register,
+    Stripe,
+    Type,
+    Value,
+)
+from cffpy.regdb.xml_tree import XmlElement, read_xml, stem
+
+_PROSE = frozenset({"doc", "brief", "author", "copyright", "license", "nick", "title", "b", "ul"})
+_VARIANTS = frozenset({"prefix", "varset", "variants"})
+_TYPE = frozenset(
+    {"type", "shr", "radix", "align", "addvariant", "min", "max", "low", "high", "pos"}
+)
+_REGISTER = frozenset({"name", "offset", "length", "stride", "usage", "access"})
+
+# The attributes that each element may have. Those that change no decoding are read over.
+_ATTRIBUTES: Mapping[str, frozenset[str]] = {
+    "import": frozenset({"file"}),
+    "group": frozenset({"name"}) | _VARIANTS,
+    "use-group": frozenset({"name", "ref"}) | _VARIANTS,
+    "enum": frozenset({"name", "inline", "bare"}) | _VARIANTS,
+    "value": frozenset({"name", "value"}) | _VARIANTS,
+    "bitset": frozenset({"name", "inline", "bare"}) | _VARIANTS,
+    "bitfield": frozenset({"name"}) | _TYPE | _VARIANTS,
+    "domain": frozenset({"name", "width", "bare", "size"}) | _VARIANTS,
+    "reg32": _REGISTER | _TYPE | _VARIANTS,
+    "reg64": _REGISTER | _TYPE | _VARIANTS,
+    "array": _REGISTER | _VARIANTS | {"offsets", "doffset", "doffsets", "index"},
+    "stripe": _REGISTER | _VARIANTS,
+}
+
+_RANGE = re.compile(r"(?P<single>[^-:]+)|(?P<first>[^-:]+)?-(?P<last>[^-:]+)?")
+_MAX_GROUPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    # What the variants of an item's children refer to.
+    prefix_enum: str | None = None
+    varset: str | None = None
+
+
+@dataclass(slots=True)
+class _Importer:
+    files: frozenset[str]
+    enums: frozenset[str]
+    groups: Mapping[str, XmlElement]
+    hoisted: list[Declaration] = field(default_factory=list)
+
+    def description(self, root: XmlElement) -> Description:
+        declarations: list[Declaration] = []
+        for node in _children(root):
+            match node.tag:
+                case "import":
+                    name = stem(_required(node, "file"))
+                    if name in self.files:
+                        declarations.append(Import(name, node.line))
+                case "enum":
+                    declarations.append(self.enum(node))
+                case "bitset":
+                    declarations.append(self.bitset(node, _Scope()))
+                case "domain":
+                    domain = self.domain(node)
+                    declarations.extend(self.hoisted)
+                    self.hoisted.clear()
+                    declarations.append(domain)
+                case "group":
+                    pass  # stands where it is used
+                case _:
+                    raise node.error("not supported here")
+        return Description(tuple(declarations))
+
+    def enum(self, node: XmlElement) -> Enum:
+        scope = self.scope(node, _Scope())
+        values = []
+        for child in _children(node):
+            if child.tag != "value":
+                raise child.error("not supported inside <enum>")
+            values.append(self.value(child, scope))
+        condition = _condition(node, scope)
+        return Enum(_name(node), tuple(values), _flag(node, "inline"), condition, node.line)
+
+    def value(self, node: XmlElement, parent: _Scope) -> Value:
+        scope = self.scope(node, parent)
+        number = _number(node, "value") if "value" in node.attributes else None
+        return Value(_name(node), number, _condition(node, scope), node.line)
+
+    # The variants of an inline bitset's fields are read where the bitset is used; ``around`` is
+    # the scope of the domain that it is declared in, and that its users are in.
+    def bitset(self, node: XmlElement, around: _Scope) -> Bitset:
+        scope = self.scope(node, around if _flag(node, "inline") else _Scope())
+        fields, values = self.type_body(node, scope)
+        if values:
+            raise node.error("a bitset holds bitfields, no values")
+        condition = _condition(node, scope)
+        return Bitset(_name(node), fields, _flag(node, "inline"), condition, node.line)
+
+    def field(self, node: XmlElement, parent: _Scope) -> Field:
+        scope = self.scope(node, parent)
+        bits = _bits(node, None)
+        if bits is None:
+            raise node.error("needs low and high, or pos")
+        condition = _condition(node, scope)
+        return Field(_name(node), *bits, self.type(node, scope), condition, node.line)
+
+    def type(self, node: XmlElement, scope: _Scope) -> Type:
+        fields, values = self.type_body(node, scope)
+        return Type(
+            node.attributes.get("type"),
+            _number(node, "shr", 0),
+            _number(node, "radix", 0),
+            _number(node, "align", 0),
+            _flag(node, "addvariant"),
+            fields,
+            values,
+        )
+
+    def type_body(
+        self, node: XmlElement, scope: _Scope
+    ) -> tuple[tuple[Field, ...], tuple[Value, ...]]:
+        fields: list[Field] = []
+        values: list[Value] = []
+        for child in _children(node):
+            match child.tag:
+                case "bitfield":
+                    fields.append(self.field(child, scope))
+                case "value":
+                    values.append(self.value(child, scope))
+                case _:
+                    self.hoist(child, node, scope)
+        return tuple(fields), tuple(values)
+
+    # A type declared inside something else is known everywhere; it goes before its domain.
+    def hoist(self, node: XmlElement, parent: XmlElement, scope: _Scope) -> None:
+        match node.tag:
+            case "enum":
+                self.hoisted.append(self.enum(node))
+            case "bitset":
+                self.hoisted.append(self.bitset(node, scope))
+            case _:
+                raise node.error(f"not supported inside <{parent.tag}>")
+
+    def domain(self, node: XmlElement) -> Domain:
+        scope = self.scope(node, _Scope())
+        elements = self.elements(node, scope, 0)
+        width = _number(node, "width", 8)
+        return Domain(_name(node), elements, width, _condition(node, scope), node.line)
+
+    def elements(self, node: XmlElement, scope: _Scope, groups: int) -> tuple[Element, ...]:
+        found: list[Element] = []
+        for child in _children(node):
+            match child.tag:
+                case "reg32" | "reg64":
+                    found.append(self.register(child, scope))
+                case "array":
+                    found.append(self.array(child, scope, groups))
+                case "stripe":
+                    found.append(self.stripe(child, scope, groups))
+                case "use-group":
+                    found.append(self.use_group(child, scope, groups + 1))
+                case _:
+                    self.hoist(child, node, scope)
+        return tuple(found)
+
+    def register(self, node: XmlElement, parent: _Scope) -> Register:
+        scope = self.scope(node, parent)
+        width = 64 if node.tag == "reg64" else 32
+        return Register(
+            _name(node),
+            _number(node, "offset"),
+            width,
+            _bits(node, width),
+            self.type(node, scope),
+            _number(node, "length", 1),
+            _number(node, "stride", 0),
+            _usage(node),
+            node.attributes.get("access"),
+            _condition(node, scope),
+            node.line,
+        )
+
+    def array(self, node: XmlElement, parent: _Scope, groups: int) -> Array:
+        scope = self.scope(node, parent)
+        if "offsets" in node.attributes:
+            texts = re.split(r"[,\s]+", node.attributes["offsets"].strip())
+            offsets = tuple(_parsed(node, "offsets", text) for text in texts)
+        else:
+            offsets = (_number(node, "offset"),)
+        return Array(
+            node.attributes.get("name", ""),
+            offsets,
+            _number(node, "length", len(offsets)),
+            _number(node, "stride", 0),
+            node.attributes.get("index"),
+            _usage(node),
+            _condition(node, scope),
+            self.elements(node, scope, groups),
+            node.line,
+        )
+
+    def stripe(self, node: XmlElement, parent: _Scope, groups: int) -> Stripe:
+        scope = self.scope(node, parent)
+        return Stripe(
+            node.attributes.get("name"),
+            _number(node, "offset", 0),
+            _number(node, "length", 1),
+            _number(node, "stride", 0),
+            _condition(node, scope),
+            self.elements(node, scope, groups),
+            node.line,
+        )
+
+    def use_group(self, node: XmlElement, parent: _Scope, groups: int) -> Stripe:
+        name = node.attributes.get("name") or node.attributes.get("ref", "")
+        group = self.groups.get(name)
+        if group is None:
+            raise node.error(f"no group '{name}'")
+        if groups > _MAX_GROUPS:
+            raise node.error(f"groups in groups, more than {_MAX_GROUPS} deep")
+        scope = self.scope(group, self.scope(node, parent))
+        elements = self.elements(group, scope, groups)
+        return Stripe(None, condition=_condition(node, scope), elements=elements, line=node.line)
+
+    def scope(self, node: XmlElement, parent: _Scope) -> _Scope:
+        prefix_enum = parent.prefix_enum
+        prefix = node.attributes.get("prefix")
+        if prefix is not None:
+            prefix_enum = prefix if prefix in self.enums else None
+        varset = node.attributes.get("varset")
+        if varset is None and prefix_enum is None:
+            varset = parent.varset
+        return _Scope(prefix_enum, varset)
+
+
+def import_files(paths: Sequence[str]) -> dict[str, Description]:
+    """The model of each XML file, by its name without extension, in the order of ``paths``.
+
+    Files without declarations (a copyright notice) are left out, and so are imports of files that
+    are not among ``paths``. Raises RegisterDbError with file and line.
+    """
+    roots = {stem(path): read_xml(path) for path in paths}
+    for root in roots.values():
+        if root.tag != "database":
+            raise root.error("a rules-ng file starts with <database>")
+    useful = {name: root for name, root in roots.items() if next(_children(root), None)}
+    everything = [node for root in useful.values() for node in _descendants(root)]
+    enums = frozenset(_name(node) for node in everything if node.tag == "enum")
+    groups = {_name(node): node for node in everything if node.tag == "group"}
+    importer = _Importer(frozenset(useful), enums, groups)
+    return {name: importer.description(root) for name, root in useful.items()}
+
+
+def _children(node: XmlElement) -> Iterator[XmlElement]:
+    for child in node.children:
+        if child.tag in _PROSE:
+            continue
+        known = _ATTRIBUTES.get(child.tag)
+        if known is None:
+            raise child.error("unknown element")
+        for name in child.attributes:
+            if name not in known:
+                raise child.error(f"unknown attribute '{name}'")
+        yield child
+
+
+def _descendants(node: XmlElement) -> Iterator[XmlElement]:
+    for child in _children(node):
+        yield child
+        yield from _descendants(child)
+
+
+def _condition(node: XmlElement, scope: _Scope) -> Condition | None:
+    variants = node.attributes.get("variants")
+    if variants is None:
+        return None
+    varset = scope.varset or scope.prefix_enum
+    if varset is None:
+        raise node.error("variants without a varset")
+    ranges = []
+    for text in variants.split():
+        match = _RANGE.fullmatch(text)
+        if match is None or text == "-":
+            raise node.error(f"range of variants '{text}' not understood")
+        if match["single"] is not None:
+            ranges.append(Range(text, text))
+        else:
+            ranges.append(Range(match["first"], match["last"]))
+    if not ranges:
+        raise node.error("empty list of variants")
+    return Condition(varset, tuple(ranges))
+
+
+def _required(node: XmlElement, attribute: str) -> str:
+    text = node.attributes.get(attribute)
+    if text is None:
+        raise node.error(f"needs the attribute '{attribute}'")
+    return text
+
+
+def _name(node: XmlElement) -> str:
+    name = _required(node, "name")
+    if any(ord(character) < 32 for character in name):
+        raise node.error(f"name with a control character: {name!r}")
+    return name
+
+
+def _number(node: XmlElement, attribute: str, default: int | None = None) -> int:
+    if default is not None and attribute not in node.attributes:
+        return default
+    return _parsed(node, attribute, _required(node, attribute))
+
+
+def _parsed(node: XmlElement, attribute: str, text: str) -> int:
+    try:
+        number = int(text, 16 if text[:2] in ("0x", "0X") else 10)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= MAX_NUMBER:
+        raise node.error(f"'{attribute}' is no number of up to 64 bits: '{text[:40]}'")
+    return number
+
+
+def _flag(node: XmlElement, attribute: str) -> bool:
+    text = node.attributes.get(attribute, "no")
+    if text not in ("yes", "no", "1", "0"):
+        raise node.error(f"'{attribute}' is neither yes nor no: '{text}'")
+    return text in ("yes", "1")
+
+
+def _bits(node: XmlElement, width: int | None) -> tuple[int, int] | None:
+    attributes = node.attributes
+    if "pos" in attributes:
+        position = _number(node, "pos")
+        return position, position
+    if "low" not in attributes and "high" not in attributes:
+        return None
+    low = _number(node, "low", None if width is None else 0)
+    high = _number(node, "high", None if width is None else width - 1)
+    return low, high
+
+
+def _usage(node: XmlElement) -> tuple[str, ...]:
+    return tuple(name for name in re.split(r"[,\s]+", node.attributes.get("usage", "")) if name)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""The declarations of one description file, as the parser, the importer and the printer share them.
+
+Everything is immutable and compares by content; ``line`` (from 1, 0 where unknown) is only for
+messages and takes no part in comparisons. Offsets, strides are in dwords, bit positions in bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+MAX_NUMBER = (1 << 64) - 1
+"""The largest number that a description may hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Variants of a varset from ``first`` to ``last``, both included; None is the open end."""
+
+    first: str | None
+    last: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """In force for the variants of the enum ``varset`` that one of ``ranges`` covers."""
+
+    varset: str
+    ranges: tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of an enum; ``number`` is None where the description gives only the name."""
+
+    name: str
+    number: int | None = None
+    condition: Condition | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """How the bits of a field or register are shown.
+
+    ``name`` is that of an enum, a bitset or a built-in type. ``shr``: the value is stored shifted
+    right by so many bits; ``radix``: bits behind the binary point; ``align``: bytes, of an address.
+    """
+
+    name: str | None = None
+    shr: int = 0
+    radix: int = 0
+    align: int = 0
+    addvariant: bool = False
+    fields: tuple[Field, ...] = ()
+    values: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Bits ``low`` to ``high`` (both included) of a bitset or register."""
+
+    name: str
+    low: int
+    high: int
+    type: Type = Type()
+    condition: Condition | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Enum:
+    """Named values; ``inline``: its values are copied to where it is used."""
+
+    name: str
+    values: tuple[Value, ...] = ()
+    inline: bool = False
+    condition: Condition | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bitset:
+    """Named fields; ``inline``: the fields are copied to where it is used, conditions and all."""
+
+    name: str
+    fields: tuple[Field, ...] = ()
+    inline: bool = False
+    condition: Condition | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register of 32 or 64 bits, or ``length`` of them, ``stride`` dwords apart.
+
+    ``bits`` is (low, high) where the register does not use its whole width.
+    """
+
+    name: str
+    offset: int
+    width: int = 32
+    bits: tuple[int, int] | None = None
+    type: Type = Type()
+    length: int = 1
+    stride: int = 0
+    usage: tuple[str, ...] = ()
+    access: str | None = None
+    condition: Condition | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """``length`` repeats (0: unbounded) of ``elements``, ``stride`` dwords apart.
+
+    ``offsets`` has one number, or one for each repeat of an array without a regular stride.
+    ``index`` names the enum whose values count the repeats.
+    """
+
+    name: str
+    offsets: tuple[int, ...]
+    length: int
+    stride: int = 0
+    index: str | None = None
+    usage: tuple[str, ...] = ()
+    condition: Condition | None = None
+    elements: tuple[Element, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stripe:
+    """Elements under one condition; repeated ``length`` times (0: unbounded) at ``stride``."""
+
+    name: str | None = None
+    offset: int = 0
+    length: int = 1
+    stride: int = 0
+    condition: Condition | None = None
+    elements: tuple[Element, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+Element: TypeAlias = Register | Array | Stripe
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A space of registers, the dwords of a packet, or a structure in memory; ``width`` in bits."""
+
+    name: str
+    elements: tuple[Element, ...] = ()
+    width: int = 32
+    condition: Condition | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """The declarations of another file, ``name`` without its extension, stand here."""
+
+    name: str
+    line: int = field(default=0, compare=False)
+
+
+Declaration: TypeAlias = Import | Enum | Bitset | Domain
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """One file of the database: what it declares, in order."""
+
+    declarations: tuple[Declaration, ...] = ()
+
+
+Located: TypeAlias = Value | Field | Enum | Bitset | Register | Array | Stripe | Domain | Import

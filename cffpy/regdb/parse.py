@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""Description text -> model. The only module of the register database that knows lark.
+
+Slow beside everything else (about 0.5 MB/s): only the compiler and the tools call it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any, TypeVar
+
+from lark import Lark, Token, Transformer, v_args
+from lark.tree import Meta
+
+from cffpy import dsl
+from cffpy.errors import RegisterDbError
+from cffpy.regdb import model
+
+MAX_NESTING = 12
+"""How deep braces may nest. Mesa's descriptions need 4."""
+
+_BRACES = re.compile(r'#[^\n]*|"(?:\\["\\]|[^"\\\n\r])*"|([{}])')
+
+_Item = TypeVar("_Item")
+
+
+@functools.cache
+def _grammar() -> Lark:
+    return dsl.load_grammar("register")
+
+
+def parse_text(text: str, file: str = "<text>") -> model.Description:
+    """The declarations of ``text``; ``file`` is for messages.
+
+    Raises RegisterDbError with file, line and column.
+    """
+    _check_nesting(text, file)
+    return dsl.parse(_grammar(), _Builder(file), text, file, RegisterDbError)
+
+
+def parse_file(path: str) -> model.Description:
+    """The declarations of one ``.regs`` file."""
+    with open(path, "rb") as opened:
+        content = opened.read()
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        raise RegisterDbError("not UTF-8 text", path, line) from None
+    return parse_text(text, path)
+
+
+# Deep nesting would exhaust Python's stack in whatever walks the tree, so it ends here.
+def _check_nesting(text: str, file: str) -> None:
+    depth = 0
+    for match in _BRACES.finditer(text):
+        brace = match[1]
+        if brace == "{":
+            depth += 1
+            if depth > MAX_NESTING:
+                start = match.start()
+                line = text.count("\n", 0, start) + 1
+                column = start - text.rfind("\n", 0, start)
+                message = f"braces nested more than {MAX_NESTING} deep"
+                raise RegisterDbError(message, file, line, column)
+        elif brace == "}":
+            depth -= 1
+
+
+def unquoted(text: str) -> str:
+    """The name that ``text`` writes, with or without quotes."""
+    if text.startswith('"'):
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return str(text)
+
+
+# An attribute between its rule and the declaration that carries it: (name, value, line, column).
+_Attribute = tuple[str, Any, int, int]
+
+
+@v_args(meta=True)
+class _Builder(Transformer[Token, model.Description]):
+    def __init__(self, file: str) -> None:
+        super().__init__(visit_tokens=True)
+        self._file = file
+
+    # Tokens. NAME and STRING lose their position here, rules have their own.
+
+    def NAME(self, token: Token) -> str:  # noqa: N802 (lark calls it by the terminal's name)
+        return str(token)
+
+    def STRING(self, token: Token) -> str:  # noqa: N802
+        return unquoted(token)
+
+    def NUMBER(self, token: Token) -> int:  # noqa: N802
+        number = int(token, 16 if token.startswith("0x") else 10)
+        if number > model.MAX_NUMBER:
+            message = "number of more than 64 bits"
+            raise RegisterDbError(message, self._file, token.line or 0, token.column or 0)
+        return number
+
+    def RANGE(self, token: Token) -> model.Range:  # noqa: N802
+        name = r'([A-Za-z_][A-Za-z0-9_]*|"(?:\\["\\]|[^"\\])*")?'
+        match = re.fullmatch(f"{name}-{name}", token)
+        assert match is not None  # the terminal is made of the same two patterns
+        first, last = (None if part is None else unquoted(part) for part in match.groups())
+        return model.Range(first, last)
+
+    # Rules, in the order of the grammar.
+
+    def start(self, meta: Meta, items: list[model.Declaration]) -> model.Description:
+        return model.Description(tuple(items))
+
+    def import_file(self, meta: Meta, items: list[str]) -> model.Import:
+        return model.Import(items[0], meta.line)
+
+    def enum(self, meta: Meta, items: list[Any]) -> model.Enum:
+        name, inline, condition, *values = items
+        return model.Enum(name, tuple(values), inline is not None, condition, meta.line)
+
+    def value(self, meta: Meta, items: list[Any]) -> model.Value:
+        name, number, condition = items
+        return model.Value(name, number, condition, meta.line)
+
+    def bitset(self, meta: Meta, items: list[Any]) -> model.Bitset:
+        name, inline, condition, *fields = items
+        return model.Bitset(name, tuple(fields), inline is not None, condition, meta.line)
+
+    def field(self, meta: Meta, items: list[Any]) -> model.Field:
+        low, high, name, *attributes, condition, body = items
+        given = self._collect(attributes)
+        high = low if high is None else high
+        return model.Field(name, low, high, self._type(given, body), condition, meta.line)
+
+    def type_body(self, meta: Meta, items: list[Any]) -> list[Any]:
+        return items
+
+    def domain(self, meta: Meta, items: list[Any]) -> model.Domain:
+        name, width, condition, elements = items
+        width = 32 if width is None else width
+        return model.Domain(name, elements, width, condition, meta.line)
+
+    def element_body(self, meta: Meta, items: list[model.Element]) -> tuple[model.Element, ...]:
+        return tuple(items)
+
+    def register(self, meta: Meta, items: list[Any]) -> model.Register:
+        kind, offset, name, repeat, *attributes, condition, body = items
+        given = self._collect(attributes)
+        return model.Register(
+            name,
+            offset,
+            64 if kind == "reg64" else 32,
+            given.get("bits"),
+            self._type(given, body),
+            1 if repeat is None else repeat,
+            given.get("stride", 0),
+            given.get("usage", ()),
+            given.get("access"),
+            condition,
+            meta.line,
+        )
+
+    def array(self, meta: Meta, items: list[Any]) -> model.Array:
+        offsets, name, length, *attributes, condition, elements = items
+        given = self._collect(attributes)
+        return model.Array(
+            name,
+            offsets,
+            length,
+            given.get("stride", 0),
+            given.get("index"),
+            given.get("usage", ()),
+            condition,
+            elements,
+            meta.line,
+        )
+
+    def stripe(self, meta: Meta, items: list[Any]) -> model.Stripe:
+        offset, name, length, *attributes, condition, elements = items
+        given = self._collect(attributes)
+        length = 1 if length is None else length
+        stride = given.get("stride", 0)
+        return model.Stripe(name, offset or 0, length, stride, condition, elements, meta.line)
+
+    def offsets(self, meta: Meta, items: list[int]) -> tuple[int, ...]:
+        return tuple(items)
+
+    def repeat(self, meta: Meta, items: list[int | None]) -> int:
+        return items[0] or 0
+
+    def when(self, meta: Meta, items: list[Any]) -> model.Condition:
+        varset, *parts = items
+        ranges = (
+            part if isinstance(part, model.Range) else model.Range(part, part) for part in parts
+        )
+        return model.Condition(varset, tuple(ranges))
+
+    # Attributes: each once.
+
+    def type_name(self, meta: Meta, items: list[str]) -> _Attribute:
+        return ("type", items[0], meta.line, meta.column)
+
+    def shr(self, meta: Meta, items: list[int]) -> _Attribute:
+        return ("shr", items[0], meta.line, meta.column)
+
+    def radix(self, meta: Meta, items: list[int]) -> _Attribute:
+        return ("radix", items[0], meta.line, meta.column)
+
+    def align(self, meta: Meta, items: list[int]) -> _Attribute:
+        return ("align", items[0], meta.line, meta.column)
+
+    def addvariant(self, meta: Meta, items: list[Any]) -> _Attribute:
+        return ("addvariant", True, getattr(meta, "line", 0), getattr(meta, "column", 0))
+
+    def bits(self, meta: Meta, items: list[int]) -> _Attribute:
+        return ("bits", (items[0], items[1]), meta.line, meta.column)
+
+    def stride(self, meta: Meta, items: list[int]) -> _Attribute:
+        return ("stride", items[0], meta.line, meta.column)
+
+    def usage(self, meta: Meta, items: list[str]) -> _Attribute:
+        return ("usage", tuple(items), meta.line, meta.column)
+
+    def access(self, meta: Meta, items: list[str]) -> _Attribute:
+        return ("access", items[0], meta.line, meta.column)
+
+    def index(self, meta: Meta, items: list[str]) -> _Attribute:
+        return ("index", items[0], meta.line, meta.column)
+
+    def _collect(self, attributes: list[_Attribute]) -> dict[str, Any]:
+        given: dict[str, Any] = {}
+        for name, value, line, column in attributes:
+            if name in given:
+                raise RegisterDbError(f"'{name}' given twice", self._file, line, column)
+            given[name] = value
+        return given
+
+    def _type(self, given: dict[str, Any], body: list[Any] | None) -> model.Type:
+        if not given and body is None:
+            return _PLAIN
+        inside = body or []
+        return model.Type(
+            given.get("type"),
+            given.get("shr", 0),
+            given.get("radix", 0),
+            given.get("align", 0),
+            given.get("addvariant", False),
+            tuple(item for item in inside if isinstance(item, model.Field)),
+            tuple(item for item in inside if isinstance(item, model.Value)),
+        )
+
+
+_PLAIN = model.Type()
