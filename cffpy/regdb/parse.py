@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any, TypeVar
+from typing import Any
 
 from lark import Lark, Token, Transformer, v_args
 from lark.tree import Meta
@@ -21,8 +21,6 @@ MAX_NESTING = 12
 """How deep braces may nest. Mesa's descriptions need 4."""
 
 _BRACES = re.compile(r'#[^\n]*|"(?:\\["\\]|[^"\\\n\r])*"|([{}])')
-
-_Item = TypeVar("_Item")
 
 
 @functools.cache

@@ -24,10 +24,12 @@ from cffpy.regdb.model import (
     Value,
 )
 
-KEYWORDS = frozenset(
-    "import enum bitset domain reg32 reg64 array stripe inline width bits shr radix align "
-    "addvariant stride usage access index when".split()
-)
+# fmt: off
+KEYWORDS = frozenset({
+    "import", "enum", "bitset", "domain", "reg32", "reg64", "array", "stripe", "inline", "width",
+    "bits", "shr", "radix", "align", "addvariant", "stride", "usage", "access", "index", "when",
+})
+# fmt: on
 """Words that a name can only be in quotes."""
 
 _INDENT = "    "

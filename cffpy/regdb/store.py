@@ -87,7 +87,7 @@ def edition_name(directory: str) -> str:
 
 
 def compile_edition(directory: str) -> bytes:
-    """Parse and compile an edition: the payload that ``load`` reads (also for the wheel's build)."""
+    """Parse and compile an edition: the payload that ``load`` reads, also for the wheel."""
     from cffpy.regdb.compile import compile_directory
 
     return compile_directory(directory, edition_name(directory))
