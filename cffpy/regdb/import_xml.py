@@ -33,9 +33,8 @@ from cffpy.regdb.xml_tree import XmlElement, read_xml, stem
 
 _PROSE = frozenset({"doc", "brief", "author", "copyright", "license", "nick", "title", "b", "ul"})
 _VARIANTS = frozenset({"prefix", "varset", "variants"})
-_TYPE = frozenset(
-    {"type", "shr", "radix", "align", "addvariant", "min", "max", "low", "high", "pos"}
-)
+_BITS = frozenset({"low", "high", "pos"})
+_TYPE = _BITS | {"type", "shr", "radix", "align", "addvariant", "min", "max"}
 _REGISTER = frozenset({"name", "offset", "length", "stride", "usage", "access"})
 
 # The attributes that each element may have. Those that change no decoding are read over.

@@ -47,7 +47,7 @@ class Merged:
 def merge(files: Mapping[str, Description], root: str) -> Merged:
     """Merge the file ``root`` and all that it imports, each file once, at its first import."""
     merged = Merged(root)
-    for declaration in _closure(files, root):
+    for _file, declaration in located(files, root):
         match declaration:
             case Enum():
                 merged.enums.setdefault(declaration.name, []).append(declaration)
@@ -58,7 +58,11 @@ def merge(files: Mapping[str, Description], root: str) -> Merged:
     return merged
 
 
-def _closure(files: Mapping[str, Description], root: str) -> Iterator[Declaration]:
+def located(files: Mapping[str, Description], root: str) -> Iterator[tuple[str, Declaration]]:
+    """The declarations of ``root`` and its imports with their file, in the order of merging.
+
+    Depth first: an import's declarations come where the import stands.
+    """
     seen = {root}
     stack = [(root, iter(files[root].declarations))]
     while stack:
@@ -67,7 +71,7 @@ def _closure(files: Mapping[str, Description], root: str) -> Iterator[Declaratio
         if declaration is None:
             stack.pop()
         elif not isinstance(declaration, Import):
-            yield declaration
+            yield file, declaration
         elif declaration.name not in files:
             message = f"import of '{declaration.name}', which is not there"
             raise RegisterDbError(message, f"{file}.regs", declaration.line)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Walks the compiled rows of one generation by name: what show and search look through."""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cffpy.regdb import rows, store
+
+
+class Level(NamedTuple):
+    """One step of the path to a register: an array around it, or the register itself.
+
+    ``start`` is relative to the step before, in dwords; it is a tuple for an array without a
+    regular stride. ``length`` 0 is an array without an end.
+    """
+
+    name: str
+    start: int | tuple[int, ...]
+    length: int
+    stride: int
+    repeated: bool
+
+    def offset(self, index: int) -> int | None:
+        """Start of the repeat ``index``, or None beyond the last."""
+        if self.length and index >= self.length:
+            return None
+        if isinstance(self.start, tuple):
+            return self.start[index] if index < len(self.start) else None
+        return self.start + index * self.stride
+
+
+class Place(NamedTuple):
+    """A register or an array of a domain, at whatever indices."""
+
+    domain: str
+    row: rows.ElementRow
+    levels: tuple[Level, ...]
+
+    @property
+    def name(self) -> str:
+        """The name with open indices, such as ``RB_MRT[].CONTROL``."""
+        return self.name_at(())
+
+    @property
+    def depth(self) -> int:
+        """How many indices the name has."""
+        return sum(level.repeated for level in self.levels)
+
+    def name_at(self, indices: Sequence[int | None]) -> str:
+        """The name with these indices; missing ones stay open."""
+        rest = iter(indices)
+        parts = []
+        for level in self.levels:
+            index = next(rest, None) if level.repeated else None
+            shown = "" if index is None else str(index)
+            parts.append(f"{level.name}[{shown}]" if level.repeated else level.name)
+        return ".".join(parts)
+
+    def offset_at(self, indices: Sequence[int | None]) -> int | None:
+        """The offset in the domain in dwords, open indices being 0; None beyond an array's end."""
+        rest = iter(indices)
+        total = 0
+        for level in self.levels:
+            start = level.offset((next(rest, None) or 0) if level.repeated else 0)
+            if start is None:
+                return None
+            total += start
+        return total
+
+
+class Catalog:
+    """One generation, its domains and enums decoded when they are asked for."""
+
+    def __init__(self, generation: Mapping[str, Any]) -> None:
+        self.chip: str = generation["chip"]
+        self.register_domains: tuple[str, ...] = generation["register_domains"]
+        self.domain_names: tuple[str, ...] = tuple(generation["domains"])
+        self.enum_names: tuple[str, ...] = tuple(generation["enums"])
+        self._generation = generation
+
+    def domain(self, name: str) -> Sequence[rows.ElementRow] | None:
+        """The elements of a domain, or None."""
+        packed = self._generation["domains"].get(name)
+        if packed is None:
+            return None
+        elements: Sequence[rows.ElementRow] = marshal.loads(packed)[0]
+        return elements
+
+    def enum(self, name: str) -> tuple[rows.ValueRow, ...] | None:
+        """The values of an enum, or None."""
+        packed = self._generation["enums"].get(name)
+        if packed is None:
+            return None
+        values: tuple[rows.ValueRow, ...] = marshal.loads(packed)
+        return values
+
+    def places(self, domain: str) -> Iterator[Place]:
+        """All registers and arrays of a domain."""
+        yield from _places(domain, self.domain(domain) or (), 0, ())
+
+    def at(self, domain: str, offset: int) -> tuple[Place, tuple[int, ...]] | None:
+        """The first register of the domain that covers ``offset`` (in dwords), and its indices."""
+        return _at(domain, self.domain(domain) or (), offset, 0, (), ())
+
+    def bitsets(self) -> dict[str, rows.TypeRow]:
+        """The named bitsets that some register or field of this generation uses."""
+        found: dict[str, rows.TypeRow] = {}
+        for domain in self.domain_names:
+            for place in self.places(domain):
+                if place.row[0] == rows.REGISTER:
+                    _collect_bitsets(place.row[7], found)
+        return found
+
+
+def catalogs(directory: str | None, chips: Sequence[str] | None = None) -> list[Catalog]:
+    """The catalogs of an edition's generations, or of the ``chips`` named."""
+    wanted = store.chips(directory) if chips is None else chips
+    return [Catalog(store.load(directory, chip)) for chip in wanted]
+
+
+def _places(
+    domain: str, elements: Sequence[rows.ElementRow], base: int, around: tuple[Level, ...]
+) -> Iterator[Place]:
+    for row in elements:
+        if row[0] == rows.STRIPE:
+            yield from _places(domain, row[6], base + row[3], around)
+            continue
+        levels = (*around, _level(row, base))
+        yield Place(domain, row, levels)
+        if row[0] == rows.ARRAY:
+            yield from _places(domain, row[7], 0, levels)
+
+
+def _level(row: rows.ElementRow, base: int) -> Level:
+    kind, name, _condition, offset, length, stride = row[:6]
+    start = tuple(base + each for each in offset) if isinstance(offset, tuple) else base + offset
+    return Level(name, start, length, stride, kind == rows.ARRAY or length != 1)
+
+
+def _at(
+    domain: str,
+    elements: Sequence[rows.ElementRow],
+    offset: int,
+    base: int,
+    around: tuple[Level, ...],
+    indices: tuple[int, ...],
+) -> tuple[Place, tuple[int, ...]] | None:
+    for row in elements:
+        level = _level(row, base)
+        index = _index(level, offset)
+        start = None if index is None else level.offset(index)
+        if index is None or start is None:
+            continue
+        found = None
+        if row[0] == rows.STRIPE:
+            found = _at(domain, row[6], offset, start, around, indices)
+        else:
+            levels = (*around, level)
+            inner = (*indices, index) if level.repeated else indices
+            if row[0] == rows.ARRAY:
+                found = _at(domain, row[7], offset - start, 0, levels, inner)
+            elif offset - start < row[6]:
+                found = (Place(domain, row, levels), inner)
+        if found is not None:
+            return found
+    return None
+
+
+# The repeat that a dword at ``offset`` can only lie in.
+def _index(level: Level, offset: int) -> int | None:
+    if isinstance(level.start, tuple):
+        matching = (
+            index
+            for index, start in enumerate(level.start)
+            if start <= offset < start + level.stride
+        )
+        return next(matching, None)
+    if offset < level.start:
+        return None
+    return 0 if level.length == 1 else (offset - level.start) // level.stride
+
+
+def _collect_bitsets(kind: rows.TypeRow, found: dict[str, rows.TypeRow]) -> None:
+    number, name, payload = kind[0], kind[1], kind[7]
+    if number in (rows.BITSET, rows.NAMED_INLINE_BITSET):
+        found.setdefault(name, kind)
+    if number in (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET):
+        for field in payload:
+            _collect_bitsets(field[2], found)

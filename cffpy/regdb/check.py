@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""Checks an edition: what cannot be compiled or read is an error, what looks odd is a notice.
+
+Mesa's own descriptions have overlapping registers and bits with two names on purpose, so these are
+notices. Two items only collide if their conditions can hold at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cffpy.errors import RegisterDbError
+from cffpy.regdb.compile import BUILTIN_TYPES, compile_generation, read_directory
+from cffpy.regdb.extents import Leaf, leaves
+from cffpy.regdb.merge import CHIP, Merged, covered, generations, located, merge
+from cffpy.regdb.model import (
+    Array,
+    Bitset,
+    Condition,
+    Declaration,
+    Description,
+    Domain,
+    Element,
+    Enum,
+    Field,
+    Import,
+    Register,
+    Stripe,
+    Type,
+    Value,
+)
+
+ERROR = "error"
+NOTICE = "notice"
+
+_MAX_WIDTH = 64
+
+# So many registers at one dword are compared with a further one.
+_MAX_SHARERS = 16
+
+# Masks by varset: where an item is in force.
+_Masks = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One finding. ``file`` is a name like ``a6xx.regs``; ``line`` counts from 1."""
+
+    file: str
+    line: int
+    severity: str
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.severity}: {self.message}"
+
+
+def check_directory(directory: str) -> list[Finding]:
+    """All findings of an edition, by file and line.
+
+    Raises RegisterDbError for a directory that is no edition, or a file that is no description.
+    """
+    return check_files(read_directory(directory))
+
+
+def check_files(files: Mapping[str, Description]) -> list[Finding]:
+    """All findings of these files (by name without extension), by file and line."""
+    findings: set[Finding] = set()
+    for name, description in files.items():
+        for declaration in description.declarations:
+            if isinstance(declaration, Import) and declaration.name not in files:
+                message = f"import of '{declaration.name}', which is not there"
+                place = (f"{name}.regs", declaration.line)
+                findings.add(Finding(*place, ERROR, "missing import", message))
+    if findings:
+        return sorted(findings)  # whatever the missing file declares would seem to be wrong
+    chips = generations(files)
+    reached: set[str] = set()
+    roots = [*dict.fromkeys(chips.values())]
+    for root in [*roots, *(name for name in files if name not in roots)]:
+        if root in reached:
+            continue
+        checker = _Checker(merge(files, root), [chip for chip in chips if chips[chip] == root])
+        for name, declaration in located(files, root):
+            reached.add(name)
+            checker.declaration(f"{name}.regs", declaration)
+        findings |= checker.findings
+    if not any(finding.severity == ERROR for finding in findings):
+        findings |= set(_compile_errors(files, chips))
+    return sorted(findings)
+
+
+def _compile_errors(
+    files: Mapping[str, Description], chips: Mapping[str, str]
+) -> Iterable[Finding]:
+    for chip, root in chips.items():
+        try:
+            compile_generation(files, chip, root)
+        except RegisterDbError as problem:
+            yield Finding(f"{root}.regs", 1, ERROR, "compile", f"for {chip}: {problem}")
+
+
+@dataclass(slots=True)
+class _Checker:
+    # Checks declarations as one root file and its imports see them.
+    merged: Merged
+    chips: Sequence[str]
+    findings: set[Finding] = field(default_factory=set)
+    file: str = ""
+
+    def declaration(self, file: str, declaration: Declaration) -> None:
+        self.file = file
+        start = self.start()
+        match declaration:
+            case Enum(name, values):
+                masks = self.within(start, declaration.condition, declaration.line)
+                self.values(f"enum {name}", values, masks)
+            case Bitset(name, fields):
+                masks = self.within(start, declaration.condition, declaration.line)
+                self.fields(f"bitset {name}", fields, _MAX_WIDTH, masks)
+            case Domain(name, elements):
+                masks = self.within(start, declaration.condition, declaration.line)
+                if declaration.width != 32:
+                    message = f"domain {name}: width {declaration.width}, only 32 is supported"
+                    self.add(ERROR, "width", declaration.line, message)
+                self.elements(name, elements, masks)
+                self.overlaps(name, elements, masks)
+
+    def add(self, severity: str, kind: str, line: int, message: str) -> None:
+        self.findings.add(Finding(self.file, line, severity, kind, message))
+
+    # ---- conditions
+
+    def start(self) -> _Masks:
+        names = [value.name for value in self.merged.values(CHIP)]
+        mask = sum(1 << place for place, name in enumerate(names) if name in self.chips)
+        return {CHIP: mask} if mask else {}
+
+    def within(self, masks: _Masks, condition: Condition | None, line: int) -> _Masks:
+        if condition is None:
+            return masks
+        names = [value.name for value in self.merged.values(condition.varset)]
+        if not names:
+            message = f"condition on '{condition.varset}', which is no enum"
+            self.add(ERROR, "varset", line, message)
+            return masks
+        try:
+            own = covered(condition, names)
+        except KeyError as missing:
+            message = f"the enum '{condition.varset}' has no value {missing.args[0]}"
+            self.add(ERROR, "variant", line, message)
+            return masks
+        if not own:
+            self.add(ERROR, "range", line, f"range of '{condition.varset}' that holds nothing")
+        return {**masks, condition.varset: masks.get(condition.varset, own) & own}
+
+    # ---- enums, fields, types
+
+    def values(self, where: str, values: Sequence[Value], masks: _Masks) -> None:
+        scoped = [(value, self.within(masks, value.condition, value.line)) for value in values]
+        numbers: dict[int, list[tuple[Value, _Masks]]] = {}
+        for value, own in scoped:
+            if value.number is None:
+                continue
+            for other, others in numbers.get(value.number, ()):
+                if _coincide(own, others):
+                    message = f"{where}: {value.number:#x} is {other.name} and {value.name}"
+                    self.add(NOTICE, "value twice", value.line, message)
+                    break
+            numbers.setdefault(value.number, []).append((value, own))
+
+    def fields(self, where: str, fields: Sequence[Field], width: int, masks: _Masks) -> None:
+        earlier: list[tuple[Field, _Masks]] = []
+        for item in fields:
+            own = self.within(masks, item.condition, item.line)
+            name = f"{where}: field {item.name}"
+            if item.low > item.high:
+                self.add(ERROR, "range", item.line, f"{name}: bits {item.low}..{item.high}")
+            elif item.high >= width:
+                message = f"{name}: bits {item.low}..{item.high} of {width}"
+                self.add(ERROR, "width", item.line, message)
+            for other, others in earlier:
+                if item.low <= other.high and other.low <= item.high and _coincide(own, others):
+                    message = f"{name} and field {other.name} share bits"
+                    self.add(NOTICE, "bits twice", item.line, message)
+                    break
+            earlier.append((item, own))
+            self.type(name, item.type, item.line, item.high - item.low + 1, own)
+
+    def type(self, where: str, kind: Type, line: int, width: int, masks: _Masks) -> None:
+        name = kind.name
+        if name is not None and not self.known_type(name):
+            self.add(ERROR, "unknown type", line, f"{where}: unknown type '{name}'")
+        self.fields(where, kind.fields, width, masks)
+        self.values(where, kind.values, masks)
+        if name is not None and name not in self.merged.enums:
+            highest = [
+                part.high for bitset in self.merged.bitsets.get(name, ()) for part in bitset.fields
+            ]
+            if highest and max(highest) >= width:
+                message = f"{where}: bitset {name} has bits beyond its {width}"
+                self.add(NOTICE, "width", line, message)
+
+    def known_type(self, name: str) -> bool:
+        return name in self.merged.enums or name in self.merged.bitsets or name in BUILTIN_TYPES
+
+    # ---- domains
+
+    def elements(self, where: str, elements: Sequence[Element], masks: _Masks) -> None:
+        for element in elements:
+            own = self.within(masks, element.condition, element.line)
+            name = f"{where}.{element.name}"
+            match element:
+                case Register():
+                    self.register(name, element, own)
+                case Array() | Stripe():
+                    self.repeated(name, element)
+                    self.elements(name, element.elements, own)
+
+    def register(self, where: str, register: Register, masks: _Masks) -> None:
+        low, high = register.bits or (0, register.width - 1)
+        if low > high or high >= register.width:
+            self.add(ERROR, "range", register.line, f"{where}: bits {low}..{high}")
+        if register.length != 1 and not register.stride:
+            self.add(ERROR, "stride", register.line, f"{where}: repeated, but has no stride")
+        self.type(where, register.type, register.line, register.width, masks)
+
+    def repeated(self, where: str, repeated: Array | Stripe) -> None:
+        offsets = len(repeated.offsets) if isinstance(repeated, Array) else 1
+        if offsets > 1 and repeated.length != offsets:
+            message = f"{where}: {offsets} offsets for {repeated.length} repeats"
+            self.add(ERROR, "range", repeated.line, message)
+        if repeated.length != 1 and offsets == 1 and not repeated.stride:
+            self.add(ERROR, "stride", repeated.line, f"{where}: repeated, but has no stride")
+        index = repeated.index if isinstance(repeated, Array) else None
+        if index is not None and index not in self.merged.enums:
+            message = f"{where}: index by '{index}', which is no enum"
+            self.add(ERROR, "unknown type", repeated.line, message)
+
+    def overlaps(self, domain: str, elements: Sequence[Element], masks: _Masks) -> None:
+        taken: dict[int, list[tuple[Leaf, _Masks]]] = {}
+        known: dict[tuple[Condition, ...], _Masks] = {(): masks}
+        reported: set[tuple[int, int]] = set()
+        for leaf in leaves(elements):
+            own = known.get(leaf.conditions)
+            if own is None:
+                own = masks
+                for condition in leaf.conditions:
+                    own = self.within(own, condition, leaf.register.line)
+                known[leaf.conditions] = own
+            for dword in range(leaf.offset, leaf.offset + leaf.register.width // 32):
+                for other, others in taken.get(dword, ())[:_MAX_SHARERS]:
+                    pair = (id(other.register), id(leaf.register))
+                    if other.register is leaf.register or pair in reported:
+                        continue
+                    if _coincide(own, others):
+                        reported.add(pair)
+                        message = f"{domain}: {other.name} and {leaf.name} are both at {dword:#x}"
+                        self.add(NOTICE, "overlap", leaf.register.line, message)
+                taken.setdefault(dword, []).append((leaf, own))
+
+
+def _coincide(first: _Masks, second: _Masks) -> bool:
+    return all(first.values()) and all(
+        mask and mask & first.get(varset, mask) for varset, mask in second.items()
+    )

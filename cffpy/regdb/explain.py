@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""Explains registers, arrays, packets, enums and bitsets by name or offset: plain documents.
+
+A document is what ``cffpy db show --json`` prints of one thing; generations in which it is the
+same share one. Offsets are in dwords, widths in bits.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from cffpy.regdb import rows
+from cffpy.regdb.catalog import Catalog, Place
+
+Document = dict[str, Any]
+
+_INDEX = re.compile(r"\[\s*(0[xX][0-9a-fA-F]+|[0-9]+)?\s*\]")
+_OFFSET = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
+
+_FORMS = {
+    rows.HEX: "hex",
+    rows.INT: "int",
+    rows.UINT: "uint",
+    rows.FLOAT: "float",
+    rows.BOOLEAN: "boolean",
+    rows.FIXED: "fixed",
+    rows.UFIXED: "ufixed",
+    rows.REGID: "register id",
+    rows.ENUM: "enum",
+    rows.INLINE_ENUM: "enum",
+    rows.BITSET: "bitset",
+    rows.NAMED_INLINE_BITSET: "bitset",
+    rows.INLINE_BITSET: "bitset",
+}
+_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
+
+
+def explain(catalogs: Sequence[Catalog], asked: str) -> list[Document]:
+    """All that ``asked`` names: an offset of a register, or a name (case is not important).
+
+    ``RB_MRT[2].CONTROL`` is one register of an array, ``RB_MRT[].CONTROL`` or ``RB_MRT.CONTROL``
+    any, ``RB_MRT`` the array itself.
+    """
+    find = _by_offset if _OFFSET.fullmatch(asked) else _by_name
+    documents: list[Document] = []
+    for catalog in catalogs:
+        for document in find(catalog, asked):
+            same = next((known for known in documents if _same(known, document)), None)
+            if same is None:
+                documents.append({**document, "generations": [catalog.chip]})
+            else:
+                same["generations"].append(catalog.chip)
+    return documents
+
+
+def nearest(catalogs: Sequence[Catalog], asked: str, count: int = 5) -> list[str]:
+    """Names of registers, arrays, domains, enums and bitsets that look like ``asked``."""
+    known: dict[str, str] = {}
+    for catalog in catalogs:
+        names = [*catalog.domain_names, *catalog.enum_names, *catalog.bitsets()]
+        for domain in catalog.domain_names:
+            names.extend(place.name for place in catalog.places(domain))
+        known.update((_folded(name), name) for name in names)
+    found = difflib.get_close_matches(_folded(asked), known, n=count, cutoff=0.6)
+    return [known[name] for name in found]
+
+
+def _same(known: Document, document: Document) -> bool:
+    return {**known, "generations": None} == {**document, "generations": None}
+
+
+def _folded(name: str) -> str:
+    return _INDEX.sub("", name).upper()
+
+
+# ---- finding
+
+
+def _by_offset(catalog: Catalog, asked: str) -> Iterator[Document]:
+    for domain in catalog.register_domains:
+        found = catalog.at(domain, _number(asked))
+        if found is not None:
+            yield _place(catalog, *found)
+            return
+
+
+def _by_name(catalog: Catalog, asked: str) -> Iterator[Document]:
+    folded = _folded(asked)
+    given = [None if not match[1] else _number(match[1]) for match in _INDEX.finditer(asked)]
+    for domain in catalog.domain_names:
+        for place in catalog.places(domain):
+            if _folded(place.name) != folded or len(given) > place.depth:
+                continue
+            if place.offset_at(given) is not None:
+                yield _place(catalog, place, given)
+    for name in catalog.domain_names:
+        if name.upper() == folded:
+            registers = [_summary(place) for place in catalog.places(name)]
+            yield {"kind": "domain", "name": name, "registers": registers}
+    for name in catalog.enum_names:
+        if name.upper() == folded:
+            values = _values(catalog, catalog.enum(name) or ())
+            yield {"kind": "enum", "name": name, "values": values}
+    for name, kind in catalog.bitsets().items():
+        if name.upper() == folded:
+            yield {"kind": "bitset", "name": name, "fields": _fields(catalog, kind[7])}
+
+
+def _number(text: str) -> int:
+    return int(text, 16 if text[:2] in ("0x", "0X") else 10)
+
+
+# ---- documents
+
+
+def _place(catalog: Catalog, place: Place, indices: Sequence[int | None]) -> Document:
+    row = place.row
+    document: Document = {
+        "kind": "array" if row[0] == rows.ARRAY else "register",
+        "name": place.name_at(indices),
+        "domain": place.domain,
+        "offset": place.offset_at(indices),
+    }
+    document["arrays"] = [
+        {"name": level.name, "start": level.start, "length": level.length, "stride": level.stride}
+        for level in place.levels
+        if level.repeated
+    ]
+    document["condition"] = _condition(catalog, row[2])
+    if row[0] == rows.ARRAY:
+        document["index"] = row[6]
+        inside = catalog.places(place.domain)
+        depth = len(place.levels)
+        document["registers"] = [
+            _summary(inner)
+            for inner in inside
+            if len(inner.levels) > depth and inner.levels[:depth] == place.levels
+        ]
+        return document
+    document["width"] = row[6] * 32
+    document["usage"] = list(row[8])
+    document["type"] = _type(catalog, row[7])
+    return document
+
+
+def _summary(place: Place) -> Document:
+    kind = "array" if place.row[0] == rows.ARRAY else "register"
+    document = {"kind": kind, "name": place.name, "offset": place.offset_at(())}
+    if place.row[0] == rows.REGISTER:
+        document["width"] = place.row[6] * 32
+        document["type"] = place.row[7][1]
+    return document
+
+
+def _type(catalog: Catalog, kind: rows.TypeRow) -> Document:
+    number, name, low, high, shr, radix, addvariant, payload = kind
+    document: Document = {"name": name, "form": _FORMS[number], "low": low, "high": high}
+    if shr:
+        document["shr"] = shr
+    if radix:
+        document["radix"] = radix
+    if addvariant:
+        document["selects_variant"] = True
+    if number in _BITSETS:
+        document["fields"] = _fields(catalog, payload)
+    elif number == rows.ENUM:
+        document["values"] = _values(catalog, catalog.enum(payload) or ())
+    elif number == rows.INLINE_ENUM:
+        document["values"] = _values(catalog, payload)
+    return document
+
+
+def _fields(catalog: Catalog, fields: Iterable[rows.FieldRow]) -> list[Document]:
+    return [
+        {"name": name, "condition": _condition(catalog, condition), "type": _type(catalog, kind)}
+        for name, condition, kind in fields
+    ]
+
+
+def _values(catalog: Catalog, values: Iterable[rows.ValueRow]) -> list[Document]:
+    found = []
+    for name, number, condition in values:
+        document: Document = {"name": name, "number": number}
+        if condition is not None:
+            document["condition"] = _condition(catalog, condition)
+        found.append(document)
+    return found
+
+
+# The names of the variants under which something is in force, by varset; None: always.
+def _condition(catalog: Catalog, condition: rows.Condition) -> dict[str, list[str]] | None:
+    if condition is None:
+        return None
+    names: dict[str, list[str]] = {}
+    for varset, mask in condition:
+        values = catalog.enum(varset) or ()
+        names[varset] = [value[0] for place, value in enumerate(values) if mask >> place & 1]
+    return names

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Finds text in the names of registers, fields, packets, bitsets, enums and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from cffpy.regdb import rows
+from cffpy.regdb.catalog import Catalog
+
+
+class Hit(NamedTuple):
+    """A name that holds the text. ``where`` is what it belongs to: a domain, register or enum.
+
+    ``number`` is an offset in dwords, a field's lowest bit, or an enum value; None where none is.
+    """
+
+    kind: str
+    name: str
+    where: str
+    number: int | None
+
+
+def search(catalogs: Sequence[Catalog], text: str) -> dict[Hit, list[str]]:
+    """All hits, in the order of the database, each with the generations in which it is."""
+    found: dict[Hit, list[str]] = {}
+    wanted = text.upper()
+    for catalog in catalogs:
+        for hit in dict.fromkeys(_names(catalog)):
+            if wanted in hit.name.upper():
+                found.setdefault(hit, []).append(catalog.chip)
+    return found
+
+
+def _names(catalog: Catalog) -> Iterator[Hit]:
+    for domain in catalog.domain_names:
+        yield Hit("domain", domain, "", None)
+        for place in catalog.places(domain):
+            kind = "array" if place.row[0] == rows.ARRAY else "register"
+            yield Hit(kind, place.name, domain, place.offset_at(()))
+            if kind == "register":
+                type_row = place.row[7]
+                if type_row[0] == rows.INLINE_BITSET:
+                    yield from _fields(place.name, type_row[7])
+                elif type_row[0] == rows.INLINE_ENUM:
+                    yield from _values(place.name, type_row[7])
+    for name, type_row in catalog.bitsets().items():
+        yield Hit("bitset", name, "", None)
+        yield from _fields(name, type_row[7])
+    for name in catalog.enum_names:
+        yield Hit("enum", name, "", None)
+        yield from _values(name, catalog.enum(name) or ())
+
+
+def _fields(where: str, fields: Sequence[rows.FieldRow]) -> Iterator[Hit]:
+    for name, _condition, type_row in fields:
+        yield Hit("field", name, where, type_row[2])
+        if type_row[0] == rows.INLINE_BITSET:
+            yield from _fields(f"{where}.{name}", type_row[7])
+        elif type_row[0] == rows.INLINE_ENUM:
+            yield from _values(f"{where}.{name}", type_row[7])
+
+
+def _values(where: str, values: Sequence[rows.ValueRow]) -> Iterator[Hit]:
+    for name, number, _condition in values:
+        yield Hit("value", name, where, number)
