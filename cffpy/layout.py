@@ -265,6 +265,7 @@ def _make_construct(layout: Layout) -> Any:  # noqa: ANN401
     import construct
 
     members = []
+    before: str | None = None
     for field in layout.fields:
         member: Any
         if field.parts:
@@ -275,8 +276,15 @@ def _make_construct(layout: Layout) -> Any:  # noqa: ANN401
                 member = construct.Default(member, field.default)
         if field.optional:
             member = construct.Optional(member)
+            if before is not None:  # the tail ends at the first field that is not there
+                member = construct.If(_is_there(before), member)
+            before = field.name
         members.append(construct.Renamed(member, field.name))
     return construct.Struct(*members)
+
+
+def _is_there(name: str) -> Callable[[Any], bool]:
+    return lambda context: context.get(name) is not None
 
 
 def _bit_members(construct: Any, field: Field) -> list[Any]:  # noqa: ANN401

@@ -136,6 +136,8 @@ def _map_file(path: str) -> BytesLike:
             return _read_all(file.readinto, path, _limit())
     except OSError as problem:
         raise ContainerError(f"{path}: {problem.strerror or problem}") from None
+    except ValueError as problem:  # a NUL in the name
+        raise ContainerError(f"{path!r}: {problem}") from None
 
 
 def _read_stream(limit: int) -> BytesLike:

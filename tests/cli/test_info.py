@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""cffpy info, run as users run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cffpy.container.writer import (
+    buffer_sections,
+    capture_bytes,
+    command_section,
+    command_stream_section,
+    gpu_id_section,
+)
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def test_tables(run_cffpy: Run, samples: Path) -> None:
+    done = run_cffpy("info", samples / "a630-triangle.rd.gz")
+    text = done.stdout.decode()
+    assert done.returncode == 0
+    assert done.stderr == b""
+    assert "FD630 (a6xx, 64-bit), gpu id 630" in text
+    assert "triangle/1: fence=1" in text
+    assert "0x100001000" in text
+    assert "\x1b" not in text
+    assert "file offset" not in text
+
+
+def test_buffers(run_cffpy: Run, samples: Path) -> None:
+    done = run_cffpy("info", "--buffers", samples / "a220-triangle.rd")
+    assert "buffers of submit 0" in done.stdout.decode()
+    assert "0x10001000" in done.stdout.decode()
+
+
+def test_colour(run_cffpy: Run, samples: Path) -> None:
+    path = samples / "a220-triangle.rd"
+    assert b"\x1b[" in run_cffpy("info", "--color", path).stdout
+    assert b"\x1b[" in run_cffpy("info", path, env={"FORCE_COLOR": "1"}).stdout
+    both = {"FORCE_COLOR": "1", "NO_COLOR": "1"}
+    assert b"\x1b[" not in run_cffpy("info", path, env=both).stdout
+    assert b"\x1b[" in run_cffpy("info", "--color", path, env=both).stdout
+
+
+def test_json(run_cffpy: Run, samples: Path) -> None:
+    paths = [samples / "a630-triangle.rd.gz", samples / "a220-triangle.rd"]
+    done = run_cffpy("info", "--json", "--buffers", *paths)
+    document = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert document["schema"] == "cffpy.info/1"
+    first, second = document["files"]
+    assert first["gpu"] == {"name": "FD630", "generation": 6, "is_64bit": True, "known": True}
+    assert (first["compression"], second["compression"]) == ("gzip", "none")
+    (submit,) = first["submits"]
+    assert submit["streams"][0]["address"] == "0x100001000"
+    assert submit["streams"][0]["captured_dwords"] == submit["streams"][0]["dwords"]
+    assert submit["buffer_count"] == len(submit["buffers"]) == 4
+    assert submit["buffers"][0]["state"] == "kept"
+    assert second["chip_id"] == "0x2020000"
+    assert second["gpu"]["generation"] == 2
+
+
+def test_standard_input(run_cffpy: Run, samples: Path) -> None:
+    data = (samples / "a630-triangle.rd.gz").read_bytes()
+    done = run_cffpy("info", "--json", "-", input=data)
+    (document,) = json.loads(done.stdout)["files"]
+    assert document["gpu_id"] == 630
+    assert document["file"] == "standard input"
+
+
+def test_damage_is_no_failure(run_cffpy: Run, samples: Path) -> None:
+    done = run_cffpy("info", samples / "damaged.rd.gz")
+    assert done.returncode == 0
+    assert b"damage" in done.stdout
+    assert b"at file offset 0x" in done.stdout
+    assert b"corrupt file" not in done.stdout
+    done = run_cffpy("info", samples / "damaged-gzip.rd.gz")
+    assert done.returncode == 0
+    assert b"corrupt file" in done.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_unreadable_files_fail_but_do_not_hide_others(
+    run_cffpy: Run, samples: Path, tmp_path: Path, options: list[str]
+) -> None:
+    done = run_cffpy("info", *options, tmp_path / "no", samples / "a220-triangle.rd")
+    assert done.returncode == 1
+    assert done.stderr.decode() == f"cffpy: error: {tmp_path / 'no'}: No such file or directory\n"
+    assert b"FD220" in done.stdout
+    if options:
+        assert "No such file" in json.loads(done.stdout)["files"][0]["error"]
+
+
+def test_what_is_no_capture(run_cffpy: Run, tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("this is no capture, but a text that says so\n" * 3)
+    done = run_cffpy("info", path)
+    assert done.returncode == 0
+    assert b"unknown (no id in the file)" in done.stdout
+    assert b"damage" in done.stdout
+
+
+def test_hostile_names(run_cffpy: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a[b]c.rd"
+    path.write_bytes(
+        capture_bytes(
+            [
+                gpu_id_section(999),
+                command_section("[red]x\x1b]0;title\x07[/nope]"),
+                *buffer_sections(0x1000, bytes(4), size=100),
+                command_stream_section(0x1000, 5),
+                command_stream_section(0x9000, 5),
+            ]
+        )
+    )
+    done = run_cffpy("info", "--buffers", path)
+    assert done.returncode == 0
+    text = done.stdout.decode()
+    assert "a[b]c.rd" in text
+    assert "[red]x\\x1b]0;title\\x07[/nope]" in text
+    assert "\x1b" not in text
+    assert "1 dwords" in text
+    assert "unknown (gpu id 999)" in text
+
+
+def test_usage(run_cffpy: Run) -> None:
+    assert run_cffpy("info").returncode == 2
+    done = run_cffpy("info", "-h")
+    assert done.returncode == 0
+    assert b"Examples:" in done.stdout

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""What all tests share: the folders of test material, and running the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+try:
+    import cffpy
+except ImportError:  # not installed: test the checkout
+    sys.path.insert(0, str(CHECKOUT))
+    import cffpy
+
+PACKAGE_FOLDER = str(Path(cffpy.__file__).resolve().parent.parent)
+
+
+# For the tests' own subprocesses.
+os.environ["PYTHONPATH"] = PACKAGE_FOLDER
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of reference material, which is no part of the project."""
+    folder = Path(os.environ.get("CFFPY_SHARED") or CHECKOUT.parent / "shared")
+    if not (folder / "captures").is_dir():
+        pytest.skip(f"no reference material at {folder} (CFFPY_SHARED names its folder)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """The sample captures of the project."""
+    return CHECKOUT / "samples"
+
+
+@pytest.fixture(scope="session")
+def run_cffpy() -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """``run_cffpy("info", path, input=b"", env={...})``: the real command in a process."""
+
+    def run(
+        *arguments: object, env: dict[str, str] | None = None, **options: object
+    ) -> subprocess.CompletedProcess[bytes]:
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CFFPY_DEBUG", "PAGER")
+        }
+        environment.update(PYTHONPATH=PACKAGE_FOLDER, **(env or {}))
+        options.setdefault("timeout", 120)
+        return subprocess.run(
+            [sys.executable, "-m", "cffpy", *map(str, arguments)],
+            capture_output=True,
+            env=environment,
+            **options,  # type: ignore[call-overload]
+        )
+
+    return run

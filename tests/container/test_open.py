@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: MIT
+"""Opening captures: every packing, whole, in parts, damaged, hostile."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import random
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.container.rd import iter_sections
+from cffpy.container.writer import buffer_sections, capture_bytes, gpu_id_section, gzip_bytes
+from cffpy.errors import CffpyError, ContainerError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+CAPTURE = capture_bytes(
+    [gpu_id_section(630), *buffer_sections(0x1000, bytes(range(256)) * 2), (2, b"x")]
+)
+NOISE = bytes(index * index * 7919 >> 3 & 0xFF for index in range(300_000))
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip_bytes,
+    "zstd": zstd.compress,
+    "xz": lzma.compress,
+    "bzip2": bz2.compress,
+}
+packings = pytest.mark.parametrize("packing", PACKERS)
+
+
+def tar_of(*entries: tuple[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, content in entries:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def zip_of(*entries: tuple[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def test_raw_file(tmp_path: Path) -> None:
+    path = tmp_path / "raw.rd"
+    path.write_bytes(CAPTURE)
+    content = open_capture(str(path))
+    assert content.data == CAPTURE
+    assert content.data.readonly
+    assert (content.compression, content.damage) == ("none", None)
+    assert (content.file_size, content.name) == (len(CAPTURE), str(path))
+    assert content.reference_size == len(CAPTURE)
+
+
+@packings
+@pytest.mark.parametrize("data", [CAPTURE, NOISE, b""], ids=["capture", "noise", "empty"])
+def test_packed_file(tmp_path: Path, packing: str, data: bytes) -> None:
+    path = tmp_path / "no-telling-name"
+    path.write_bytes(PACKERS[packing](data))
+    content = open_capture(str(path))
+    assert content.data == data
+    assert (content.compression, content.damage) == (packing, None)
+
+
+@packings
+def test_several_members(packing: str) -> None:
+    pack = PACKERS[packing]
+    content = open_bytes(pack(CAPTURE) + pack(b"") + pack(NOISE) + pack(CAPTURE))
+    assert content.data == CAPTURE + NOISE + CAPTURE
+    assert content.damage is None
+
+
+@packings
+def test_what_follows_the_last_member_is_told_unless_zero(packing: str) -> None:
+    packed = PACKERS[packing](CAPTURE)
+    assert open_bytes(packed + bytes(700)).damage is None
+    content = open_bytes(packed + b"something else")
+    assert content.data == CAPTURE
+    assert content.damage is not None
+    assert "14 bytes follow" in content.damage.message
+    assert not content.decompression_error
+
+
+@packings
+def test_every_truncation(packing: str) -> None:
+    packed = PACKERS[packing](CAPTURE)
+    for length in range(8, len(packed)):
+        content = open_bytes(packed[:length])
+        assert content.compression == packing
+        assert CAPTURE.startswith(bytes(content.data))
+        assert content.damage is not None
+        assert content.decompression_error
+        assert content.damage.offset == len(content.data)
+        list(iter_sections(content.data))
+
+
+def test_truncated_gzip_gives_all_that_came_out() -> None:
+    packed = gzip_bytes(NOISE)
+    content = open_bytes(packed[:-8])
+    assert content.data == NOISE
+    assert content.reference_size == len(NOISE) // 65536 * 65536
+
+
+def test_broken_gzip_gives_all_before_the_break() -> None:
+    first = gzip_bytes(NOISE)
+    content = open_bytes(first + b"\x1f\x8b\x09" + bytes(20))
+    assert content.data == NOISE
+    assert content.decompression_error
+    content = open_bytes(gzip_bytes(b"a" * 10) + first[:10] + b"\xff" * 100)
+    assert content.data == b"a" * 10
+    assert content.decompression_error
+
+
+def test_gzip_checksums_are_told_but_do_not_stop_the_reference() -> None:
+    for index in (-5, -1):
+        packed = bytearray(gzip_bytes(NOISE))
+        packed[index] ^= 1
+        content = open_bytes(packed)
+        assert content.data == NOISE
+        assert content.damage is not None
+        assert "check" in content.damage.message
+        assert not content.decompression_error
+        assert content.reference_size == len(NOISE)
+
+
+@pytest.mark.parametrize("pack", [tar_of, zip_of])
+def test_archives_give_their_first_entry(pack: Callable[..., bytes]) -> None:
+    name = pack.__name__[:3]
+    packed = pack(("a.rd", CAPTURE), ("b.rd", NOISE))
+    content = open_bytes(packed)
+    assert content.data == CAPTURE
+    assert content.compression == name
+    content = open_bytes(gzip_bytes(packed))
+    assert content.data == CAPTURE
+    assert content.compression == f"gzip+{name}"
+    content = open_bytes(pack(("a.rd.gz", gzip_bytes(CAPTURE))))
+    assert content.data == CAPTURE
+    assert content.compression == f"{name}+gzip"
+
+
+def test_archives_without_a_file() -> None:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        info = tarfile.TarInfo("folder")
+        info.type = tarfile.DIRTYPE
+        archive.addfile(info)
+    with pytest.raises(ContainerError, match="first entry is no file"):
+        open_bytes(stream.getvalue())
+    with pytest.raises(ContainerError, match="zip archive"):
+        open_bytes(b"PK\x03\x04 no zip at all")
+    with pytest.raises(ContainerError, match="zip archive"):
+        open_bytes(zip_of(("a", CAPTURE))[:-10])
+
+
+@pytest.mark.parametrize("packing", [*PACKERS, "zip"])
+def test_bombs_are_refused(packing: str) -> None:
+    data = bytes(40 << 20)
+    packed = zip_of(("a", data)) if packing == "zip" else PACKERS[packing](data)
+    assert len(packed) < 1 << 20
+    with pytest.raises(ContainerError, match="CFFPY_MAX_BYTES"):
+        open_bytes(packed, limit=10 << 20)
+    assert len(open_bytes(packed, limit=40 << 20).data) == 40 << 20
+
+
+def test_limit_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(gzip_bytes(NOISE))
+    monkeypatch.setenv("CFFPY_MAX_BYTES", "0x1000")
+    with pytest.raises(ContainerError, match="more than 4096 bytes"):
+        open_capture(str(path))
+    monkeypatch.setenv("CFFPY_MAX_BYTES", "much")
+    with pytest.raises(ContainerError, match="no number"):
+        open_capture(str(path))
+
+
+def test_layers_are_bounded() -> None:
+    data = CAPTURE
+    for _ in range(8):
+        data = gzip_bytes(data)
+    assert open_bytes(data).compression == "gzip+gzip+gzip+gzip"
+
+
+def test_what_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(ContainerError, match="No such file"):
+        open_capture(str(tmp_path / "missing"))
+    with pytest.raises(ContainerError, match="directory"):
+        open_capture(str(tmp_path))
+    with pytest.raises(ContainerError):
+        open_capture("nul\0byte")
+    path = tmp_path / "secret"
+    path.write_bytes(CAPTURE)
+    path.chmod(0)
+    if not os.access(path, os.R_OK):
+        with pytest.raises(ContainerError, match="Permission denied"):
+            open_capture(str(path))
+
+
+def test_empty_file_and_device(tmp_path: Path) -> None:
+    path = tmp_path / "empty"
+    path.write_bytes(b"")
+    assert len(open_capture(str(path)).data) == 0
+    assert len(open_capture(os.devnull).data) == 0
+
+
+def test_named_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    pid = os.fork()
+    if pid == 0:  # pragma: no cover
+        path.write_bytes(gzip_bytes(NOISE))
+        os._exit(0)
+    content = open_capture(str(path))
+    os.waitpid(pid, 0)
+    assert content.data == NOISE
+
+
+def survives(data: bytes) -> Content | None:
+    try:
+        content = open_bytes(data, limit=1 << 20)
+    except CffpyError:
+        return None
+    list(iter_sections(content.data, []))
+    return content
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes(data: bytes) -> None:
+    survives(data)
+
+
+STARTS = [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh9", b"PK\x03\x04"]
+
+
+@given(st.sampled_from(STARTS), st.binary(max_size=300))
+def test_any_bytes_behind_a_magic(start: bytes, data: bytes) -> None:
+    survives(start + data)
+
+
+PACKED = [
+    *(pack(CAPTURE) for pack in PACKERS.values()),
+    zip_of(("a.rd", CAPTURE)),
+    tar_of(("a.rd", CAPTURE)),
+    gzip_bytes(tar_of(("a.rd", CAPTURE))),
+    CAPTURE,
+]
+
+
+@settings(max_examples=400)
+@given(
+    st.sampled_from(PACKED),
+    st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 255)), min_size=1, max_size=5),
+)
+def test_any_mutation(packed: bytes, changes: list[tuple[int, int]]) -> None:
+    mutated = bytearray(packed)
+    for index, value in changes:
+        mutated[index % len(mutated)] = value
+    survives(bytes(mutated))
+
+
+@packings
+def test_memory_stays_near_one_copy(tmp_path: Path, packing: str) -> None:
+    noise = random.Random(1)
+    data = b"".join(noise.randbytes(1 << 10) + bytes(7 << 10) for _ in range(8 << 10))  # 64 MiB
+    path = tmp_path / "large"
+    path.write_bytes(PACKERS[packing](data))
+    script = (
+        "import resource, sys; from cffpy.container.open import open_capture;"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
+        "before = peak(); content = open_capture(sys.argv[1]);"
+        "print((peak() - before) * 1024 / len(content.data))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, path], capture_output=True, check=True, text=True
+    )
+    assert float(done.stdout) < 1.6
+
+
+def test_all_captures_open_whole(shared: Path) -> None:
+    for path in sorted((shared / "captures").glob("*.rd.gz"))[::6]:
+        content = open_capture(str(path))
+        assert content.damage is None
+        if path.stat().st_size:
+            with gzip.open(path) as file:
+                assert content.data == file.read()
