@@ -185,8 +185,10 @@ def _index(level: Level, offset: int) -> int | None:
 
 def _collect_bitsets(kind: rows.TypeRow, found: dict[str, rows.TypeRow]) -> None:
     number, name, payload = kind[0], kind[1], kind[7]
-    if number in (rows.BITSET, rows.NAMED_INLINE_BITSET):
-        found.setdefault(name, kind)
-    if number in (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET):
+    named = number in (rows.BITSET, rows.NAMED_INLINE_BITSET)
+    # A register may have fields of its own before those of its bitset: the least is the bitset.
+    if named and (name not in found or len(payload) < len(found[name][7])):
+        found[name] = kind
+    if named or number == rows.INLINE_BITSET:
         for field in payload:
             _collect_bitsets(field[2], found)

@@ -17,6 +17,8 @@ from cffpy.regdb.catalog import Catalog, Place
 
 Document = dict[str, Any]
 
+_MAX_FULL = 32
+
 _INDEX = re.compile(r"\[\s*(0[xX][0-9a-fA-F]+|[0-9]+)?\s*\]")
 _OFFSET = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
 
@@ -98,8 +100,7 @@ def _by_name(catalog: Catalog, asked: str) -> Iterator[Document]:
                 yield _place(catalog, place, given)
     for name in catalog.domain_names:
         if name.upper() == folded:
-            registers = [_summary(place) for place in catalog.places(name)]
-            yield {"kind": "domain", "name": name, "registers": registers}
+            yield _domain(catalog, name)
     for name in catalog.enum_names:
         if name.upper() == folded:
             values = _values(catalog, catalog.enum(name) or ())
@@ -114,6 +115,16 @@ def _number(text: str) -> int:
 
 
 # ---- documents
+
+
+# A packet or structure with all its fields; of a space of registers only the names.
+def _domain(catalog: Catalog, name: str) -> Document:
+    places = list(catalog.places(name))
+    if len(places) > _MAX_FULL:
+        registers = [_summary(place) for place in places]
+    else:
+        registers = [_place(catalog, place, ()) for place in places if place.row[0] != rows.ARRAY]
+    return {"kind": "domain", "name": name, "registers": registers}
 
 
 def _place(catalog: Catalog, place: Place, indices: Sequence[int | None]) -> Document:

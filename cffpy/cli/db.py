@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy db``: look into the register database, check it, import a newer one from Mesa."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+
+if TYPE_CHECKING:
+    from cffpy.regdb.catalog import Catalog
+
+SHOW_SCHEMA = "cffpy.db-show/1"
+SEARCH_SCHEMA = "cffpy.db-search/1"
+CHECK_SCHEMA = "cffpy.db-check/1"
+
+_EPILOG = """\b
+Examples:
+  cffpy db show RB_MRT[2].CONTROL --gpu 630
+  cffpy db show 0x8830 --gpu a6xx
+  cffpy db search LRZ --json
+  cffpy db check
+  cffpy db import ~/src/mesa -o my-edition
+"""
+
+_GPU_NUMBER = re.compile(r"([0-9])[0-9]{2}")
+_GPU_GENERATION = re.compile(r"[aA]([0-9])[xX]{2}")
+
+
+def parse_gpu(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    """The generation that a GPU number (630) or generation (a6xx) belongs to: ``A6XX``."""
+    if text is None:
+        return None
+    match = _GPU_NUMBER.fullmatch(text) or _GPU_GENERATION.fullmatch(text)
+    if match is None:
+        raise click.BadParameter(f"'{text}' is neither a GPU like 630 nor a generation like a6xx")
+    return f"A{match[1]}XX"
+
+
+def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
+    options = (
+        click.option(
+            "--gpu", "chip", metavar="GPU", callback=parse_gpu, help="Only this one: 630, a6xx."
+        ),
+        click.option(
+            "--register-db",
+            "edition",
+            metavar="DIR",
+            help="An edition: a directory, or a name under register_db/editions.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="One JSON document."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(epilog=_EPILOG)
+@click.help_option("-h", "--help")
+def db() -> None:
+    """The register database: look up, check, import."""
+
+
+@db.command()
+@click.argument("name", metavar="NAME|OFFSET")
+@_look_up_options
+@click.help_option("-h", "--help")
+def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int:
+    """Explain a register, array, packet, bitset or enum, by name or by register offset.
+
+    Exit code 1, with similar names, if there is no such thing.
+    """
+    from cffpy.regdb.explain import explain, nearest
+
+    catalogs = _catalogs(chip, edition)
+    documents = explain(catalogs, name)
+    if as_json:
+        _print_json({"schema": SHOW_SCHEMA, "asked": name, "found": documents})
+    elif documents:
+        from cffpy.cli.db_text import document_text
+
+        sys.stdout.write("\n".join(document_text(document) for document in documents))
+    if documents:
+        return EXIT_OK
+    similar = nearest(catalogs, name)
+    hint = f"; similar: {', '.join(similar)}" if similar else ""
+    print_error(f"nothing called '{name}' in {_generations(catalogs)}{hint}")
+    return _failed()
+
+
+@db.command()
+@click.argument("text")
+@_look_up_options
+@click.help_option("-h", "--help")
+def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> int:
+    """Find TEXT in names of registers, fields, enum values, packets; exit code 1 if nowhere."""
+    from cffpy.regdb.search import search as search_catalogs
+
+    catalogs = _catalogs(chip, edition)
+    hits = search_catalogs(catalogs, text)
+    if as_json:
+        found = [{**hit._asdict(), "generations": chips} for hit, chips in hits.items()]
+        _print_json({"schema": SEARCH_SCHEMA, "asked": text, "found": found})
+    else:
+        from cffpy.cli.db_text import hits_text
+
+        sys.stdout.write(hits_text(hits))
+    if hits:
+        return EXIT_OK
+    print_error(f"'{text}' is in no name of {_generations(catalogs)}")
+    return _failed()
+
+
+@db.command()
+@click.argument("directory", metavar="[DIR]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.option("--errors-only", is_flag=True, help="Leave out notices.")
+@click.help_option("-h", "--help")
+def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
+    """Check an edition (the bundled one without DIR); exit code 1 if it has errors.
+
+    Notices, such as registers that overlap, are no errors: Mesa's descriptions have them too.
+    """
+    from cffpy.regdb import store
+    from cffpy.regdb.check import ERROR, check_directory
+
+    findings = check_directory(store.resolve_edition(directory))
+    counts = Counter((finding.severity, finding.kind) for finding in findings)
+    errors = sum(count for (severity, _kind), count in counts.items() if severity == ERROR)
+    shown = [finding for finding in findings if finding.severity == ERROR or not errors_only]
+    if as_json:
+        document = {
+            "schema": CHECK_SCHEMA,
+            "errors": errors,
+            "notices": len(findings) - errors,
+            "findings": [
+                {
+                    "file": finding.file,
+                    "line": finding.line,
+                    "severity": finding.severity,
+                    "kind": finding.kind,
+                    "message": finding.message,
+                }
+                for finding in shown
+            ],
+        }
+        _print_json(document)
+    else:
+        for finding in shown:
+            print(finding)
+        kinds = ", ".join(f"{count} {kind}" for (_severity, kind), count in sorted(counts.items()))
+        summary = f"{errors} errors, {len(findings) - errors} notices"
+        print(f"{summary} ({kinds})" if kinds else summary)
+    return _failed() if errors else EXIT_OK
+
+
+@db.command("import")
+@click.argument("directory", metavar="DIR")
+@click.option(
+    "-o",
+    "--output",
+    default="register_db",
+    show_default=True,
+    metavar="OUT",
+    help="The edition to write: OUT/adreno/*.regs.",
+)
+@click.option("--edition", metavar="NAME", help="Its name; a Mesa tree's VERSION by default.")
+@click.help_option("-h", "--help")
+def import_(directory: str, output: str, edition: str | None) -> int:
+    """Write an edition from rules-ng XML, such as Mesa's registers.
+
+    DIR is a Mesa tree, its src/freedreno/registers, that folder's adreno, or a folder of XML files.
+    Files of the same names in OUT are overwritten, others stay.
+    """
+    from cffpy.regdb.import_files import import_directory
+
+    try:
+        imported = import_directory(directory, output, edition)
+    except OSError as problem:
+        print_error(f"{problem.filename or output}: {problem.strerror}")
+        return _failed()
+    named = "without a name (--edition)" if imported.edition is None else f"'{imported.edition}'"
+    print(f"{len(imported.paths)} files in {output}, edition {named}")
+    return EXIT_OK
+
+
+def _catalogs(chip: str | None, edition: str | None) -> list[Catalog]:
+    from cffpy.regdb import store
+    from cffpy.regdb.catalog import catalogs
+
+    directory = None if edition is None else store.resolve_edition(edition)
+    return catalogs(directory, None if chip is None else [chip])
+
+
+def _generations(catalogs: Sequence[Catalog]) -> str:
+    return ", ".join(catalog.chip for catalog in catalogs)
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    import json
+
+    json.dump(document, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+# Ends the command with exit code 1, also where click itself runs it.
+def _failed() -> int:
+    sys.stdout.flush()
+    click.get_current_context().exit(EXIT_FAILURE)

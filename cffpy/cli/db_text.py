@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""The plain text of ``cffpy db show`` and ``cffpy db search``, from their documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cffpy.regdb.search import Hit
+
+_MAX_VALUES = 16  # longer enums are only named inside a register
+_WIDE_FORMS = ("enum", "bitset")
+
+
+def document_text(document: Mapping[str, Any]) -> str:
+    """One document of explain.py, with what it holds indented under its first line."""
+    chips = " ".join(document["generations"])
+    match document["kind"]:
+        case "domain":
+            lines = [f"{document['name']}  domain  in {chips}"]
+            for register in document["registers"]:
+                lines.extend(f"  {line}" for line in _register_lines(register, ""))
+        case "enum":
+            lines = [f"{document['name']}  enum  in {chips}"]
+            lines.extend(_value_lines(document["values"]))
+        case "bitset":
+            lines = [f"{document['name']}  bitset  in {chips}"]
+            lines.extend(_field_lines(document["fields"]))
+        case _:
+            lines = _register_lines(document, chips)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def hits_text(hits: Mapping[Hit, Sequence[str]]) -> str:
+    """A table of hits: kind, name, number, what it belongs to, generations."""
+    table = [
+        (hit.kind, hit.name, "" if hit.number is None else _number(hit), hit.where, " ".join(chips))
+        for hit, chips in hits.items()
+    ]
+    return "".join(f"{line}\n" for line in _columns(table))
+
+
+def _number(hit: Hit) -> str:
+    return f"bit {hit.number}" if hit.kind == "field" else f"{hit.number:#x}"
+
+
+def _register_lines(document: Mapping[str, Any], chips: str) -> list[str]:
+    width = f"{document['width']} bits" if "width" in document else "array"
+    head = [
+        document["name"],
+        f"{document['offset']:#06x}",
+        width,
+        document.get("domain", ""),
+        chips,
+    ]
+    lines = ["  ".join(part for part in head if part)]
+    for array in document.get("arrays", ()):
+        length = array["length"] or ""
+        start = array["start"]
+        starts = start if isinstance(start, (tuple, list)) else [start]
+        listed = ", ".join(f"{each:#x}" for each in starts)
+        lines.append(f"  array {array['name']}[{length}] at {listed}, stride {array['stride']}")
+    lines.extend(_condition_lines(document.get("condition")))
+    if document.get("usage"):
+        lines.append(f"  usage {', '.join(document['usage'])}")
+    kind = document.get("type")
+    if isinstance(kind, str):
+        lines[0] += f"  {kind}"
+    elif kind is not None:
+        lines.extend(_type_lines(kind, document["condition"]))
+    for register in document.get("registers", ()):
+        lines.extend(f"  {line}" for line in _register_lines(register, ""))
+    return lines
+
+
+def _type_lines(kind: Mapping[str, Any], around: Mapping[str, Any] | None) -> list[str]:
+    lines = []
+    if kind["name"] != "bitfield":
+        bits = f"bits {kind['low']}..{kind['high']}"
+        lines.append(f"  type {_type_text(kind)}, {bits}")
+    lines.extend(_field_lines(kind.get("fields", ()), around))
+    lines.extend(_value_lines(kind.get("values", ())))
+    return lines
+
+
+# ``around``: the condition that is shown already, which every field inside has too.
+def _field_lines(
+    fields: Sequence[Mapping[str, Any]], around: Mapping[str, Any] | None = None
+) -> list[str]:
+    table = []
+    for field in fields:
+        kind = field["type"]
+        low, high = kind["low"], kind["high"]
+        bits = f"{low}" if low == high else f"{low}..{high}"
+        own = None if field["condition"] == around else field["condition"]
+        condition = " ".join(line.strip() for line in _condition_lines(own))
+        table.append((bits, field["name"], _type_text(kind), condition))
+    lines = []
+    for field, line in zip(fields, _columns(table), strict=True):
+        lines.append(f"  {line}")
+        values = field["type"].get("values", ())
+        if len(values) <= _MAX_VALUES:
+            lines.extend(f"      {value}" for value in _value_lines(values))
+        lines.extend(f"      {line}" for line in _field_lines(field["type"].get("fields", ())))
+    return lines
+
+
+def _type_text(kind: Mapping[str, Any]) -> str:
+    parts = [kind["name"]]
+    if kind["form"] in _WIDE_FORMS and kind["name"] not in ("enum", "bitfield"):
+        parts.append(f"({kind['form']})")
+    parts.extend(f"{name} {kind[name]}" for name in ("shr", "radix") if name in kind)
+    if kind.get("selects_variant"):
+        parts.append("selects the variant")
+    return " ".join(parts)
+
+
+def _value_lines(values: Sequence[Mapping[str, Any]]) -> list[str]:
+    table = [
+        (
+            "-" if value["number"] is None else f"{value['number']:#x}",
+            value["name"],
+            " ".join(line.strip() for line in _condition_lines(value.get("condition"))),
+        )
+        for value in values
+    ]
+    return [f"  {line}" for line in _columns(table)]
+
+
+def _condition_lines(condition: Mapping[str, Sequence[str]] | None) -> list[str]:
+    return [f"  when {varset} {', '.join(names)}" for varset, names in (condition or {}).items()]
+
+
+def _columns(table: Sequence[tuple[str, ...]]) -> list[str]:
+    if not table:
+        return []
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
