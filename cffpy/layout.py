@@ -13,7 +13,7 @@ From that one table come
   public API). construct is a hundred times too slow for a stream and costs 20 ms to import, so it
   is imported by the first call, never by the declaration;
 - ``read_bytes`` and ``read_dwords``: functions made once from the table (``struct.Struct``, shifts
-  and masks), for the hot paths.
+  and masks), for the hot paths, which bind them once (``read = SECTION_HEADER.read_bytes``).
 
 So there is no second, hand-written layout that could differ, and tests hold both readings equal.
 

@@ -42,7 +42,7 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
     code = EXIT_OK
     documents: list[dict[str, Any]] = []
     out = None if as_json else console(colour)
-    for number, path in enumerate(progress(files, "Reading") if len(files) > 1 else files):
+    for number, path in enumerate(progress(files, "Reading") if as_json else files):
         try:
             summary = summarise(open_capture(path))
         except CffpyError as problem:

@@ -23,6 +23,7 @@ EXIT_INTERRUPTED = 130
 
 _Item = TypeVar("_Item")
 
+_UNBOUNDED = 4096  # columns
 _LESS_FLAGS = "FRSMKX"  # as the reference: quit if short, raw colours, chop lines, keep the screen
 
 
@@ -64,7 +65,7 @@ def console(colour: bool | None = None) -> Console:
         color_system="auto" if colour and terminal else ("standard" if colour else None),
         no_color=not colour,
         highlight=False,
-        width=None if terminal else 200,
+        width=None if terminal else _UNBOUNDED,  # a file or pipe has no edge to wrap at
     )
 
 
