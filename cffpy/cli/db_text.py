@@ -46,14 +46,10 @@ def _number(hit: Hit) -> str:
 
 def _register_lines(document: Mapping[str, Any], chips: str) -> list[str]:
     width = f"{document['width']} bits" if "width" in document else "array"
-    head = [
-        document["name"],
-        f"{document['offset']:#06x}",
-        width,
-        document.get("domain", ""),
-        chips,
-    ]
-    lines = ["  ".join(part for part in head if part)]
+    head = [document["name"], f"{document['offset']:#06x}", width]
+    if chips:
+        head.append(f"domain {document['domain']}  in {chips}")
+    lines = ["  ".join(head)]
     for array in document.get("arrays", ()):
         length = array["length"] or ""
         start = array["start"]

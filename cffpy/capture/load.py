@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Sections -> records: buffers go into the memory image, the rest is told in order.
+
+Facts: spec of the .rd container, "life of the buffers": contents accumulate; the first RD_GPUADDR
+after an RD_CMDSTREAM_ADDR drops every buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from cffpy.capture.memory import MemoryImage
+from cffpy.container.rd import (
+    Section,
+    SectionType,
+    chip_id,
+    command_stream_address,
+    gpu_address,
+    gpu_id,
+)
+
+
+class Submit(NamedTuple):
+    """One command stream to execute: ``ndwords`` at ``gpuaddr``. ``index`` counts from 0."""
+
+    index: int
+    gpuaddr: int
+    ndwords: int
+
+
+class Text(NamedTuple):
+    """A section of text, up to its NUL: ``type`` is TEST, CMD, VERT_SHADER or FRAG_SHADER."""
+
+    type: int
+    text: str
+
+
+class Identity(NamedTuple):
+    """A section that names the GPU; ``chip_id`` or ``gpu_id`` is 0."""
+
+    gpu_id: int
+    chip_id: int
+
+
+Record = Submit | Text | Identity
+
+_TEXTS = (
+    SectionType.TEST,
+    SectionType.CMD,
+    SectionType.VERT_SHADER,
+    SectionType.FRAG_SHADER,
+)
+
+
+def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Record]:
+    """The records of a file in order. While one is handled, ``image`` is as the file has it there.
+
+    Text is decoded as latin-1, so that every byte survives.
+    """
+    submits = 0
+    starts_anew = False
+    gpuaddr = size = 0
+    for section in sections:
+        kind, payload = section.type, section.payload
+        if kind == SectionType.GPUADDR:
+            if starts_anew:
+                image.clear()
+                starts_anew = False
+            gpuaddr, size = gpu_address(payload)
+        elif kind == SectionType.BUFFER_CONTENTS:
+            image.add(gpuaddr, size, payload)
+        elif kind == SectionType.CMDSTREAM_ADDR:
+            yield Submit(submits, *command_stream_address(payload))
+            starts_anew = True
+            submits += 1
+        elif kind == SectionType.GPU_ID:
+            yield Identity(gpu_id(payload), 0)
+        elif kind == SectionType.CHIP_ID:
+            yield Identity(0, chip_id(payload))
+        elif kind in _TEXTS:
+            yield Text(kind, bytes(payload).split(b"\0", 1)[0].decode("latin-1"))
+    image.clear()

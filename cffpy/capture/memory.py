@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""GPU memory as a capture holds it: buffers by address, read as little-endian dwords.
+
+Facts: spec of the .rd container, "life of the buffers" (Mesa: src/freedreno/decode/buffers.c).
+All bounds are kept here: nothing outside a captured buffer can be read.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from bisect import bisect_right
+from typing import NamedTuple
+
+#: Dwords of hex text that are rendered at once.
+_HEX_PAGE = 512
+
+#: How many buffers that cover an older one are remembered; the reference's result for such
+#: captures depends on the shape of its search tree, so more would not be more right.
+_COVERING_LIMIT = 16
+
+
+class Words:
+    """A buffer's contents as dwords, from one byte phase (0 for all aligned addresses)."""
+
+    __slots__ = ("_pages", "address", "count", "data")
+
+    def __init__(self, address: int, contents: memoryview) -> None:
+        #: GPU address of dword 0.
+        self.address = address
+        #: Number of dwords captured.
+        self.count = len(contents) // 4
+        #: The dwords, host-endian; index with 0 <= i < count.
+        self.data = _as_dwords(contents[: self.count * 4])
+        self._pages: dict[int, str] = {}
+
+    def get(self, index: int) -> int:
+        """The dword at ``index``, 0 where nothing was captured."""
+        return self.data[index] if 0 <= index < self.count else 0
+
+    def bytes(self, index: int, dwords: int) -> bytes:
+        """The captured bytes of up to ``dwords`` dwords from ``index``."""
+        return bytes(_little_endian(self.data[max(index, 0) : max(index, 0) + dwords]))
+
+    def hex(self, index: int, dwords: int) -> str:
+        """``dwords`` captured dwords from ``index``: 8 digits each, separated by one space."""
+        page, start = divmod(index, _HEX_PAGE)
+        if start + dwords <= _HEX_PAGE:
+            text = self._pages.get(page)
+            if text is None:
+                text = self._pages[page] = self._render(page * _HEX_PAGE, _HEX_PAGE)
+            return text[start * 9 : (start + dwords) * 9 - 1]
+        return self._render(index, dwords)
+
+    def _render(self, index: int, dwords: int) -> str:
+        swapped = array("I", self.data[index : index + dwords])
+        swapped.byteswap()
+        if sys.byteorder == "big":
+            swapped.byteswap()
+        return swapped.tobytes().hex(" ", 4)
+
+
+class Place(NamedTuple):
+    """Where an address lies: dword ``position`` of ``words``."""
+
+    words: Words
+    position: int
+
+
+class Buffer:
+    """One captured buffer. ``size`` (bytes) is what the capture declares, not what it holds."""
+
+    __slots__ = ("_words", "contents", "gpuaddr", "size")
+
+    def __init__(self, gpuaddr: int, size: int, contents: memoryview) -> None:
+        self.gpuaddr = gpuaddr
+        self.replace(size, contents)
+
+    def replace(self, size: int, contents: memoryview) -> None:
+        """Give the buffer other contents, as a later section for the same address does."""
+        self.size = size
+        self.contents = contents[:size]
+        self._words: dict[int, Words] = {}
+
+    def words(self, phase: int) -> Words:
+        """The contents as dwords that start ``phase`` (0 to 3) bytes into the buffer."""
+        words = self._words.get(phase)
+        if words is None:
+            words = self._words[phase] = Words(self.gpuaddr + phase, self.contents[phase:])
+        return words
+
+
+class MemoryImage:
+    """All buffers of the current submit."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._buffers: list[Buffer] = []
+        self._covering: list[Buffer] = []
+        #: Rises with every change; a key for whatever is derived from addresses.
+        self.epoch = 0
+        #: Rises when all buffers are dropped.
+        self.drops = 0
+
+    def clear(self) -> None:
+        """Drop every buffer: a new submit starts."""
+        self._starts.clear()
+        self._buffers.clear()
+        self._covering.clear()
+        self.epoch += 1
+        self.drops += 1
+
+    def add(self, gpuaddr: int, size: int, contents: memoryview) -> None:
+        """Add a buffer of ``size`` bytes. One that starts inside an existing one is dropped;
+
+        one at the same address replaces its contents.
+        """
+        self.epoch += 1
+        inside = self.find(gpuaddr)
+        if inside is not None:
+            if inside.gpuaddr == gpuaddr:
+                inside.replace(size, contents)
+            return
+        position = bisect_right(self._starts, gpuaddr)
+        if position and self._starts[position - 1] == gpuaddr:  # empty, or at address 0
+            self._buffers[position - 1].replace(size, contents)
+            return
+        buffer = Buffer(gpuaddr, size, contents)
+        covers = position < len(self._starts) and self._starts[position] < gpuaddr + size
+        if covers and len(self._covering) < _COVERING_LIMIT:
+            self._covering.append(buffer)
+        self._starts.insert(position, gpuaddr)
+        self._buffers.insert(position, buffer)
+
+    def find(self, gpuaddr: int) -> Buffer | None:
+        """The buffer that holds this address, or None. Address 0 is in no buffer."""
+        if not gpuaddr:
+            return None
+        position = bisect_right(self._starts, gpuaddr)
+        if position:
+            buffer = self._buffers[position - 1]
+            if gpuaddr < buffer.gpuaddr + buffer.size:
+                return buffer
+        for buffer in self._covering:
+            if buffer.gpuaddr <= gpuaddr < buffer.gpuaddr + buffer.size:
+                return buffer
+        return None
+
+    def place(self, gpuaddr: int) -> Place | None:
+        """Where the dword at this address is, or None. It may lie behind a cut buffer's end."""
+        buffer = self.find(gpuaddr)
+        if buffer is None:
+            return None
+        offset = gpuaddr - buffer.gpuaddr
+        return Place(buffer.words(offset & 3), offset >> 2)
+
+    def remaining(self, gpuaddr: int) -> int:
+        """Bytes from this address to the declared end of its buffer; 0 where there is none."""
+        buffer = self.find(gpuaddr)
+        return 0 if buffer is None else buffer.gpuaddr + buffer.size - gpuaddr
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All buffers by rising address."""
+        return tuple(self._buffers)
+
+
+def _as_dwords(contents: memoryview) -> memoryview:
+    if sys.byteorder == "little":
+        return contents.cast("I")
+    swapped = array("I", contents.tobytes())
+    swapped.byteswap()
+    return memoryview(swapped)
+
+
+def _little_endian(dwords: memoryview) -> memoryview:
+    if sys.byteorder == "little":
+        return dwords.cast("B")
+    swapped = array("I", dwords)
+    swapped.byteswap()
+    return memoryview(swapped).cast("B")

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""The machine: the loop over packets, the stack of streams, draw-state groups.
+
+One machine decodes any number of submits and files; its CpState lives on between them as the
+reference's does. Handlers of packets are in cffpy.cp.packets.
+"""
+
+from __future__ import annotations
+
+from cffpy.capture.gpu import Gpu
+from cffpy.capture.memory import MemoryImage, Words
+from cffpy.cp.packets import TABLE, Handler
+from cffpy.cp.sink import Payload, Sink
+from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
+from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, HeaderMemo, next_packet
+from cffpy.regdb.database import Database
+
+#: Streams nested deeper than this are not followed. The hardware has 3 levels (ring, IB1, IB2);
+#: the reference crashes some levels later.
+MAX_DEPTH = 8
+
+_OPCODES = 128
+
+#: Registers of this range are banked: they may be written without waiting for the last draw.
+_BANKED = range(0x2000, 0x2400)
+
+PACKET_ENUM = "adreno_pm4_type3_packets"
+
+
+class Machine:
+    """Runs command streams over a memory image and tells ``sink`` what happens."""
+
+    def __init__(self, sink: Sink, image: MemoryImage, state: CpState | None = None) -> None:
+        self.sink = sink
+        self.image = image
+        self.state = state or CpState()
+        self.headers = HeaderMemo()
+        #: True where groups outlive a draw until somebody calls ``disable_groups``.
+        self.keeps_groups = False
+        self._depth = 0
+        self._bound = False
+
+    def bind(self, gpu: Gpu, database: Database) -> None:
+        """Decode for this GPU from now on."""
+        self.gpu = gpu
+        self.database = database
+        self.is_64bit = gpu.is_64bit
+        variants = {}
+        chip = database.variant("chip", database.chip)
+        if chip is not None:
+            variants["chip"] = chip
+        #: Names of enum values that packets set the state by, in this generation.
+        self.variants = variants
+        self.packet_names: list[str | None] = [
+            database.enum_name(PACKET_ENUM, opcode, variants) for opcode in range(_OPCODES)
+        ]
+        self._handlers: list[tuple[Handler | None, bool]] = [
+            TABLE.get(name or "", (None, False)) for name in self.packet_names
+        ]
+        self._bound = True
+
+    def enum_name(self, enum: str, number: int) -> str | None:
+        """Name of an enum's value in this generation, or None."""
+        return self.database.enum_name(enum, number, self.variants)
+
+    # -- streams ----------------------------------------------------------------------------
+
+    def run_submit(self, gpuaddr: int, ndwords: int) -> None:
+        """Run a submit's command stream of ``ndwords`` at ``gpuaddr``."""
+        place = self.image.place(gpuaddr)
+        if place is None:
+            self.sink.no_command_stream()
+        else:
+            self.run(place.words, place.position, ndwords, 0)
+
+    def descend(self, gpuaddr: int, ndwords: int, level: int) -> bool:
+        """Run ``ndwords`` of commands at ``gpuaddr``, one IB level down; False if not captured."""
+        place = self.image.place(gpuaddr)
+        if place is None:
+            return False
+        self.state.ib_level += 1
+        self.run(place.words, place.position, ndwords, level)
+        self.state.ib_level -= 1
+        return True
+
+    def run(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        """Run the packets of ``words[index : index + ndwords]``; stops at the buffer's end."""
+        state, sink = self.state, self.sink
+        if self._depth >= MAX_DEPTH:
+            sink.too_deep(words.address + index * 4)
+            return
+        self._depth += 1
+        state.draws[state.ib_level] = 0
+        headers, data, captured = self.headers, words.data, words.count
+        watched = sink.wants_packet_start
+        left = ndwords
+        while left > 0:
+            if index >= captured:
+                self._depth -= 1
+                return
+            if watched:
+                sink.packet_start(state)
+            word = data[index]
+            kind, number, size = headers[word]
+            if kind == REGISTERS:
+                sink.write(number, level + 1)
+                self.write_registers(number, Payload(words, index + 1, size - 1), level + 2)
+                sink.write_done(Payload(words, index, size), level + 1)
+            elif kind == OPCODE:
+                handler, loads_groups = self._handlers[number]
+                if loads_groups:
+                    self.load_groups(level + 1)
+                payload = Payload(words, index + 1, size - 1)
+                sink.packet(number, payload, level)
+                if handler is not None:
+                    handler(self, payload, level + 1)
+                sink.packet_done(number, Payload(words, index, size), level + 1)
+            elif kind == BAD:
+                sink.bad_header(word)
+                if not self.is_64bit:
+                    self._depth -= 1
+                    return
+                size = next_packet(data, index, min(index + left, captured)) - index
+                if index + size >= captured:
+                    size = left
+            else:
+                sink.type2(level + 1)
+            index += size
+            left -= size
+        self._depth -= 1
+        if left < 0:
+            sink.overrun(-left)
+
+    # -- registers --------------------------------------------------------------------------
+
+    def write_registers(self, register: int, payload: Payload, level: int) -> None:
+        """Write consecutive registers from ``register`` on."""
+        state = self.state
+        registers, rewritten, tell = state.registers, state.rewritten, self.sink.register
+        self.sink.begin_registers()
+        for value in payload.dwords():
+            if state.needs_wfi and register not in _BANKED:
+                self.sink.write_without_wfi(register)
+            registers[register] = value
+            rewritten.add(register)
+            tell(register, value, level)
+            register += 1
+
+    # -- draw-state groups ------------------------------------------------------------------
+
+    def disable_groups(self) -> None:
+        """Forget all draw-state groups."""
+        self.state.groups[:] = [None] * GROUP_COUNT
+
+    def load_groups(self, level: int) -> None:
+        """Run all waiting draw-state groups in order of their ids, then forget them."""
+        state = self.state
+        if state.loading_groups:
+            self.sink.groups_within_groups()
+            return
+        state.loading_groups = True
+        for group_id in range(GROUP_COUNT):
+            group = state.groups[group_id]
+            if group is not None:
+                self.load_group(group, level)
+        state.loading_groups = False
+        if not self.keeps_groups:
+            self.disable_groups()
+
+    def load_group(self, group: DrawStateGroup, level: int) -> None:
+        """Run one draw-state group, if it is enabled in the current render mode."""
+        if not group.ndwords:
+            return
+        state = self.state
+        masked = self.gpu.generation >= 6 and not group.enable_mask & state.enable_mask
+        self.sink.group(group, not masked, level)
+        if masked:
+            return
+        place = self.image.place(group.gpuaddr)
+        if place is None:
+            return
+        self.sink.group_stream(place.words, place.position, group.ndwords, level + 1)
+        state.ib_level += 1
+        self.run(place.words, place.position, group.ndwords, level + 1)
+        state.ib_level -= 1

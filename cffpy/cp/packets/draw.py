@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Draws and blits. A direct draw without indices is told to the sink but not counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.cp.sink import Draw
+from cffpy.pm4.layouts import DRAW_INDX, DRAW_INDX_OFFSET
+
+if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+
+_PRIMITIVES = "pc_di_primtype"
+
+
+def cp_draw_indx(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDX: draw, maybe with an index buffer (a2xx, a3xx)."""
+    _draw_indx(machine, "CP_DRAW_INDX", payload, level)
+    machine.state.needs_wfi = True
+
+
+def cp_draw_indx_2(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDX_2: draw with indices in the packet."""
+    _draw_indx(machine, "CP_DRAW_INDX_2", payload, level)
+
+
+def _draw_indx(machine: Machine, name: str, payload: Payload, level: int) -> None:
+    state = machine.state
+    _, primitive, _, _, _, num_indices, _, _ = payload.read(DRAW_INDX)
+    label = machine.enum_name(_PRIMITIVES, primitive)
+    counted = num_indices > 0
+    machine.sink.draw(Draw(name, label, num_indices, counted), payload, level)
+    state.draws[state.ib_level] += 1
+    if counted:
+        state.finish_draw()
+
+
+def cp_draw_indx_offset(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDX_OFFSET: draw, maybe with an index buffer (a4xx and later)."""
+    primitive, _, num_indices = payload.read(DRAW_INDX_OFFSET)
+    label = machine.enum_name(_PRIMITIVES, primitive)
+    counted = num_indices > 0
+    machine.sink.draw(Draw("CP_DRAW_INDX_OFFSET", label, num_indices, counted), payload, level)
+    if counted:
+        machine.state.finish_draw()
+
+
+def cp_draw_indirect(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDIRECT: parameters in memory."""
+    _indirect(machine, "CP_DRAW_INDIRECT", payload, level)
+
+
+def cp_draw_indx_indirect(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDX_INDIRECT: parameters and indices in memory."""
+    _indirect(machine, "CP_DRAW_INDX_INDIRECT", payload, level)
+
+
+def cp_draw_indirect_multi(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDIRECT_MULTI: several draws' parameters in memory."""
+    _indirect(machine, "CP_DRAW_INDIRECT_MULTI", payload, level)
+
+
+def cp_draw_auto(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_DRAW_AUTO: as many vertices as transform feedback wrote."""
+    _indirect(machine, "CP_DRAW_AUTO", payload, level)
+
+
+def _indirect(machine: Machine, name: str, payload: Payload, level: int) -> None:
+    label = machine.enum_name(_PRIMITIVES, payload[0] & 0x1F)
+    machine.sink.draw(Draw(name, label, 0, True), payload, level)
+    machine.state.finish_draw()
+
+
+def cp_blit(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_BLIT: a blit by the 2D engine."""
+    label = machine.enum_name("cp_blit_cmd", payload[0])
+    machine.sink.draw(Draw("CP_BLIT", label, 0, True), payload, level)
+    machine.state.finish_draw()

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Events; those that resolve or clear count as draws from a6xx on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.cp.sink import Draw
+
+if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+
+_RESOLVES = ("BLIT", "LRZ_CLEAR")
+
+
+def cp_event_write(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_EVENT_WRITE and CP_EVENT_WRITE7."""
+    name = machine.enum_name("vgt_event_type", payload[0] & 0xFF)
+    machine.sink.event(name, level)
+    if machine.gpu.generation > 5 and name in _RESOLVES:
+        machine.sink.draw(Draw("CP_EVENT_WRITE", f"EVENT:{name}", 0, True), payload, level)
+        machine.state.finish_draw()

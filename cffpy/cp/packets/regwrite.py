@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Packets with an opcode that write registers.
+
+CP_REG_WRITE, CP_WIDE_REG_WRITE and the register bunches tell the sink before they store: whoever
+reads another register then sees its old value, as in the reference.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.capture.memory import Words
+from cffpy.pm4.layouts import REG_RMW, REG_WRITE, SET_CONSTANT, WIDE_REG_WRITE
+
+if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+
+#: CP_SET_CONSTANT of type 4 counts registers from here.
+_CONTEXT_REGISTERS = 0x2000
+_SET_REGISTERS = 4
+
+
+def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_SET_CONSTANT (a2xx): constants, or context registers."""
+    index, kind, add = payload.read(SET_CONSTANT)
+    if kind != _SET_REGISTERS:
+        machine.sink.set_constant(payload, level)
+        return
+    register = _CONTEXT_REGISTERS + index
+    if not add:
+        machine.write_registers(register, payload.rest(1), level + 1)
+        return
+    source, addend = payload[1], payload[2]
+    machine.sink.register_sum(register, addend, source, level)
+    total = (addend + machine.state.value(source)) & 0xFFFFFFFF
+    words = Words(0, memoryview(total.to_bytes(4, "little")))
+    machine.write_registers(register, type(payload)(words, 0, 1), level + 1)
+
+
+def cp_reg_rmw(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_REG_RMW: register = (register & SRC0) | SRC1."""
+    register, mask, bits = payload.read(REG_RMW)
+    machine.sink.read_modify_write(register, mask, bits, level)
+    state = machine.state
+    state.set_register(register, state.value(register) & mask | bits)
+
+
+def cp_reg_write(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_REG_WRITE: one register (a6xx)."""
+    _, register, value = payload.read(REG_WRITE)
+    machine.sink.begin_registers()
+    machine.sink.register(register, value, level + 1)
+    machine.state.set_register(register, value)
+
+
+def cp_wide_reg_write(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_WIDE_REG_WRITE: consecutive registers (a4xx)."""
+    (register,) = payload.read(WIDE_REG_WRITE)
+    machine.sink.begin_registers()
+    for value in payload.dwords()[1:]:
+        machine.sink.register(register, value, level + 1)
+        machine.state.set_register(register, value)
+        register += 1
+
+
+def cp_context_reg_bunch(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_CONTEXT_REG_BUNCH: pairs of register offset and value."""
+    _register_pairs(machine, payload, level)
+
+
+def cp_context_reg_bunch2(machine: Machine, payload: Payload, level: int) -> None:
+    """CP_CONTEXT_REG_BUNCH2: two dwords, then pairs of register offset and value."""
+    _register_pairs(machine, payload.rest(2), level)
+
+
+def _register_pairs(machine: Machine, payload: Payload, level: int) -> None:
+    machine.sink.begin_registers(always_shown=True)
+    for position in range(0, payload.captured, 2):
+        register, value = payload[position], payload[position + 1]
+        machine.sink.register(register, value, level + 1)
+        machine.state.set_register(register, value)
+    machine.sink.end_registers()

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""Sink: what the machine tells whoever looks on. A view overrides what it cares for.
+
+Callbacks take plain ints and the ``Words`` of the buffer that a packet lies in; ``level`` is the
+nesting of streams as the reference counts it (an IB adds one, a draw-state group two). A callback
+that returns a bool may veto: the machine then does not descend.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cffpy.capture.memory import Words
+from cffpy.cp.state import CpState, DrawStateGroup
+from cffpy.layout import Layout
+
+
+class Payload:
+    """A packet's dwords (with or without its header): ``count`` from ``index`` of ``words``.
+
+    The buffer may end before the packet does; and what follows a packet in its buffer can be read
+    too, since the reference's handlers do.
+    """
+
+    __slots__ = ("count", "index", "words")
+
+    def __init__(self, words: Words, index: int, count: int) -> None:
+        self.words = words
+        self.index = index
+        self.count = count
+
+    def __getitem__(self, position: int) -> int:
+        """The dword at ``position``, 0 behind the end of the buffer."""
+        return self.words.get(self.index + position)
+
+    @property
+    def captured(self) -> int:
+        """How many of the ``count`` dwords the buffer holds."""
+        return max(0, min(self.count, self.words.count - self.index))
+
+    def read(self, layout: Layout, position: int = 0) -> tuple[int, ...]:
+        """The values of ``layout`` at ``position``; an optional tail only within the packet."""
+        start = self.index + position
+        if start + layout.full_size // 4 <= self.words.count:
+            return layout.read_dwords(self.words.data, start, self.count - position)
+        padded = [self.words.get(start + place) for place in range(layout.full_size // 4)]
+        return layout.read_dwords(padded, 0, self.count - position)
+
+    def dwords(self) -> list[int]:
+        """The captured dwords."""
+        return self.words.data[self.index : self.index + self.captured].tolist()
+
+    def rest(self, skip: int) -> Payload:
+        """The packet without its first ``skip`` dwords."""
+        return Payload(self.words, self.index + skip, self.count - skip)
+
+
+class Draw(NamedTuple):
+    """A draw, blit, dispatch or resolve event. ``name`` is the packet's name."""
+
+    name: str
+    #: Primitive type, kind of blit, "compute", or "EVENT:<name>", as the reference labels it.
+    label: str | None
+    num_indices: int
+    #: False for a draw without indices: it is not counted and has no register summary.
+    counted: bool
+
+
+class Sink:
+    """The base of all sinks: does nothing and vetoes nothing."""
+
+    #: True when the sink wants ``packet_start`` before each packet.
+    wants_packet_start = False
+
+    def packet_start(self, state: CpState) -> None:
+        """The next packet begins."""
+
+    # -- streams ----------------------------------------------------------------------------
+
+    def no_command_stream(self) -> None:
+        """A submit's command stream lies in no captured buffer."""
+
+    def bad_header(self, word: int) -> None:
+        """A dword that is no packet header."""
+
+    def overrun(self, dwords: int) -> None:
+        """The last packet of a stream ends ``dwords`` behind the stream's end."""
+
+    def too_deep(self, gpuaddr: int) -> None:
+        """A stream is nested deeper than the hardware can."""
+
+    # -- register writes --------------------------------------------------------------------
+
+    def write(self, register: int, level: int) -> None:
+        """A packet that writes registers from ``register`` on (types 0 and 4)."""
+
+    def begin_registers(self, always_shown: bool = False) -> None:
+        """A run of registers begins: ``register`` follows for each, in order.
+
+        ``always_shown``: the reference shows this run even in a summary; ``end_registers`` follows.
+        """
+
+    def end_registers(self) -> None:
+        """An always shown run is over."""
+
+    def register(self, register: int, value: int, level: int) -> None:
+        """One register of the run."""
+
+    def write_without_wfi(self, register: int) -> None:
+        """A register is written that needs a wait-for-idle after the last draw."""
+
+    def write_done(self, packet: Payload, level: int) -> None:
+        """The register-write packet is done; ``packet`` includes the header."""
+
+    def type2(self, level: int) -> None:
+        """A type-2 packet: one dword that does nothing."""
+
+    # -- opcode packets ---------------------------------------------------------------------
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        """A packet with an opcode (types 3 and 7), before its effect."""
+
+    def packet_done(self, opcode: int, packet: Payload, level: int) -> None:
+        """The packet's effect is done; ``packet`` includes the header."""
+
+    def detail(self, name: str, payload: Payload, level: int) -> None:
+        """The packet's own handler begins. ``level`` is already the handler's."""
+
+    def event(self, name: str | None, level: int) -> None:
+        """CP_EVENT_WRITE of the named event."""
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        """A draw, before the machine counts it."""
+
+    def set_constant(self, payload: Payload, level: int) -> None:
+        """CP_SET_CONSTANT that writes no registers."""
+
+    def register_sum(self, register: int, addend: int, source: int, level: int) -> None:
+        """CP_SET_CONSTANT that adds ``addend`` to the register ``source``."""
+
+    def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
+        """CP_REG_RMW, before it is stored."""
+
+    # -- nested streams ---------------------------------------------------------------------
+
+    def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
+        """CP_INDIRECT_BUFFER: descend?"""
+        return True
+
+    def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
+        """A nested stream that was not captured."""
+
+    def numbered_stream(self, name: str, number: int, level: int) -> None:
+        """The next block of CP_START_BIN or CP_FIXED_STRIDE_DRAW_TABLE ("bin" or "draw")."""
+
+    def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
+        """A packet that carries commands or points at them otherwise than as an IB: descend?"""
+        return True
+
+    def nested_stream_done(
+        self, name: str, words: Words, index: int, ndwords: int, level: int
+    ) -> None:
+        """The commands of such a packet are done."""
+
+    def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
+        """A draw-state group is loaded, or skipped for its enable mask."""
+
+    def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        """The group's commands, before they run."""
+
+    def groups_within_groups(self) -> None:
+        """A draw inside a draw-state group would load groups again; it does not."""
+
+
+class NullSink(Sink):
+    """Runs the machine for its state alone."""

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Expressions of a description: trees of plain tuples, evaluated and printed here.
+
+A tree is one of
+
+    ("int", 61)              a number
+    ("field", "GPR")         the raw bits of a field, ``{GPR}`` in the language
+    ("gen",)                 the generation's number, 300 ... 700
+    ("!", tree)              logical not
+    ("+", tree, tree)        a binary operator of C
+
+The rules are C's on signed 64-bit values (spec/disassembly.md, section 1). Trees are plain tuples,
+because the compiled form is marshal data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+Tree: TypeAlias = tuple[Any, ...]
+
+PRECEDENCE = {
+    "||": 1,
+    "&&": 2,
+    "|": 3,
+    "^": 4,
+    "&": 5,
+    "==": 6,
+    "!=": 6,
+    "<": 7,
+    "<=": 7,
+    ">": 7,
+    ">=": 7,
+    "<<": 8,
+    ">>": 8,
+    "+": 9,
+    "-": 9,
+    "*": 10,
+}
+
+_SIGN = 1 << 63
+_WRAP = 1 << 64
+
+
+def wrap(value: int) -> int:
+    """``value`` as a signed 64-bit number."""
+    value &= _WRAP - 1
+    return value - _WRAP if value & _SIGN else value
+
+
+def binary(operator: str) -> Callable[[int, int], int]:
+    """The function of a binary operator, except ``&&`` and ``||``, which evaluate lazily."""
+    return _BINARY[operator]
+
+
+def _shift_left(left: int, right: int) -> int:
+    return wrap(left << (right & 63))
+
+
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "|": lambda left, right: left | right,
+    "^": lambda left, right: left ^ right,
+    "&": lambda left, right: left & right,
+    "==": lambda left, right: int(left == right),
+    "!=": lambda left, right: int(left != right),
+    "<": lambda left, right: int(left < right),
+    "<=": lambda left, right: int(left <= right),
+    ">": lambda left, right: int(left > right),
+    ">=": lambda left, right: int(left >= right),
+    "<<": _shift_left,
+    ">>": lambda left, right: left >> (right & 63),
+    "+": lambda left, right: wrap(left + right),
+    "-": lambda left, right: wrap(left - right),
+    "*": lambda left, right: wrap(left * right),
+}
+
+
+def evaluate(tree: Tree, generation: int, field: Callable[[str], int]) -> int:
+    """The value of ``tree``; ``field`` looks names up (only those that C would evaluate)."""
+    kind = tree[0]
+    if kind == "int":
+        return int(tree[1])
+    if kind == "field":
+        return field(tree[1])
+    if kind == "gen":
+        return generation
+    left = evaluate(tree[1], generation, field)
+    if kind == "!":
+        return int(not left)
+    if kind == "&&":
+        return int(bool(left and evaluate(tree[2], generation, field)))
+    if kind == "||":
+        return int(bool(left or evaluate(tree[2], generation, field)))
+    return _BINARY[kind](left, evaluate(tree[2], generation, field))
+
+
+def field_names(tree: Tree) -> Iterator[str]:
+    """The fields that ``tree`` names, in order, repeats included."""
+    if tree[0] == "field":
+        yield tree[1]
+    elif tree[0] not in ("int", "gen"):
+        for part in tree[1:]:
+            yield from field_names(part)
+
+
+def to_text(tree: Tree, parent: int = 0) -> str:
+    """``tree`` in the language, with no more parentheses than it needs."""
+    kind = tree[0]
+    if kind == "int":
+        return str(tree[1])
+    if kind == "field":
+        return "{" + tree[1] + "}"
+    if kind == "gen":
+        return "gen()"
+    if kind == "!":
+        return "!" + to_text(tree[1], 11)
+    level = PRECEDENCE[kind]
+    text = f"{to_text(tree[1], level)} {kind} {to_text(tree[2], level + 1)}"
+    return f"({text})" if level < parent else text

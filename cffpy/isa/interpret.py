@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""One word to its text by the letter of the language: exact in every error, and not fast.
+
+The fast renderer (cffpy/isa/render.py) leaves all that is unusual to this one; tests hold both
+equal. What each step means: spec/disassembly.md section 1.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any
+
+from cffpy.isa.expression import evaluate, wrap
+from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow, LeafRow
+
+MAXIMUM_ERRORS = 4
+"""Errors kept for one line of the listing."""
+
+BRANCH_MARK = "\0"
+"""Stands in a text where a branch target belongs: it depends on the instruction's position."""
+
+
+def float_text(bits: int, width: int) -> str:
+    """``%f`` of a half (16) or single (32) float's bits, as C prints it."""
+    if width == 16:
+        value = struct.unpack("<e", struct.pack("<H", bits & 0xFFFF))[0]
+    else:
+        value = struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
+    if math.isnan(value):
+        return "-nan" if bits >> (width - 1) & 1 else "nan"
+    return f"{value:f}"
+
+
+def sign_extend(value: int, width: int) -> int:
+    """``value``'s low ``width`` bits as a signed number."""
+    value &= (1 << width) - 1
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+def basic_text(kind: str, value: int, width: int, shown: str | None) -> str:
+    """The text of a field of a basic type; ``shown`` is its display text."""
+    if kind == "bool":
+        return (shown if value else "") if shown is not None else str(value)
+    if kind == "bool_inv":
+        return (shown if not value else "") if shown is not None else str(int(not value))
+    if kind == "uint":
+        return str(value)
+    if kind == "int":
+        return str(sign_extend(value, width))
+    if kind == "hex":
+        return f"{value:x}"
+    if kind == "offset":
+        return f"{sign_extend(value, width):+d}" if value else ""
+    if kind == "uoffset":
+        return f"+{value}" if value else ""
+    if kind == "float":
+        return float_text(value, width)
+    return ""  # custom: printed by the tool that knows it
+
+
+class Rendering:
+    """What one word gives: its text, errors, and the field references in printing order.
+
+    ``printed`` holds (reference, value) pairs; the value of ``NAME`` is a string. ``branch`` is
+    (offset or target, relative, call) for the branch that BRANCH_MARK stands for.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.column = 0
+        self.errors: list[str] = []
+        self.printed: list[tuple[str, Any]] = []
+        self.branch: tuple[int, bool, bool] | None = None
+        self.matched = False
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return "".join(self.parts)
+
+    def put(self, text: str) -> None:
+        """Append text."""
+        if text:
+            self.parts.append(text)
+            self.column += len(text)
+
+    def pad(self, column: int) -> None:
+        """Append spaces up to a column."""
+        if self.column < column:
+            self.put(" " * (column - self.column))
+
+    def error(self, text: str) -> None:
+        """Keep an error, if there is room."""
+        if len(self.errors) < MAXIMUM_ERRORS:
+            self.errors.append(text)
+
+
+class _Scope:
+    """A bitset being decoded: its value, and the scope around it."""
+
+    def __init__(
+        self,
+        value: int,
+        bitset: int,
+        parent: _Scope | None,
+        parameters: tuple[tuple[str, str], ...],
+    ) -> None:
+        self.value = value
+        self.bitset = bitset
+        self.parent = parent
+        self.parameters = parameters
+        self.results: dict[int, int] = {}
+
+
+class Interpreter:
+    """Decodes words of one root of one generation."""
+
+    def __init__(self, isa: IsaRow, root: str) -> None:
+        self._isa = isa
+        self._root = root
+        self._bitsets = isa["bitsets"]
+        self._trees = isa["expressions"]
+        self._half = max(32, isa["roots"][root][0] // 2)
+        self._stack: list[int] = []
+        self._out = Rendering()
+
+    def render(self, word: int) -> Rendering:
+        """The rendering of one word; ``matched`` is False when no leaf fits."""
+        out = self._out = Rendering()
+        self._stack = []
+        leaf = self._find(self._root, word)
+        if leaf is not None:
+            out.matched = True
+            self._display(_Scope(word, leaf[0], None, ()))
+        return out
+
+    def _hex(self, value: int) -> str:
+        # the reference prints a bitmask as 32-bit words, most significant first
+        words = max(1, -(-self._isa["roots"][self._root][0] // 32))
+        return "".join(f"{value >> 32 * i & 0xFFFFFFFF:08x}" for i in reversed(range(words)))
+
+    def _find(self, root: str, value: int) -> LeafRow | None:
+        found: LeafRow | None = None
+        for leaf in self._isa["roots"][root][1]:
+            _bitset, match, mask, dontcare = leaf
+            if value & mask & ~dontcare != match:
+                continue
+            if found is not None:
+                first, second = self._bitsets[found[0]][0], self._bitsets[leaf[0]][0]
+                self._out.error(f"bitset conflict: {first} vs {second}")
+                return None
+            found = leaf
+        if found is not None and value & found[3]:
+            name = self._bitsets[found[0]][0]
+            self._out.error(f"dontcare bits in {name}: {self._hex(value & found[3])}")
+        return found
+
+    def _evaluate(self, scope: _Scope, number: int) -> int:
+        known = scope.results.get(number)
+        if known is not None:
+            return known
+        if number in self._stack[1:]:
+            return 0
+        self._stack.append(number)
+        value = evaluate(
+            self._trees[number], self._isa["generation"], lambda name: self._value(scope, name)
+        )
+        self._stack.pop()
+        scope.results[number] = value
+        return value
+
+    def _value(self, scope: _Scope, name: str) -> int:
+        found = self._resolve(scope, name)
+        if found is None:
+            self._out.error(f"no field '{name}'")
+            return 0
+        return wrap(found[1])
+
+    def _find_field(self, scope: _Scope, name: str) -> FieldRow | None:
+        number = scope.bitset
+        while number >= 0:
+            _shown, parent, cases = self._bitsets[number]
+            for condition, _template, fields, _asserts in cases:
+                if condition >= 0:
+                    current = self._stack[-1] if self._stack else -1
+                    if current != condition and not self._evaluate(scope, condition):
+                        continue
+                field: FieldRow | None = fields.get(name)
+                if field is not None:
+                    return field
+            number = parent
+        return None
+
+    def _resolve(self, scope: _Scope | None, name: str) -> tuple[FieldRow, int] | None:
+        while scope is not None:
+            field = self._find_field(scope, name)
+            if field is not None:
+                if field[4] >= 0:
+                    return field, self._evaluate(scope, field[4]) & 0xFFFFFFFFFFFFFFFF
+                return field, scope.value >> field[1] & ((1 << (field[2] - field[1] + 1)) - 1)
+            for outer, inner in scope.parameters:
+                if inner == name:
+                    name = outer
+                    break
+            else:
+                return None
+            scope = scope.parent
+        return None
+
+    def _template(self, scope: _Scope) -> tuple[Any, ...] | None:
+        number = scope.bitset
+        while number >= 0:
+            shown, parent, cases = self._bitsets[number]
+            for condition, template, _fields, asserts in cases:
+                if condition >= 0 and not self._evaluate(scope, condition):
+                    continue
+                for low, high, wanted in asserts:
+                    value = scope.value >> low & ((1 << (high - low + 1)) - 1)
+                    if value != wanted:
+                        self._out.error(
+                            f"WARNING: unexpected bits[{low}:{high}] in {shown}: "
+                            f"{self._hex(value)} vs {self._hex(wanted)}"
+                        )
+                if template is not None:
+                    found: tuple[Any, ...] = template
+                    return found
+            number = parent
+        return None
+
+    def _display(self, scope: _Scope) -> None:
+        template = self._template(scope)
+        if template is None:
+            self._out.error(f"{self._bitsets[scope.bitset][0]}: no display template")
+            return
+        for part in template:
+            if isinstance(part, str):
+                self._out.put(part)
+            else:
+                self._show(scope, *part)
+
+    def _show(self, scope: _Scope, reference: str, name: str, column: int) -> None:
+        out = self._out
+        if not name:
+            out.pad(column)
+            return
+        if name == "NAME":
+            shown = self._bitsets[scope.bitset][0]
+            out.printed.append((reference, shown))
+            out.pad(column)
+            out.put(shown)
+            return
+        found = self._resolve(scope, name)
+        if found is None:
+            out.error(f"no field '{name}'")
+            return
+        field, value = found
+        out.printed.append((reference, value))
+        out.pad(column)
+        _name, low, high, kind, _expression, argument, parameters, call = field
+        if kind == BITSET:
+            leaf = self._find(argument, value)
+            if leaf is None:
+                shown = self._bitsets[scope.bitset][0]
+                out.error(f"no match: FIELD: '{shown}.{field[0]}': {self._hex(value)}")
+                return
+            self._display(_Scope(value, leaf[0], scope, parameters))
+        elif kind == ENUM:
+            out.put(self._isa["enums"][argument].get(value, str(value)))
+        elif kind in ("branch", "absbranch"):
+            relative = kind == "branch"
+            target = sign_extend(value, high - low + 1) if relative else value
+            out.branch = (target, relative, call)
+            out.put(BRANCH_MARK)
+        else:
+            out.put(basic_text(kind, value, high - low + 1, argument))

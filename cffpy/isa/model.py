@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The instruction-set description as objects: what a .isa file says, before anything is resolved.
+
+Bit numbers count from 0 at the least significant bit; ranges include both ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cffpy.isa.expression import Tree
+
+ANY_GENERATION = (0, 1 << 32)
+"""The generations of a bitset that states none (generation x 100, both ends included)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is declared, for error messages."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A condition or a value: a tree, or the name of a declared expression."""
+
+    tree: Tree | None
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An outer field ``name`` that is visible as ``known_as`` inside a field's bitset."""
+
+    name: str
+    known_as: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field, or a derived field when ``expression`` is set (``low`` is 0, ``high`` width - 1)."""
+
+    name: str
+    low: int
+    high: int
+    type: str
+    display: str | None = None
+    parameters: tuple[Parameter, ...] = ()
+    expression: Expression | None = None
+    call: bool = False
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Bits that must be (0, 1) or may be (x) so; most significant first."""
+
+    low: int
+    high: int
+    bits: str
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An override (``expression`` set) or the default case of a bitset.
+
+    Patterns of an override say what is there; only those of the default case take part in matching.
+    ``asserts`` are patterns whose violation is reported beside the text.
+    """
+
+    expression: Expression | None
+    display: str | None
+    fields: tuple[Field, ...]
+    asserts: tuple[Pattern, ...]
+    patterns: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bitset:
+    """A node of a hierarchy of encodings: a root has a size, a child extends another.
+
+    ``cases``: the overrides in their order, then the default case.
+    """
+
+    name: str
+    size: int | None
+    extends: str | None
+    display_name: str | None
+    generations: tuple[int, int]
+    cases: tuple[Case, ...]
+    place: Place = field(default=Place(), compare=False)
+
+    @property
+    def default(self) -> Case:
+        """The default case."""
+        return self.cases[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Enum:
+    """Texts for numbers."""
+
+    name: str
+    values: tuple[tuple[int, str], ...]
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedExpression:
+    """A declared expression."""
+
+    name: str
+    tree: Tree
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A declared piece of display text."""
+
+    name: str
+    text: str
+    place: Place = field(default=Place(), compare=False)
+
+
+Declaration = Bitset | Enum | NamedExpression | Template
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One .isa file: imports and declarations in their order, and the notice above them."""
+
+    name: str
+    imports: tuple[str, ...]
+    declarations: tuple[Declaration, ...]
+    notice: str = ""
+
+
+BASIC_TYPES = (
+    "bool",
+    "bool_inv",
+    "int",
+    "uint",
+    "hex",
+    "offset",
+    "uoffset",
+    "float",
+    "branch",
+    "absbranch",
+    "custom",
+)
+"""Types that are neither an enum nor a bitset."""

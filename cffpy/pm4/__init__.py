@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""PM4: the packets of a command stream."""

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""Looks up registers, packet fields and enum values of one generation in its compiled form.
+
+A look-up walks the description in declaration order and takes the first element that covers the
+offset and whose conditions hold: what is declared first wins.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from cffpy.regdb.rows import ARRAY, REGISTER, Condition, DomainRow, ElementRow, TypeRow, ValueRow
+
+#: Current variant (its position in the varset's enum) of each varset that has one.
+Variants = Mapping[str, int]
+
+#: A part of a register's name: ("name", text), ("index", number, enum name or None), ("dot",),
+#: ("high",) for the upper half of an address, ("plus", dwords) for any other offset inside it.
+NamePart = tuple[Any, ...]
+
+
+class Found(NamedTuple):
+    """What an offset means. ``type`` is None for a hole in an array; ``dwords`` is 1 or 2."""
+
+    parts: tuple[NamePart, ...]
+    type: TypeRow | None
+    dwords: int
+
+    @property
+    def name(self) -> str:
+        """The plain name, e.g. ``RB_MRT[0x1].CONTROL``."""
+        return "".join(_plain(part) for part in self.parts)
+
+
+class Database:
+    """The registers, domains and enums of one generation. Immutable but for its look-up memo."""
+
+    def __init__(self, generation: Mapping[str, Any]) -> None:
+        self.chip: str = generation["chip"]
+        self.register_domains: tuple[str, ...] = generation["register_domains"]
+        self._packed_domains: Mapping[str, bytes] = generation["domains"]
+        self._packed_enums: Mapping[str, bytes] = generation["enums"]
+        self._domains: dict[str, DomainRow | None] = {}
+        self._enums: dict[str, tuple[ValueRow, ...]] = {}
+        self._registers: dict[int, Found | None] = {}
+        self._conditional = False
+
+    @classmethod
+    def open(cls, chip: str, directory: str | None = None) -> Database:
+        """The database of ``chip`` ("A2XX" ... "A7XX"), bundled or of an edition's directory.
+
+        Raises RegisterDbError when the edition is unusable or does not know the chip.
+        """
+        from cffpy.regdb import store
+
+        return cls(store.load(directory, chip))
+
+    # -- domains and enums ------------------------------------------------------------------
+
+    def domain_names(self) -> Iterable[str]:
+        """Names of all domains: register spaces, packets, memory structures."""
+        return self._packed_domains.keys()
+
+    def enum_names(self) -> Iterable[str]:
+        """Names of all enums."""
+        return self._packed_enums.keys()
+
+    def domain(self, name: str) -> DomainRow | None:
+        """The domain's rows, or None where the generation has no such domain."""
+        if name not in self._domains:
+            packed = self._packed_domains.get(name)
+            self._domains[name] = None if packed is None else marshal.loads(packed)
+        return self._domains[name]
+
+    def enum(self, name: str) -> tuple[ValueRow, ...]:
+        """The enum's values in declaration order; empty where there is no such enum."""
+        values = self._enums.get(name)
+        if values is None:
+            packed = self._packed_enums.get(name)
+            values = self._enums[name] = () if packed is None else marshal.loads(packed)
+        return values
+
+    def variant(self, varset: str, name: str) -> int | None:
+        """Position of a variant in its varset's enum, or None."""
+        for position, value in enumerate(self.enum(varset)):
+            if value[0] == name:
+                return position
+        return None
+
+    def enum_value(self, enum: str, name: str) -> int | None:
+        """The number of an enum's value by name, or None."""
+        for value in self.enum(enum):
+            if value[0] == name:
+                return value[1]
+        return None
+
+    def enum_name(self, enum: str, number: int, variants: Variants) -> str | None:
+        """The first value of the enum that has this number in the current variants, or None."""
+        for name, value, condition in self.enum(enum):
+            if value == number and (condition is None or holds(condition, variants)):
+                return name
+        return None
+
+    # -- by offset --------------------------------------------------------------------------
+
+    def register(self, offset: int, variants: Variants) -> Found | None:
+        """The register at a dword offset of the register space, or None where it is unknown."""
+        try:
+            return self._registers[offset]
+        except KeyError:
+            pass
+        self._conditional = False
+        found = None
+        for name in self.register_domains:
+            found = self.lookup(name, offset, variants)
+            if found is not None:
+                break
+        if not self._conditional:
+            self._registers[offset] = found
+        return found
+
+    def lookup(self, domain: str, offset: int, variants: Variants) -> Found | None:
+        """The element of ``domain`` that covers the dword ``offset``, or None."""
+        row = self.domain(domain)
+        if row is None:
+            return None
+        elements, buckets = row
+        if buckets is None:
+            return self._match(elements, offset, variants, ())
+        chosen = buckets.get(offset >> 4)
+        if chosen is None:
+            chosen = buckets.get(-1, ())
+        return self._match([elements[index] for index in chosen], offset, variants, ())
+
+    def depends_on_variants(self, domain: str, offset: int) -> bool:
+        """True when the element at this offset may differ with varsets other than the chip."""
+        self._conditional = False
+        self.lookup(domain, offset, {})
+        return self._conditional
+
+    def _match(
+        self,
+        elements: Iterable[ElementRow],
+        offset: int,
+        variants: Variants,
+        indices: tuple[NamePart, ...],
+    ) -> Found | None:
+        for element in elements:
+            condition = element[2]
+            if condition is not None:
+                self._conditional = True
+                if not holds(condition, variants):
+                    continue
+            kind = element[0]
+            if kind == REGISTER:
+                found = _match_register(element, offset, indices)
+            elif kind == ARRAY:
+                found = self._match_array(element, offset, variants, indices)
+            else:
+                found = self._match_stripe(element, offset, variants, indices)
+            if found is not None:
+                return found
+        return None
+
+    def _match_array(
+        self, element: ElementRow, offset: int, variants: Variants, indices: tuple[NamePart, ...]
+    ) -> Found | None:
+        _, name, _, base, length, stride, index_enum, elements = element
+        if isinstance(base, tuple):
+            for index, start in enumerate(base):
+                if start <= offset < start + stride:
+                    rest = offset - start
+                    break
+            else:
+                return None
+        else:
+            if offset < base:
+                return None
+            index, rest = divmod(offset - base, stride)
+            if length and index >= length:
+                return None
+        parts: tuple[NamePart, ...] = (("name", name), *indices)
+        if length != 1:
+            parts = (*parts, ("index", index, index_enum))
+        inner = self._match(elements, rest, variants, ())
+        if inner is not None:
+            return Found((*parts, ("dot",), *inner.parts), inner.type, inner.dwords)
+        return Found((*parts, ("plus", rest)), None, 0)
+
+    def _match_stripe(
+        self, element: ElementRow, offset: int, variants: Variants, indices: tuple[NamePart, ...]
+    ) -> Found | None:
+        _, name, _, base, length, stride, elements = element
+        index = 0
+        while (index < length or not length) and offset >= base + stride * index:
+            place: tuple[NamePart, ...] = () if length == 1 else (("index", index, None),)
+            rest = offset - (base + stride * index)
+            inherited = () if name else (*indices, *place)
+            inner = self._match(elements, rest, variants, inherited)
+            if inner is not None:
+                if not name:
+                    return inner
+                parts = (("name", name), *indices, *place, ("dot",), *inner.parts)
+                return Found(parts, inner.type, inner.dwords)
+            if not stride:
+                break
+            index += 1
+        return None
+
+    # -- by name ----------------------------------------------------------------------------
+
+    def register_offset(self, name: str, variants: Variants) -> int:
+        """The dword offset of a register by name, e.g. ``RB_MRT[1].CONTROL``; 0 if unknown."""
+        for domain in self.register_domains:
+            offset = self.offset(domain, name, variants)
+            if offset:
+                return offset
+        return 0
+
+    def offset(self, domain: str, name: str, variants: Variants) -> int:
+        """The dword offset of a domain's element by name; 0 if there is none."""
+        row = self.domain(domain)
+        if row is None:
+            return 0
+        found = _find_name(row[0], name, variants)
+        return 0 if found is None else found
+
+    def register_names(self) -> Iterator[tuple[str, int]]:
+        """Names and offsets of all plain registers (arrays by their first element's path)."""
+        for domain in self.register_domains:
+            row = self.domain(domain)
+            if row is not None:
+                yield from _names(row[0], "", 0)
+
+
+def holds(condition: Condition, variants: Variants) -> bool:
+    """True when every varset of the condition that has a current variant accepts it."""
+    for varset, mask in condition or ():
+        position = variants.get(varset)
+        if position is not None and not mask >> position & 1:
+            return False
+    return True
+
+
+def _match_register(
+    element: ElementRow, offset: int, indices: tuple[NamePart, ...]
+) -> Found | None:
+    _, name, _, base, length, stride, dwords, type_row, _usage = element
+    if offset < base:
+        return None
+    index, rest = divmod(offset - base, stride) if stride else (0, offset - base)
+    if rest >= dwords or (length and index >= length):
+        return None
+    parts: tuple[NamePart, ...] = (("name", name), *indices)
+    if length != 1:
+        parts = (*parts, ("index", index, None))
+    if rest == 1 and type_row[1] in ("address", "waddress"):
+        parts = (*parts, ("high",))
+    elif rest:
+        parts = (*parts, ("plus", rest))
+    return Found(parts, type_row, dwords)
+
+
+def _find_name(elements: Iterable[ElementRow], name: str, variants: Variants) -> int | None:
+    """Resolve ``NAME`` or ``NAME[index].REST``; an index behind a plain register is ignored."""
+    head, bracket, rest = name.partition("[")
+    for element in elements:
+        if element[2] is not None and not holds(element[2], variants):
+            continue
+        kind = element[0]
+        if kind == REGISTER:
+            if element[1] == head:
+                return int(element[3])
+        elif kind == ARRAY:
+            if element[1] != head or not bracket:
+                continue
+            index_text, _, tail = rest.partition("]")
+            inner = _find_name(element[7], tail[1:], variants)
+            if inner is None:
+                continue
+            index = _number(index_text)
+            if element[4] and index >= element[4]:
+                return None
+            base = element[3]
+            start = base[index] if isinstance(base, tuple) else base + index * element[5]
+            return inner + int(start)
+        elif not element[1]:
+            inner = _find_name(element[6], name, variants)
+            if inner is not None:
+                return inner
+    return None
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return 0
+
+
+def _names(elements: Iterable[ElementRow], prefix: str, base: int) -> Iterator[tuple[str, int]]:
+    for element in elements:
+        if element[0] == REGISTER:
+            yield prefix + element[1], base + element[3]
+        elif element[0] == ARRAY:
+            start = element[3][0] if isinstance(element[3], tuple) else element[3]
+            yield from _names(element[7], f"{prefix}{element[1]}[0].", base + start)
+        else:
+            yield from _names(element[6], prefix, base + element[3])
+
+
+def _plain(part: NamePart) -> str:
+    kind = part[0]
+    if kind == "name":
+        return str(part[1])
+    if kind == "index":
+        return f"[{part[1]:#x}]" if part[1] else "[0]"
+    if kind == "dot":
+        return "."
+    if kind == "high":
+        return "_HI"
+    return f"+{part[1]:#x}" if part[1] else "+0"

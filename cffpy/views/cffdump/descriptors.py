@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Samplers and textures in memory, by the generation's domains.
+
+cffdump: dump_tex_samp, dump_tex_const, dump_bindless_descriptors (mesa 25.0.7). A descriptor that
+starts behind the end of its buffer ends the list.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.capture.memory import Place, Words
+from cffpy.views.cffdump.quirks import LEVELS
+
+if TYPE_CHECKING:
+    from cffpy.views.cffdump.text import CffdumpSink
+
+#: Generation -> (domain, dwords of a descriptor).
+_SAMPLERS = {
+    3: ("A3XX_TEX_SAMP", 2),
+    4: ("A4XX_TEX_SAMP", 2),
+    5: ("A5XX_TEX_SAMP", 4),
+    6: ("A6XX_TEX_SAMP", 4),
+    7: ("A6XX_TEX_SAMP", 4),
+}
+_TEXTURES = {
+    3: ("A3XX_TEX_CONST", 4),
+    4: ("A4XX_TEX_CONST", 8),
+    5: ("A5XX_TEX_CONST", 12),
+    6: ("A6XX_TEX_CONST", 16),
+    7: ("A6XX_TEX_CONST", 16),
+}
+#: Dwords from one bindless descriptor to the next.
+BINDLESS_STRIDE = 16
+
+#: cffdump: a list of exactly this many ends at the first that is all zero (mesa 25.0.7).
+_NOISY_COUNT = 16
+
+_BINDLESS_SETS = 128
+
+
+def dump_samplers(view: CffdumpSink, place: Place, count: int, level: int, bindless: bool) -> None:
+    """``count`` samplers at ``place``."""
+    kind = _SAMPLERS.get(view.generation)
+    if kind is None:
+        return
+    domain, dwords = kind
+    words, index = place
+    stride = BINDLESS_STRIDE if bindless and view.generation >= 6 else dwords
+    for _ in range(count):
+        if index >= words.count or (count == _NOISY_COUNT and _all_zero(words, index, 2)):
+            return
+        view.fields(domain, words, index, dwords, level + 2)
+        view.hex(words, index, dwords, level + 1)
+        index += stride
+
+
+def dump_textures(view: CffdumpSink, place: Place, count: int, level: int) -> None:
+    """``count`` texture descriptors at ``place``; with --textures what they point at, too."""
+    kind = _TEXTURES.get(view.generation)
+    if kind is None:
+        return
+    domain, dwords = kind
+    words, index = place
+    for _ in range(count):
+        if index >= words.count or (count == _NOISY_COUNT and _all_zero(words, index, 4)):
+            return
+        view.fields(domain, words, index, dwords, level + 2)
+        if view.options.textures and view.generation > 3:
+            _dump_texels(view, words, index, level)
+        view.hex(words, index, dwords, level + 1)
+        index += dwords
+
+
+def _dump_texels(view: CffdumpSink, words: Words, index: int, level: int) -> None:
+    if view.generation == 4:
+        view.address_hex(words.get(index + 4) & ~0x1F, level - 2, 64, view.quiet3)
+        return
+    dump_descriptor_target(view, words.get(index + 4), words.get(index + 5), level)
+
+
+def dump_descriptor_target(view: CffdumpSink, low: int, high: int, level: int) -> None:
+    """The memory that a 49-bit address of a descriptor points at, to its buffer's end."""
+    gpuaddr = (high & 0x1FFFF) << 32 | low
+    dwords = view.machine.image.remaining(gpuaddr) // 4
+    view.address_hex(gpuaddr, level - 2, dwords, view.quiet3)
+
+
+def _all_zero(words: Words, index: int, dwords: int) -> bool:
+    return not any(words.get(index + position) for position in range(dwords))
+
+
+def dump_bindless_descriptors(view: CffdumpSink, is_compute: bool, level: int) -> None:
+    """--bindless: each descriptor of each set that is not all zero, read as each kind."""
+    if not view.options.bindless:
+        return
+    decoder, state = view.decoder, view.machine.state
+    if not view.quiet2:
+        view.put(f"{LEVELS[level]}draw[{state.draw_count}] bindless descriptors\n")
+    stage = "SP_CS_BINDLESS_BASE" if is_compute else "SP_BINDLESS_BASE"
+    for number in range(_BINDLESS_SETS):
+        name = f"{stage}[{number}].DESCRIPTOR"
+        base = decoder.database.register_offset(name, decoder.variants)
+        if not base:
+            break
+        if not view.quiet2:
+            view.put(f"{LEVELS[level + 1]}set[{number}]:\n")
+        # cffdump: dump_bindless_descriptors adds the set's number to a register that counts it
+        # already (mesa 25.0.7)
+        register = base + number * (2 if view.is_64bit else 1)
+        if not state.was_written(register):
+            continue
+        gpuaddr = state.value(register) & 0xFFFFFFFC
+        if view.is_64bit:
+            gpuaddr |= state.value(register + 1) << 32
+        _dump_set(view, gpuaddr, level)
+
+
+def _dump_set(view: CffdumpSink, gpuaddr: int, level: int) -> None:
+    place = view.machine.image.place(gpuaddr)
+    if place is None:
+        return
+    words, index = place
+    for number in range(view.machine.image.remaining(gpuaddr) // (BINDLESS_STRIDE * 4)):
+        if index >= words.count:
+            return
+        if not _all_zero(words, index, BINDLESS_STRIDE):
+            _dump_bindless(view, Place(words, index), number, level)
+        index += BINDLESS_STRIDE
+
+
+def _dump_bindless(view: CffdumpSink, place: Place, number: int, level: int) -> None:
+    tabs = LEVELS[level + 1]
+    for title in ("UBO", "STORAGE/TEXEL/IMAGE", "SAMPLER"):
+        if not view.quiet2:
+            view.put(f"{tabs}{title}[{number}]:\n")
+        if title == "UBO":
+            view.fields("A6XX_UBO", *place, 2, level + 2)
+        elif title == "SAMPLER":
+            dump_samplers(view, place, 1, level, bindless=True)
+        else:
+            dump_textures(view, place, 1, level)

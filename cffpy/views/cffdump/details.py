@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""What packets print of their own behind their fields: one row and one function a packet.
+
+cffdump: cp_nop, cp_reg_mem, cp_im_loadi, cp_mem_write, cp_set_ctxswitch_ib, cp_set_render_mode,
+cp_compute_checkpoint (mesa 25.0.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cffpy.cp.sink import Payload
+from cffpy.pm4.layouts import (
+    COMPUTE_CHECKPOINT,
+    IM_LOAD_IMMEDIATE,
+    REG_TO_MEM,
+    SET_AMBLE,
+    SET_RENDER_MODE,
+)
+from cffpy.views.cffdump.loadstate import cp_load_state
+from cffpy.views.cffdump.quirks import LEVELS
+
+if TYPE_CHECKING:
+    from cffpy.views.cffdump.text import CffdumpSink
+
+Detail = Callable[["CffdumpSink", Payload, int], None]
+Nested = Callable[["CffdumpSink", Payload, int], bool]
+
+#: First dword of a CP_NOP that turnip leaves as a marker ("MESG", "BEGN", "END").
+_MESSAGE, _BEGIN, _END = 0x4D455347, 0x4245474E, 0x454E4400
+
+_A2XX_STAGES = {0: ("vertex", "vo"), 1: ("fragment", "fo")}
+
+
+def cp_nop(view: CffdumpSink, payload: Payload, level: int) -> None:
+    """CP_NOP: markers. The first dword is looked at even where the packet has none."""
+    if view.quiet3:
+        return
+    marker = payload[0]
+    if marker == _MESSAGE:
+        view.put("### ")
+    elif marker == _BEGIN:
+        view.marker_depth += 1
+        view.put(f">>> #{view.marker_depth}: ")
+    elif marker == _END:
+        view.put(f"<<< #{view.marker_depth}: ")
+        view.marker_depth -= 1
+    else:
+        return
+    if payload.count > 1:
+        text = payload.words.bytes(payload.index + 1, payload.count - 1).split(b"\0", 1)[0]
+        view.put(bytes(byte for byte in text if byte < 0x80).decode("ascii") + "\n")
+
+
+def cp_reg_to_mem(view: CffdumpSink, payload: Payload, level: int) -> None:
+    """CP_REG_TO_MEM and CP_MEM_TO_REG. The address is read as 64 bits on every generation."""
+    register, count, gpuaddr = payload.read(REG_TO_MEM)
+    tabs = LEVELS[level]
+    if not view.quiet3:
+        view.put(f"{tabs}base register: {view.registers.entry(register).name}\n")
+    if not view.quiet2:
+        view.put(f"{tabs}gpuaddr:{gpuaddr:016x}\n")
+        view.address_hex(gpuaddr, level, count, quiet=False)
+
+
+def cp_im_load_immediate(view: CffdumpSink, payload: Payload, level: int) -> None:
+    """CP_IM_LOAD_IMMEDIATE: an a2xx program in the packet; printed at every level."""
+    kind, size, start = payload.read(IM_LOAD_IMMEDIATE)
+    stage, extension = _A2XX_STAGES.get(kind, ("<unknown>", None))
+    view.put(f"{LEVELS[level]}{stage} shader, start={start:04x}, size={size:04x}\n")
+    code = payload.rest(2)
+    dwords = max(0, code.captured)
+    view.shaders.program_a2xx(code.words, code.index, dwords, level + 2, stage == "fragment")
+    if extension:
+        view.shaders.write_file(extension, code.words, code.index, dwords)
+
+
+def cp_mem_write(view: CffdumpSink, payload: Payload, level: int) -> bool:
+    """CP_MEM_WRITE: hex (64-bit) or floats; hidden, its commands do not run either."""
+    if view.quiet2:
+        return False
+    tabs = LEVELS[level]
+    words, index = payload.words, payload.index
+    if view.is_64bit:
+        view.put(f"{tabs}gpuaddr:{payload[0] | payload[1] << 32:016x}\n")
+        view.hex(words, index + 2, payload.count - 2, level + 1)
+    else:
+        view.put(f"{tabs}gpuaddr:{payload[0]:08x}\n")
+        view.floats(words, index + 1, payload.count - 1, level + 1)
+    return True
+
+
+def cp_set_ctxswitch_ib(view: CffdumpSink, payload: Payload, level: int) -> bool:
+    """CP_SET_CTXSWITCH_IB."""
+    if not view.quiet3:
+        view.put(f"{LEVELS[level]}addr={payload.read(SET_AMBLE)[0]:x}\n")
+    return True
+
+
+def cp_set_render_mode(view: CffdumpSink, payload: Payload, level: int) -> bool:
+    """CP_SET_RENDER_MODE: memory at the first address, then the commands at the second."""
+    if payload.count == 1:
+        return False
+    _, first, _, _, ndwords, second = payload.read(SET_RENDER_MODE)
+    view.address_hex(first, level + 1, 64, view.quiet3)
+    if payload.count == 5:
+        return False
+    return _commands(view, second, ndwords, level)
+
+
+def cp_compute_checkpoint(view: CffdumpSink, payload: Payload, level: int) -> bool:
+    """CP_COMPUTE_CHECKPOINT: the long form has the length behind the address."""
+    _, _, _, ndwords, gpuaddr, tail = payload.read(COMPUTE_CHECKPOINT)
+    return _commands(view, gpuaddr, tail if payload.count == 8 else ndwords, level)
+
+
+def _commands(view: CffdumpSink, gpuaddr: int, ndwords: int, level: int) -> bool:
+    if not view.quiet3:
+        tabs = LEVELS[level]
+        view.put(f"{tabs}addr: 0x{gpuaddr:016x}\n{tabs}len:  0x{ndwords:x}\n")
+    return not view.quiet2
+
+
+#: Packets that print something of their own and point at no commands.
+DETAILS: dict[str, Detail] = {
+    "CP_NOP": cp_nop,
+    "CP_REG_TO_MEM": cp_reg_to_mem,
+    "CP_MEM_TO_REG": cp_reg_to_mem,
+    "CP_IM_LOAD_IMMEDIATE": cp_im_load_immediate,
+    "CP_LOAD_STATE": cp_load_state,
+    "CP_LOAD_STATE4": cp_load_state,
+    "CP_LOAD_STATE6": cp_load_state,
+    "CP_LOAD_STATE6_GEOM": cp_load_state,
+    "CP_LOAD_STATE6_FRAG": cp_load_state,
+}
+
+#: Packets that carry or point at commands: print, then tell whether these are decoded.
+NESTED: dict[str, Nested] = {
+    "CP_MEM_WRITE": cp_mem_write,
+    "CP_SET_CTXSWITCH_IB": cp_set_ctxswitch_ib,
+    "CP_SET_RENDER_MODE": cp_set_render_mode,
+    "CP_COMPUTE_CHECKPOINT": cp_compute_checkpoint,
+}

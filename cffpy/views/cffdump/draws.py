@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Draws, blits and dispatches: parameters, then the register summary.
+
+cffdump: draw_indx_common, cp_draw_indx and its kin, print_mode (mesa 25.0.7).
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+from cffpy.cp.sink import Draw, Payload
+from cffpy.pm4.layouts import (
+    DRAW_INDIRECT_64,
+    DRAW_INDX,
+    DRAW_INDX_INDIRECT_32,
+    DRAW_INDX_INDIRECT_64,
+)
+from cffpy.views.cffdump.descriptors import dump_bindless_descriptors
+from cffpy.views.cffdump.quirks import LEVELS
+from cffpy.views.cffdump.summary import dump_register_summary, query
+
+if TYPE_CHECKING:
+    from cffpy.capture.memory import Words
+    from cffpy.views.cffdump.text import CffdumpSink
+
+#: Dwords shown of indirect parameters.
+_PARAMETERS = 0x10
+
+#: cffdump: cp_draw_indirect_multi: draws shown when the count is not known, and the count from
+#: which on it is taken for garbage (mesa 25.0.7)
+_UNKNOWN_COUNT, _GARBAGE_COUNT = 0x100, 0x10000
+
+_COMPUTE = ("CP_EXEC_CS", "CP_EXEC_CS_INDIRECT", "CP_RUN_OPENCL")
+_WITHOUT_DESCRIPTORS = ("CP_RUN_OPENCL", "CP_BLIT", "CP_EVENT_WRITE")
+
+
+def show_draw(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> None:
+    """Everything that is printed for a draw behind the packet's fields."""
+    if draw.name == "CP_EXEC_CS_INDIRECT":
+        _exec_cs_indirect(view, payload, level)
+    query(view, draw.label, draw.num_indices)
+    if draw.name in ("CP_DRAW_INDX", "CP_DRAW_INDX_2"):
+        _draw_indx(view, draw, payload, level)
+    elif draw.name not in _COMPUTE:
+        _print_mode(view, level)
+        if draw.name == "CP_DRAW_INDIRECT":
+            _draw_indirect(view, payload, level)
+        elif draw.name == "CP_DRAW_INDX_INDIRECT":
+            _draw_indx_indirect(view, payload, level)
+        elif draw.name == "CP_DRAW_INDIRECT_MULTI":
+            _draw_indirect_multi(view, payload, level)
+    if draw.counted:
+        if draw.name not in _WITHOUT_DESCRIPTORS:
+            dump_bindless_descriptors(view, draw.name in _COMPUTE, level)
+        dump_register_summary(view, level)
+
+
+def _print_mode(view: CffdumpSink, level: int) -> None:
+    if view.generation < 5 or view.quiet2:
+        return
+    state = view.machine.state
+    tabs = LEVELS[level]
+    thread = f":{state.thread}" if state.thread else ""
+    view.put(
+        f"{tabs}mode: {state.render_mode or '(null)'}{thread}\n"
+        f"{tabs}skip_ib2: g={state.skip_ib2_global:d}, l={state.skip_ib2_local:d}\n"
+    )
+
+
+def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> None:
+    if view.quiet2:
+        return
+    state = view.machine.state
+    _, primitive, source, _, _, num_indices, gpuaddr, size = payload.read(DRAW_INDX)
+    source_name = view.decoder.enum_name("pc_di_src_sel", source)
+    tabs = LEVELS[level]
+    view.put(
+        f"{tabs}draw:          {state.draws[state.ib_level]}\n"
+        f"{tabs}prim_type:     {draw.label or '(null)'} ({primitive})\n"
+        f"{tabs}source_select: {source_name or '(null)'} ({source})\n"
+        f"{tabs}num_indices:   {_signed(num_indices)}\n"
+    )
+    if draw.name == "CP_DRAW_INDX_2":
+        width = _index_width(payload)
+        count = num_indices
+        _indices(view, payload.words, payload.index + 3, width, count, level)
+        view.hex(payload.words, payload.index + 3, count * width // 4, level + 1)
+    elif payload.count == 5:
+        view.put(f"{tabs}gpuaddr:       {gpuaddr:08x}\n{tabs}idx_size:      {_signed(size)}\n")
+        place = view.machine.image.place(gpuaddr)
+        if place is not None:
+            width = _index_width(payload)
+            _indices(view, *place, width, size // width if width else 0, level)
+            view.hex(*place, size // 4, level + 1)
+
+
+def _index_width(payload: Payload) -> int:
+    """Bytes of an index; 0 for both size bits at once, which is no size."""
+    _, _, _, is_32bit, is_8bit, _, _, _ = payload.read(DRAW_INDX)
+    if is_8bit:
+        return 0 if is_32bit else 1
+    return 4 if is_32bit else 2
+
+
+def _indices(
+    view: CffdumpSink, words: Words, index: int, width: int, count: int, level: int
+) -> None:
+    shown = ""
+    if width:
+        count = min(count, max(0, words.count - index) * 4 // width)
+        code = words.bytes(index, (count * width + 3) // 4)[: count * width]
+        numbers = array({1: "B", 2: "H", 4: "I"}[width], code)
+        shown = "".join([f" {number}" for number in numbers])
+    view.put(f"{LEVELS[level]}idxs:         {shown}\n")
+
+
+def _draw_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
+    _, low, high = payload.read(DRAW_INDIRECT_64)
+    view.address_hex(low | high << 32, level, _PARAMETERS, view.quiet2)
+
+
+def _draw_indx_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
+    if view.is_64bit:
+        _, low, high, _, indirect_low, indirect_high = payload.read(DRAW_INDX_INDIRECT_64)
+        addresses = low | high << 32, indirect_low | indirect_high << 32
+    else:
+        _, first, _, second = payload.read(DRAW_INDX_INDIRECT_32)
+        addresses = first, second
+    for gpuaddr in addresses:
+        view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
+
+
+def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> None:
+    domain = "CP_DRAW_INDIRECT_MULTI"
+    database, variants = view.decoder.database, view.decoder.variants
+    count_at = database.offset(domain, "INDIRECT_COUNT", variants)
+    draws_at = database.offset(domain, "INDIRECT", variants)
+    stride_at = database.offset(domain, "STRIDE", variants)
+    image, tabs = view.machine.image, LEVELS[level]
+    count = payload[2]
+    if count_at:
+        limit = _UNKNOWN_COUNT
+        place = image.place(payload[count_at] | payload[count_at + 1] << 32)
+        if place is not None:
+            known = place.words.get(place.position)
+            view.put(f"{tabs}indirect count: {known}\n")
+            if 0 < known <= _GARBAGE_COUNT:
+                limit = known
+        count = min(count, limit)
+    if not (draws_at and stride_at):
+        return
+    gpuaddr = payload[draws_at] | payload[draws_at + 1] << 32
+    stride = payload[stride_at]
+    for number in range(count):
+        view.put(f"{tabs}draw {number}:\n")
+        view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
+        gpuaddr += stride
+
+
+def _exec_cs_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
+    if view.is_64bit:
+        _, low, high = payload.read(DRAW_INDIRECT_64)
+        gpuaddr = low | high << 32
+    else:
+        gpuaddr = payload[1]
+    if not view.quiet3:
+        view.put(f"{LEVELS[level]}addr: {gpuaddr:016x}\n")
+    view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value & 0x80000000 else value

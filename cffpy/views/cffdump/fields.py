@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Fields of packets and of structures in memory, dword by dword of their domain.
+
+cffdump: dump_domain (mesa 25.0.7). What a dword means may depend on variants that earlier fields
+selected; only what does not is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cffpy.regdb.decode import Decoder, Formatter
+from cffpy.regdb.rows import BITSET, INLINE_BITSET, NAMED_INLINE_BITSET
+
+_BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
+
+#: Texts kept for one field.
+_VALUES_LIMIT = 4096
+
+
+class _Field:
+    """One dword (or pair of dwords) of a domain."""
+
+    __slots__ = ("after", "before", "formatter", "values", "wide")
+
+    def __init__(self, before: str, after: str, formatter: Formatter, wide: bool) -> None:
+        self.before = before
+        self.after = after
+        self.formatter = formatter
+        self.wide = wide
+        self.values: dict[int, str] = {}
+
+    def line(self, value: int) -> str:
+        text, fixed = self.formatter
+        if not fixed:
+            return f"{self.before}{text(value)}{self.after}"
+        line = self.values.get(value)
+        if line is None:
+            if len(self.values) >= _VALUES_LIMIT:
+                self.values.clear()
+            line = self.values[value] = f"{self.before}{text(value)}{self.after}"
+        return line
+
+
+class FieldTable:
+    """The fields of all domains that were met."""
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._fields: dict[tuple[str, int], _Field | None] = {}
+        self._varying: dict[tuple[str, int], bool] = {}
+
+    def lines(self, domain: str, data: Sequence[int], index: int, count: int, tabs: str) -> str:
+        """One line a field of ``count`` dwords from ``data[index]``, until one is unknown."""
+        lines = []
+        fields = self._fields
+        position = 0
+        while position < count:
+            key = (domain, position)
+            field = fields[key] if key in fields else self._field(key)
+            if field is None:
+                break
+            value = data[index + position]
+            if field.wide and position < count - 1:
+                position += 1
+                value |= data[index + position] << 32
+            lines.append(f"{tabs}{field.line(value)}\n")
+            position += 1
+        return "".join(lines)
+
+    def _field(self, key: tuple[str, int]) -> _Field | None:
+        domain, position = key
+        decoder = self._decoder
+        found = decoder.database.lookup(domain, position, decoder.variants)
+        field = None
+        if found is not None and found.type is not None:
+            formatter = decoder.formatter(found.type)
+            wide = found.type[3] >= 32
+            if found.type[0] in _BITSETS:
+                field = _Field("", "", formatter, wide)
+            else:
+                palette = decoder.palette
+                name = f"{palette.name}{decoder.name(found)}{palette.reset}"
+                field = _Field(f"{{ {name} = ", " }", formatter, wide)
+        varying = self._varying.get(key)
+        if varying is None:
+            varying = decoder.database.depends_on_variants(domain, position)
+            self._varying[key] = varying
+        if not varying:
+            self._fields[key] = field
+        return field

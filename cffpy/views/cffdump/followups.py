@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""What is shown behind certain registers: scratch registers, memory, shaders, descriptors.
+
+cffdump: the tables reg_a2xx to reg_a7xx and the functions reg_* (mesa 25.0.7). Names that an
+edition of the register database does not have are passed over.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.regdb.decode import Decoder
+from cffpy.views.cffdump.descriptors import dump_samplers, dump_textures
+from cffpy.views.cffdump.quirks import LEVELS
+from cffpy.views.cffdump.registers import FollowUp
+from cffpy.views.cffdump.shaders import EXTENSIONS
+
+if TYPE_CHECKING:
+    from cffpy.views.cffdump.text import CffdumpSink
+
+#: Dwords that are shown at an address.
+_SHOWN_DWORDS = 64
+
+_STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
+
+
+def follow_ups(decoder: Decoder, generation: int) -> dict[int, FollowUp]:
+    """Register offset -> what follows its line, for one generation."""
+    table: dict[int, FollowUp] = {}
+    database, variants = decoder.database, decoder.variants
+    for name, function in _named(generation, decoder):
+        offset = database.register_offset(name, variants)
+        if offset:
+            table.setdefault(offset, function)
+    return table
+
+
+def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
+    if generation == 2:
+        return _scratch([f"CP_SCRATCH_REG{number}" for number in range(8)])
+    if generation == 3:
+        return [
+            *_scratch([f"CP_SCRATCH_REG{number}" for number in range(8)]),
+            ("VSC_SIZE_ADDRESS", dump_address),
+            ("SP_VS_PVT_MEM_ADDR_REG", dump_address),
+            ("SP_FS_PVT_MEM_ADDR_REG", dump_address),
+            ("SP_VS_OBJ_START_REG", _shader("VS")),
+            ("SP_FS_OBJ_START_REG", _shader("FS")),
+            ("TPL1_TP_FS_BORDER_COLOR_BASE_ADDR", dump_address),
+        ]
+    if generation == 4:
+        return [
+            *_scratch([f"CP_SCRATCH[{number:#x}].REG" for number in range(8)]),
+            *((f"SP_{stage}_PVT_MEM_ADDR", dump_address) for stage in _STAGES),
+            *((f"SP_{stage}_OBJ_START", _shader(stage)) for stage in _STAGES),
+            *((f"TPL1_TP_{stage}_BORDER_COLOR_BASE_ADDR", dump_address) for stage in _STAGES[:5]),
+        ]
+    if generation == 5:
+        return _named_5xx(decoder)
+    scratch = _scratch([f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)])
+    shaders: list[tuple[str, FollowUp]] = []
+    for stage in _STAGES:
+        shaders.append((f"SP_{stage}_OBJ_START", _shader(stage)))
+        # the names that Mesa gives them from 25.1 on
+        shaders.append((f"SP_{'PS' if stage == 'FS' else stage}_BASE", _shader(stage)))
+    if generation > 6:
+        return shaders
+    descriptors: list[tuple[str, FollowUp]] = []
+    for stage in _STAGES:
+        descriptors.append((f"SP_{stage}_TEX_CONST", dump_address))
+        descriptors.append((f"SP_{stage}_TEX_SAMP", dump_address))
+    return [*scratch, *shaders, *descriptors]
+
+
+def _named_5xx(decoder: Decoder) -> list[tuple[str, FollowUp]]:
+    rows: list[tuple[str, FollowUp]] = _scratch(
+        [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)]
+    )
+    for stage in _STAGES:
+        rows.append((f"SP_{stage}_OBJ_START_LO", latch_low_half))
+        rows.append((f"SP_{stage}_OBJ_START_HI", _shader_5xx(stage)))
+    for stage in _STAGES:
+        count = decoder.database.register_offset(f"TPL1_{stage}_TEX_COUNT", decoder.variants)
+        rows.append((f"TPL1_{stage}_TEX_CONST_LO", latch_low_half))
+        rows.append((f"TPL1_{stage}_TEX_CONST_HI", _textures_5xx(count)))
+        rows.append((f"TPL1_{stage}_TEX_SAMP_LO", latch_low_half))
+        rows.append((f"TPL1_{stage}_TEX_SAMP_HI", _samplers_5xx(count)))
+    rows.append(("TPL1_TP_BORDER_COLOR_BASE_ADDR_LO", latch_low_half))
+    rows.append(("TPL1_TP_BORDER_COLOR_BASE_ADDR_HI", dump_address_5xx))
+    return rows
+
+
+def _scratch(names: list[str]) -> list[tuple[str, FollowUp]]:
+    return [(name, dump_scratch) for name in names]
+
+
+def dump_scratch(view: CffdumpSink, value: int, level: int) -> None:
+    """cffdump: reg_dump_scratch: scratch registers 4 to 7, whichever was written."""
+    if view.quiet3:
+        return
+    decoder, state = view.decoder, view.machine.state
+    first = decoder.database.register_offset("CP_SCRATCH[0].REG", decoder.variants)
+    if not first:
+        first = decoder.database.register_offset("CP_SCRATCH_REG0", decoder.variants)
+    if first:
+        shown = ",".join([str(state.value(first + number)) for number in range(4, 8)])
+        view.put(f"{LEVELS[level]}:{shown}\n")
+
+
+def dump_address(view: CffdumpSink, value: int, level: int) -> None:
+    """cffdump: reg_dump_gpuaddr, reg_dump_gpuaddr64: memory at the address."""
+    view.address_hex(value, level, _SHOWN_DWORDS, view.quiet3)
+
+
+def latch_low_half(view: CffdumpSink, value: int, level: int) -> None:
+    """cffdump: reg_gpuaddr_lo: one latch for all a5xx addresses, never cleared."""
+    view.gpuaddr_lo = value
+
+
+def dump_address_5xx(view: CffdumpSink, value: int, level: int) -> None:
+    """cffdump: reg_dump_gpuaddr_hi."""
+    dump_address(view, view.gpuaddr_lo | value << 32, level)
+
+
+def _shader(stage: str) -> FollowUp:
+    extension = EXTENSIONS.get(stage)
+
+    def dump_shader(view: CffdumpSink, value: int, level: int) -> None:
+        """cffdump: disasm_gpuaddr."""
+        if not view.quiet3:
+            view.shaders.at_address(value & ~0xF, level, extension)
+
+    return dump_shader
+
+
+def _shader_5xx(stage: str) -> FollowUp:
+    dump_shader = _shader(stage)
+    return lambda view, value, level: dump_shader(view, view.gpuaddr_lo | value << 32, level)
+
+
+def _textures_5xx(count_register: int) -> FollowUp:
+    """cffdump: reg_dump_tex_const_hi: in summaries only."""
+
+    def dump(view: CffdumpSink, value: int, level: int) -> None:
+        if view.in_summary:
+            count = view.machine.state.value(count_register)
+            place = view.machine.image.place(view.gpuaddr_lo | value << 32)
+            if place is not None:
+                dump_textures(view, place, count, level + 1)
+
+    return dump
+
+
+def _samplers_5xx(count_register: int) -> FollowUp:
+    """cffdump: reg_dump_tex_samp_hi: in summaries only."""
+
+    def dump(view: CffdumpSink, value: int, level: int) -> None:
+        if view.in_summary:
+            count = view.machine.state.value(count_register)
+            place = view.machine.image.place(view.gpuaddr_lo | value << 32)
+            if place is not None:
+                dump_samplers(view, place, count, level + 1, bindless=False)
+
+    return dump

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Text of registers: one entry a register, its values' text kept; two dwords joined to 64 bits.
+
+cffdump: regacc_push, dump_register_val, dump_register (mesa 25.0.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cffpy.capture.memory import MemoryImage
+from cffpy.regdb.decode import Decoder, ValueText
+
+if TYPE_CHECKING:
+    from cffpy.cp.state import CpState
+    from cffpy.views.cffdump.text import CffdumpSink
+
+#: Called with (view, value, level) after the register's line.
+FollowUp = Callable[["CffdumpSink", int, int], None]
+
+#: Texts kept for one register: a hostile stream may write any number of values.
+_VALUES_LIMIT = 4096
+
+
+class RegisterEntry:
+    """What is known of one register in the current database."""
+
+    __slots__ = (
+        "follow_up",
+        "is_address",
+        "name",
+        "other_half",
+        "register",
+        "text",
+        "values",
+        "wide",
+    )
+
+    def __init__(self, register: int, name: str, text: ValueText, wide: bool) -> None:
+        self.register = register
+        #: Coloured name.
+        self.name = name
+        #: Text of a value, without name.
+        self.text = text
+        #: True for either dword of a 64-bit register.
+        self.wide = wide
+        self.is_address = False
+        #: a5xx: +1 for a _LO register whose _HI follows, -1 for that _HI; else 0.
+        self.other_half = 0
+        self.follow_up: FollowUp | None = None
+        #: Value -> line behind the tabs, with newline.
+        self.values: dict[int, str] = {}
+
+
+class RegisterTable:
+    """All registers of the current database that were met, and the pending half of a pair."""
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        generation: int,
+        image: MemoryImage,
+        state: CpState,
+        follow_ups: dict[int, FollowUp],
+        warn: Callable[[str], None],
+    ) -> None:
+        """``warn`` prints a complaint about halves of 64-bit registers, with newline."""
+        self._decoder = decoder
+        self._generation = generation
+        self._image = image
+        self._state = state
+        self._follow_ups = follow_ups
+        self._warn = warn
+        self._entries: dict[int, RegisterEntry] = {}
+        self._addresses: list[RegisterEntry] = []
+        self._epoch = -1
+        self._low_half: RegisterEntry | None = None
+        self._low_value = 0
+
+    def begin(self) -> None:
+        """A run of registers begins: no half is pending."""
+        self._low_half = None
+
+    def push(self, register: int, value: int) -> tuple[RegisterEntry, int] | None:
+        """Take a dword; the register and its value, if that completes one."""
+        low = self._low_half
+        if low is not None:
+            self._low_half = None
+            if register == low.register + 1:
+                return low, self._low_value | value << 32
+            self._warn(
+                f"WARNING: 64b discontinuity ({register:x}, expected {low.register + 1:x})\n"
+            )
+            return low, self._low_value
+        entry = self._entries.get(register) or self.entry(register)
+        if entry.wide:
+            if self._ends_with(register, "_HI"):
+                self._warn(f"WARNING: 64b discontinuity (no _LO dword for {register:x})\n")
+            else:
+                self._low_half, self._low_value = entry, value
+                return None
+        return entry, value
+
+    def entry(self, register: int) -> RegisterEntry:
+        """The register's entry."""
+        entry = self._entries.get(register)
+        if entry is None:
+            entry = self._entries[register] = self._make(register)
+        return entry
+
+    def line(self, entry: RegisterEntry, value: int) -> str:
+        """``NAME: VALUE`` and a newline, with where an address lies behind it."""
+        if entry.is_address:
+            if self._epoch != self._image.epoch:
+                self._epoch = self._image.epoch
+                for known in self._addresses:
+                    known.values.clear()
+        elif entry.other_half:
+            return self._half_line(entry, value)
+        line = entry.values.get(value)
+        if line is None:
+            line = f"{entry.name}: {entry.text(value)}"
+            line += f"{self._location(value)}\n" if entry.is_address else "\n"
+            if len(entry.values) >= _VALUES_LIMIT:
+                entry.values.clear()
+            entry.values[value] = line
+        return line
+
+    def _half_line(self, entry: RegisterEntry, value: int) -> str:
+        """A half of an a5xx address: the other half is the register's last written value."""
+        text = entry.values.get(value)
+        if text is None:
+            text = entry.values[value] = f"{entry.name}: {entry.text(value)}"
+        other = self._state.value(entry.register + entry.other_half)
+        gpuaddr = value | other << 32 if entry.other_half > 0 else value << 32 | other
+        return f"{text}{self._location(gpuaddr & 0xFFFFFFFFFFFFFFFF)}\n"
+
+    def _location(self, gpuaddr: int) -> str:
+        buffer = self._image.find(gpuaddr)
+        if buffer is None:
+            return ""
+        offset = gpuaddr - buffer.gpuaddr
+        return f"\t\tbase={buffer.gpuaddr:x}, offset={offset}, size={buffer.size}"
+
+    def _make(self, register: int) -> RegisterEntry:
+        decoder = self._decoder
+        found = decoder.register(register)
+        name = decoder.register_name(register)
+        if found is None or found.type is None:
+            wide = found is not None and found.dwords == 2
+            entry = RegisterEntry(register, name, "{:08x}".format, wide)
+        else:
+            text = decoder.formatter(found.type).text
+            entry = RegisterEntry(register, name, text, found.dwords == 2)
+            if self._generation >= 6:
+                entry.is_address = found.type[1] in ("address", "waddress")
+                if entry.is_address:
+                    self._addresses.append(entry)
+            elif self._generation == 5:
+                entry.other_half = self._other_half(register)
+        entry.follow_up = self._follow_ups.get(register)
+        return entry
+
+    def _other_half(self, register: int) -> int:
+        if self._ends_with(register, "_HI") and self._ends_with(register - 1, "_LO"):
+            return -1
+        if self._ends_with(register, "_LO") and self._ends_with(register + 1, "_HI"):
+            return 1
+        return 0
+
+    def _ends_with(self, register: int, suffix: str) -> bool:
+        # cffdump: endswith looks only at the suffix's first occurrence (mesa 25.0.7)
+        found = self._decoder.register(register)
+        return found is not None and found.name.find(suffix) == len(found.name) - len(suffix)

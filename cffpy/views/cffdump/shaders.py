@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Shader programs: hex, disassembly, and the files of --dump-shaders.
+
+cffdump: disasm_gpuaddr, dump_shader (mesa 25.0.7).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from cffpy.capture.memory import Words
+from cffpy.views.cffdump.hexdump import hex_rows
+
+if TYPE_CHECKING:
+    from cffpy.views.cffdump.text import CffdumpSink
+
+#: Stage -> file name extension; stages without one are not written to files.
+EXTENSIONS = {"VS": "vo3", "FS": "fo3", "GS": "go3", "CS": "co3"}
+
+_SHOWN_DWORDS = 64
+
+
+class ShaderText:
+    """Shows shader programs. Keeps the text of those at an address until memory changes."""
+
+    def __init__(self, view: CffdumpSink) -> None:
+        self._view = view
+        self._texts: dict[tuple[int, int], str] = {}
+        self._epoch = -1
+        self._files = 0
+
+    def at_address(self, gpuaddr: int, level: int, extension: str | None) -> None:
+        """The program at an address: hex of its start, disassembly to the buffer's end."""
+        view = self._view
+        image = view.machine.image
+        if self._epoch != image.epoch:
+            self._epoch = image.epoch
+            self._texts.clear()
+        text = self._texts.get((gpuaddr, level))
+        if text is None:
+            place = image.place(gpuaddr)
+            if place is None:
+                return
+            words, index = place
+            text = hex_rows(words, index, _SHOWN_DWORDS, level + 1, view.is_64bit)
+            text += self._ir3(words.bytes(index, words.count), level + 2)
+            self._texts[gpuaddr, level] = text
+        view.put(text)
+        if extension and view.options.dump_shaders:
+            place = image.place(gpuaddr)
+            if place is not None:
+                self.write_file(extension, place.words, place.position, place.words.count)
+
+    def program(self, words: Words, index: int, dwords: int, level: int) -> None:
+        """The ir3 program in ``dwords`` from ``index``."""
+        self._view.put(self._ir3(words.bytes(index, dwords), level))
+
+    def program_a2xx(
+        self, words: Words, index: int, dwords: int, level: int, fragment: bool
+    ) -> None:
+        """The a2xx program in ``dwords`` from ``index``."""
+        from cffpy.isa import a2xx
+
+        self._view.put(a2xx.disassemble(words.bytes(index, dwords), level, fragment))
+
+    def write_file(self, extension: str, words: Words, index: int, dwords: int) -> None:
+        """--dump-shaders: the next file in the working directory. What cannot be is passed over."""
+        if not self._view.options.dump_shaders:
+            return
+        name = f"{self._files:04d}.{extension}"
+        self._files += 1
+        with contextlib.suppress(OSError), open(name, "wb") as file:
+            file.write(words.bytes(index, dwords))
+
+    def _ir3(self, code: bytes, level: int) -> str:
+        return self._view.disassembler().disassemble(code, level)

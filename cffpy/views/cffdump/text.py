@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: MIT
+"""CffdumpSink: prints what the machine tells, as the reference does.
+
+cffdump: dump_commands, printl, quiet and the print parts of the packet handlers (mesa 25.0.7).
+Text is collected in chunks and written in larger pieces; bytes of a capture's own strings pass
+through as latin-1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cffpy.capture.memory import Words
+from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
+from cffpy.regdb.decode import Decoder
+from cffpy.views.cffdump.a2xx import set_constant
+from cffpy.views.cffdump.details import DETAILS, NESTED
+from cffpy.views.cffdump.draws import show_draw
+from cffpy.views.cffdump.fields import FieldTable
+from cffpy.views.cffdump.followups import follow_ups
+from cffpy.views.cffdump.hexdump import float_rows, hex_rows
+from cffpy.views.cffdump.options import DumpOptions
+from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, reference_fields, reference_half
+from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
+from cffpy.views.cffdump.shaders import ShaderText
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
+    from cffpy.cp.machine import Machine
+    from cffpy.isa.ir3 import Ir3Disassembler
+    from cffpy.regdb.database import Database
+
+_CHUNKS = 4096
+
+#: cffdump: dump_commands decodes these like CP_LOAD_STATE6 (mesa 25.0.7)
+_DOMAINS = {"CP_LOAD_STATE6_FRAG": "CP_LOAD_STATE6", "CP_LOAD_STATE6_GEOM": "CP_LOAD_STATE6"}
+
+
+class CffdumpSink(Sink):
+    """The text view. ``write`` takes bytes, ``complain`` a line for standard error."""
+
+    def __init__(
+        self,
+        options: DumpOptions,
+        write: Callable[[bytes], object],
+        complain: Callable[[str], None],
+    ) -> None:
+        self.options = options
+        self._write = write
+        self._complain = complain
+        self._chunks: list[str] = []
+        self.put = self._chunks.append
+        self.palette = COLOURS if options.color else PLAIN
+        self.machine: Machine
+        self.decoder: Decoder
+        self.registers: RegisterTable
+        self.shaders = ShaderText(self)
+        self._fields: FieldTable
+        self._disassemblers: dict[int, Ir3Disassembler] = {}
+        self.generation = 0
+        self.is_64bit = False
+        self.wants_packet_start = options.draw is not None
+        #: Registers that -q asks for.
+        self.queried: list[int] = []
+        #: Values at the last summary of this file.
+        self.last_values: dict[int, int] = {}
+        #: The a5xx address latch.
+        self.gpuaddr_lo = 0
+        self.marker_depth = 0
+        self.in_summary = False
+        self._summary = options.summary
+        self._sampled_draw = 0
+        self._dumped: dict[tuple[int, int], int] = {}
+        self._dumped_drops = 0
+        self._update_quiet()
+
+    # -- files and GPUs ---------------------------------------------------------------------
+
+    def start_file(self) -> None:
+        """cffdump: cffdec_init: what a file's start and its first accepted GPU id reset."""
+        self.last_values.clear()
+        self._summary = self.options.summary
+        self._update_quiet()
+
+    def bind(self, gpu: Gpu, database: Database) -> None:
+        """cffdump: init_rnn: a fresh database, so no current variants; query names are resolved."""
+        self.generation = gpu.generation
+        self.is_64bit = gpu.is_64bit
+        self.decoder = Decoder(database, self.palette, reference_fields, reference_half)
+        self._fields = FieldTable(self.decoder)
+        self.registers = RegisterTable(
+            self.decoder,
+            gpu.generation,
+            self.machine.image,
+            self.machine.state,
+            follow_ups(self.decoder, gpu.generation),
+            self.put,
+        )
+        self._packet_lines: dict[tuple[int, int, int], str] = {}
+        self._write_lines: dict[tuple[int, int], str] = {}
+        self._plans = [
+            (name and _DOMAINS.get(name, name), DETAILS.get(name or ""))
+            for name in self.machine.packet_names
+        ]
+        self.queried = []
+        for query in self.options.query:
+            register = _c_number(query)
+            if not register:
+                register = database.register_offset(query, self.decoder.variants)
+            self.queried.append(register)
+            self.put(f"querystr: {query} -> 0x{register & 0xFFFFFFFF:x}\n")
+
+    def disassembler(self) -> Ir3Disassembler:
+        """The disassembler of the current generation."""
+        found = self._disassemblers.get(self.generation)
+        if found is None:
+            from cffpy.isa.ir3 import Ir3Disassembler
+
+            found = self._disassemblers[self.generation] = Ir3Disassembler(self.generation)
+        return found
+
+    # -- output -----------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Write what has been collected."""
+        chunks = self._chunks
+        if chunks:
+            self._write("".join(chunks).encode("latin-1", "replace"))
+            chunks.clear()
+
+    def _update_quiet(self) -> None:
+        """cffdump: quiet: which levels are silent."""
+        draw = self.options.draw
+        hidden = draw is not None and draw != self._sampled_draw
+        self.quiet1 = hidden
+        self.quiet2 = hidden or bool(self.options.query)
+        self.quiet3 = self.quiet2 or self._summary
+
+    def show_all(self, shown: bool) -> None:
+        """Show (or no longer show) what --summary hides."""
+        self._summary = self.options.summary and not shown
+        self._update_quiet()
+
+    def hex(self, words: Words, index: int, count: int, level: int) -> None:
+        """cffdump: dump_hex."""
+        if not self.quiet2:
+            self.put(hex_rows(words, index, count, level, self.is_64bit))
+
+    def floats(self, words: Words, index: int, count: int, level: int) -> None:
+        """cffdump: dump_float: at every level."""
+        self.put(float_rows(words, index, count, level, self.is_64bit))
+
+    def address_hex(self, gpuaddr: int, level: int, dwords: int, quiet: bool) -> None:
+        """cffdump: dump_gpuaddr_size."""
+        if quiet:
+            return
+        place = self.machine.image.place(gpuaddr)
+        if place is not None:
+            self.hex(*place, dwords, level + 1)
+
+    def fields(self, domain: str, words: Words, index: int, count: int, level: int) -> None:
+        """cffdump: dump_domain."""
+        if not self.quiet2:
+            count = min(count, words.count - index)
+            self.put(self._fields.lines(domain, words.data, index, count, LEVELS[level]))
+
+    # -- packets ----------------------------------------------------------------------------
+
+    def packet_start(self, state: CpState) -> None:
+        if len(self._chunks) > _CHUNKS:
+            self.flush()
+        if state.draw_count != self._sampled_draw:
+            self._sampled_draw = state.draw_count
+            self._update_quiet()
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        if len(self._chunks) > _CHUNKS:
+            self.flush()
+        domain, detail = self._plans[opcode]
+        if not self.quiet2:
+            key = (opcode, payload.count, level)
+            self.put(self._packet_lines.get(key) or self._packet_line(key))
+            if domain:
+                self.fields(domain, payload.words, payload.index, payload.count, level + 2)
+        if detail is not None:
+            detail(self, payload, level + 1)
+
+    def _packet_line(self, key: tuple[int, int, int]) -> str:
+        opcode, count, level = key
+        palette = self.palette
+        name = self.machine.packet_names[opcode] or "(null)"
+        line = self._packet_lines[key] = (
+            f"\t{LEVELS[level]}opcode: {palette.opcode}{name}{palette.reset}"
+            f" ({opcode:02x}) ({count + 1} dwords)\n"
+        )
+        return line
+
+    def packet_done(self, opcode: int, packet: Payload, level: int) -> None:
+        if not self.quiet2:
+            self.put(hex_rows(packet.words, packet.index, packet.count, level, self.is_64bit))
+
+    def type2(self, level: int) -> None:
+        if not self.quiet3:
+            self.put(f"{LEVELS[level]}nop\n")
+
+    def no_command_stream(self) -> None:
+        self.put("NULL cmd buffer!\n")
+
+    def bad_header(self, word: int) -> None:
+        self.put(f"bad type! {word:08x}\n")
+
+    def overrun(self, dwords: int) -> None:
+        self.put(f"**** this ain't right!! dwords_left=-{dwords}\n")
+
+    def too_deep(self, gpuaddr: int) -> None:
+        self._complain(f"commands at {gpuaddr:016x} are nested too deeply: not decoded")
+
+    # -- registers --------------------------------------------------------------------------
+
+    def write(self, register: int, level: int) -> None:
+        if len(self._chunks) > _CHUNKS:
+            self.flush()
+        if not self.quiet3:
+            key = (register, level)
+            line = self._write_lines.get(key)
+            if line is None:
+                name = self.registers.entry(register).name
+                line = self._write_lines[key] = f"{LEVELS[level]}write {name} ({register:04x})\n"
+            self.put(line)
+
+    def write_done(self, packet: Payload, level: int) -> None:
+        if not self.quiet3:
+            self.put(hex_rows(packet.words, packet.index, packet.count, level, self.is_64bit))
+
+    def begin_registers(self, always_shown: bool = False) -> None:
+        self.registers.begin()
+        if always_shown:
+            self.show_all(True)
+
+    def end_registers(self) -> None:
+        self.show_all(False)
+
+    def register(self, register: int, value: int, level: int) -> None:
+        complete = self.registers.push(register, value)
+        if complete is not None:
+            self.show_register(*complete, level)
+
+    def show_register(self, entry: RegisterEntry, value: int, level: int) -> None:
+        """cffdump: dump_register: the line, then what follows this register."""
+        if not self.quiet3:
+            self.put(LEVELS[level] + self.registers.line(entry, value))
+        if entry.follow_up is not None:
+            entry.follow_up(self, value, level)
+
+    def write_without_wfi(self, register: int) -> None:
+        if not self.quiet2:
+            self.put(f"NEEDS WFI: {self.registers.entry(register).name} ({register:x})\n")
+
+    def register_sum(self, register: int, addend: int, source: int, level: int) -> None:
+        names = self.registers
+        value = self.machine.state.value(source)
+        self.put(
+            f"{LEVELS[level]}{names.entry(register).name} = {addend:08x} + "
+            f"{names.entry(source).name} ({value:08x})\n"
+        )
+
+    def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
+        line = f"rmw ({self.registers.entry(register).name} & 0x{mask:08x}) | 0x{bits:08x})\n"
+        if not self.quiet3:
+            self.put(LEVELS[level] + line)
+        if self.machine.state.needs_wfi and not self.quiet2:
+            self.put("NEEDS WFI: " + line)
+
+    def set_constant(self, payload: Payload, level: int) -> None:
+        set_constant(self, payload, level)
+
+    # -- draws ------------------------------------------------------------------------------
+
+    def event(self, name: str | None, level: int) -> None:
+        if not self.quiet2:
+            self.put(f"{LEVELS[level]}event {name or '(null)'}\n")
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        show_draw(self, draw, payload, level)
+
+    # -- nested streams ---------------------------------------------------------------------
+
+    def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
+        if not self.quiet3:
+            tabs = LEVELS[level]
+            digits = 16 if self.is_64bit else 8
+            self.put(f"{tabs}ibaddr:{gpuaddr:0{digits}x}\n{tabs}ibsize:{ndwords:08x}\n")
+        if self.options.once and self._has_dumped(gpuaddr, self.machine.state.enable_mask):
+            return False
+        return not (self.options.query_compare and self._has_dumped(gpuaddr, ALL_MODES))
+
+    def _has_dumped(self, gpuaddr: int, modes: int) -> bool:
+        """cffdump: has_dumped: whether this place was taken in all ``modes``; now it was."""
+        image = self.machine.image
+        if self._dumped_drops != image.drops:
+            self._dumped_drops = image.drops
+            self._dumped.clear()
+        buffer = image.find(gpuaddr)
+        if buffer is None:
+            return False
+        key = (buffer.gpuaddr, gpuaddr)
+        dumped = self._dumped.get(key, 0)
+        if dumped & modes == modes:
+            return True
+        self._dumped[key] = dumped | modes
+        return False
+
+    def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
+        self._complain(f"could not find: {gpuaddr:016x} ({_signed(ndwords)})")
+
+    def numbered_stream(self, name: str, number: int, level: int) -> None:
+        if not self.quiet3:
+            self.put(f"{LEVELS[level]}{name} {number}\n")
+
+    def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
+        return NESTED[name](self, payload, level)
+
+    def nested_stream_done(
+        self, name: str, words: Words, index: int, ndwords: int, level: int
+    ) -> None:
+        self.hex(words, index, ndwords, level)
+
+    # -- draw-state groups ------------------------------------------------------------------
+
+    def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
+        if self.quiet2:
+            return
+        tabs = LEVELS[level]
+        text = (
+            f"{tabs}group_id: {group.group_id}\n{tabs}count: {group.ndwords}\n"
+            f"{tabs}addr: {group.gpuaddr:016x}\n{tabs}flags: {group.flags:x}\n"
+        )
+        if self.generation >= 6:
+            text += f"{tabs}enable_mask: 0x{group.enable_mask:x}\n"
+            if not loaded:
+                text += f"{tabs}\tskipped!\n\n"
+        self.put(text)
+
+    def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        self.hex(words, index, ndwords, level)
+
+    def groups_within_groups(self) -> None:
+        self.put("ERROR: nothing in draw state should trigger recursively loading groups!\n")
+
+
+def _c_number(text: str) -> int:
+    """C's strtol with base 0: leading space and sign, 0x and 0 prefixes, stops at a non-digit."""
+    stripped = text.lstrip(" \t\n\v\f\r")
+    sign = -1 if stripped.startswith("-") else 1
+    digits = stripped[1:] if stripped[:1] in ("+", "-") else stripped
+    base, accepted = 10, "0123456789"
+    if digits[:2].lower() == "0x" and digits[2:3].lower() in tuple("0123456789abcdef"):
+        base, accepted, digits = 16, "0123456789abcdef", digits[2:]
+    elif digits.startswith("0"):
+        base, accepted = 8, "01234567"
+    taken = 0
+    for character in digits.lower():
+        if character not in accepted:
+            break
+        taken = taken * base + int(character, base)
+    return sign * taken
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value & 0x80000000 else value
