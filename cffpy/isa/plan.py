@@ -154,12 +154,13 @@ class _Planner:
                 _shown, parent, cases = self._isa["bitsets"][number]
                 for condition, _template, fields, _asserts in cases:
                     field = fields.get(name)
-                    if field is None or condition in place.false:
+                    if field is None:
                         continue
                     if condition < 0 or condition == current or condition in place.true:
                         found.append((-1, place, field))
                         return found
-                    found.append((self._expression(place, condition), place, field))
+                    if condition not in place.false:
+                        found.append((self._expression(place, condition), place, field))
                 number = parent
             for outer, inner in place.parameters:
                 if inner == name:
@@ -178,7 +179,7 @@ class _Planner:
             while number >= 0:
                 _shown, parent, cases = self._isa["bitsets"][number]
                 for condition, _template, _fields, _asserts in cases:
-                    if condition >= 0:
+                    if condition >= 0 and condition not in place.true | place.false:
                         for name in field_names(self._isa["expressions"][condition]):
                             self._candidates(place, name, condition)
                         self._expression(place, condition)

@@ -9,7 +9,7 @@ something to report, goes to the interpreter.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from cffpy.isa.expression import binary
 from cffpy.isa.interpret import BRANCH_MARK, Interpreter, basic_text, sign_extend
@@ -350,6 +350,7 @@ class Renderer:
         return text, events
 
 
+_Choice = TypeVar("_Choice")
 _BRANCH_KIND = 15
 """Kind of the event that carries a branch target from its part to the whole text."""
 
@@ -358,7 +359,7 @@ def _unusual(_word: int) -> Piece:
     raise _Unusual
 
 
-def _first(choices: list[tuple[Value | None, Any]], word: int) -> Any:
+def _first(choices: list[tuple[Value | None, _Choice]], word: int) -> _Choice:
     for when, choice in choices:
         if when is None or when(word):
             return choice

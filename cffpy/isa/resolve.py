@@ -7,7 +7,7 @@ Layout of the result: cffpy/isa/rows.py. Meaning: spec/disassembly.md section 1.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from cffpy.errors import IsaError
 from cffpy.isa.expression import Tree
@@ -51,6 +51,9 @@ def with_imports(files: Iterable[File], name: str) -> list[File]:
     return ordered
 
 
+_Named = TypeVar("_Named", Enum, NamedExpression, Template)
+
+
 class Description:
     """All declarations of a description by name, before a generation is chosen."""
 
@@ -82,7 +85,7 @@ class Description:
         self.roots = {bitset.name: bitset for bitset in self.bitsets if bitset.size is not None}
 
     @staticmethod
-    def _add(table: dict[str, Any], declaration: Any, kind: str) -> None:
+    def _add(table: dict[str, _Named], declaration: _Named, kind: str) -> None:
         if declaration.name in table:
             raise wrong(f"{kind} {declaration.name} is declared twice", declaration.place)
         table[declaration.name] = declaration
@@ -177,9 +180,11 @@ class _Resolver:
         template = None
         if case.display is not None:
             template = self._template(case.display, bitset.place)
-        for item in (*case.fields, *case.asserts):
-            if item.high >= size:
-                raise wrong(f"bit {item.high} in a bitset of {size} bits", item.place)
+        placed = [(field.high, field.place) for field in case.fields if field.expression is None]
+        placed += [(pattern.high, pattern.place) for pattern in (*case.patterns, *case.asserts)]
+        for high, place in placed:
+            if high >= size:
+                raise wrong(f"bit {high} in a bitset of {size} bits", place)
         return (
             condition,
             template,
