@@ -65,7 +65,7 @@ _SSBO_0_DOMAINS = {
     7: ("A6XX_TEX_CONST", 16),
 }
 _SSBO_1_DOMAINS = {4: "A4XX_SSBO_1", 5: "A5XX_SSBO_1"}
-_UBO_DOMAINS = {5: "A5XX_UBO", 6: "A6XX_UBO"}
+_UBO_DOMAINS = {5: "A5XX_UBO", 6: "A6XX_UBO", 7: "A6XX_UBO"}
 
 
 class LoadedState(NamedTuple):
