@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The register database: descriptions of registers, packets and memory structures, by generation."""
+"""The register database: registers, packets and structures in memory, by generation."""
