@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Build hook: a wheel carries the compiled descriptions, so that no start of it compiles any.
+
+The sources (grammars/, register_db/) are put beside them by force-include in pyproject.toml. The
+compiled form belongs to the Python that builds; under another one cffpy compiles once, into the
+user's cache. An editable install runs from the checkout and needs neither.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompiledDescriptions(BuildHookInterface):  # type: ignore[type-arg]
+    """Compiles registers and instruction sets into ``cffpy/_data/compiled``."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, and add the results to the wheel."""
+        self._folder = ""
+        if self.target_name != "wheel" or version == "editable":
+            return
+        sys.path.insert(0, self.root)
+        try:
+            payloads = _compile()
+        finally:
+            sys.path.remove(self.root)
+        self._folder = tempfile.mkdtemp(prefix="cffpy-build-")
+        from cffpy.compiled import write_packaged
+
+        for kind, (schema, payload) in payloads.items():
+            path = os.path.join(self._folder, f"{kind}.bin")
+            write_packaged(path, schema, payload)
+            build_data["force_include"][path] = f"cffpy/_data/compiled/{kind}.bin"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was compiled."""
+        if self._folder:
+            shutil.rmtree(self._folder)
+
+
+# Kind -> (schema, payload), as compiled.load_packaged asks for them.
+def _compile() -> dict[str, tuple[int, bytes]]:
+    from cffpy.isa import store as isa
+    from cffpy.regdb import rows
+    from cffpy.regdb import store as registers
+
+    return {
+        registers.KIND: (
+            rows.SCHEMA,
+            registers.compile_edition(registers.resolve_edition(None)),
+        ),
+        isa.KIND: (isa.SCHEMA, isa.compile_directory(isa.isa_directory())),
+    }
