@@ -22,9 +22,9 @@ from cffpy.container.rd import (
 
 
 class Submit(NamedTuple):
-    """One command stream to execute: ``ndwords`` at ``gpuaddr``. ``index`` counts from 0."""
+    """One command stream to execute: ``ndwords`` at ``gpuaddr``. ``number`` counts from 0."""
 
-    index: int
+    number: int
     gpuaddr: int
     ndwords: int
 

@@ -11,7 +11,16 @@ import marshal
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from cffpy.regdb.rows import ARRAY, REGISTER, Condition, DomainRow, ElementRow, TypeRow, ValueRow
+from cffpy.regdb.rows import (
+    ARRAY,
+    REGISTER,
+    STRIPE,
+    Condition,
+    DomainRow,
+    ElementRow,
+    TypeRow,
+    ValueRow,
+)
 
 #: Current variant (its position in the varset's enum) of each varset that has one.
 Variants = Mapping[str, int]
@@ -45,6 +54,8 @@ class Database:
         self._domains: dict[str, DomainRow | None] = {}
         self._enums: dict[str, tuple[ValueRow, ...]] = {}
         self._registers: dict[int, Found | None] = {}
+        self._offsets: dict[str, int] = {}
+        self._by_name: dict[str, dict[str, list[ElementRow]]] = {}
         self._conditional = False
 
     @classmethod
@@ -169,12 +180,14 @@ class Database:
     ) -> Found | None:
         _, name, _, base, length, stride, index_enum, elements = element
         if isinstance(base, tuple):
-            for index, start in enumerate(base):
-                if start <= offset < start + stride:
-                    rest = offset - start
-                    break
-            else:
+            inside = [
+                (index, offset - start)
+                for index, start in enumerate(base)
+                if start <= offset < start + stride
+            ]
+            if not inside:
                 return None
+            index, rest = inside[0]
         else:
             if offset < base:
                 return None
@@ -211,21 +224,44 @@ class Database:
 
     # -- by name ----------------------------------------------------------------------------
 
-    def register_offset(self, name: str, variants: Variants) -> int:
-        """The dword offset of a register by name, e.g. ``RB_MRT[1].CONTROL``; 0 if unknown."""
-        for domain in self.register_domains:
-            offset = self.offset(domain, name, variants)
-            if offset:
-                return offset
-        return 0
+    def register_offset(self, name: str) -> int:
+        """The dword offset of a register by name, e.g. ``RB_MRT[1].CONTROL``; 0 if unknown.
+
+        Register spaces vary with the chip alone, so no current variants matter.
+        """
+        offset = self._offsets.get(name)
+        if offset is None:
+            offset = 0
+            for domain in self.register_domains:
+                offset = offset or self.offset(domain, name, {})
+            self._offsets[name] = offset
+        return offset
 
     def offset(self, domain: str, name: str, variants: Variants) -> int:
         """The dword offset of a domain's element by name; 0 if there is none."""
         row = self.domain(domain)
         if row is None:
             return 0
-        found = _find_name(row[0], name, variants)
+        elements, buckets = row
+        if buckets is not None:
+            elements = self._elements_named(domain, name.partition("[")[0])
+        found = _find_name(elements, name, variants)
         return 0 if found is None else found
+
+    def _elements_named(self, domain: str, head: str) -> tuple[ElementRow, ...]:
+        """The elements of a large domain that a name may mean, in declaration order."""
+        index = self._by_name.get(domain)
+        if index is None:
+            index = self._by_name[domain] = {}
+            for element in (self.domain(domain) or ((), None))[0]:
+                # the elements of a stripe are found through the stripe
+                index.setdefault("" if element[0] == STRIPE else element[1], []).append(element)
+        named, stripes = index.get(head, []), index.get("", [])
+        if not stripes:
+            return tuple(named)
+        elements = (self.domain(domain) or ((), None))[0]
+        wanted = {id(element) for element in (*named, *stripes)}
+        return tuple(element for element in elements if id(element) in wanted)
 
     def register_names(self) -> Iterator[tuple[str, int]]:
         """Names and offsets of all plain registers (arrays by their first element's path)."""

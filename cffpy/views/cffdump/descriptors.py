@@ -100,7 +100,7 @@ def dump_bindless_descriptors(view: CffdumpSink, is_compute: bool, level: int) -
     stage = "SP_CS_BINDLESS_BASE" if is_compute else "SP_BINDLESS_BASE"
     for number in range(_BINDLESS_SETS):
         name = f"{stage}[{number}].DESCRIPTOR"
-        base = decoder.database.register_offset(name, decoder.variants)
+        base = decoder.database.register_offset(name)
         if not base:
             break
         if not view.quiet2:

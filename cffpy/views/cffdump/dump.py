@@ -73,7 +73,7 @@ class Dump:
         try:
             for record in read_records(iter_sections(data, damage), self._image):
                 if isinstance(record, Submit):
-                    if self._options.start <= record.index <= self._options.end:
+                    if self._options.start <= record.number <= self._options.end:
                         self._submit(record, skipped)
                 elif isinstance(record, Text):
                     skipped = self._text(record, skipped)
@@ -115,7 +115,7 @@ class Dump:
     def _submit(self, submit: Submit, skipped: bool) -> None:
         view = self._view
         if not view.quiet2:
-            view.put(f"{_RULE}cmdstream[{submit.index}]: {_signed(submit.ndwords)} dwords\n")
+            view.put(f"{_RULE}cmdstream[{submit.number}]: {_signed(submit.ndwords)} dwords\n")
         if not skipped:
             if self._gpu is None:
                 self._guess()

@@ -27,9 +27,9 @@ _STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
 def follow_ups(decoder: Decoder, generation: int) -> dict[int, FollowUp]:
     """Register offset -> what follows its line, for one generation."""
     table: dict[int, FollowUp] = {}
-    database, variants = decoder.database, decoder.variants
+    database = decoder.database
     for name, function in _named(generation, decoder):
-        offset = database.register_offset(name, variants)
+        offset = database.register_offset(name)
         if offset:
             table.setdefault(offset, function)
     return table
@@ -37,10 +37,10 @@ def follow_ups(decoder: Decoder, generation: int) -> dict[int, FollowUp]:
 
 def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
     if generation == 2:
-        return _scratch([f"CP_SCRATCH_REG{number}" for number in range(8)])
+        return _scratch(decoder, [f"CP_SCRATCH_REG{number}" for number in range(8)])
     if generation == 3:
         return [
-            *_scratch([f"CP_SCRATCH_REG{number}" for number in range(8)]),
+            *_scratch(decoder, [f"CP_SCRATCH_REG{number}" for number in range(8)]),
             ("VSC_SIZE_ADDRESS", dump_address),
             ("SP_VS_PVT_MEM_ADDR_REG", dump_address),
             ("SP_FS_PVT_MEM_ADDR_REG", dump_address),
@@ -50,14 +50,14 @@ def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
         ]
     if generation == 4:
         return [
-            *_scratch([f"CP_SCRATCH[{number:#x}].REG" for number in range(8)]),
+            *_scratch(decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(8)]),
             *((f"SP_{stage}_PVT_MEM_ADDR", dump_address) for stage in _STAGES),
             *((f"SP_{stage}_OBJ_START", _shader(stage)) for stage in _STAGES),
             *((f"TPL1_TP_{stage}_BORDER_COLOR_BASE_ADDR", dump_address) for stage in _STAGES[:5]),
         ]
     if generation == 5:
         return _named_5xx(decoder)
-    scratch = _scratch([f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)])
+    scratch = _scratch(decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)])
     shaders: list[tuple[str, FollowUp]] = []
     for stage in _STAGES:
         shaders.append((f"SP_{stage}_OBJ_START", _shader(stage)))
@@ -74,13 +74,13 @@ def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
 
 def _named_5xx(decoder: Decoder) -> list[tuple[str, FollowUp]]:
     rows: list[tuple[str, FollowUp]] = _scratch(
-        [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)]
+        decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)]
     )
     for stage in _STAGES:
         rows.append((f"SP_{stage}_OBJ_START_LO", latch_low_half))
         rows.append((f"SP_{stage}_OBJ_START_HI", _shader_5xx(stage)))
     for stage in _STAGES:
-        count = decoder.database.register_offset(f"TPL1_{stage}_TEX_COUNT", decoder.variants)
+        count = decoder.database.register_offset(f"TPL1_{stage}_TEX_COUNT")
         rows.append((f"TPL1_{stage}_TEX_CONST_LO", latch_low_half))
         rows.append((f"TPL1_{stage}_TEX_CONST_HI", _textures_5xx(count)))
         rows.append((f"TPL1_{stage}_TEX_SAMP_LO", latch_low_half))
@@ -90,21 +90,19 @@ def _named_5xx(decoder: Decoder) -> list[tuple[str, FollowUp]]:
     return rows
 
 
-def _scratch(names: list[str]) -> list[tuple[str, FollowUp]]:
-    return [(name, dump_scratch) for name in names]
-
-
-def dump_scratch(view: CffdumpSink, value: int, level: int) -> None:
+def _scratch(decoder: Decoder, names: list[str]) -> list[tuple[str, FollowUp]]:
     """cffdump: reg_dump_scratch: scratch registers 4 to 7, whichever was written."""
-    if view.quiet3:
-        return
-    decoder, state = view.decoder, view.machine.state
-    first = decoder.database.register_offset("CP_SCRATCH[0].REG", decoder.variants)
-    if not first:
-        first = decoder.database.register_offset("CP_SCRATCH_REG0", decoder.variants)
-    if first:
-        shown = ",".join([str(state.value(first + number)) for number in range(4, 8)])
-        view.put(f"{LEVELS[level]}:{shown}\n")
+    database = decoder.database
+    first = database.register_offset("CP_SCRATCH[0].REG")
+    first = first or database.register_offset("CP_SCRATCH_REG0")
+
+    def dump_scratch(view: CffdumpSink, value: int, level: int) -> None:
+        if not view.quiet3:
+            registers = view.machine.state.registers
+            shown = [str(registers.get(first + number, 0)) for number in range(4, 8)]
+            view.put(f"{LEVELS[level]}:{','.join(shown)}\n")
+
+    return [(name, dump_scratch) for name in names]
 
 
 def dump_address(view: CffdumpSink, value: int, level: int) -> None:

@@ -116,7 +116,7 @@ def _source_address(view: CffdumpSink, payload: Payload, loaded: LoadedState) ->
     offset, base = payload.read(BINDLESS_SOURCE, 1)
     name = "HLSQ_CS_BINDLESS_BASE" if loaded.stage == "CS" else "HLSQ_BINDLESS_BASE"
     decoder, state = view.decoder, view.machine.state
-    first = decoder.database.register_offset(f"{name}[0].DESCRIPTOR", decoder.variants)
+    first = decoder.database.register_offset(f"{name}[0].DESCRIPTOR")
     if view.is_64bit:
         register = first + base * 2
         address = state.value(register) & 0xFFFFFFFC | state.value(register + 1) << 32

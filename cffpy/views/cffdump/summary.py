@@ -125,7 +125,7 @@ def _bin_from_scissor(view: CffdumpSink) -> None:
     corners = []
     for corner in ("TL", "BR"):
         name = f"GRAS_SC_WINDOW_SCISSOR_{corner}"
-        register = decoder.database.register_offset(name, decoder.variants)
+        register = decoder.database.register_offset(name)
         value = state.value(register)
         corners += [value & 0xFFFF, value >> 16]
     state.bin_rectangle = (corners[0], corners[1], corners[2], corners[3])

@@ -108,7 +108,7 @@ class CffdumpSink(Sink):
         for query in self.options.query:
             register = _c_number(query)
             if not register:
-                register = database.register_offset(query, self.decoder.variants)
+                register = database.register_offset(query)
             self.queried.append(register)
             self.put(f"querystr: {query} -> 0x{register & 0xFFFFFFFF:x}\n")
 
