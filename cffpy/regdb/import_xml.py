@@ -206,8 +206,10 @@ class _Importer:
     def array(self, node: XmlElement, parent: _Scope, groups: int) -> Array:
         scope = self.scope(node, parent)
         if "offsets" in node.attributes:
-            texts = re.split(r"[,\s]+", node.attributes["offsets"].strip())
+            texts = _listed(node.attributes["offsets"])
             offsets = tuple(_parsed(node, "offsets", text) for text in texts)
+            if not offsets:
+                raise node.error("empty list of offsets")
         else:
             offsets = (_number(node, "offset"),)
         return Array(
@@ -301,7 +303,7 @@ def _condition(node: XmlElement, scope: _Scope) -> Condition | None:
     if varset is None:
         raise node.error("variants without a varset")
     ranges = []
-    for text in variants.split():
+    for text in _listed(variants):
         match = _RANGE.fullmatch(text)
         if match is None or text == "-":
             raise node.error(f"range of variants '{text}' not understood")
@@ -364,4 +366,8 @@ def _bits(node: XmlElement, width: int | None) -> tuple[int, int] | None:
 
 
 def _usage(node: XmlElement) -> tuple[str, ...]:
-    return tuple(name for name in re.split(r"[,\s]+", node.attributes.get("usage", "")) if name)
+    return tuple(_listed(node.attributes.get("usage", "")))
+
+
+def _listed(text: str) -> list[str]:
+    return [part for part in re.split(r"[,\s]+", text) if part]

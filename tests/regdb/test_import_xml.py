@@ -146,6 +146,7 @@ def test_nested_inline_bitset_refers_to_the_varset_of_its_users(imported):
     [
         ("A5XX", (Range("A5XX", "A5XX"),)),
         ("A5XX A6XX-", (Range("A5XX", "A5XX"), Range("A6XX", None))),
+        ("A5XX,A6XX-", (Range("A5XX", "A5XX"), Range("A6XX", None))),
         ("-A5XX", (Range(None, "A5XX"),)),
         ("A5XX-A6XX", (Range("A5XX", "A6XX"),)),
     ],
@@ -195,6 +196,7 @@ def test_group_becomes_a_stripe_where_it_is_used(imported):
         ("<bitset name='b'><bitfield name='f'/></bitset>", "needs low and high, or pos"),
         ("<enum name='a&#10;b'/>", "control character"),
         ("<enum>", "not well-formed XML"),
+        ("<domain name='D'><array offsets=' '/></domain>", "empty list of offsets"),
         ("<enum name='e' inline='maybe'/>", "neither yes nor no"),
         ("<doc>" * 40 + "</doc>" * 40, "nested more than"),
         (
