@@ -8,6 +8,7 @@ reported with its place.
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 from lark import Lark, Token, Transformer, v_args
@@ -30,6 +31,10 @@ from cffpy.isa.model import (
     Place,
     Template,
 )
+
+
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {"t": "\t", "n": "\n"}
 
 
 class _Import:
@@ -56,7 +61,7 @@ class _Assert(Pattern):
 
 
 def _unquote(text: str) -> str:
-    return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+    return _ESCAPE.sub(lambda found: _ESCAPES.get(found.group(1), found.group(1)), text[1:-1])
 
 
 @v_args(meta=True)

@@ -31,7 +31,9 @@ def print_file(file: File) -> str:
 
 
 def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = (
+        text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace("\n", "\\n")
+    )
     return f'"{escaped}"'
 
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""The listing of an a2xx program: control flow, and the ALU and fetch instructions it leads to.
+
+The instructions are described in register_db/isa/a2xx.isa; here is only how a program is laid out.
+Mirrors disasm-a2xx.c (mesa 25.0.7); the rules: spec/disassembly.md section 6.
+"""
+
+from __future__ import annotations
+
+from cffpy.isa.ir3 import tabs_of
+from cffpy.isa.render import Renderer
+from cffpy.isa.rows import IsaRow
+from cffpy.isa.store import load
+
+_CF_BYTES = 6
+_DWORD = 0xFFFFFFFF
+_FRAGMENT = 1 << 96
+"""The bit that a2xx.isa adds to ALU words for fragment programs."""
+_FETCH, _WAIT = 1, 2
+"""Of the two serialize bits of an instruction: fetch instead of ALU; ``(S)``."""
+_PROGRAM_BYTES = 1 << 24
+_WORDS = 1 << 16
+
+
+def field_bits(isa: IsaRow, bitset: str, field: str) -> tuple[int, int]:
+    """(lowest bit, mask) of a field that ``bitset`` itself declares."""
+    for name, _parent, cases in isa["bitsets"]:
+        if name == bitset and field in cases[-1][2]:
+            row = cases[-1][2][field]
+            return row[1], (1 << row[2] - row[1] + 1) - 1
+    raise KeyError(f"{bitset}.{field}")
+
+
+class A2xxDisassembler:
+    """Disassembles a2xx programs; remembers words and programs."""
+
+    def __init__(self, directory: str | None = None) -> None:
+        isa = load("a2xx", 200, directory)
+        self._flow = Renderer(isa, "#cf")
+        self._vector = Renderer(isa, "#alu-vector")
+        self._scalar = Renderer(isa, "#alu-scalar")
+        self._fetch = Renderer(isa, "#fetch")
+        self._address = field_bits(isa, "#cf-exec", "ADDRESS")
+        self._count = field_bits(isa, "#cf-exec", "COUNT")
+        self._serialize = field_bits(isa, "#cf-exec", "SERIALIZE")
+        self._vector_mask = field_bits(isa, "#alu-vector", "VECTOR_MASK")
+        self._scalar_mask = field_bits(isa, "#alu-vector", "SCALAR_MASK")
+        self._exec_opcodes = _opcodes(isa, "#cf-exec")
+        self._words: dict[tuple[int, int], str] = {}
+        self._programs: dict[tuple[int, bool, bytes], str] = {}
+        self._program_bytes = 0
+
+    def disassemble(self, data: bytes | memoryview, level: int, fragment: bool) -> str:
+        """The text of a program; ``level``: tabs in front; ``fragment``: no vertex program.
+
+        ``data`` is the dwords of the packet (little-endian). What a program names beyond them is
+        left out.
+        """
+        key = level, fragment, bytes(data)
+        known = self._programs.get(key)
+        if known is None:
+            known = "".join(self._list(key[2], tabs_of(level), fragment))
+            self._program_bytes += len(known) + len(key[2])
+            if self._program_bytes > _PROGRAM_BYTES:
+                self._programs.clear()
+                self._program_bytes = len(known) + len(key[2])
+            self._programs[key] = known
+        return known
+
+    def _list(self, data: bytes, tabs: str, fragment: bool) -> list[str]:
+        flow = [
+            int.from_bytes(data[start : start + _CF_BYTES], "little")
+            for start in range(0, len(data) - _CF_BYTES + 1, _CF_BYTES)
+        ]
+        first = next((word for word in flow if word >> 44 in self._exec_opcodes), None)
+        if first is None:
+            return []
+        count = 2 * _get(first, self._address)
+        lines: list[str] = []
+        for word in flow[:count]:
+            lines.append(self._flow_line(word, tabs))
+            if word >> 44 not in self._exec_opcodes:
+                continue
+            sequence = _get(word, self._serialize)
+            address = _get(word, self._address)
+            for place in range(address, address + _get(word, self._count)):
+                raw = data[place * 12 : place * 12 + 12]
+                if len(raw) < 12:
+                    break
+                lines.append(self._instruction(place, raw, sequence, tabs, fragment))
+                sequence >>= 2
+        return lines
+
+    def _flow_line(self, word: int, tabs: str) -> str:
+        text = self._text(0, self._flow, word)
+        return (
+            f"{tabs}    {word & 0xFFFF:04x} {word >> 16 & 0xFFFF:04x} {word >> 32:04x}"
+            f"            \t{text}\n"
+        )
+
+    def _instruction(self, place: int, raw: bytes, sequence: int, tabs: str, fragment: bool) -> str:
+        word = int.from_bytes(raw, "little")
+        kind = "FETCH" if sequence & _FETCH else "ALU"
+        wait = "(S)" if sequence & _WAIT else "   "
+        start = (
+            f"{tabs}{place:02x}: {word & _DWORD:08x} {word >> 32 & _DWORD:08x} {word >> 64:08x}"
+            f"\t   {wait}{kind}:\t"
+        )
+        if sequence & _FETCH:
+            return start + self._text(1, self._fetch, word) + "\n"
+        if fragment:
+            word |= _FRAGMENT
+        lines = start + self._text(2, self._vector, word) + "\n"
+        if _get(word, self._scalar_mask) or not _get(word, self._vector_mask):
+            lines += f"{tabs}{'':26}\t\t    \t{self._text(3, self._scalar, word)}\n"
+        return lines
+
+    def _text(self, number: int, renderer: Renderer, word: int) -> str:
+        text = self._words.get((number, word))
+        if text is None:
+            matched, text, _events, _branch, _errors = renderer.render(word)
+            if not matched:
+                text = "?"  # an unknown fetch: the reference would crash
+            if len(self._words) >= _WORDS:
+                self._words.clear()
+            self._words[number, word] = text
+        return text
+
+
+def _get(word: int, field: tuple[int, int]) -> int:
+    return word >> field[0] & field[1]
+
+
+def _opcodes(isa: IsaRow, ancestor: str) -> frozenset[int]:
+    """Opcodes (bits 44 to 47) of the control flow words that extend ``ancestor``."""
+    found = set()
+    for bitset, match, _mask, _dontcare in isa["roots"]["#cf"][1]:
+        place = bitset
+        while place >= 0:
+            name, parent, _cases = isa["bitsets"][place]
+            if name == ancestor:
+                found.add(match >> 44)
+            place = parent
+    return frozenset(found)
