@@ -7,6 +7,8 @@ Mirrors disasm-a2xx.c (mesa 25.0.7); the rules: spec/disassembly.md section 6.
 
 from __future__ import annotations
 
+import functools
+
 from cffpy.isa.ir3 import tabs_of
 from cffpy.isa.render import Renderer
 from cffpy.isa.rows import IsaRow
@@ -142,3 +144,13 @@ def _opcodes(isa: IsaRow, ancestor: str) -> frozenset[int]:
                 found.add(match >> 44)
             place = parent
     return frozenset(found)
+
+
+def disassemble(data: bytes | memoryview, level: int, fragment: bool) -> str:
+    """As A2xxDisassembler.disassemble, with the project's own description."""
+    return _default().disassemble(data, level, fragment)
+
+
+@functools.cache
+def _default() -> A2xxDisassembler:
+    return A2xxDisassembler()

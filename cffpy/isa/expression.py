@@ -110,7 +110,7 @@ def to_text(tree: Tree, parent: int = 0) -> str:
     if kind == "int":
         return str(tree[1])
     if kind == "field":
-        return "{" + tree[1] + "}"
+        return "{" + str(tree[1]) + "}"
     if kind == "gen":
         return "gen()"
     if kind == "!":

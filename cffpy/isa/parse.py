@@ -32,7 +32,6 @@ from cffpy.isa.model import (
     Template,
 )
 
-
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"t": "\t", "n": "\n"}
 

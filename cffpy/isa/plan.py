@@ -28,6 +28,8 @@ from cffpy.isa.record import event_kind
 from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow
 
 UNUSUAL = ("unusual",)
+_MISSING: FieldRow = ("", 0, 0, "missing", -1, None, (), False)
+"""Stands for a name that is not there, where that is allowed: value 0, no text."""
 _KEY_BITS = 9
 """Bits of a word that choose the leaves to try."""
 
@@ -70,8 +72,9 @@ class _Scope:
 class _Planner:
     """Builds the nodes of one generation."""
 
-    def __init__(self, isa: IsaRow) -> None:
+    def __init__(self, isa: IsaRow, lenient: bool = False) -> None:
         self._isa = isa
+        self._lenient = lenient
         self.nodes: list[tuple[Any, ...]] = []
         self.masks: list[int] = []
         self._numbers: dict[tuple[Any, ...], int] = {}
@@ -138,6 +141,8 @@ class _Planner:
         return known
 
     def _field_value(self, scope: _Scope, field: FieldRow) -> int:
+        if field is _MISSING:
+            return self._node(("int", 0), 0)
         if field[4] >= 0:
             return self._expression(scope, field[4])
         return self._bits(scope, field[1], field[2])
@@ -167,9 +172,12 @@ class _Planner:
                     name = outer
                     break
             else:
-                raise _Unusual
+                break
             place = place.parent
-        raise _Unusual
+        if not self._lenient:
+            raise _Unusual
+        found.append((-1, scope, _MISSING))
+        return found
 
     def _check_conditions(self, scope: _Scope) -> None:
         """All conditions that the interpreter might evaluate must have their names."""
@@ -251,6 +259,8 @@ class _Planner:
 
     def _print(self, scope: _Scope, field: FieldRow, event: int) -> int:
         _name, low, high, kind, expression, argument, parameters, call = field
+        if field is _MISSING:
+            return self._node(("text", ""), 0)
         if kind == BITSET:
             if expression >= 0:
                 raise _Unusual
@@ -370,8 +380,12 @@ def _common_bits(leaves: list[tuple[int, int]]) -> tuple[int, int]:
     return mask, leaves[0][0] & mask
 
 
-def add_plan(isa: IsaRow) -> IsaRow:
-    """``isa`` with the plans of its outermost roots: ``plans``, ``nodes`` and ``masks``."""
+def add_plan(isa: IsaRow, lenient: bool = False) -> IsaRow:
+    """``isa`` with the plans of its outermost roots: ``plans``, ``nodes`` and ``masks``.
+
+    A lenient plan (the assembler's) takes names that are missing for 0 and no text, which is what
+    is printed beside the error.
+    """
     used = {
         field[5]
         for _name, _parent, cases in isa["bitsets"]
@@ -379,6 +393,6 @@ def add_plan(isa: IsaRow) -> IsaRow:
         for field in case[2].values()
         if field[3] == BITSET
     }
-    planner = _Planner(isa)
+    planner = _Planner(isa, lenient)
     plans = {name: planner.root(name) for name in isa["roots"] if name not in used}
     return {**isa, "plans": plans, "nodes": tuple(planner.nodes), "masks": tuple(planner.masks)}
