@@ -53,15 +53,16 @@ class A2xxDisassembler:
         self._program_bytes = 0
 
     def disassemble(self, data: bytes | memoryview, level: int, fragment: bool) -> str:
-        """The text of a program; ``level``: tabs in front; ``fragment``: no vertex program.
+        """The text of a program; ``fragment``: no vertex program.
 
+        ``level`` is the reference's, which puts one tab more than that in front of a2xx lines.
         ``data`` is the dwords of the packet (little-endian). What a program names beyond them is
         left out.
         """
         key = level, fragment, bytes(data)
         known = self._programs.get(key)
         if known is None:
-            known = "".join(self._list(key[2], tabs_of(level), fragment))
+            known = "".join(self._list(key[2], tabs_of(level + 1), fragment))
             self._program_bytes += len(known) + len(key[2])
             if self._program_bytes > _PROGRAM_BYTES:
                 self._programs.clear()
