@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from cffpy.errors import IsaError
@@ -34,7 +34,8 @@ _NUMBER = {
     "bool": re.compile(r"\d+"),
     "bool_inv": re.compile(r"\d+"),
 }
-_TARGET = re.compile(r"(?:l|fxn)(\d+)|(-?\d+)")
+_TARGET = re.compile(r"(-?\d+)|([A-Za-z_]\w*)")
+_NUMBERED_LABEL = re.compile(r"(?:l|fxn)(\d+)")
 _EMPTY_IS_ZERO = ("offset", "uoffset")
 
 
@@ -66,15 +67,18 @@ class Assembler:
         self._literals: dict[int, list[tuple[str, ...]]] = {}
         self._text = ""
         self._index = 0
+        self._labels: Mapping[str, int] = {}
 
-    def assemble(self, text: str, index: int = 0) -> int:
-        r"""The word of one instruction; ``index``: its number in the program (labels need it).
+    def assemble(self, text: str, index: int = 0, labels: Mapping[str, int] | None = None) -> int:
+        r"""The word of one instruction; ``index``: its number in the program.
 
+        ``labels`` gives instruction numbers to names; ``l12`` is 12 without being there.
         ``text`` as the listing prints it, without the raw columns; errors behind ``\t; `` are
         passed over. Raises IsaError when no instruction prints so.
         """
         self._text = text.partition("\t; ")[0].strip()
         self._index = index
+        self._labels = labels or {}
         for word in self._words():
             return word
         raise IsaError(f"not an instruction of generation {self._generation // 100}: {text!r}")
@@ -206,12 +210,9 @@ class Assembler:
             yield from self._enum(node, state)
         elif kind == "branch":
             found = _TARGET.match(self._text, state[0])
-            if found:
-                target = int(found.group(1)) if found.group(1) else int(found.group(2))
-                if found.group(1) and node[3]:
-                    target -= self._index
-                width = node[2]
-                yield from self._with(state[1], node[1], target, width, found.end())
+            target = None if found is None else self._target(found, relative=node[3])
+            if found is not None and target is not None:
+                yield from self._with(state[1], node[1], target, node[2], found.end())
         elif kind == "site":
             for match, test, _dontcare, display in node[4]:
                 bits = _assign(state[1], 0, test, match)
@@ -219,6 +220,17 @@ class Assembler:
                     yield from self._display(display, (state[0], bits))
         elif kind == "switch":
             yield from self._switch(node, state)
+
+    def _target(self, found: re.Match[str], relative: bool) -> int | None:
+        if found.group(1):
+            return int(found.group(1))
+        place = self._labels.get(found.group(2))
+        if place is None:
+            numbered = _NUMBERED_LABEL.fullmatch(found.group(2))
+            if numbered is None:
+                return None
+            place = int(numbered.group(1))
+        return place - self._index if relative else place
 
     def _with(
         self, bits: _Bits, value: int, number: int, width: int, position: int

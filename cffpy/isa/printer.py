@@ -19,6 +19,9 @@ from cffpy.isa.model import (
 )
 
 
+_INDENT = "    "
+
+
 def print_file(file: File) -> str:
     """The text of a whole file: notice, imports, declarations."""
     blocks: list[str] = []
@@ -49,7 +52,9 @@ def _use(expression: Expression) -> str:
 
 def _declaration(declaration: Declaration) -> str:
     if isinstance(declaration, Enum):
-        values = "".join(f"\t{number} {_quote(text)};\n" for number, text in declaration.values)
+        values = "".join(
+            f"{_INDENT}{number} {_quote(text)};\n" for number, text in declaration.values
+        )
         return f"enum {declaration.name} {{\n{values}}}"
     if isinstance(declaration, NamedExpression):
         return f"expr {declaration.name} = {to_text(declaration.tree)};"
@@ -74,10 +79,10 @@ def _bitset(bitset: Bitset) -> str:
     lines: list[str] = []
     for case in bitset.cases[:-1]:
         assert case.expression is not None
-        lines.append(f"\toverride {_use(case.expression)} {{")
-        lines.extend(_case(case, "\t\t"))
-        lines.append("\t}")
-    lines.extend(_case(bitset.default, "\t"))
+        lines.append(f"{_INDENT}override {_use(case.expression)} {{")
+        lines.extend(_case(case, _INDENT * 2))
+        lines.append(_INDENT + "}")
+    lines.extend(_case(bitset.default, _INDENT))
     if not lines:
         return head + " { }"
     return "\n".join((head + " {", *lines, "}"))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy asm``: text of ir3 instructions back to their 64-bit words."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from cffpy.cli.disasm import parse_generation, read_input
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.errors import CffpyError
+
+_EPILOG = """\b
+Examples:
+  cffpy asm --gpu 630 -e "add.f r0.x, r0.y, (neg)c1.z"
+  cffpy asm --gpu a7xx listing.txt
+  cffpy disasm 0003.fo3 | sed 's/mul.f/add.f/' | cffpy asm --format raw - > patched.fo3
+"""
+_DEFAULT_GENERATION = 6
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("path", metavar="[FILE]", required=False)
+@click.option("-e", "--expression", "given", multiple=True, help="An instruction, instead of FILE.")
+@click.option(
+    "--gpu",
+    "generation",
+    metavar="GPU",
+    callback=parse_generation,
+    help="GPU like 630, or generation like a6xx (default: a6xx).",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("hex", "raw")),
+    default="hex",
+    help="A word of 16 hex digits a line, or the program itself. Default: hex.",
+)
+@click.help_option("-h", "--help")
+def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: str) -> int:
+    """Assemble ir3 instructions: one a line, or a listing of cffpy disasm or dump.
+
+    FILE may be '-' for standard input. A line with raw columns that still has their text keeps
+    them, so an edited listing changes only where it was edited. What the text does not tell
+    becomes 0. 'name:' labels the next instruction; '//' starts a comment.
+    """
+    if (path is None) == (not given):
+        raise click.UsageError("give either FILE or -e")
+    if generation == 2:
+        raise click.UsageError("ir3 starts with a3xx")
+    try:
+        text = "\n".join(given) if path is None else read_input(path).decode("utf-8", "replace")
+        words = _words(text, generation or _DEFAULT_GENERATION)
+    except OSError as problem:
+        print_error(f"{path}: {problem.strerror}")
+        return EXIT_FAILURE
+    except CffpyError as problem:
+        print_error(f"{path or '-e'}: {problem}")
+        return EXIT_FAILURE
+    if form == "raw":
+        sys.stdout.buffer.write(b"".join(word.to_bytes(8, "little") for word in words))
+    else:
+        sys.stdout.write("".join(f"{word:016x}\n" for word in words))
+    return EXIT_OK
+
+
+def _words(text: str, generation: int) -> list[int]:
+    from cffpy.isa.encode import Assembler
+    from cffpy.isa.ir3 import Ir3Disassembler
+    from cffpy.isa.program import assemble_program
+
+    return assemble_program(text, Assembler(generation), Ir3Disassembler(generation))

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""Checks instruction-set descriptions: every bit accounted for, every name there, no two alike.
+
+What cannot be decoded is an error; what Mesa's own description has and the reference lives with
+(patterns that overlap, fields that are missing in some templates) is a notice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cffpy.errors import IsaError
+from cffpy.isa.expression import Tree, field_names
+from cffpy.isa.model import Bitset, Case, Expression, Field, File, Place
+from cffpy.isa.parse import load_grammar, parse
+from cffpy.isa.resolve import Description, resolve, with_imports
+
+ERROR = "error"
+NOTICE = "notice"
+_LOWEST = 200
+_HIGHEST = 900
+"""Generations x 100 that are resolved on trial, from and to (excluded)."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Finding:
+    """One finding. ``file`` is a name like ``ir3-cat2.isa``; ``line`` counts from 1."""
+
+    file: str
+    line: int
+    severity: str
+    kind: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.severity}: {self.message}"
+
+
+def check_directory(directory: str) -> list[Finding]:
+    """All findings of the .isa files of ``directory``, by file and line."""
+    grammar = load_grammar()
+    files: list[File] = []
+    findings: set[Finding] = set()
+    for name in sorted(os.listdir(directory)):
+        if name.endswith(".isa"):
+            with open(os.path.join(directory, name), encoding="utf-8") as file:
+                text = file.read()
+            try:
+                files.append(parse(text, name, grammar))
+            except IsaError as problem:
+                findings.add(_from_error(problem))
+    if not findings:
+        findings.update(check_files(files))
+    return sorted(findings)
+
+
+def check_files(files: Iterable[File]) -> list[Finding]:
+    """All findings of these files; each that no other imports is the root of a description."""
+    files = list(files)
+    imported = {name for file in files for name in file.imports}
+    findings: set[Finding] = set()
+    for file in files:
+        if file.name in imported:
+            continue
+        try:
+            group = with_imports(files, file.name)
+            description = Description(group)
+            for generation in range(_LOWEST, _HIGHEST, 100):
+                resolve(group, generation)
+        except IsaError as problem:
+            findings.add(_from_error(problem))
+            continue
+        findings.update(_check(description))
+    return sorted(findings)
+
+
+def _from_error(problem: IsaError) -> Finding:
+    message = str(problem)
+    place = ":".join(str(p) for p in (problem.file, problem.line, problem.column) if p)
+    text = message.removeprefix(f"{place}: ").split("\n")[0]
+    return Finding(os.path.basename(problem.file), problem.line, ERROR, "wrong", text)
+
+
+def _finding(place: Place, severity: str, kind: str, message: str) -> Finding:
+    return Finding(os.path.basename(place.file), place.line, severity, kind, message)
+
+
+def _check(description: Description) -> Iterator[Finding]:
+    for leaf in description.leaves:
+        yield from _check_bits(description, leaf)
+    yield from _check_overlaps(description)
+    yield from _check_names(description)
+    yield from _check_unused(description)
+
+
+def _check_bits(description: Description, leaf: Bitset) -> Iterator[Finding]:
+    """Each bit of a leaf is in one pattern, assert or default field of its chain."""
+    size = description.size(leaf)
+    owners: dict[int, str] = {}
+    for bitset in reversed(description.chain(leaf)):
+        default = bitset.default
+        parts = [(p.low, p.high, f"pattern {p.bits}", p.place) for p in default.patterns]
+        parts += [(p.low, p.high, f"assert {p.bits}", p.place) for p in default.asserts]
+        parts += [
+            (f.low, f.high, f"field {f.name}", f.place)
+            for f in default.fields
+            if f.expression is None
+        ]
+        for low, high, what, place in parts:
+            for bit in range(low, high + 1):
+                if bit in owners:
+                    message = f"{leaf.name}: bit {bit} is in {owners[bit]} and in {what}"
+                    yield _finding(place, ERROR, "bit-twice", message)
+                    break
+            for bit in range(low, high + 1):
+                owners.setdefault(bit, what)
+    missing = [bit for bit in range(size) if bit not in owners]
+    if missing:
+        message = f"{leaf.name}: bits without meaning: {_ranges(missing)}"
+        yield _finding(leaf.place, ERROR, "bit-missing", message)
+
+
+def _ranges(bits: list[int]) -> str:
+    parts: list[list[int]] = []
+    for bit in bits:
+        if parts and parts[-1][1] == bit - 1:
+            parts[-1][1] = bit
+        else:
+            parts.append([bit, bit])
+    return ", ".join(f"{a}..{b}" if a != b else str(a) for a, b in parts)
+
+
+def _check_overlaps(description: Description) -> Iterator[Finding]:
+    """Leaves of one root that a word could match both."""
+    rows = []
+    for leaf in description.leaves:
+        match, mask, dontcare = description.masks(leaf)
+        root = description.chain(leaf)[-1].name
+        rows.append((leaf, root, match, mask & ~dontcare, description.generations(leaf)))
+    for number, (leaf, root, match, test, (low, high)) in enumerate(rows):
+        for other, other_root, other_match, other_test, (first, last) in rows[:number]:
+            if root != other_root or (match ^ other_match) & test & other_test:
+                continue
+            begin, end = max(low, first), min(high, last)
+            if begin <= end:
+                until = "on" if end > _HIGHEST else f"to {end}"
+                message = f"{leaf.name} overlaps {other.name} (generations {begin} {until})"
+                yield _finding(leaf.place, NOTICE, "overlap", message)
+
+
+def _tree(description: Description, expression: Expression | None) -> Tree | None:
+    if expression is None or expression.tree is not None:
+        return expression and expression.tree
+    return description.expressions[expression.name].tree
+
+
+def _shown_names(case: Case) -> list[str]:
+    parts = (case.display or "").split("{")[1:]
+    return [part.partition("}")[0].partition(":align=")[0] for part in parts]
+
+
+def _check_names(description: Description) -> Iterator[Finding]:
+    """Names in templates and expressions are fields of the chain, of a parent, or handed in."""
+    handed: dict[str, set[str]] = {name: set() for name in description.roots}
+    for bitset in description.bitsets:
+        for field in _fields(bitset):
+            handed.get(field.type, set()).update(p.known_as for p in field.parameters)
+    for leaf in description.leaves:
+        chain = description.chain(leaf)
+        known = {field.name for bitset in chain for field in _fields(bitset)}
+        known |= handed[chain[-1].name] | {"NAME", ""} | set(description.templates)
+        reached = True
+        for bitset in chain:
+            for case in bitset.cases:
+                names = [(name, "template") for name in _shown_names(case)] if reached else []
+                trees = [_tree(description, case.expression)]
+                trees += [_tree(description, f.expression) for f in case.fields]
+                names += [(n, "expression") for tree in trees if tree for n in field_names(tree)]
+                names += [(p.name, "parameter") for f in case.fields for p in f.parameters]
+                for name, where in names:
+                    # a derived field that a child never shows may name what the child lacks
+                    if name not in known and (where != "expression" or bitset is leaf):
+                        message = f"{leaf.name}: no field {name} for a {where} of {bitset.name}"
+                        yield _finding(leaf.place, NOTICE, "no-field", message)
+            reached = reached and bitset.default.display is None
+
+
+def _fields(bitset: Bitset) -> Iterator[Field]:
+    for case in bitset.cases:
+        yield from case.fields
+
+
+def _check_unused(description: Description) -> Iterator[Finding]:
+    """Enums and expressions that nothing names."""
+    types = {field.type for bitset in description.bitsets for field in _fields(bitset)}
+    used = {
+        expression.name
+        for bitset in description.bitsets
+        for case in bitset.cases
+        for expression in (case.expression, *(field.expression for field in case.fields))
+        if expression is not None
+    }
+    for name, enum in description.enums.items():
+        if name not in types:
+            yield _finding(enum.place, NOTICE, "unused", f"enum {name} is not used")
+    for name, declared in description.expressions.items():
+        if name not in used:
+            yield _finding(declared.place, NOTICE, "unused", f"expression {name} is not used")

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Programs in and out of files: raw bytes, hex text, listings; whole texts for the assembler."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cffpy.errors import IsaError
+
+if TYPE_CHECKING:
+    from cffpy.isa.encode import Assembler
+    from cffpy.isa.ir3 import Ir3Disassembler
+
+_RAW_COLUMN = re.compile(r"\[([0-9a-fA-F]{8})x_([0-9a-fA-F]{8})x\]")
+_RAW_PREFIX = re.compile(
+    r"^\s*(?::\d:\d{4,}:\d{4,})?\[([0-9a-fA-F]{8})x_([0-9a-fA-F]{8})x\] ?(.*)$"
+)
+_HEX_WORD = re.compile(r"(?:0x)?([0-9a-fA-F]{8}|[0-9a-fA-F]{16})")
+_NO_MATCH = re.compile(r"no match: ([0-9a-fA-F]{16})")
+_LABEL = re.compile(r"([A-Za-z_]\w*):")
+_PASSED_OVER = ("Stats:", "- shaderdb:")
+_TEXT_BYTES = frozenset(b"\t\n\r" + bytes(range(32, 127)))
+
+
+def looks_like_hex(data: bytes) -> bool:
+    """Whether a file is text that holds a program in hex, rather than the program itself."""
+    if not data or not _TEXT_BYTES.issuperset(data[:65536]):
+        return False
+    text = data.decode("ascii", "replace")
+    return _RAW_COLUMN.search(text) is not None or _HEX_WORD.search(text) is not None
+
+
+def from_hex(text: str) -> bytes:
+    """The program in a hex text or listing, as bytes.
+
+    In a listing, the raw columns count. Else the words of each line do: eight digits are a dword,
+    as they lie in memory, sixteen an ir3 instruction; ``0000:`` in front is passed over. Raises
+    IsaError for anything else.
+    """
+    columns = _RAW_COLUMN.findall(text)
+    if columns:
+        return _without_repeats(text)
+    words = bytearray()
+    for number, line in enumerate(text.splitlines(), 1):
+        for token in line.partition("#")[0].split():
+            if token.endswith(":"):
+                continue
+            found = _HEX_WORD.fullmatch(token)
+            if found is None:
+                raise IsaError(f"not a word of 8 or 16 hex digits: {token!r}", "", number)
+            digits = found.group(1)
+            words += int(digits, 16).to_bytes(len(digits) // 2, "little")
+    return bytes(words)
+
+
+def _without_repeats(text: str) -> bytes:
+    """The raw columns of a listing; lines of labels repeat the next instruction's."""
+    words = bytearray()
+    for line in text.splitlines():
+        found = _RAW_PREFIX.match(line)
+        if found and not _LABEL.fullmatch(found.group(3)) and found.group(3):
+            words += int(found.group(2), 16).to_bytes(4, "little")
+            words += int(found.group(1), 16).to_bytes(4, "little")
+    return bytes(words)
+
+
+def assemble_program(text: str, assembler: Assembler, disassembler: Ir3Disassembler) -> list[int]:
+    """The words of a program: one instruction a line, or a listing.
+
+    A line with raw columns whose text is still theirs keeps them exactly, whatever the text does
+    not tell. ``name:`` on a line of its own labels the next instruction; ``//`` starts a comment.
+    Raises IsaError with the line of what is wrong.
+    """
+    lines: list[tuple[int, int | None, str]] = []
+    labels: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        raw, content = _split(line)
+        label = _LABEL.fullmatch(content)
+        if label:
+            labels[label.group(1)] = len(lines)
+        elif content and not content.startswith(_PASSED_OVER):
+            lines.append((number, raw, content))
+    words = []
+    for index, (number, raw, content) in enumerate(lines):
+        unmatched = _NO_MATCH.fullmatch(content)
+        if unmatched:
+            words.append(int(unmatched.group(1), 16))
+            continue
+        if raw is not None and _still_prints(raw, content, disassembler):
+            words.append(raw)
+            continue
+        try:
+            words.append(assembler.assemble(content, index, labels))
+        except IsaError as problem:
+            raise IsaError(str(problem), "", number) from None
+    return words
+
+
+def _split(line: str) -> tuple[int | None, str]:
+    """(raw word or None, text without errors and comments) of a line."""
+    found = _RAW_PREFIX.match(line)
+    content = found.group(3) if found else line.partition("//")[0]
+    content = content.partition("\t; ")[0].strip()
+    return (int(found.group(1) + found.group(2), 16) if found else None), content
+
+
+def _still_prints(raw: int, content: str, disassembler: Ir3Disassembler) -> bool:
+    text, _errors = disassembler.instruction(raw)
+    branch = "#" in text  # a listing names the label, the instruction alone its offset
+    return text.partition("#")[0] == content.partition("#")[0] if branch else text == content
