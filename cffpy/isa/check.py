@@ -151,8 +151,10 @@ def _check_overlaps(description: Description) -> Iterator[Finding]:
 
 
 def _tree(description: Description, expression: Expression | None) -> Tree | None:
-    if expression is None or expression.tree is not None:
-        return expression and expression.tree
+    if expression is None:
+        return None
+    if expression.tree is not None:
+        return expression.tree
     return description.expressions[expression.name].tree
 
 

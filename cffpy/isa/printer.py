@@ -18,7 +18,6 @@ from cffpy.isa.model import (
     Template,
 )
 
-
 _INDENT = "    "
 
 

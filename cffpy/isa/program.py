@@ -87,13 +87,16 @@ def assemble_program(text: str, assembler: Assembler, disassembler: Ir3Disassemb
         if unmatched:
             words.append(int(unmatched.group(1), 16))
             continue
-        if raw is not None and _still_prints(raw, content, disassembler):
+        if raw is not None and disassembler.instruction(raw)[0] == content:
             words.append(raw)
             continue
         try:
-            words.append(assembler.assemble(content, index, labels))
+            word = assembler.assemble(content, index, labels)
         except IsaError as problem:
             raise IsaError(str(problem), "", number) from None
+        if raw is not None and raw & assembler.visible(raw) == word:  # a branch, to a label
+            word = raw
+        words.append(word)
     return words
 
 
@@ -103,9 +106,3 @@ def _split(line: str) -> tuple[int | None, str]:
     content = found.group(3) if found else line.partition("//")[0]
     content = content.partition("\t; ")[0].strip()
     return (int(found.group(1) + found.group(2), 16) if found else None), content
-
-
-def _still_prints(raw: int, content: str, disassembler: Ir3Disassembler) -> bool:
-    text, _errors = disassembler.instruction(raw)
-    branch = "#" in text  # a listing names the label, the instruction alone its offset
-    return text.partition("#")[0] == content.partition("#")[0] if branch else text == content
