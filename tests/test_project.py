@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""The project as a whole: rules of the house, layers, the wheel."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+SOURCES = sorted((CHECKOUT / "cffpy").rglob("*.py"))
+LAYERS = [sys.executable, "-c", "from importlinter import cli; cli.lint_imports_command()"]
+
+LONGEST = 400  # lines
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(CHECKOUT)))
+def test_rules_of_the_house(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.startswith("# SPDX-License-Identifier: MIT\n")
+    assert ast.get_docstring(ast.parse(text)), "no docstring that says what belongs here"
+    assert path.stem not in ("utils", "util", "helpers", "common", "misc")
+    assert len(text.splitlines()) <= LONGEST
+    assert "import *" not in text
+
+
+def test_layers_can_fail(tmp_path: Path) -> None:
+    shutil.copytree(CHECKOUT / "cffpy", tmp_path / "cffpy")
+    shutil.copy(CHECKOUT / "pyproject.toml", tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    def lint() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*LAYERS, "--no-cache"], capture_output=True, cwd=tmp_path, env=environment, text=True
+        )
+
+    with open(tmp_path / "cffpy/cp/machine.py", "a") as file:
+        file.write("from cffpy.views.cffdump import quirks\n")
+    with open(tmp_path / "cffpy/isa/model.py", "a") as file:
+        file.write("import cffpy.regdb.model\n")
+    with open(tmp_path / "cffpy/new_room.py", "w") as file:
+        file.write('"""A module that is in no layer."""\n')
+    done = lint()
+    assert done.returncode != 0
+    os.remove(tmp_path / "cffpy/new_room.py")
+    done = lint()
+    assert done.returncode != 0
+    assert "cffpy.cp.machine -> cffpy.views.cffdump.quirks" in done.stdout
+    assert "cffpy.isa.model -> cffpy.regdb.model" in done.stdout
+
+
+def test_wheel(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path],
+        check=True,
+        capture_output=True,
+        cwd=CHECKOUT,
+    )
+    (wheel,) = tmp_path.glob("cffpy-*-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    folders = ("grammars", "register_db/adreno", "register_db/isa")
+    for folder in folders:
+        for path in (CHECKOUT / folder).iterdir():
+            assert f"cffpy/_data/{folder}/{path.name}" in names
+    for kind in ("registers", "isa"):
+        assert f"cffpy/_data/compiled/{kind}.bin" in names
+    for path in SOURCES:
+        assert str(path.relative_to(CHECKOUT)) in names
+    assert "cffpy/py.typed" in names
+    assert not any(name.startswith(("tests", "samples", "grammars")) for name in names)
+
+
+def test_what_is_compiled_is_what_is_looked_for() -> None:
+    """hatch_build.py and the stores agree on every kind of compiled description."""
+    kinds = {
+        line.split('"')[1]
+        for path in SOURCES
+        for line in path.read_text("utf-8").splitlines()
+        if line.startswith("KIND = ")
+    }
+    assert kinds == {"registers", "isa"}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""What the documents say is so: commands, output, options, variables, files, version."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import cffpy
+from cffpy.cli.main import COMMANDS, cli
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+README = (CHECKOUT / "README.md").read_text("utf-8")
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def blocks(language: str, text: str = README) -> list[str]:
+    """The contents of the fenced blocks in this language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands() -> Iterator[tuple[str, click.Command, str]]:
+    """Path, command and examples of every command that does something itself."""
+    context = click.Context(cli)
+    for name in COMMANDS:
+        command = cli.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            inner = click.Context(command)
+            for member in command.list_commands(inner):
+                found = command.get_command(inner, member)
+                assert found is not None
+                yield f"{name} {member}", found, f"{command.epilog} {found.epilog}"
+        else:
+            yield name, command, str(command.epilog)
+
+
+ALL = list(commands())
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_excerpts(block: str, run_cffpy: Run) -> None:
+    first, _, excerpt = block.partition("\n")
+    assert first.startswith("$ ./dev run ")
+    done = run_cffpy(*shlex.split(first)[3:], cwd=CHECKOUT)
+    assert done.returncode == 0
+    rest = done.stdout.decode()
+    pieces = [piece for piece in re.split(r"^\.\.\.\n", excerpt, flags=re.MULTILINE) if piece]
+    if not excerpt.startswith("..."):
+        assert rest.startswith(pieces[0])
+    for piece in pieces:
+        before, found, rest = rest.partition(piece)
+        assert found, f"not in the output, or not there: {piece}"
+        assert not before or before.endswith("\n")
+    assert excerpt.endswith("...\n") or not rest
+
+
+def test_the_two_commands(run_cffpy: Run) -> None:
+    shown = [line for block in blocks("sh") for line in block.splitlines()]
+    assert shown == ["./dev run dump samples/a630-triangle.rd.gz", "./dev test"]
+    arguments = shlex.split(shown[0])[2:]
+    done = run_cffpy(*arguments, cwd=CHECKOUT)
+    assert done.stdout == (CHECKOUT / "samples/expected/a630-triangle.txt").read_bytes()
+    checks = (CHECKOUT / ".ci" / "run").read_text("utf-8").splitlines()
+    assert shown[1] in checks
+
+
+@pytest.mark.parametrize(("name", "command", "examples"), ALL, ids=[row[0] for row in ALL])
+def test_commands(name: str, command: click.Command, examples: str) -> None:
+    assert command.help
+    assert "Examples:" in examples
+    assert f"cffpy {name}" in examples, "no example"
+    assert re.search(rf"^\| `cffpy {name}\b", README, re.MULTILINE), "not in README's table"
+
+
+def test_table_of_commands_is_whole() -> None:
+    rows = re.findall(r"^\| `cffpy ([a-z ]*[a-z])", README, re.MULTILINE)
+    assert sorted(rows) == sorted(name for name, _, _ in ALL)
+
+
+def test_options_of_dump() -> None:
+    section = README.partition("### Options of dump")[2].partition("\n### ")[0]
+    written = set(re.findall(r"`(-[-a-zA-Z]+)", section))
+    dump = next(command for name, command, _ in ALL if name == "dump")
+    for option in dump.params:
+        if not isinstance(option, click.Option):
+            continue
+        names = {*option.opts, *option.secondary_opts}
+        assert names & written, f"{names} in no row of README"
+        written -= names
+    assert not written
+
+
+def test_environment_variables() -> None:
+    named = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)*)`", README.partition("### Environment")[2]))
+    used: set[str] = set()
+    for path in (CHECKOUT / "cffpy").rglob("*.py"):
+        text = path.read_text("utf-8")
+        used.update(re.findall(r"\bCFFPY_[A-Z_]+\b", text))
+        used.update(re.findall(r"environ(?:\.get\(|\[)\"([A-Z_]+)\"", text))
+    hidden = {"XDG_CACHE_HOME", "TERM"}  # named elsewhere in the text, or the terminal's own
+    assert used - hidden <= named
+    assert {name for name in named if name.startswith("CFFPY_")} <= used
+
+
+def test_changelog_has_this_version() -> None:
+    changelog = (CHECKOUT / "CHANGELOG.md").read_text("utf-8")
+    assert re.findall(r"^## (\S+)$", changelog, re.MULTILINE)[0] == cffpy.__version__
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
+def test_named_files_are_there(name: str) -> None:
+    path = CHECKOUT / name
+    text = path.read_text("utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (path.parent / target).exists(), target
+    roots = (CHECKOUT, CHECKOUT / "cffpy", CHECKOUT / "cffpy/views/cffdump")
+    for word in set(re.findall(r"[\w/.*-]*[\w*]\.(?:py|lark|toml|regs|isa)\b", text)):
+        assert any(
+            next(root.glob(word), None)
+            for root in (*roots, CHECKOUT / "cffpy/regdb", CHECKOUT / "cffpy/isa")
+        ), word

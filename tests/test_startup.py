@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What a dump imports. Times are not measured here: modules are what makes a start slow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COSTLY = {
+    "rich",
+    "construct",
+    "lark",
+    "numpy",
+    "asyncio",
+    "hashlib",
+    "importlib.metadata",
+    "importlib.resources",
+    "json",
+    "logging",
+    "multiprocessing",
+    "pathlib",
+    "pickle",
+    "subprocess",
+    "tempfile",
+    "tomllib",
+    "xml",
+}
+
+# Sides of cffpy itself that a dump has no use for.
+UNUSED = {
+    "cffpy.dsl",
+    "cffpy.regdb.parse",
+    "cffpy.regdb.compile",
+    "cffpy.regdb.import_xml",
+    "cffpy.isa.parse",
+    "cffpy.container.writer",
+    "cffpy.cli.db",
+    "cffpy.cli.info",
+}
+
+SCRIPT = """
+import sys
+before = set(sys.modules)
+from cffpy.__main__ import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+print(*set(sys.modules) - before, file=sys.stderr)
+"""
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """What ``cffpy ARGUMENTS`` imports that a bare interpreter has not."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, check=True, text=True
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("options", "sample"),
+    [
+        ([], "a630-triangle.rd.gz"),
+        (["-s", "--color"], "a630-triangle.rd.gz"),
+        (["-q", "RB_MRT[0].CONTROL"], "a630-triangle.rd.gz"),
+        ([], "a220-triangle.rd"),
+    ],
+)
+def test_dump(options: list[str], sample: str, samples: Path) -> None:
+    arguments = ["dump", *options, str(samples / sample)]
+    modules_after(*arguments)  # compiles the descriptions if they have changed
+    loaded = modules_after(*arguments)
+    assert "cffpy.cp.machine" in loaded
+    assert loaded & COSTLY == set()
+    assert loaded & UNUSED == set()
+    if sample.endswith(".rd"):
+        assert "gzip" not in loaded
+
+
+def test_dump_with_shaders(shared: Path) -> None:
+    arguments = ["dump", str(shared / "captures" / "a530-gl-tri.rd.gz")]
+    modules_after(*arguments)
+    loaded = modules_after(*arguments)
+    assert "cffpy.isa.ir3" in loaded
+    assert loaded & COSTLY == set()
+    assert loaded & UNUSED == set()
