@@ -134,7 +134,8 @@ def test_interpreters(checkout: Checkout, python: str, message: str) -> None:
 
 
 def test_usage(checkout: Checkout) -> None:
-    for arguments in ([], ["nonsense"], ["--help"]):
+    assert checkout.dev("--help")[:2] == (0, "")
+    for arguments in ([], ["nonsense"]):
         code, errors, _ = checkout.dev(*arguments)
         assert code == 2
         assert "./dev test" in errors
