@@ -96,9 +96,9 @@ class Renderer:
             match, test, dontcare, display = rows[number]
             if word & test == match:
                 if found >= 0:
-                    return self._slowly(word)
+                    return self.exactly(word)
                 if word & dontcare:
-                    return self._slowly(word)
+                    return self.exactly(word)
                 found = number
         if found < 0:
             return False, "", (), None, ()
@@ -106,7 +106,7 @@ class Renderer:
         if leaf is None:
             display = rows[found][3]
             if self._nodes[display][0] == "unusual":
-                return self._slowly(word)
+                return self.exactly(word)
             leaf = self._leaves[found] = self._leaf(display)
         try:
             groups = leaf.plans.get(word & leaf.mask)
@@ -122,7 +122,7 @@ class Renderer:
                 if piece[1]:
                     events += piece[1]
         except _Unusual:
-            return self._slowly(word)
+            return self.exactly(word)
         if BRANCH_MARK in text:
             return self._with_branch(text, events)
         return True, text, events, None, ()
@@ -138,7 +138,8 @@ class Renderer:
         kept = tuple(event for event in events if event & 15 != _BRANCH_KIND)
         return True, text, kept, branch, ()
 
-    def _slowly(self, word: int) -> Rendered:
+    def exactly(self, word: int) -> Rendered:
+        """As ``render``, by the interpreter: slower, and the measure of it."""
         done = self._interpreter.render(word)
         events = []
         for reference, value in done.printed:
