@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
-from cffpy.cp.packets import TABLE, Handler
+from cffpy.cp.packets import NO_ROW, TABLE
+from cffpy.cp.segment import BUDGET, MAX_MISSES, MAX_PACKETS, Recorder, Segment, SegmentKey
 from cffpy.cp.sink import Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, HeaderMemo, next_packet
@@ -24,6 +25,9 @@ _OPCODES = 128
 #: Registers of this range are banked: they may be written without waiting for the last draw.
 _BANKED = range(0x2000, 0x2400)
 
+#: What a segment costs besides its payload, in the same unit.
+_SEGMENT_COST = 1024
+
 PACKET_ENUM = "adreno_pm4_type3_packets"
 
 
@@ -37,8 +41,15 @@ class Machine:
         self.headers = HeaderMemo()
         #: True where groups outlive a draw until somebody calls ``disable_groups``.
         self.keeps_groups = False
+        #: Whether segments are recorded and replayed: faster, and the same.
+        self.keeps_segments = True
+        self.segments_recorded = 0
+        self.segments_replayed = 0
+        self._recorder: Recorder | None = None
+        self._segments: dict[SegmentKey, Segment] = {}
+        self._budget = BUDGET
+        self._drops = -1
         self._depth = 0
-        self._bound = False
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Decode for this GPU from now on."""
@@ -54,10 +65,7 @@ class Machine:
         self.packet_names: list[str | None] = [
             database.enum_name(PACKET_ENUM, opcode, variants) for opcode in range(_OPCODES)
         ]
-        self._handlers: list[tuple[Handler | None, bool]] = [
-            TABLE.get(name or "", (None, False)) for name in self.packet_names
-        ]
-        self._bound = True
+        self._handlers = [TABLE.get(name or "", NO_ROW) for name in self.packet_names]
 
     def enum_name(self, enum: str, number: int) -> str | None:
         """Name of an enum's value in this generation, or None."""
@@ -75,6 +83,7 @@ class Machine:
 
     def descend(self, gpuaddr: int, ndwords: int, level: int) -> bool:
         """Run ``ndwords`` of commands at ``gpuaddr``, one IB level down; False if not captured."""
+        self.break_segment()
         place = self.image.place(gpuaddr)
         if place is None:
             return False
@@ -92,31 +101,39 @@ class Machine:
         self._depth += 1
         state.draws[state.ib_level] = 0
         headers, data, captured = self.headers, words.data, words.count
+        handlers = self._handlers
         watched = sink.wants_packet_start
+        may_start = True
         left = ndwords
-        while left > 0:
-            if index >= captured:
-                self._depth -= 1
-                return
+        while left > 0 and index < captured:
             if watched:
                 sink.packet_start(state)
-            word = data[index]
-            kind, number, size = headers[word]
+            if may_start:
+                taken = self._replay_or_record(words, index, left, level)
+                if taken:
+                    index += taken
+                    left -= taken
+                    continue
+                may_start = False
+            kind, number, size = headers[data[index]]
             if kind == REGISTERS:
                 sink.write(number, level + 1)
                 self.write_registers(number, Payload(words, index + 1, size - 1), level + 2)
                 sink.write_done(Payload(words, index, size), level + 1)
             elif kind == OPCODE:
-                handler, loads_groups = self._handlers[number]
+                handler, loads_groups, is_effect = handlers[number]
                 if loads_groups:
                     self.load_groups(level + 1)
                 payload = Payload(words, index + 1, size - 1)
                 sink.packet(number, payload, level)
                 if handler is not None:
                     handler(self, payload, level + 1)
+                    if is_effect and self._recorder is not None:
+                        self._recorder.effects.append((handler, payload, level + 1))
                 sink.packet_done(number, Payload(words, index, size), level + 1)
             elif kind == BAD:
-                sink.bad_header(word)
+                self.break_segment()
+                sink.bad_header(data[index])
                 if not self.is_64bit:
                     self._depth -= 1
                     return
@@ -127,9 +144,80 @@ class Machine:
                 sink.type2(level + 1)
             index += size
             left -= size
+            recorder = self._recorder
+            if recorder is None:
+                may_start = True
+            else:
+                recorder.accept(size, sink.segment_mark())
+                if recorder.packets == MAX_PACKETS:
+                    self.break_segment()
+                    may_start = True
+        self.break_segment()
         self._depth -= 1
         if left < 0:
             sink.overrun(-left)
+
+    # -- segments ---------------------------------------------------------------------------
+
+    def _replay_or_record(self, words: Words, index: int, left: int, level: int) -> int:
+        """Replay the segment that starts here: its dwords. Else 0, and recording begins."""
+        sink, state = self.sink, self.state
+        sink_key = sink.segment_key() if self.keeps_segments else None
+        if sink_key is None:
+            return 0
+        if self._drops != self.image.drops:
+            self._drops = self.image.drops
+            self._budget = BUDGET
+            self._segments.clear()
+        key = (words, index, level, state.needs_wfi, sink_key)
+        segment = self._segments.get(key)
+        misses = 0
+        if segment is not None:
+            if not segment.ndwords:
+                return 0
+            if segment.ndwords <= left and segment.holds(state.registers):
+                self.segments_replayed += 1
+                sink.segment_replay(segment.payload)
+                state.registers.update(segment.registers)
+                state.rewritten.update(segment.registers)
+                for handler, payload, effect_level in segment.effects:
+                    handler(self, payload, effect_level)
+                state.needs_wfi = segment.needs_wfi
+                return segment.ndwords
+            misses = segment.misses + 1
+        if self._budget > 0 and misses < MAX_MISSES:
+            self._recorder = Recorder(key, sink.segment_begin(), misses)
+        return 0
+
+    def break_segment(self) -> None:
+        """Whatever is recorded ends before the packet that runs now.
+
+        To be called before that packet draws, descends into a stream, or changes anything but
+        registers (by ``write_registers``).
+        """
+        recorder = self._recorder
+        if recorder is None:
+            return
+        self._recorder = None
+        payload, size = self.sink.segment_end(recorder.mark)
+        self._budget -= size + _SEGMENT_COST
+        segment = self._segments[recorder.key] = Segment(
+            recorder.ndwords,
+            recorder.registers,
+            tuple(recorder.guards.items()),
+            tuple(recorder.effects),
+            self.state.needs_wfi,
+            payload,
+        )
+        segment.misses = recorder.misses
+        self.segments_recorded += 1
+
+    def read_register(self, register: int) -> int:
+        """A register's value for text: 0 if it was never written."""
+        value = self.state.registers.get(register, 0)
+        if self._recorder is not None:
+            self._recorder.read(register, value)
+        return value
 
     # -- registers --------------------------------------------------------------------------
 
@@ -138,11 +226,15 @@ class Machine:
         state = self.state
         registers, rewritten, tell = state.registers, state.rewritten, self.sink.register
         self.sink.begin_registers()
-        for value in payload.dwords():
+        values = payload.dwords()
+        recorder = self._recorder
+        for value in values:
             if state.needs_wfi and register not in _BANKED:
                 self.sink.write_without_wfi(register)
             registers[register] = value
             rewritten.add(register)
+            if recorder is not None:
+                recorder.pending[register] = value
             tell(register, value, level)
             register += 1
 
@@ -154,6 +246,7 @@ class Machine:
 
     def load_groups(self, level: int) -> None:
         """Run all waiting draw-state groups in order of their ids, then forget them."""
+        self.break_segment()
         state = self.state
         if state.loading_groups:
             self.sink.groups_within_groups()
@@ -171,6 +264,7 @@ class Machine:
         """Run one draw-state group, if it is enabled in the current render mode."""
         if not group.ndwords:
             return
+        self.break_segment()
         state = self.state
         masked = self.gpu.generation >= 6 and not group.enable_mask & state.enable_mask
         self.sink.group(group, not masked, level)

@@ -8,6 +8,7 @@ that returns a bool may veto: the machine then does not descend.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from cffpy.capture.memory import Words
@@ -74,6 +75,27 @@ class Sink:
 
     def packet_start(self, state: CpState) -> None:
         """The next packet begins."""
+
+    # -- segments (cffpy.cp.segment) --------------------------------------------------------
+
+    def segment_key(self) -> Hashable | None:
+        """What the sink's payloads depend on besides memory and registers; None: keep none."""
+        return None
+
+    def segment_begin(self) -> int:
+        """Packets are recorded from here on; a mark for what was put so far."""
+        return 0
+
+    def segment_mark(self) -> int:
+        """A mark behind what was put so far."""
+        return 0
+
+    def segment_end(self, mark: int) -> tuple[object, int]:
+        """Recording is over: the payload from its begin to ``mark``, and its size."""
+        return None, 0
+
+    def segment_replay(self, payload: object) -> None:
+        """The packets that made this payload came again."""
 
     # -- streams ----------------------------------------------------------------------------
 

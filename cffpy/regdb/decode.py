@@ -73,12 +73,27 @@ class Decoder:
         self.database = database
         self.palette = palette
         self.variants: dict[str, int] = {}
+        #: The current variants as a key.
+        self.variants_key: tuple[tuple[str, int], ...] = ()
         chip = database.variant("chip", database.chip)
         if chip is not None:
-            self.variants["chip"] = chip
+            self.select("chip", chip)
         self._fields = fields or declared_fields
         self._half = half or half_float
         self._formatters: dict[int, tuple[TypeRow, Formatter]] = {}
+
+    def select(self, varset: str, position: int) -> None:
+        """Make a variant the current one of its varset."""
+        if self.variants.get(varset) != position:
+            self.variants[varset] = position
+            self.variants_key = tuple(sorted(self.variants.items()))
+
+    def restore(self, variants_key: tuple[tuple[str, int], ...]) -> None:
+        """Make the variants current that ``variants_key`` once stood for."""
+        if variants_key != self.variants_key:
+            self.variants.clear()
+            self.variants.update(variants_key)
+            self.variants_key = variants_key
 
     def formatter(self, type_row: TypeRow) -> Formatter:
         """The formatter of a type."""
@@ -159,17 +174,23 @@ class Decoder:
         if kind in (ENUM, INLINE_ENUM):
             return self._enum(type_row)
         if kind == INT:
-            return lambda v: (
-                f"{number}-{(1 << width) - v}{reset}" if v & sign else f"{number}{v}{reset}"
-            ), True
+            return (
+                lambda v: (
+                    f"{number}-{(1 << width) - v}{reset}" if v & sign else f"{number}{v}{reset}"
+                ),
+                True,
+            )
         if kind == UINT:
             return lambda v: f"{number}{v}{reset}", True
         if kind == FIXED:
-            return lambda v: (
-                f"{number}-{((1 << width) - v) / scale:f}{reset}"
-                if v & sign
-                else f"{number}{v / scale:f}{reset}"
-            ), True
+            return (
+                lambda v: (
+                    f"{number}-{((1 << width) - v) / scale:f}{reset}"
+                    if v & sign
+                    else f"{number}{v / scale:f}{reset}"
+                ),
+                True,
+            )
         if kind == UFIXED:
             return lambda v: f"{number}{v / scale:f}{reset}", True
         if kind == REGID:
@@ -222,7 +243,7 @@ class Decoder:
                 return f"{number}{c_hex(value)}{reset}"
             position = self.database.variant(enum_name, name)
             if position is not None:
-                self.variants[enum_name] = position
+                self.select(enum_name, position)
             return f"{enum}{name}{reset}"
 
         return text

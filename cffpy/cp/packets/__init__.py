@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What packets do to the state: one row and one function a packet, named after it.
 
-A row is (handler, whether pending draw-state groups are loaded before the packet). Packets without
-a row change nothing that decoding depends on.
+Packets without a row change nothing that decoding depends on. A handler that reads registers, tells
+the sink of a draw or descends into a stream ends the segment that is recorded before it does so
+(``Machine.break_segment``, see cffpy.cp.segment).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.cp.packets.compute import cp_exec_cs, cp_exec_cs_indirect, cp_run_opencl
 from cffpy.cp.packets.draw import (
@@ -55,41 +56,54 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Machine", "Payload", int], None]
 
-#: The name of a packet -> its handler, and whether it draws or dispatches: then pending
-#: draw-state groups are loaded first.
-TABLE: dict[str, tuple[Handler | None, bool]] = {
-    "CP_INDIRECT_BUFFER": (cp_indirect_buffer, False),
-    "CP_INDIRECT_BUFFER_PFD": (cp_indirect_buffer, False),
-    "CP_START_BIN": (cp_start_bin, False),
-    "CP_FIXED_STRIDE_DRAW_TABLE": (cp_fixed_stride_draw_table, False),
-    "CP_SET_CTXSWITCH_IB": (cp_set_ctxswitch_ib, False),
-    "CP_SET_RENDER_MODE": (cp_set_render_mode, False),
-    "CP_COMPUTE_CHECKPOINT": (cp_compute_checkpoint, False),
-    "CP_SET_DRAW_STATE": (cp_set_draw_state, False),
-    "CP_DRAW_INDX": (cp_draw_indx, True),
-    "CP_DRAW_INDX_2": (cp_draw_indx_2, True),
-    "CP_DRAW_INDX_OFFSET": (cp_draw_indx_offset, True),
-    "CP_DRAW_INDIRECT": (cp_draw_indirect, True),
-    "CP_DRAW_INDX_INDIRECT": (cp_draw_indx_indirect, True),
-    "CP_DRAW_INDIRECT_MULTI": (cp_draw_indirect_multi, True),
-    "CP_DRAW_AUTO": (cp_draw_auto, True),
-    "CP_BLIT": (cp_blit, False),
-    "CP_EXEC_CS": (cp_exec_cs, True),
-    "CP_EXEC_CS_INDIRECT": (cp_exec_cs_indirect, True),
-    "CP_RUN_OPENCL": (cp_run_opencl, False),
-    "CP_EVENT_WRITE": (cp_event_write, False),
-    "CP_EVENT_WRITE7": (cp_event_write, False),
-    "CP_MEM_WRITE": (cp_mem_write, False),
-    "CP_SET_CONSTANT": (cp_set_constant, False),
-    "CP_REG_RMW": (cp_reg_rmw, False),
-    "CP_REG_WRITE": (cp_reg_write, False),
-    "CP_WIDE_REG_WRITE": (cp_wide_reg_write, False),
-    "CP_CONTEXT_REG_BUNCH": (cp_context_reg_bunch, False),
-    "CP_CONTEXT_REG_BUNCH2": (cp_context_reg_bunch2, False),
-    "CP_SET_MARKER": (cp_set_marker, False),
-    "CP_SET_BIN": (cp_set_bin, False),
-    "CP_THREAD_CONTROL": (cp_thread_control, False),
-    "CP_SKIP_IB2_ENABLE_GLOBAL": (cp_skip_ib2_enable_global, False),
-    "CP_SKIP_IB2_ENABLE_LOCAL": (cp_skip_ib2_enable_local, False),
-    "CP_WAIT_FOR_IDLE": (cp_wait_for_idle, False),
+
+class Row(NamedTuple):
+    """How a packet is handled."""
+
+    handler: Handler | None
+    #: It draws or dispatches: pending draw-state groups are loaded first.
+    loads_groups: bool = False
+    #: It sets modes or groups and tells the sink nothing: a segment repeats it when replayed.
+    is_effect: bool = False
+
+
+#: For packets without a row.
+NO_ROW = Row(None)
+
+#: A packet by name.
+TABLE = {
+    "CP_INDIRECT_BUFFER": Row(cp_indirect_buffer),
+    "CP_INDIRECT_BUFFER_PFD": Row(cp_indirect_buffer),
+    "CP_START_BIN": Row(cp_start_bin),
+    "CP_FIXED_STRIDE_DRAW_TABLE": Row(cp_fixed_stride_draw_table),
+    "CP_SET_CTXSWITCH_IB": Row(cp_set_ctxswitch_ib),
+    "CP_SET_RENDER_MODE": Row(cp_set_render_mode),
+    "CP_COMPUTE_CHECKPOINT": Row(cp_compute_checkpoint),
+    "CP_SET_DRAW_STATE": Row(cp_set_draw_state, is_effect=True),
+    "CP_DRAW_INDX": Row(cp_draw_indx, loads_groups=True),
+    "CP_DRAW_INDX_2": Row(cp_draw_indx_2, loads_groups=True),
+    "CP_DRAW_INDX_OFFSET": Row(cp_draw_indx_offset, loads_groups=True),
+    "CP_DRAW_INDIRECT": Row(cp_draw_indirect, loads_groups=True),
+    "CP_DRAW_INDX_INDIRECT": Row(cp_draw_indx_indirect, loads_groups=True),
+    "CP_DRAW_INDIRECT_MULTI": Row(cp_draw_indirect_multi, loads_groups=True),
+    "CP_DRAW_AUTO": Row(cp_draw_auto, loads_groups=True),
+    "CP_BLIT": Row(cp_blit),
+    "CP_EXEC_CS": Row(cp_exec_cs, loads_groups=True),
+    "CP_EXEC_CS_INDIRECT": Row(cp_exec_cs_indirect, loads_groups=True),
+    "CP_RUN_OPENCL": Row(cp_run_opencl),
+    "CP_EVENT_WRITE": Row(cp_event_write),
+    "CP_EVENT_WRITE7": Row(cp_event_write),
+    "CP_MEM_WRITE": Row(cp_mem_write),
+    "CP_SET_CONSTANT": Row(cp_set_constant),
+    "CP_REG_RMW": Row(cp_reg_rmw),
+    "CP_REG_WRITE": Row(cp_reg_write),
+    "CP_WIDE_REG_WRITE": Row(cp_wide_reg_write),
+    "CP_CONTEXT_REG_BUNCH": Row(cp_context_reg_bunch),
+    "CP_CONTEXT_REG_BUNCH2": Row(cp_context_reg_bunch2),
+    "CP_SET_MARKER": Row(cp_set_marker, is_effect=True),
+    "CP_SET_BIN": Row(cp_set_bin, is_effect=True),
+    "CP_THREAD_CONTROL": Row(cp_thread_control, is_effect=True),
+    "CP_SKIP_IB2_ENABLE_GLOBAL": Row(cp_skip_ib2_enable_global, is_effect=True),
+    "CP_SKIP_IB2_ENABLE_LOCAL": Row(cp_skip_ib2_enable_local, is_effect=True),
+    "CP_WAIT_FOR_IDLE": Row(cp_wait_for_idle, is_effect=True),
 }

@@ -17,7 +17,10 @@ _RESOLVES = ("BLIT", "LRZ_CLEAR")
 def cp_event_write(machine: Machine, payload: Payload, level: int) -> None:
     """CP_EVENT_WRITE and CP_EVENT_WRITE7."""
     name = machine.enum_name("vgt_event_type", payload[0] & 0xFF)
+    resolves = machine.gpu.generation > 5 and name in _RESOLVES
+    if resolves:
+        machine.break_segment()
     machine.sink.event(name, level)
-    if machine.gpu.generation > 5 and name in _RESOLVES:
+    if resolves:
         machine.sink.draw(Draw("CP_EVENT_WRITE", f"EVENT:{name}", 0, True), payload, level)
         machine.state.finish_draw()

@@ -91,7 +91,7 @@ def _all_zero(words: Words, index: int, dwords: int) -> bool:
 
 
 def dump_bindless_descriptors(view: CffdumpSink, is_compute: bool, level: int) -> None:
-    """--bindless: each descriptor of each set that is not all zero, read as each kind."""
+    """--bindless: each descriptor of each set, also empty ones, read as each kind."""
     if not view.options.bindless:
         return
     decoder, state = view.decoder, view.machine.state
@@ -124,8 +124,7 @@ def _dump_set(view: CffdumpSink, gpuaddr: int, level: int) -> None:
     for number in range(view.machine.image.remaining(gpuaddr) // (BINDLESS_STRIDE * 4)):
         if index >= words.count:
             return
-        if not _all_zero(words, index, BINDLESS_STRIDE):
-            _dump_bindless(view, Place(words, index), number, level)
+        _dump_bindless(view, Place(words, index), number, level)
         index += BINDLESS_STRIDE
 
 

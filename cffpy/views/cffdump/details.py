@@ -38,6 +38,8 @@ def cp_nop(view: CffdumpSink, payload: Payload, level: int) -> None:
     if view.quiet3:
         return
     marker = payload[0]
+    if marker in (_MESSAGE, _BEGIN, _END):
+        view.machine.break_segment()
     if marker == _MESSAGE:
         view.put("### ")
     elif marker == _BEGIN:

@@ -115,13 +115,13 @@ def _source_address(view: CffdumpSink, payload: Payload, loaded: LoadedState) ->
         return low | payload[2] << 32 if view.is_64bit else low
     offset, base = payload.read(BINDLESS_SOURCE, 1)
     name = "HLSQ_CS_BINDLESS_BASE" if loaded.stage == "CS" else "HLSQ_BINDLESS_BASE"
-    decoder, state = view.decoder, view.machine.state
-    first = decoder.database.register_offset(f"{name}[0].DESCRIPTOR")
+    read = view.machine.read_register
+    first = view.decoder.database.register_offset(f"{name}[0].DESCRIPTOR")
     if view.is_64bit:
         register = first + base * 2
-        address = state.value(register) & 0xFFFFFFFC | state.value(register + 1) << 32
+        address = read(register) & 0xFFFFFFFC | read(register + 1) << 32
     else:
-        address = state.value(first + base) & 0xFFFFFFFC
+        address = read(first + base) & 0xFFFFFFFC
     return address + 4 * offset
 
 

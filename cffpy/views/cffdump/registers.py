@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 from cffpy.capture.memory import MemoryImage
 from cffpy.regdb.decode import Decoder, ValueText
+from cffpy.views.cffdump.quirks import LEVELS
 
 if TYPE_CHECKING:
-    from cffpy.cp.state import CpState
     from cffpy.views.cffdump.text import CffdumpSink
 
 #: Called with (view, value, level) after the register's line.
 FollowUp = Callable[["CffdumpSink", int, int], None]
+
+#: Last parts of the name of an upper half.
+_UPPER = ("high", "plus")
 
 #: Texts kept for one register: a hostile stream may write any number of values.
 _VALUES_LIMIT = 4096
@@ -29,9 +32,12 @@ class RegisterEntry:
     __slots__ = (
         "follow_up",
         "is_address",
+        "is_low",
+        "is_plain",
         "name",
         "other_half",
         "register",
+        "summaries",
         "text",
         "values",
         "wide",
@@ -45,12 +51,18 @@ class RegisterEntry:
         self.text = text
         #: True for either dword of a 64-bit register.
         self.wide = wide
+        #: True for the lower dword of a 64-bit register.
+        self.is_low = False
+        #: True when the line depends on nothing but the value (and, of an address, on memory).
+        self.is_plain = True
         self.is_address = False
         #: a5xx: +1 for a _LO register whose _HI follows, -1 for that _HI; else 0.
         self.other_half = 0
         self.follow_up: FollowUp | None = None
         #: Value -> line behind the tabs, with newline.
         self.values: dict[int, str] = {}
+        #: (Value, level) -> line of a summary behind its marks.
+        self.summaries: dict[tuple[int, int], str] = {}
 
 
 class RegisterTable:
@@ -61,18 +73,19 @@ class RegisterTable:
         decoder: Decoder,
         generation: int,
         image: MemoryImage,
-        state: CpState,
+        read: Callable[[int], int],
         follow_ups: dict[int, FollowUp],
         warn: Callable[[str], None],
     ) -> None:
-        """``warn`` prints a complaint about halves of 64-bit registers, with newline."""
+        """``read`` gives a register's last value; ``warn`` prints a complaint, with newline."""
         self._decoder = decoder
         self._generation = generation
         self._image = image
-        self._state = state
+        self._read = read
         self._follow_ups = follow_ups
         self._warn = warn
-        self._entries: dict[int, RegisterEntry] = {}
+        #: Register offset -> entry, of all that were met.
+        self.entries: dict[int, RegisterEntry] = {}
         self._addresses: list[RegisterEntry] = []
         self._epoch = -1
         self._low_half: RegisterEntry | None = None
@@ -93,7 +106,7 @@ class RegisterTable:
                 f"WARNING: 64b discontinuity ({register:x}, expected {low.register + 1:x})\n"
             )
             return low, self._low_value
-        entry = self._entries.get(register) or self.entry(register)
+        entry = self.entries.get(register) or self.entry(register)
         if entry.wide:
             if self._ends_with(register, "_HI"):
                 self._warn(f"WARNING: 64b discontinuity (no _LO dword for {register:x})\n")
@@ -104,18 +117,15 @@ class RegisterTable:
 
     def entry(self, register: int) -> RegisterEntry:
         """The register's entry."""
-        entry = self._entries.get(register)
+        entry = self.entries.get(register)
         if entry is None:
-            entry = self._entries[register] = self._make(register)
+            entry = self.entries[register] = self._make(register)
         return entry
 
     def line(self, entry: RegisterEntry, value: int) -> str:
         """``NAME: VALUE`` and a newline, with where an address lies behind it."""
         if entry.is_address:
-            if self._epoch != self._image.epoch:
-                self._epoch = self._image.epoch
-                for known in self._addresses:
-                    known.values.clear()
+            self.refresh()
         elif entry.other_half:
             return self._half_line(entry, value)
         line = entry.values.get(value)
@@ -127,12 +137,28 @@ class RegisterTable:
             entry.values[value] = line
         return line
 
+    def summary(self, entry: RegisterEntry, value: int, level: int) -> str:
+        """The line of a plain register in a summary, behind its marks."""
+        text = f"{value:08x}{LEVELS[level]}{self.line(entry, value)}"
+        if len(entry.summaries) >= _VALUES_LIMIT:
+            entry.summaries.clear()
+        entry.summaries[value, level] = text
+        return text
+
+    def refresh(self) -> None:
+        """Forget where addresses lie, if memory has changed."""
+        if self._epoch != self._image.epoch:
+            self._epoch = self._image.epoch
+            for known in self._addresses:
+                known.values.clear()
+                known.summaries.clear()
+
     def _half_line(self, entry: RegisterEntry, value: int) -> str:
         """A half of an a5xx address: the other half is the register's last written value."""
         text = entry.values.get(value)
         if text is None:
             text = entry.values[value] = f"{entry.name}: {entry.text(value)}"
-        other = self._state.value(entry.register + entry.other_half)
+        other = self._read(entry.register + entry.other_half)
         gpuaddr = value | other << 32 if entry.other_half > 0 else value << 32 | other
         return f"{text}{self._location(gpuaddr & 0xFFFFFFFFFFFFFFFF)}\n"
 
@@ -160,6 +186,13 @@ class RegisterTable:
             elif self._generation == 5:
                 entry.other_half = self._other_half(register)
         entry.follow_up = self._follow_ups.get(register)
+        entry.is_low = (
+            entry.wide
+            and found is not None
+            and found.parts[-1][0] not in _UPPER
+            and not self._ends_with(register, "_HI")
+        )
+        entry.is_plain = entry.follow_up is None and not entry.other_half
         return entry
 
     def _other_half(self, register: int) -> int:

@@ -60,10 +60,7 @@ class ShaderText:
         self, words: Words, index: int, dwords: int, level: int, fragment: bool
     ) -> None:
         """The a2xx program in ``dwords`` from ``index``."""
-        try:  # TEMPORARY
-            from cffpy.isa import a2xx
-        except ImportError:
-            return
+        from cffpy.isa import a2xx
 
         self._view.put(a2xx.disassemble(words.bytes(index, dwords), level, fragment))
 

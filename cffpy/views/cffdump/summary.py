@@ -18,13 +18,8 @@ if TYPE_CHECKING:
 #: cffdump: regcnt: the summary ends below these registers (mesa 25.0.7)
 _REGISTERS_64BIT, _REGISTERS_32BIT = 0x3FFFF, 0x7FFF
 
-#: Mark of (changed, written since the last summary).
-_MARKS = {
-    (False, False): "  \t",
-    (True, False): "! \t",
-    (False, True): " +\t",
-    (True, True): "!+\t",
-}
+#: Marks by whether a register changed, and was rewritten.
+_MARKS = (("  \t", " +\t"), ("! \t", "!+\t"))
 
 
 def dump_register_summary(view: CffdumpSink, level: int) -> None:
@@ -32,38 +27,89 @@ def dump_register_summary(view: CffdumpSink, level: int) -> None:
     state = view.machine.state
     view.show_all(True)
     view.in_summary = True
-    if not view.quiet2:
-        view.put(f"{LEVELS[level]}draw[{state.draw_count}] register values\n")
     chosen = state.rewritten
     if view.options.allregs:
         chosen = chosen | state.written_before
     limit = _REGISTERS_64BIT if view.is_64bit else _REGISTERS_32BIT
-    last, values, rewritten = view.last_values, state.registers, state.rewritten
+    registers = sorted(chosen)
+    while registers and registers[-1] >= limit:
+        registers.pop()
     if view.quiet2:
-        for register in chosen:
-            if register < limit:
-                last[register] = values[register]
+        for register in registers:
+            view.last_values[register] = state.registers[register]
     else:
-        table = view.registers
-        table.begin()
-        changed = written = False
-        for register in sorted(chosen):
-            if register >= limit:
-                break
-            value = values[register]
-            if last.get(register, 0) != value:
-                changed = True
-                last[register] = value
-            if register in rewritten:
-                written = True
-            complete = table.push(register, value)
-            if complete is not None:
-                entry, shown = complete
-                view.put(f"{_MARKS[changed, written]}{shown:08x}")
-                view.show_register(entry, shown, level)
-                changed = written = False
+        view.put(f"{LEVELS[level]}draw[{state.draw_count}] register values\n")
+        done = _print_whole(view, registers, level)
+        if done < len(registers):
+            _print_halves(view, registers[done:], level)
     view.in_summary = False
     view.show_all(False)
+
+
+def _print_whole(view: CffdumpSink, registers: list[int], level: int) -> int:
+    """Print registers up to the first half of a 64-bit register that lacks the other half.
+
+    Returns how many of ``registers`` were taken.
+    """
+    values, rewritten, last = (
+        view.machine.state.registers,
+        view.machine.state.rewritten,
+        view.last_values,
+    )
+    table, put = view.registers, view.put
+    table.refresh()
+    get_entry, make_entry, get_last = table.entries.get, table.entry, last.get
+    position, count = 0, len(registers)
+    while position < count:
+        register = registers[position]
+        entry = get_entry(register) or make_entry(register)
+        value = values[register]
+        changed = get_last(register, 0) != value
+        written = register in rewritten
+        if entry.wide:
+            upper = register + 1
+            if position + 1 == count or registers[position + 1] != upper or not entry.is_low:
+                return position
+            position += 1
+            high = values[upper]
+            if get_last(upper, 0) != high:
+                changed = True
+                last[upper] = high
+            written = written or upper in rewritten
+            last[register] = value
+            value |= high << 32
+        elif changed:
+            last[register] = value
+        position += 1
+        mark = _MARKS[changed][written]
+        if entry.is_plain:
+            put(mark + (entry.summaries.get((value, level)) or table.summary(entry, value, level)))
+        else:
+            put(f"{mark}{value:08x}")
+            view.show_register(entry, value, level)
+    return count
+
+
+def _print_halves(view: CffdumpSink, registers: list[int], level: int) -> None:
+    """As ``_print_whole``, dword by dword, with the reference's complaints about lone halves.
+
+    The marks of a half without a line of its own go to the next line.
+    """
+    state, last, table = view.machine.state, view.last_values, view.registers
+    table.begin()
+    changed = written = False
+    for register in registers:
+        value = state.registers[register]
+        if last.get(register, 0) != value:
+            changed = True
+            last[register] = value
+        written = written or register in state.rewritten
+        complete = table.push(register, value)
+        if complete is not None:
+            entry, shown = complete
+            view.put(f"{_MARKS[changed][written]}{shown:08x}")
+            view.show_register(entry, shown, level)
+            changed = written = False
 
 
 def query(view: CffdumpSink, label: str | None, num_indices: int) -> None:

@@ -8,7 +8,7 @@ through as latin-1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING
 
 from cffpy.capture.memory import Words
@@ -72,8 +72,13 @@ class CffdumpSink(Sink):
         self.in_summary = False
         self._summary = options.summary
         self._sampled_draw = 0
+        self._segment_start = -1
+        #: Address latch and variants behind the last recorded packet.
+        self._segment_exit: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
         self._dumped: dict[tuple[int, int], int] = {}
         self._dumped_drops = 0
+        self._group_hex: dict[tuple[Words, int, int, int], str] = {}
+        self._group_drops = 0
         self._update_quiet()
 
     # -- files and GPUs ---------------------------------------------------------------------
@@ -94,7 +99,7 @@ class CffdumpSink(Sink):
             self.decoder,
             gpu.generation,
             self.machine.image,
-            self.machine.state,
+            self.machine.read_register,
             follow_ups(self.decoder, gpu.generation),
             self.put,
         )
@@ -166,18 +171,56 @@ class CffdumpSink(Sink):
             count = min(count, words.count - index)
             self.put(self._fields.lines(domain, words.data, index, count, LEVELS[level]))
 
+    # -- segments ---------------------------------------------------------------------------
+
+    def segment_key(self) -> Hashable | None:
+        if self.options.dump_shaders:  # each shader printed is a file of its own
+            return None
+        return (
+            self.quiet3,
+            self.quiet2,
+            self.gpuaddr_lo,
+            self.decoder.variants_key,
+            self.machine.image.epoch,
+        )
+
+    def segment_begin(self) -> int:
+        self._flush_if_full()
+        self._segment_start = len(self._chunks)
+        return self.segment_mark()
+
+    def segment_mark(self) -> int:
+        self._segment_exit = self.gpuaddr_lo, self.decoder.variants_key
+        return len(self._chunks)
+
+    def segment_end(self, mark: int) -> tuple[object, int]:
+        chunks, start = self._chunks, self._segment_start
+        self._segment_start = -1
+        text = "".join(chunks[start:mark])
+        chunks[start:mark] = [text]
+        return (text, *self._segment_exit), len(text)
+
+    def segment_replay(self, payload: object) -> None:
+        assert isinstance(payload, tuple)
+        text, self.gpuaddr_lo, variants_key = payload
+        self.put(text)
+        self.decoder.restore(variants_key)
+        self._flush_if_full()
+
+    def _flush_if_full(self) -> None:
+        if len(self._chunks) > _CHUNKS and self._segment_start < 0:
+            self.flush()
+
     # -- packets ----------------------------------------------------------------------------
 
     def packet_start(self, state: CpState) -> None:
-        if len(self._chunks) > _CHUNKS:
-            self.flush()
+        self._flush_if_full()
         if state.draw_count != self._sampled_draw:
             self._sampled_draw = state.draw_count
             self._update_quiet()
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
-        if len(self._chunks) > _CHUNKS:
-            self.flush()
+        self._flush_if_full()
         domain, detail = self._plans[opcode]
         if not self.quiet2:
             key = (opcode, payload.count, level)
@@ -220,8 +263,7 @@ class CffdumpSink(Sink):
     # -- registers --------------------------------------------------------------------------
 
     def write(self, register: int, level: int) -> None:
-        if len(self._chunks) > _CHUNKS:
-            self.flush()
+        self._flush_if_full()
         if not self.quiet3:
             key = (register, level)
             line = self._write_lines.get(key)
@@ -344,7 +386,16 @@ class CffdumpSink(Sink):
         self.put(text)
 
     def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
-        self.hex(words, index, ndwords, level)
+        if self.quiet2:
+            return
+        if self._group_drops != self.machine.image.drops:
+            self._group_drops = self.machine.image.drops
+            self._group_hex.clear()
+        key = (words, index, ndwords, level)
+        text = self._group_hex.get(key)
+        if text is None:
+            text = self._group_hex[key] = hex_rows(words, index, ndwords, level, self.is_64bit)
+        self.put(text)
 
     def groups_within_groups(self) -> None:
         self.put("ERROR: nothing in draw state should trigger recursively loading groups!\n")
