@@ -51,7 +51,7 @@ def with_imports(files: Iterable[File], name: str) -> list[File]:
     return ordered
 
 
-_Named = TypeVar("_Named", Enum, NamedExpression, Template)
+_Named = TypeVar("_Named", Bitset, Enum, NamedExpression, Template)
 
 
 class Description:
@@ -82,7 +82,10 @@ class Description:
                     )
                 self.inner[bitset.name] = bitset
         self.leaves = [bitset for bitset in self.bitsets if bitset.name not in extended]
-        self.roots = {bitset.name: bitset for bitset in self.bitsets if bitset.size is not None}
+        self.roots: dict[str, Bitset] = {}
+        for bitset in self.bitsets:
+            if bitset.size is not None:
+                self._add(self.roots, bitset, "bitset")
 
     @staticmethod
     def _add(table: dict[str, _Named], declaration: _Named, kind: str) -> None:
@@ -109,6 +112,17 @@ class Description:
         """The generations of ``bitset``, those of its parents considered."""
         chain = self.chain(bitset)
         return max(b.generations[0] for b in chain), min(b.generations[1] for b in chain)
+
+    def contained(self, root: str) -> set[str]:
+        """The roots that fields of ``root``'s bitsets are decoded with."""
+        types = {
+            field.type
+            for bitset in self.bitsets
+            if self.chain(bitset)[-1].name == root
+            for case in bitset.cases
+            for field in case.fields
+        }
+        return types & set(self.roots)
 
     def size(self, bitset: Bitset) -> int:
         """Bits of the root of ``bitset``."""
@@ -142,6 +156,8 @@ class _Resolver:
 
     def isa(self) -> IsaRow:
         description = self._description
+        for root in description.roots:
+            self._check_nesting(root, ())
         bitsets = tuple(self._bitset(bitset) for bitset in description.bitsets)
         first: dict[str, int] = {}
         leaves: dict[str, list[tuple[int, int, tuple[int, int, int, int]]]] = {
@@ -165,6 +181,12 @@ class _Resolver:
             "enums": self._enums,
             "roots": roots,
         }
+
+    def _check_nesting(self, root: str, around: tuple[str, ...]) -> None:
+        if root in around:
+            raise wrong(f"bitset {root} contains itself", self._description.roots[root].place)
+        for inner in self._description.contained(root):
+            self._check_nesting(inner, (*around, root))
 
     def _bitset(self, bitset: Bitset) -> BitsetRow:
         chain = self._description.chain(bitset)

@@ -20,9 +20,7 @@ from typing import NamedTuple
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
-_LINE = re.compile(
-    r"^(\t*):(\d):(\d{4,}):(\d{4,})\[([0-9a-f]{8})x_([0-9a-f]{8})x\] (.*)$"
-)
+_LINE = re.compile(r"^(\t*):(\d):(\d{4,}):(\d{4,})\[([0-9a-f]{8})x_([0-9a-f]{8})x\] (.*)$")
 _LABEL = re.compile(r"(?:l|fxn)(\d+):")
 _TARGET = re.compile(r"#l(\d+)$")
 _A2XX_LINE = re.compile(
@@ -80,7 +78,8 @@ def logs(shared: Path) -> Iterator[tuple[str, int, list[str]]]:
         generation = generation_of(captures[0])
         colour = "--color" in case["args"]
         if len(captures) == 1 and generation and path.exists() and not colour:
-            yield case["name"], generation, lzma.open(path).read().decode("latin-1").split("\n")
+            with lzma.open(path) as file:
+                yield case["name"], generation, file.read().decode("latin-1").split("\n")
 
 
 def listings(shared: Path) -> Iterator[Listing]:
@@ -129,8 +128,9 @@ def vectors(listing: Listing) -> Iterator[tuple[int, str]]:
     for line in listing.text.split("\n"):
         found = _LINE.match(line)
         if found and not _LABEL.fullmatch(found[7]):
-            index = int(found[3])
-            text = _TARGET.sub(lambda target: f"#{int(target[1]) - index}", found[7])
+            text = found[7]
+            if target := _TARGET.search(text):
+                text = f"{text[: target.start()]}#{int(target[1]) - int(found[3])}"
             yield int(found[5] + found[6], 16), text
 
 

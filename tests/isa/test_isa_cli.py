@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""The commands disasm and asm, and what importing the disassemblers pulls in."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.isa.harvest import VECTORS
+
+LISTING = (VECTORS / "ir3" / "programs" / "a6xx-0.txt").read_text()
+
+
+@pytest.fixture
+def raw(tmp_path):
+    from cffpy.isa.program import from_hex
+
+    path = tmp_path / "0000.fo3"
+    path.write_bytes(from_hex(LISTING))
+    return path
+
+
+def without_tabs(text):
+    return "".join(line.lstrip("\t") for line in text.splitlines(keepends=True))
+
+
+def test_disasm_of_a_raw_file(run_cffpy, raw):
+    done = run_cffpy("disasm", raw, "--gpu", "630")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == without_tabs(LISTING)
+
+
+def test_disasm_of_standard_input_and_of_a_listing(run_cffpy, raw):
+    whole = run_cffpy("disasm", raw).stdout
+    assert run_cffpy("disasm", "-", "--gpu", "a6xx", input=raw.read_bytes()).stdout == whole
+    assert run_cffpy("disasm", "-", "--gpu", "6", input=LISTING.encode()).stdout == whole
+    words = raw.read_bytes()
+    dwords = [words[n : n + 4][::-1].hex() for n in range(0, len(words), 4)]
+    text = "0000: " + " ".join(dwords) + "\n"
+    assert run_cffpy("disasm", "-", "--format", "hex", input=text.encode()).stdout == whole
+
+
+def test_disasm_of_a2xx_by_the_files_name(run_cffpy, tmp_path):
+    head, _, text = (VECTORS / "a2xx" / "02-fragment.txt").read_text().partition("\n")
+    path = tmp_path / "0001.fo"
+    path.write_bytes(bytes.fromhex(head.split()[2]))
+    shown = run_cffpy("disasm", path).stdout.decode()
+    assert without_tabs(shown) == without_tabs(text)
+    assert "gl_FragColor" in shown
+    other = run_cffpy("disasm", path, "--gpu", "a220", "--format", "raw").stdout.decode()
+    assert other == shown
+
+
+def test_generations_differ(run_cffpy):
+    word = b"c7460000_14c00000".replace(b"_", b"")
+    assert b"no match" in run_cffpy("disasm", "-", "--gpu", "630", input=word).stdout
+    assert b"stsc.u32" in run_cffpy("disasm", "-", "--gpu", "a740", input=word).stdout
+
+
+def test_asm_gives_the_words_back(run_cffpy, raw):
+    shown = run_cffpy("disasm", raw).stdout
+    done = run_cffpy("asm", "--format", "raw", "-", input=shown)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == raw.read_bytes()
+
+
+def test_asm_of_instructions(run_cffpy):
+    done = run_cffpy("asm", "-e", "add.f r0.x, r0.y, (neg)c1.z", "-e", "(ss)(rpt2)nop")
+    assert done.stdout.decode() == "4010000050060001\n0000120000000000\n"
+
+
+def test_asm_labels(run_cffpy):
+    program = b"top:\nadd.f r0.x, r0.x, r0.y // sum\njump #top\njump #l0\njump #1\n\nend\n"
+    done = run_cffpy("asm", "-", input=program)
+    assert [line[-8:] for line in done.stdout.decode().split()[1:4]] == [
+        "ffffffff",
+        "fffffffe",
+        "00000001",
+    ]
+
+
+def test_an_edited_line_changes_alone(run_cffpy):
+    text = ":2:0000:0000[40100000x_00010000x] add.f r0.x, r0.x, r0.y\n"
+    kept = ":7:0001:0001[e0000000x_00000001x] {}\n"
+    nop = ":0:0001:0001[00000001x_00000001x] nop\t; dontcare bits in nop: 0000000100000000\n"
+    done = run_cffpy("asm", "-", input=(text.replace("r0.y", "r0.z") + nop).encode())
+    assert done.stdout.decode() == "4010000000020000\n0000000100000001\n"
+    assert run_cffpy("asm", "-", input=kept.format("").encode()).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("disasm", "nowhere"), 1, b"nowhere: No such file"),
+        (("disasm", "x", "--gpu", "930"), 2, b"neither a GPU like 630 nor a generation"),
+        (("disasm",), 2, b"Missing argument"),
+        (("asm",), 2, b"give either FILE or -e"),
+        (("asm", "-e", "nop", "--gpu", "220"), 2, b"ir3 starts with a3xx"),
+        (("asm", "-e", "frobnicate r1.x"), 1, b"1: not an instruction of generation 6"),
+        (("asm", "-e", "nop", "-e", "jump #nowhere"), 1, b"2: not an instruction"),
+    ],
+)
+def test_what_is_wrong(run_cffpy, arguments, code, message):
+    done = run_cffpy(*arguments)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert done.stdout == b""
+
+
+@pytest.mark.parametrize("command", ["disasm", "asm"])
+def test_help_has_examples(run_cffpy, command):
+    shown = run_cffpy(command, "--help").stdout
+    assert b"Examples:" in shown
+    assert f"cffpy {command}".encode() in shown
+
+
+def test_disassembling_imports_little():
+    code = (
+        "import sys; from cffpy.isa.ir3 import Ir3Disassembler; from cffpy.isa import a2xx;"
+        "Ir3Disassembler(6).disassemble(bytes(64), 1); a2xx.disassemble(bytes(64), 1, True);"
+        "print(' '.join(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"lark", "construct", "rich", "hashlib", "dataclasses", "click"}
+    assert not heavy & set(shown.stdout.split())

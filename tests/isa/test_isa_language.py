@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: MIT
+"""The language: what a description means, its errors, printing it, importing it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cffpy._data import data_path
+from cffpy.errors import DslError, IsaError
+from cffpy.isa.expression import evaluate, to_text
+from cffpy.isa.import_xml import import_directory, import_text
+from cffpy.isa.interpret import BRANCH_MARK
+from cffpy.isa.parse import load_grammar, parse, parse_directory, parse_expression
+from cffpy.isa.plan import add_plan
+from cffpy.isa.printer import print_file
+from cffpy.isa.render import Renderer
+from cffpy.isa.resolve import resolve, with_imports
+
+GRAMMAR = load_grammar()
+DIRECTORY = data_path("register_db", "isa")
+
+
+def render(text, word, root="#r", generation=600):
+    """(text, errors) of a word by a small description; fast and exact ways must agree."""
+    row = add_plan(resolve([parse(text, "test.isa", GRAMMAR)], generation))
+    renderer = Renderer(row, root)
+    done = renderer.render(word)
+    assert done == renderer.exactly(word)
+    return done[1], list(done[4])
+
+
+def one(body, word, size=8, extra=""):
+    return render(f"{extra} bitset #r size {size} {{ {body} }}", word)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "shown"),
+    [
+        ("uint", 0xFF, "255"),
+        ("int", 0xFF, "-1"),
+        ("int", 0x7F, "127"),
+        ("hex", 0xAB, "ab"),
+        ("offset", 0, ""),
+        ("offset", 5, "+5"),
+        ("offset", 0xFF, "-1"),
+        ("uoffset", 0, ""),
+        ("uoffset", 255, "+255"),
+        ("bool", 1, "1"),
+        ("bool_inv", 1, "0"),
+        ('bool "on"', 1, "on"),
+        ('bool "on"', 0, ""),
+        ('bool_inv "off"', 0, "off"),
+        ('bool_inv "off"', 1, ""),
+        ("custom", 1, ""),
+    ],
+)
+def test_basic_types(kind, value, shown):
+    assert one(f'display "<{{F}}>"; field 0..7 F : {kind};', value) == (f"<{shown}>", [])
+
+
+@pytest.mark.parametrize(
+    ("width", "bits", "shown"),
+    [
+        (32, 0x3F800000, "1.000000"),
+        (32, 0x40490FDB, "3.141593"),
+        (32, 0x7F800000, "inf"),
+        (32, 0xFF800000, "-inf"),
+        (32, 0x7FC00000, "nan"),
+        (32, 0xFFC00000, "-nan"),
+        (16, 0x3C00, "1.000000"),
+        (16, 0x0001, "0.000000"),
+        (16, 0xFC00, "-inf"),
+        (16, 0xFE00, "-nan"),
+    ],
+)
+def test_floats_print_as_c_does(width, bits, shown):
+    body = f'display "{{F}}"; field 0..{width - 1} F : float;'
+    assert one(body, bits, width) == (shown, [])
+
+
+def test_enum_and_unknown_value():
+    extra = 'enum #e { 0 "zero"; 2 "two"; 2 "deux"; }'
+    body = 'display "{F}"; field 0..7 F : #e;'
+    assert [one(body, n, extra=extra)[0] for n in (0, 2, 3)] == ["zero", "two", "3"]
+
+
+def test_overrides_apply_in_order_then_the_default():
+    body = """
+        override {F} == 1 { display "one"; }
+        override {F} < 3 { display "small {G}"; field 4..7 G : hex; }
+        display "{F} {G}"; field 0..3 F : uint; field 4..7 G : uint;
+    """
+    assert [one(body, n)[0] for n in (0xA1, 0xA2, 0xA3)] == ["one", "small a", "3 10"]
+
+
+def test_an_override_may_use_its_own_fields():
+    body = """
+        override {F} > 9 { display "0x{F}"; field 0..7 F : hex; }
+        display "{F}"; field 0..3 F : uint; field 4..7 REST : uint;
+    """
+    assert [one(body, n)[0] for n in (0x09, 0x1F)] == ["9", "0x1f"]
+
+
+def test_parameters_are_looked_up_around():
+    text = """
+        bitset #r size 8 {
+            display "{A}{B}"; field 0..3 A : #in (FLAG as F); field 4..6 B : #in2 (FLAG);
+            field 7 FLAG : bool "!";
+        }
+        bitset #in size 4 { override {F} { display "{F}{V}"; } display "{V}"; field 0..3 V : uint; }
+        bitset #in2 size 3 { display "{FLAG}{V}"; field 0..2 V : uint; }
+    """
+    assert render(text, 0x93)[0] == "!3!1"
+    assert render(text, 0x13)[0] == "31"
+
+
+def test_name_as_and_inheritance():
+    text = """
+        bitset #r size 8 { display "{NAME} {X}"; field 0..3 X : uint; }
+        bitset a extends #r { pattern 4..7 0000; }
+        bitset b extends #r as "bee" { pattern 4..7 0001; }
+        bitset c extends #r gen 700.. { pattern 4..7 0010; }
+    """
+    assert render(text, 0x05) == ("a 5", [])
+    assert render(text, 0x15) == ("bee 5", [])
+    assert render(text, 0x25, generation=600) == ("", [])
+    assert render(text, 0x25, generation=700) == ("c 5", [])
+
+
+def test_templates_and_columns():
+    extra = 'template HEAD = "{NAME}{:align=6}";'
+    body = 'display "{HEAD}{X}|{X:align=12}"; field 0..7 X : uint;'
+    assert one(body, 42, extra=extra)[0] == "#r    42|   42"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "branch"),
+    [
+        ("branch", 0xFE, (-2, True, False)),
+        ("branch call", 3, (3, True, True)),
+        ("absbranch", 0xFE, (254, False, False)),
+    ],
+)
+def test_branches(kind, value, branch):
+    text = f'bitset #r size 8 {{ display "j {{T}};"; field 0..7 T : {kind}; }}'
+    row = add_plan(resolve([parse(text, "test.isa", GRAMMAR)], 600))
+    assert Renderer(row, "#r").render(value)[1::2] == (f"j {BRANCH_MARK};", branch)
+
+
+def test_errors_beside_the_text():
+    body = 'display "{F}{G}"; field 0..3 F : uint; assert 4..5 01; pattern 6..7 1x;'
+    hexes = "00000003 vs 00000001", "00000040"
+    shown, errors = one(body, 0b11110101)
+    assert shown == "5"
+    assert errors == [
+        "dontcare bits in #r: " + hexes[1],
+        "WARNING: unexpected bits[4:5] in #r: " + hexes[0],
+        "no field 'G'",
+    ]
+
+
+def test_at_most_four_errors():
+    body = 'display "{A}{B}{C}{D}{E}"; field 0..7 F : uint;'
+    assert len(one(body, 0)[1]) == 4
+
+
+def test_no_display_and_no_match_inside():
+    assert one("field 0..7 F : uint;", 0) == ("", ["#r: no display template"])
+    text = """
+        bitset #r size 8 { display "[{F}]"; field 0..7 F : #in; }
+        bitset #in size 8 { }
+        bitset #x extends #in { display "x"; pattern 0..7 00000001; }
+    """
+    assert render(text, 1) == ("[x]", [])
+    assert render(text, 2) == ("[]", ["no match: FIELD: '#r.F': 00000002"])
+
+
+def test_two_matches_conflict():
+    text = """
+        bitset #r size 2 { display "{NAME}"; }
+        bitset a extends #r { field 0 F : uint; pattern 1 1; }
+        bitset b extends #r { pattern 0 1; field 1 G : uint; }
+    """
+    assert render(text, 2) == ("a", [])
+    assert render(text, 3) == ("", ["bitset conflict: a vs b"])
+
+
+def test_expressions_that_need_each_other_end():
+    body = """
+        override {B} { display "a"; field 0..3 A : uint; }
+        override {A} { display "b"; field 4..7 B : uint; }
+        display "c"; field 0..3 A : uint; field 4..7 B : uint;
+    """
+    for word in (0x00, 0x01, 0x10, 0x11):
+        assert one(body, word)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("1 + 2 * 3", ("+", ("int", 1), ("*", ("int", 2), ("int", 3)))),
+        ("{A} << 1 | {B}", ("|", ("<<", ("field", "A"), ("int", 1)), ("field", "B"))),
+        ("!{A} && ({B} == 0xf4 || gen() >= 700)", None),
+        ("2ULL << {W}", ("<<", ("int", 2), ("field", "W"))),
+        ("ISA_GPU_ID() /* of the GPU */ > 600", (">", ("gen",), ("int", 600))),
+        ("{A} - 1 - 2", ("-", ("-", ("field", "A"), ("int", 1)), ("int", 2))),
+    ],
+)
+def test_expressions(text, tree):
+    found = parse_expression(text, GRAMMAR)
+    assert tree is None or found == tree
+    assert parse_expression(to_text(found), GRAMMAR) == found
+
+
+TREES = st.recursive(
+    st.one_of(
+        st.integers(0, 1 << 40).map(lambda n: ("int", n)),
+        st.sampled_from("ABC").map(lambda name: ("field", name)),
+        st.just(("gen",)),
+    ),
+    lambda inner: st.one_of(
+        inner.map(lambda tree: ("!", tree)),
+        st.tuples(
+            st.sampled_from(
+                ["||", "&&", "|", "^", "&", "==", "<", ">=", "<<", ">>", "+", "-", "*"]
+            ),
+            inner,
+            inner,
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(TREES, st.integers(-(1 << 63), (1 << 63) - 1))
+def test_expressions_print_and_parse_alike_and_stay_in_64_bits(tree, value):
+    again = parse_expression(to_text(tree), GRAMMAR)
+    assert again == tree
+    found = evaluate(tree, 600, lambda _name: value)
+    assert -(1 << 63) <= found < 1 << 63
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bitset a size 8 {", "unexpected input"),
+        ("bitset a { }", "t.isa:1:1: bitset a needs a size, or a bitset that it extends"),
+        ("bitset a size 8 { pattern 0..3 01; }", "1:19: pattern of 2 bits for 4 bits (0..3)"),
+        ("bitset a size 8 { field 3..0 F : uint; }", "bits 3..0: the low bit comes first"),
+        ("bitset a size 8 { assert 0 x; }", "an assert has no x"),
+        ('bitset a size 8 { display "a"; display "b"; }', "more than one display in one case"),
+        (
+            "bitset a size 8 {\n  field 0 F : uint;\n  field 1 F : uint;\n}",
+            "field F is declared twice",
+        ),
+        ("expr x = {A} +;", "unexpected input"),
+        ("expr x = __import__('os');", "unexpected input"),
+        ('import "b.isa"', "unexpected input"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(text, message):
+    with pytest.raises(IsaError) as caught:
+        parse(text, "t.isa", GRAMMAR)
+    assert message in str(caught.value)
+    assert isinstance(caught.value, DslError)
+    assert caught.value.line >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("bitset a extends b { }", "bitset a extends b, which is not there"),
+        ("bitset #r size 8 { field 0..7 F : nothing; }", "field F: unknown type nothing"),
+        ("bitset #r size 8 { field 0..8 F : uint; }", "bit 8 in a bitset of 8 bits"),
+        ("bitset #r size 8 { override @x { } }", "unknown expression x"),
+        ("bitset #r size 8 { field 0..7 F : float; }", "field F: a float of 8 bits"),
+        ('bitset #r size 8 { display "{F"; }', "display without closing brace: {F"),
+        ("enum e { } enum e { }", "enum e is declared twice"),
+        ("bitset #r size 8 { field 0..7 F : #r; }", "bitset #r contains itself"),
+        ("bitset a extends a { }", "bitset a extends itself"),
+        ("bitset #r size 8 { field 0..7 F : uint = 1; }", "unexpected input"),
+        ('template T = "{T}"; bitset #r size 1 { display "{T}"; }', "contains itself"),
+    ],
+)
+def test_what_cannot_be_resolved_is_said(text, message):
+    with pytest.raises(IsaError) as caught:
+        resolve([parse(text, "t.isa", GRAMMAR)], 600)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("t.isa:1:")
+
+
+def test_a_missing_import_is_said():
+    with pytest.raises(IsaError, match=r"imported file b\.isa is not there"):
+        with_imports([parse('import "b.isa";', "a.isa", GRAMMAR)], "a.isa")
+
+
+@pytest.mark.parametrize("name", sorted(os.listdir(DIRECTORY)))
+def test_printing_and_parsing_again_changes_nothing(name):
+    if not name.endswith(".isa"):
+        return
+    text = (Path(DIRECTORY) / name).read_text()
+    model = parse(text, name, GRAMMAR)
+    printed = print_file(model)
+    assert parse(printed, name, GRAMMAR) == model
+    if name.startswith("ir3"):  # made by the importer, which puts the notice in front
+        assert text.endswith(printed)
+
+
+def test_committed_description_is_a_fresh_import(shared):
+    fresh = import_directory(str(shared / "isaspec"))
+    for name, text in fresh.items():
+        assert (Path(DIRECTORY) / name).read_text() == text
+    assert set(fresh) == {name for name in os.listdir(DIRECTORY) if name.startswith("ir3")}
+
+
+def test_shape_of_the_ir3_description():
+    files = with_imports(parse_directory(DIRECTORY), "ir3.isa")
+    counts = [len(resolve(files, n)["roots"]["#instruction"][1]) for n in (300, 500, 700)]
+    assert counts == [175, 178, 219]
+
+
+def test_importer_passes_over_what_decoding_does_not_need():
+    model = import_text(
+        """<isa>
+        <!-- no notice -->
+        <bitset name="#r" size="8" displayname="shown">
+            <doc>prose</doc> <meta x="1"/>
+            <encode type="struct x *"><map name="F">src->x</map></encode>
+            <gen min="600"/>
+            <override><expr>{F} &gt; 1 /* why */</expr><display> big {F} </display></override>
+            <display/>
+            <field name="F" low="0" high="6" type="uint">
+                <doc>more</doc><param name="A" as="B"/></field>
+            <pattern pos="7">1</pattern>
+            <derived name="D" width="3" type="int" expr="#e"/>
+        </bitset>
+        <expr name="#e">{F} - 1</expr>
+        <enum name="#n"><value val="0x10" display="x"/><value val="1"/></enum>
+        </isa>""",
+        "x.xml",
+        GRAMMAR,
+    )
+    assert print_file(model).split("\n\n", 1)[1] == (
+        'bitset #r size 8 as "shown" gen 600.. {\n'
+        "    override {F} > 1 {\n"
+        '        display "big {F}";\n'
+        "    }\n"
+        '    display "";\n'
+        "    field 0..6 F : uint (A as B);\n"
+        "    pattern 7 1;\n"
+        "    derived D[3] : int = @#e;\n"
+        "}\n\n"
+        "expr #e = {F} - 1;\n\n"
+        'enum #n {\n    16 "x";\n    1 "";\n}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<isa><bitset/></isa>", "<bitset> without name"),
+        ("<isa>", "x.xml:1:"),
+        ("<database/>", "not an isaspec file: its root is <database>"),
+        ('<isa><bitset name="a"/></isa>', "needs either a size or a bitset that it extends"),
+        ('<isa><expr name="a">1 +</expr></isa>', "expression '1 +'"),
+        (
+            '<isa><bitset name="a" size="8"><pattern low="0" high="2">1</pattern></bitset></isa>',
+            "<pattern> 0..2 has 1 bits",
+        ),
+    ],
+)
+def test_importer_says_what_is_wrong(text, message):
+    with pytest.raises(IsaError) as caught:
+        import_text(text, "x.xml", GRAMMAR)
+    assert message in str(caught.value)
+
+
+def test_importer_without_files(tmp_path):
+    with pytest.raises(IsaError, match="no isaspec files"):
+        import_directory(str(tmp_path))
