@@ -80,9 +80,10 @@ class Ir3Disassembler:
         """Branch and call targets of all the data (the reference's first pass)."""
         mask, match = self._renderer.branch_bits
         found = {}
+        branch_of = self._renderer.branch
         for word in set(words):
             if word & mask == match:
-                branch = self._record(word).branch
+                branch = branch_of(word)
                 if branch is not None:
                     found[word] = branch
         labels: set[int] = set()

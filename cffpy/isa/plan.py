@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cffpy.isa.buckets import common_bits, key_mask, key_values
 from cffpy.isa.expression import Tree, field_names
 from cffpy.isa.record import event_kind
 from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow
@@ -30,8 +31,6 @@ from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow
 UNUSUAL = ("unusual",)
 _MISSING: FieldRow = ("", 0, 0, "missing", -1, None, (), False)
 """Stands for a name that is not there, where that is allowed: value 0, no text."""
-_KEY_BITS = 9
-"""Bits of a word that choose the leaves to try."""
 
 
 class _Unusual(Exception):
@@ -80,6 +79,7 @@ class _Planner:
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._active: list[int] = []
         self._branching: dict[str, bool] = {}
+        self._sites: dict[tuple[str, int, int, int], int] = {}
         self.unusual = self._node(UNUSUAL, 0)
 
     def _node(self, node: tuple[Any, ...], mask: int) -> int:
@@ -285,6 +285,9 @@ class _Planner:
     ) -> int:
         width = min(high, scope.width - 1) - low + 1
         base = scope.base + low
+        alone = (root, base, width, event)
+        if not parameters and alone in self._sites:  # nothing of the scope around is seen inside
+            return self._sites[alone]
         leaves = []
         mask = (1 << width) - 1 << base
         for bitset, match, test, dontcare in self._isa["roots"][root][1]:
@@ -293,7 +296,10 @@ class _Planner:
             mask |= self.masks[display]
             leaves.append((match << base, (test & ~dontcare) << base, dontcare << base, display))
         ones = (1 << width) - 1
-        return self._node(("site", event, base, ones, tuple(leaves)), mask)
+        site = self._node(("site", event, base, ones, tuple(leaves)), mask)
+        if not parameters:
+            self._sites[alone] = site
+        return site
 
     # roots
 
@@ -301,23 +307,24 @@ class _Planner:
         """The plan of a root: how its leaves are found, and the leaves."""
         size, rows = self._isa["roots"][name]
         leaves = []
-        branches: list[tuple[int, int]] = []
+        branching: list[int] = []
         for bitset, match, mask, dontcare in rows:
             display = self.display(_Scope(bitset, 0, size, None, ()))
             test = mask & ~dontcare
             leaves.append((match, test, dontcare, display))
             if self._may_branch(bitset):
-                branches.append((match, test))
-        key = _key_mask(leaves, size)
+                branching.append(len(leaves) - 1)
+        key = key_mask(leaves, size)
         buckets: dict[int, list[int]] = {}
         for number, (match, test, _dontcare, _display) in enumerate(leaves):
-            for value in _values(key, match, test):
+            for value in key_values(key, match, test):
                 buckets.setdefault(value, []).append(number)
         return {
             "key": key,
             "buckets": {value: tuple(numbers) for value, numbers in buckets.items()},
             "leaves": tuple(leaves),
-            "branch": _common_bits(branches),
+            "branch": common_bits([leaves[number][:2] for number in branching]),
+            "branching": frozenset(branching),
         }
 
     def _may_branch(self, bitset: int) -> bool:
@@ -344,40 +351,6 @@ class _Planner:
             leaves = self._isa["roots"][root][1]
             self._branching[root] = any(self._may_branch(leaf[0]) for leaf in leaves)
         return self._branching[root]
-
-
-def _key_mask(leaves: list[tuple[int, int, int, int]], size: int) -> int:
-    """The bits that most leaves fix."""
-    uses = sorted(
-        range(size), key=lambda bit: sum(leaf[1] >> bit & 1 for leaf in leaves), reverse=True
-    )
-    mask = 0
-    for bit in uses[:_KEY_BITS]:
-        mask |= 1 << bit
-    return mask
-
-
-def _values(key: int, match: int, test: int) -> list[int]:
-    """All values of the key bits that a leaf allows."""
-    values = [match & key]
-    free = key & ~test
-    while free:
-        bit = free & -free
-        free ^= bit
-        values += [value | bit for value in values]
-    return values
-
-
-def _common_bits(leaves: list[tuple[int, int]]) -> tuple[int, int]:
-    """(mask, match) that holds for each of ``leaves``; never true for none."""
-    if not leaves:
-        return 0, 1
-    mask = -1
-    for _match, test in leaves:
-        mask &= test
-    for match, _test in leaves:
-        mask &= ~(match ^ leaves[0][0])
-    return mask, leaves[0][0] & mask
 
 
 def add_plan(isa: IsaRow, lenient: bool = False) -> IsaRow:

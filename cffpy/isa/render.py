@@ -87,56 +87,62 @@ class Renderer:
         self._groups: dict[tuple[int, ...], _Group] = {}
         self.branch_bits: tuple[int, int] = plan["branch"]
         """(mask, match): a word without these bits prints no branch target."""
+        self._branching: frozenset[int] = plan["branching"]
 
     def render(self, word: int) -> Rendered:
         """The text of ``word``, with what the statistics count and what is wrong with it."""
         rows = self._leaf_rows
         found = -1
         for number in self._buckets.get(word & self._key, ()):
-            match, test, dontcare, display = rows[number]
+            match, test, dontcare, _display = rows[number]
             if word & test == match:
-                if found >= 0:
-                    return self.exactly(word)
-                if word & dontcare:
+                if found >= 0 or word & dontcare:
                     return self.exactly(word)
                 found = number
         if found < 0:
             return False, "", (), None, ()
-        leaf = self._leaves.get(found)
-        if leaf is None:
-            display = rows[found][3]
-            if self._nodes[display][0] == "unusual":
-                return self.exactly(word)
-            leaf = self._leaves[found] = self._leaf(display)
         try:
-            groups = leaf.plans.get(word & leaf.mask)
-            if groups is None:
-                groups = self._choose(leaf, word)
-            text = ""
-            events: Events = ()
-            for group in groups:
-                piece = group.pieces.get(word & group.mask)
-                if piece is None:
-                    piece = group.fill(word)
-                text += piece[0]
-                if piece[1]:
-                    events += piece[1]
+            text, events = self._quickly(found, word)
         except _Unusual:
             return self.exactly(word)
         if BRANCH_MARK in text:
-            return self._with_branch(text, events)
+            kept = tuple(event for event in events if event & 15 != _BRANCH_KIND)
+            return True, text, kept, _branch_of(events), ()
         return True, text, events, None, ()
 
-    @staticmethod
-    def _with_branch(text: str, events: Events) -> Rendered:
-        # the branch's own event is negative: -1 - (target << 2 | relative << 1 | call), see _branch
-        branch = None
-        for event in events:
-            if event & 15 == _BRANCH_KIND:
-                value = event >> 4
-                branch = value >> 2, bool(value & 2), bool(value & 1)
-        kept = tuple(event for event in events if event & 15 != _BRANCH_KIND)
-        return True, text, kept, branch, ()
+    def branch(self, word: int) -> Branch | None:
+        """The branch that ``word`` prints, whatever else may be wrong with it."""
+        rows = self._leaf_rows
+        numbers = self._buckets.get(word & self._key, ())
+        found = [number for number in numbers if word & rows[number][1] == rows[number][0]]
+        if len(found) != 1 or found[0] not in self._branching:
+            return None
+        try:
+            return _branch_of(self._quickly(found[0], word)[1])
+        except _Unusual:
+            return self.exactly(word)[3]
+
+    def _quickly(self, number: int, word: int) -> Piece:
+        """Text and events of a word of a certain leaf."""
+        leaf = self._leaves.get(number)
+        if leaf is None:
+            display = self._leaf_rows[number][3]
+            if self._nodes[display][0] == "unusual":
+                raise _Unusual
+            leaf = self._leaves[number] = self._leaf(display)
+        groups = leaf.plans.get(word & leaf.mask)
+        if groups is None:
+            groups = self._choose(leaf, word)
+        text = ""
+        events: Events = ()
+        for group in groups:
+            piece = group.pieces.get(word & group.mask)
+            if piece is None:
+                piece = group.fill(word)
+            text += piece[0]
+            if piece[1]:
+                events += piece[1]
+        return text, events
 
     def exactly(self, word: int) -> Rendered:
         """As ``render``, by the interpreter: slower, and the measure of it."""
@@ -354,6 +360,14 @@ class Renderer:
 _Choice = TypeVar("_Choice")
 _BRANCH_KIND = 15
 """Kind of the event that carries a branch target from its part to the whole text."""
+
+
+def _branch_of(events: Events) -> Branch | None:
+    for event in events:
+        if event & 15 == _BRANCH_KIND:
+            packed = event >> 4
+            return packed >> 2, bool(packed & 2), bool(packed & 1)
+    return None
 
 
 def _unusual(_word: int) -> Piece:

@@ -59,6 +59,7 @@ class Description:
 
     def __init__(self, files: Iterable[File]) -> None:
         self.bitsets: list[Bitset] = []
+        self._chains: dict[int, list[Bitset]] = {}
         self.enums: dict[str, Enum] = {}
         self.expressions: dict[str, NamedExpression] = {}
         self.templates: dict[str, Template] = {}
@@ -95,6 +96,9 @@ class Description:
 
     def chain(self, bitset: Bitset) -> list[Bitset]:
         """``bitset``, its parent, and so on to the root."""
+        known = self._chains.get(id(bitset))
+        if known is not None:
+            return known
         found = [bitset]
         while found[-1].extends is not None:
             parent = self.inner.get(found[-1].extends)
@@ -103,9 +107,10 @@ class Description:
                     f"bitset {found[-1].name} extends {found[-1].extends}, which is not there",
                     found[-1].place,
                 )
-            if parent in found:
+            if any(parent is other for other in found):
                 raise wrong(f"bitset {bitset.name} extends itself", bitset.place)
             found.append(parent)
+        self._chains[id(bitset)] = found
         return found
 
     def generations(self, bitset: Bitset) -> tuple[int, int]:
@@ -149,6 +154,7 @@ class _Resolver:
     def __init__(self, description: Description, generation: int) -> None:
         self._description = description
         self._generation = generation
+        self._contained: dict[str, set[str]] = {}
         self._trees: list[Tree] = []
         self._named: dict[str, int] = {}
         self._enums: dict[str, dict[int, str]] = {}
@@ -185,7 +191,9 @@ class _Resolver:
     def _check_nesting(self, root: str, around: tuple[str, ...]) -> None:
         if root in around:
             raise wrong(f"bitset {root} contains itself", self._description.roots[root].place)
-        for inner in self._description.contained(root):
+        if root not in self._contained:
+            self._contained[root] = self._description.contained(root)
+        for inner in self._contained[root]:
             self._check_nesting(inner, (*around, root))
 
     def _bitset(self, bitset: Bitset) -> BitsetRow:

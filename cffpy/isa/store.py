@@ -15,7 +15,7 @@ from cffpy._data import data_path
 from cffpy.isa.rows import IsaRow
 
 KIND = "isa"
-SCHEMA = 1
+SCHEMA = 2
 GENERATIONS = {"ir3": (300, 400, 500, 600, 700, 800), "a2xx": (200,)}
 """The sets that are compiled, each of a root file of its name, and their generations x 100."""
 
