@@ -44,8 +44,8 @@ class CompiledDescriptions(BuildHookInterface):  # type: ignore[type-arg]
             shutil.rmtree(self._folder)
 
 
-# Kind -> (schema, payload), as compiled.load_packaged asks for them.
-def _compile() -> dict[str, tuple[int, bytes]]:
+# Kind -> (schema, what write_packaged takes), as compiled.load_packaged asks for them.
+def _compile() -> dict[str, tuple[int, Any]]:
     from cffpy.isa import store as isa
     from cffpy.regdb import rows
     from cffpy.regdb import store as registers
