@@ -11,8 +11,11 @@ import functools
 
 from cffpy.isa.ir3 import tabs_of
 from cffpy.isa.render import Renderer
-from cffpy.isa.rows import IsaRow
 from cffpy.isa.store import load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.isa.rows import IsaRow
 
 _CF_BYTES = 6
 _DWORD = 0xFFFFFFFF

@@ -15,10 +15,12 @@ because the compiled form is marshal data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeAlias
 
-Tree: TypeAlias = tuple[Any, ...]
+Tree: TypeAlias = "tuple[Any, ...]"
 
 PRECEDENCE = {
     "||": 1,

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any
 
 from cffpy.isa.expression import evaluate, wrap
-from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow, LeafRow
+from cffpy.isa.rows import BITSET, ENUM
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cffpy.isa.rows import FieldRow, IsaRow, LeafRow
 
 MAXIMUM_ERRORS = 4
 """Errors kept for one line of the listing."""

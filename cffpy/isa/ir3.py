@@ -9,10 +9,14 @@ from __future__ import annotations
 import struct
 
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS
-from cffpy.isa.record import BARY, CHSH, END, NOP_NAME, OTHER, Record, make_record
+from cffpy.isa.record import BARY, CHSH, END, NOP_NAME, OTHER, make_record
 from cffpy.isa.render import Renderer
 from cffpy.isa.statistics import stats_block
 from cffpy.isa.store import load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.isa.record import Record
 
 _MAXIMUM_BAD = 6
 """Instructions in a row without match or with errors, after which the listing stops."""

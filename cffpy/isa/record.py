@@ -7,7 +7,9 @@ counted is what the template *prints*, in its order.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 (REPEAT, NOP, NAME, SY, SS, CONST, GPR, REPEATED, DST, HALF, SWIZ) = range(11)
 """Kinds of events: printed fields that the statistics know. An event is ``value << 4 | kind``."""
@@ -32,9 +34,9 @@ _KINDS = {
 }
 _NAMES = {"nop": NOP_NAME, "end": END, "chsh": CHSH, "bary.f": BARY}
 
-Events: TypeAlias = tuple[int, ...]
-RegisterState: TypeAlias = tuple[bool, bool, int, int]
-Maxima: TypeAlias = tuple[int, int, int]
+Events: TypeAlias = "tuple[int, ...]"
+RegisterState: TypeAlias = "tuple[bool, bool, int, int]"
+Maxima: TypeAlias = "tuple[int, int, int]"
 
 CLEAR: RegisterState = (False, False, 0, 0)
 """No operand pending: half, repeated, file, number."""
@@ -64,7 +66,7 @@ def name_event(name: str) -> int:
     return _NAMES.get(name, OTHER) << 4 | NAME
 
 
-class Record(NamedTuple):
+class Record:
     """One word, ready for any place in any program of its generation.
 
     ``plain``: matched, without errors, branch or a name that the listing watches. ``body``: from
@@ -74,19 +76,43 @@ class Record(NamedTuple):
     pending before; ``after``: what is pending behind it then.
     """
 
-    plain: bool
-    category: int
-    cycles: int
-    body: str
-    counts: int
-    stall: int
-    maxima: Maxima
-    after: RegisterState
-    events: Events
-    name: int
-    branch: tuple[int, bool, bool] | None
-    errors: tuple[str, ...]
-    matched: bool
+    __slots__ = (
+        "after",
+        "body",
+        "branch",
+        "category",
+        "counts",
+        "cycles",
+        "errors",
+        "events",
+        "matched",
+        "maxima",
+        "name",
+        "plain",
+        "stall",
+    )
+
+    def __init__(
+        self,
+        matched: bool,
+        category: int,
+        events: Events,
+        branch: tuple[int, bool, bool] | None,
+        errors: tuple[str, ...],
+    ) -> None:
+        self.matched = matched
+        self.category = category
+        self.events = events
+        self.branch = branch
+        self.errors = errors
+        self.plain = False
+        self.body = ""
+        self.cycles = 0
+        self.counts = 0
+        self.stall = 0
+        self.name = UNNAMED
+        self.maxima: Maxima = (0, 0, 0)
+        self.after: RegisterState = CLEAR
 
 
 def follow_registers(events: Events, state: RegisterState) -> tuple[Maxima, RegisterState]:
@@ -177,21 +203,14 @@ def make_record(
     stall = STALL_START if category == 4 else 1 + repeat + nop
     if ss_last:
         stall |= STALL_SS
-    maxima, after = follow_registers(events, CLEAR) if registers else ((0, 0, 0), CLEAR)
-    plain = matched and not errors and branch is None and name <= OTHER
+    record = Record(matched, category, events, branch, errors)
+    record.plain = plain = matched and not errors and branch is None and name <= OTHER
     body = f"[{word >> 32:08x}x_{word & 0xFFFFFFFF:08x}x] {text}"
-    return Record(
-        plain,
-        category,
-        cycles + repeated_cycles,
-        body + "\n" if plain else body,
-        counts,
-        stall,
-        maxima,
-        after,
-        events,
-        name,
-        branch,
-        errors,
-        matched,
-    )
+    record.body = body + "\n" if plain else body
+    record.cycles = cycles + repeated_cycles
+    record.counts = counts
+    record.stall = stall
+    record.name = name
+    if registers:
+        record.maxima, record.after = follow_registers(events, CLEAR)
+    return record

@@ -8,20 +8,25 @@ something to report, goes to the interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
-
 from cffpy.isa.expression import binary
 from cffpy.isa.interpret import BRANCH_MARK, Interpreter, basic_text, sign_extend
 from cffpy.isa.record import NAME, Events, event_kind, name_event
-from cffpy.isa.rows import IsaRow
 
-Branch: TypeAlias = tuple[int, bool, bool]
-Rendered: TypeAlias = tuple[bool, str, Events, Branch | None, tuple[str, ...]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias, TypeVar
+
+    from cffpy.isa.rows import IsaRow
+
+    _Choice = TypeVar("_Choice")
+
+Branch: TypeAlias = "tuple[int, bool, bool]"
+Rendered: TypeAlias = "tuple[bool, str, Events, Branch | None, tuple[str, ...]]"
 """(matched, text, events, branch, errors)"""
-Piece: TypeAlias = tuple[str, Events]
-Printer: TypeAlias = Callable[[int], Piece]
-Value: TypeAlias = Callable[[int], int]
+Piece: TypeAlias = "tuple[str, Events]"
+Printer: TypeAlias = "Callable[[int], Piece]"
+Value: TypeAlias = "Callable[[int], int]"
 
 _PIECES = 1 << 14
 """Pieces remembered for each group."""
@@ -357,7 +362,6 @@ class Renderer:
         return text, events
 
 
-_Choice = TypeVar("_Choice")
 _BRANCH_KIND = 15
 """Kind of the event that carries a branch target from its part to the whole text."""
 

@@ -23,12 +23,14 @@ order in which the reference tries them.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
 
 ENUM = "enum"
 BITSET = "bitset"
 
-IsaRow: TypeAlias = dict[str, Any]
-BitsetRow: TypeAlias = tuple[str, int, tuple[Any, ...]]
-FieldRow: TypeAlias = tuple[str, int, int, str, int, Any, tuple[tuple[str, str], ...], bool]
-LeafRow: TypeAlias = tuple[int, int, int, int]
+IsaRow: TypeAlias = "dict[str, Any]"
+BitsetRow: TypeAlias = "tuple[str, int, tuple[Any, ...]]"
+FieldRow: TypeAlias = "tuple[str, int, int, str, int, Any, tuple[tuple[str, str], ...], bool]"
+LeafRow: TypeAlias = "tuple[int, int, int, int]"

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from cffpy.isa.record import (
     CLEAR,
     CONVERSIONS,
@@ -15,11 +13,14 @@ from cffpy.isa.record import (
     STALL_SS,
     STALL_START,
     SY_COUNT,
-    Maxima,
-    Record,
-    RegisterState,
     follow_registers,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cffpy.isa.record import Maxima, Record, RegisterState
 
 _SFU_CYCLES = 10
 """Cycles that an instruction of category 4 keeps a later (ss) waiting."""
