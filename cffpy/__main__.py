@@ -38,6 +38,10 @@ def _run(arguments: list[str]) -> int:
     debug = os.environ.get("CFFPY_DEBUG", "") not in ("", "0") or arguments[:1] == ["--debug"]
 
     def action() -> int:
+        if arguments[:1] == ["dump"]:  # without click, which costs as much as a small capture
+            from cffpy.cli.dump import run as dump
+
+            return dump(arguments[1:])
         from cffpy.cli.main import run
 
         return run(arguments)

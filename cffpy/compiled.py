@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Compiled descriptions: built once from their sources, kept by content, loaded in milliseconds.
 
-A compiled file is a header, then the compiled bytes. In a wheel it is built in and trusted. In a
-checkout, or for a user's own descriptions, it lies in the user's cache directory; it is used while
-the sources have the names, sizes and times that they had, or, failing that, the same content.
-Anything odd about a cached file means: compile anew. Deleting the cache is always safe.
+A compiled file is a header, then parts (a generation each), of which only the one that is asked for
+is read. In a wheel it is built in and trusted. In a checkout, or for a user's own descriptions, it
+lies in the user's cache directory; it is used while the sources have the names, sizes and times
+that they had, or, failing that, the same content. Anything odd about a cached file means: compile
+anew. Deleting the cache is always safe.
 
-No pickle: the payload is marshal data, read only from the package or the user's own 0700 directory.
+No pickle: header and parts are marshal data, read only from the package or the user's own 0700
+directory.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ import marshal
 import os
 import sys
 import zlib
-from collections.abc import Callable, Sequence
 
 from cffpy._data import data_path, is_checkout
 
-_MAGIC = b"CFFPYDB1"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
-Signature = list[tuple[str, int, int]]
+_MAGIC = b"CFFPYDB2"
+_FIXED = len(_MAGIC) + 4  # the magic, and the header's length
+_FIRST_READ = 4096  # bytes; mostly holds the whole header
 
 
 def cache_directory() -> str | None:
@@ -41,48 +47,105 @@ def packaged_path(kind: str) -> str:
 
 
 def load(
-    kind: str, schema: int, sources: Sequence[str], compile_sources: Callable[[], bytes]
-) -> bytes:
-    """The compiled form of ``sources`` (paths): from the cache, or made by ``compile_sources``.
+    kind: str,
+    schema: int,
+    sources: Sequence[str],
+    compile_sources: Callable[[], Mapping[str, bytes]],
+    part: str,
+) -> bytes | None:
+    """A part of the compiled form of ``sources`` (paths): cached, or by ``compile_sources``.
 
     ``kind`` names the sort of description ("registers", "isa"); ``schema`` is the number of the
-    compiled form's layout, raised when it changes.
+    compiled form's layout, raised when it changes. None: there is no such part.
     """
     directory = cache_directory()
     if directory is None:
-        return compile_sources()
+        return compile_sources().get(part)
     signature = _signature(sources)
-    where = zlib.crc32("\0".join(os.path.abspath(path) for path in sources).encode())
+    where = zlib.crc32("\0".join([os.path.abspath(path) for path in sources]).encode())
     path = os.path.join(directory, f"{kind}-{where:08x}.bin")
-    cached = _read(path, schema)
+    cached = _CompiledFile.open(path, schema)
     if cached is not None:
-        header, payload = cached
-        if header["signature"] == signature:
-            return payload
-        if header["digest"] == _digest(sources):
-            _write(path, schema, signature, header["digest"], payload)
-            return payload
-    payload = compile_sources()
-    _write(path, schema, signature, _digest(sources), payload)
-    return payload
+        fresh = cached.header["signature"] == signature
+        if fresh or cached.header["digest"] == _digest(sources):
+            parts = cached.parts([part] if fresh else list(cached.header["parts"]))
+            if parts is not None:
+                if not fresh:
+                    _write(path, schema, signature, cached.header["digest"], parts)
+                return parts.get(part)
+    compiled = compile_sources()
+    _write(path, schema, signature, _digest(sources), compiled)
+    return compiled.get(part)
 
 
-def load_packaged(kind: str, schema: int) -> bytes | None:
-    """The compiled form that came with the wheel, or None (a checkout, or another Python)."""
+def load_packaged(kind: str, schema: int, part: str) -> bytes | None:
+    """A part of the compiled form that came with the wheel.
+
+    None for a checkout, for another Python than the wheel was built with, or for no such part.
+    """
     if is_checkout():
         return None
-    cached = _read(packaged_path(kind), schema)
-    return None if cached is None else cached[1]
+    cached = _CompiledFile.open(packaged_path(kind), schema)
+    parts = None if cached is None else cached.parts([part])
+    return None if parts is None else parts.get(part)
 
 
-def write_packaged(path: str, schema: int, payload: bytes) -> None:
+def write_packaged(path: str, schema: int, parts: Mapping[str, bytes]) -> None:
     """Write the compiled form that a wheel carries (called by the build)."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
-        file.write(_file_bytes(schema, [], "", payload))
+        file.write(_file_bytes(schema, [], "", parts))
 
 
-def _signature(sources: Sequence[str]) -> Signature:
+class _CompiledFile:
+    """A compiled file whose header was read and found usable."""
+
+    def __init__(self, path: str, header: dict[str, Any], start: int) -> None:
+        self.path = path
+        self.header = header
+        #: Byte offset of the first part.
+        self._start = start
+
+    @classmethod
+    def open(cls, path: str, schema: int) -> _CompiledFile | None:
+        """The file, or None where it is missing, damaged or of another schema or Python."""
+        try:
+            with open(path, "rb", buffering=0) as file:
+                data = file.read(_FIRST_READ)
+                if data[: len(_MAGIC)] != _MAGIC:
+                    return None
+                start = _FIXED + int.from_bytes(data[len(_MAGIC) : _FIXED], "little")
+                if start > len(data):
+                    data += file.read(start - len(data))
+            header = marshal.loads(data[_FIXED:start])
+            if header["schema"] != schema or header["python"] != sys.implementation.cache_tag:
+                return None
+        except (OSError, ValueError, EOFError, TypeError, KeyError):
+            return None
+        return cls(path, header, start)
+
+    def parts(self, names: Sequence[str]) -> dict[str, bytes] | None:
+        """Those of the named parts that there are; None where one is damaged."""
+        found = {}
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                for name in names:
+                    place = self.header["parts"].get(name)
+                    if place is None:
+                        continue
+                    offset, length, checksum = place
+                    file.seek(self._start + offset)
+                    data = file.read(length)
+                    if zlib.crc32(data) != checksum:
+                        return None
+                    found[name] = data
+        except (OSError, ValueError, TypeError):
+            return None
+        return found
+
+
+def _signature(sources: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Names, sizes and times of the sources."""
     found = []
     for path in sources:
         status = os.stat(path)
@@ -102,43 +165,41 @@ def _digest(sources: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _file_bytes(schema: int, signature: Signature, digest: str, payload: bytes) -> bytes:
+def _file_bytes(
+    schema: int,
+    signature: list[tuple[str, int, int]],
+    digest: str,
+    parts: Mapping[str, bytes],
+) -> bytes:
+    places = {}
+    offset = 0
+    for name, data in parts.items():
+        places[name] = (offset, len(data), zlib.crc32(data))
+        offset += len(data)
     header = marshal.dumps(
         {
             "schema": schema,
             "python": sys.implementation.cache_tag,
             "signature": signature,
             "digest": digest,
-            "crc": zlib.crc32(payload),
+            "parts": places,
         }
     )
-    return _MAGIC + len(header).to_bytes(4, "little") + header + payload
+    return b"".join([_MAGIC, len(header).to_bytes(4, "little"), header, *parts.values()])
 
 
-def _read(path: str, schema: int) -> tuple[dict[str, object], bytes] | None:
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-        if data[:8] != _MAGIC:
-            return None
-        end = 12 + int.from_bytes(data[8:12], "little")
-        header = marshal.loads(data[12:end])
-        if header["schema"] != schema or header["python"] != sys.implementation.cache_tag:
-            return None
-        payload = data[end:]
-        if header["crc"] != zlib.crc32(payload):
-            return None
-        return header, payload
-    except (OSError, ValueError, EOFError, TypeError, KeyError):
-        return None
-
-
-def _write(path: str, schema: int, signature: Signature, digest: object, payload: bytes) -> None:
+def _write(
+    path: str,
+    schema: int,
+    signature: list[tuple[str, int, int]],
+    digest: str,
+    parts: Mapping[str, bytes],
+) -> None:
     temporary = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with open(temporary, "wb") as file:
-            file.write(_file_bytes(schema, signature, str(digest), payload))
+            file.write(_file_bytes(schema, signature, digest, parts))
         os.replace(temporary, path)
     except OSError:
         return  # a read-only home only costs speed

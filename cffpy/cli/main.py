@@ -25,8 +25,12 @@ class _Row(NamedTuple):
 
 
 COMMANDS = {
-    "dump": _Row("cffpy.cli.dump", "dump", "Decode captures as Mesa's cffdump prints them."),
+    "dump": _Row(
+        "cffpy.cli.dump_command", "dump", "Decode captures as Mesa's cffdump prints them."
+    ),
     "info": _Row("cffpy.cli.info", "info", "What is in a capture: GPU, submits, buffers, damage."),
+    "disasm": _Row("cffpy.cli.disasm", "disasm", "Disassemble a shader binary."),
+    "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
     "db": _Row("cffpy.cli.db", "db", "The register database: look up, check, import."),
 }
 

@@ -8,8 +8,6 @@ the marks that the reference clears at a file's start. Nothing is cleared betwee
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 #: Bits of the enable mask: in which render modes a draw-state group is loaded.
 BINNING, GMEM, SYSMEM = 1, 2, 4
 ALL_MODES = BINNING | GMEM | SYSMEM
@@ -20,46 +18,68 @@ GROUP_DISABLE, GROUP_DISABLE_ALL, GROUP_LOAD_IMMEDIATE = 2, 4, 8
 GROUP_COUNT = 32
 
 
-@dataclass(slots=True)
 class DrawStateGroup:
     """A draw-state group that waits for the next draw. ``ndwords`` at ``gpuaddr``."""
 
-    group_id: int
-    enable_mask: int
-    flags: int
-    ndwords: int
-    gpuaddr: int
+    __slots__ = ("enable_mask", "flags", "gpuaddr", "group_id", "ndwords")
+
+    def __init__(
+        self, group_id: int, enable_mask: int, flags: int, ndwords: int, gpuaddr: int
+    ) -> None:
+        self.group_id = group_id
+        self.enable_mask = enable_mask
+        self.flags = flags
+        self.ndwords = ndwords
+        self.gpuaddr = gpuaddr
 
 
-@dataclass(slots=True)
 class CpState:
     """The command processor's state."""
 
-    #: Register offset -> last value written; a register never written reads as 0.
-    registers: dict[int, int] = field(default_factory=dict)
-    #: Registers written in this file, up to the last draw; since then: ``rewritten``.
-    written_before: set[int] = field(default_factory=set)
-    #: Registers written since the last draw.
-    rewritten: set[int] = field(default_factory=set)
+    __slots__ = (
+        "bin_rectangle",
+        "draw_count",
+        "draws",
+        "enable_mask",
+        "groups",
+        "ib_level",
+        "loading_groups",
+        "needs_wfi",
+        "registers",
+        "render_mode",
+        "rewritten",
+        "skip_ib2_global",
+        "skip_ib2_local",
+        "thread",
+        "written_before",
+    )
 
-    groups: list[DrawStateGroup | None] = field(default_factory=lambda: [None] * GROUP_COUNT)
-    loading_groups: bool = False
-    enable_mask: int = ALL_MODES
-    render_mode: str | None = None
-    thread: str | None = None
-    skip_ib2_global: bool = False
-    skip_ib2_local: bool = False
-    needs_wfi: bool = False
+    def __init__(self) -> None:
+        #: Register offset -> last value written; a register never written reads as 0.
+        self.registers: dict[int, int] = {}
+        #: Registers written in this file, up to the last draw; since then: ``rewritten``.
+        self.written_before: set[int] = set()
+        #: Registers written since the last draw.
+        self.rewritten: set[int] = set()
 
-    #: Nesting of indirect buffers and draw-state groups; 0 is the submit's own stream.
-    ib_level: int = 0
-    #: Draws since the stream at each level began.
-    draws: list[int] = field(default_factory=lambda: [0] * 16)
-    #: Draws, blits and dispatches of this file so far.
-    draw_count: int = 0
+        self.groups: list[DrawStateGroup | None] = [None] * GROUP_COUNT
+        self.loading_groups = False
+        self.enable_mask = ALL_MODES
+        self.render_mode: str | None = None
+        self.thread: str | None = None
+        self.skip_ib2_global = False
+        self.skip_ib2_local = False
+        self.needs_wfi = False
 
-    #: The bin's rectangle as last told: left, top, right, bottom.
-    bin_rectangle: tuple[int, int, int, int] = (0, 0, 0, 0)
+        #: Nesting of indirect buffers and draw-state groups; 0 is the submit's own stream.
+        self.ib_level = 0
+        #: Draws since the stream at each level began.
+        self.draws = [0] * 16
+        #: Draws, blits and dispatches of this file so far.
+        self.draw_count = 0
+
+        #: The bin's rectangle as last told: left, top, right, bottom.
+        self.bin_rectangle = (0, 0, 0, 0)
 
     def start_file(self) -> None:
         """Clear what a file's start, and its first accepted GPU id, clear."""

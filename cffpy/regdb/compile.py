@@ -48,8 +48,8 @@ _COMMON_DOMAIN = "AXXX"
 _Context = tuple[tuple[str, int], ...]
 
 
-def compile_directory(directory: str, edition: str) -> bytes:
-    """The compiled form of an edition, as store.py keeps it."""
+def compile_directory(directory: str, edition: str) -> dict[str, bytes]:
+    """The parts of an edition's compiled form, as store.py keeps them."""
     files = read_directory(directory)
     compiled = {
         chip: marshal.dumps(compile_generation(files, chip, root))
@@ -57,7 +57,8 @@ def compile_directory(directory: str, edition: str) -> bytes:
     }
     if not compiled:
         raise RegisterDbError("no generation: no file aNxx.regs with an enum 'chip'", directory)
-    return marshal.dumps({"edition": edition, "generations": compiled})
+    overview = {"edition": edition, "chips": tuple(compiled)}
+    return {rows.OVERVIEW: marshal.dumps(overview), **compiled}
 
 
 def read_directory(directory: str) -> dict[str, Description]:

@@ -31,7 +31,10 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-SCHEMA = 1
+SCHEMA = 2
+
+#: The part of the compiled form that tells {"edition": name, "chips": names}; each chip is another.
+OVERVIEW = "overview"
 
 REGISTER, ARRAY, STRIPE = range(3)
 

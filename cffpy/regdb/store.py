@@ -28,23 +28,21 @@ def load(directory: str | None, chip: str) -> dict[str, Any]:
     Raises RegisterDbError where the directory is no edition, its descriptions are wrong, or it does
     not describe the chip.
     """
-    generations = _payload(directory)["generations"]
-    row = generations.get(chip)
+    row = _part(directory, chip)
     if row is None:
-        known = ", ".join(generations)
+        known = ", ".join(chips(directory))
         raise RegisterDbError(f"the register database describes no {chip}, only {known}")
-    loaded: dict[str, Any] = marshal.loads(row)
-    return loaded
+    return row
 
 
 def chips(directory: str | None) -> tuple[str, ...]:
     """The generations that an edition describes, lowest first."""
-    return tuple(_payload(directory)["generations"])
+    return tuple(_overview(directory)["chips"])
 
 
 def edition(directory: str | None) -> str:
     """The name of an edition, such as "mesa 25.0.7"."""
-    name: str = _payload(directory)["edition"]
+    name: str = _overview(directory)["edition"]
     return name
 
 
@@ -86,20 +84,26 @@ def edition_name(directory: str) -> str:
         return os.path.basename(os.path.abspath(directory))
 
 
-def compile_edition(directory: str) -> bytes:
-    """Parse and compile an edition: the payload that ``load`` reads, also for the wheel."""
+def compile_edition(directory: str) -> dict[str, bytes]:
+    """Parse and compile an edition: the parts that ``load`` reads, also for the wheel."""
     from cffpy.regdb.compile import compile_directory
 
     return compile_directory(directory, edition_name(directory))
 
 
-def _payload(directory: str | None) -> dict[str, Any]:
-    content = compiled.load_packaged(KIND, rows.SCHEMA) if directory is None else None
+def _overview(directory: str | None) -> dict[str, Any]:
+    found = _part(directory, rows.OVERVIEW)
+    assert found is not None  # every compiled form has it
+    return found
+
+
+def _part(directory: str | None, name: str) -> dict[str, Any] | None:
+    content = compiled.load_packaged(KIND, rows.SCHEMA, name) if directory is None else None
     if content is None:
         path = data_path("register_db") if directory is None else directory
         sources = source_files(path)
-        content = compiled.load(KIND, rows.SCHEMA, sources, lambda: compile_edition(path))
-    loaded: dict[str, Any] = marshal.loads(content)
+        content = compiled.load(KIND, rows.SCHEMA, sources, lambda: compile_edition(path), name)
+    loaded: dict[str, Any] | None = None if content is None else marshal.loads(content)
     return loaded
 
 

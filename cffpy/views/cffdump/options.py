@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 #: Query modes: which draws a query prints.
 QUERY_ALL, QUERY_WRITTEN, QUERY_DELTA = range(3)
@@ -12,8 +12,7 @@ QUERY_ALL, QUERY_WRITTEN, QUERY_DELTA = range(3)
 LAST_SUBMIT = 0x7FFFFFF
 
 
-@dataclass(frozen=True, slots=True)
-class DumpOptions:
+class DumpOptions(NamedTuple):
     """What to print. Field names follow the command line options."""
 
     summary: bool = False
