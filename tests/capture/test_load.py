@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Sections to records: when buffers live and die, numbers of submits, texts."""
+
+from __future__ import annotations
+
+from cffpy.capture.load import Identity, Record, Submit, Text, read_records
+from cffpy.capture.memory import MemoryImage
+from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.writer import (
+    NewSection,
+    address_section,
+    buffer_sections,
+    capture_bytes,
+    chip_id_section,
+    command_section,
+    command_stream_section,
+    gpu_id_section,
+)
+
+
+def records(*sections: NewSection) -> list[tuple[Record, list[int]]]:
+    """Each record with the addresses of the buffers that are there when it comes."""
+    image = MemoryImage()
+    found = [
+        (record, [buffer.gpuaddr for buffer in image.buffers])
+        for record in read_records(iter_sections(capture_bytes(sections)), image)
+    ]
+    assert image.buffers == (), "the file's end drops all"
+    return found
+
+
+def test_buffers_accumulate_until_the_first_address_behind_a_stream() -> None:
+    first = command_stream_section(0x1000, 1)
+    found = records(
+        *buffer_sections(0x1000, bytes(4)),
+        *buffer_sections(0x2000, bytes(4)),
+        first,
+        command_stream_section(0x2000, 2, short=True),
+        *buffer_sections(0x3000, bytes(4)),
+        *buffer_sections(0x4000, bytes(4)),
+        first,
+    )
+    assert found == [
+        (Submit(0, 0x1000, 1), [0x1000, 0x2000]),
+        (Submit(1, 0x2000, 2), [0x1000, 0x2000]),
+        (Submit(2, 0x1000, 1), [0x3000, 0x4000]),
+    ]
+
+
+def test_contents_behind_a_stream_without_an_address_drop_nothing() -> None:
+    contents = buffer_sections(0, bytes(8))[1]
+    found = records(
+        *buffer_sections(0x1000, bytes(4)),
+        command_stream_section(0x1000, 1),
+        contents,
+        command_stream_section(0x1000, 1),
+    )
+    assert [there for _, there in found] == [[0x1000], [0x1000]]
+
+
+def test_an_address_without_contents_drops_and_adds_nothing() -> None:
+    found = records(
+        *buffer_sections(0x1000, bytes(4)),
+        command_stream_section(0x1000, 1),
+        address_section(0x5000, 64),
+        command_stream_section(0x1000, 1),
+    )
+    assert [there for _, there in found] == [[0x1000], []]
+
+
+def test_addresses_are_64_bits_wide_where_the_section_has_them() -> None:
+    found = records(
+        *buffer_sections(0x1_0000_1000, bytes(4)),
+        command_stream_section(0x1_0000_1000, 3),
+        *buffer_sections(0x1_0000_1000, bytes(4), short=True),
+        command_stream_section(0x1_0000_1000, 3, short=True),
+    )
+    assert found == [
+        (Submit(0, 0x1_0000_1000, 3), [0x1_0000_1000]),
+        (Submit(1, 0x1000, 3), [0x1000]),
+    ]
+
+
+def test_texts_end_at_their_nul_and_keep_every_byte() -> None:
+    found = records(
+        NewSection(SectionType.TEST, b"a test\0rest"),
+        command_section("odd"),
+        NewSection(SectionType.VERT_SHADER, b"\xff\x80"),
+        NewSection(SectionType.FRAG_SHADER, b""),
+    )
+    assert [record for record, _ in found] == [
+        Text(SectionType.TEST, "a test"),
+        Text(SectionType.CMD, "odd"),
+        Text(SectionType.VERT_SHADER, "\xff\x80"),
+        Text(SectionType.FRAG_SHADER, ""),
+    ]
+
+
+def test_identities_and_what_is_passed_over() -> None:
+    found = records(
+        NewSection(SectionType.NONE, b"x"),
+        gpu_id_section(630),
+        NewSection(SectionType.PROGRAM, b"code"),
+        NewSection(99, b"unknown"),
+        chip_id_section(0x1_4305_0A01),
+    )
+    assert [record for record, _ in found] == [Identity(630, 0), Identity(0, 0x1_4305_0A01)]
+
+
+def test_a_section_cut_short_gives_a_buffer_of_what_is_there() -> None:
+    image = MemoryImage()
+    data = capture_bytes(buffer_sections(0x1000, bytes(range(16))))
+    for cut in (4, 6):
+        stream = capture_bytes([command_stream_section(0x1000, 4)])
+        cut_file = data[:-cut]
+        seen = []
+        for _ in read_records(iter_sections(cut_file), image):
+            seen.append(image.buffers)
+        assert seen == []
+        sections = [*iter_sections(cut_file), *iter_sections(stream)]
+        for _ in read_records(sections, image):
+            place = image.place(0x1000)
+            assert place is not None
+            assert place.words.count == (16 - cut) // 4
+            assert image.remaining(0x1000) == 16
