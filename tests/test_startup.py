@@ -10,14 +10,17 @@ from pathlib import Path
 import pytest
 
 COSTLY = {
+    "click",
     "rich",
     "construct",
     "lark",
     "numpy",
     "asyncio",
+    "dataclasses",
     "hashlib",
     "importlib.metadata",
     "importlib.resources",
+    "inspect",
     "json",
     "logging",
     "multiprocessing",
