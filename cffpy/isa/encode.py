@@ -22,20 +22,22 @@ from cffpy.isa.render import Renderer
 from cffpy.isa.store import load
 
 _ROOT = "#instruction"
+_SHOWN = 80
+"""Characters of a wrong text that the error repeats."""
 _OPEN_BITS = 14
 """Open bits over which a condition may be solved by trying."""
 _NUMBER = {
-    "uint": re.compile(r"\d+"),
-    "int": re.compile(r"-?\d+"),
-    "hex": re.compile(r"[0-9a-f]+"),
-    "offset": re.compile(r"[+-]\d+"),
-    "uoffset": re.compile(r"\+\d+"),
-    "float": re.compile(r"-?(\d+\.\d+|inf|nan)"),
-    "bool": re.compile(r"\d+"),
-    "bool_inv": re.compile(r"\d+"),
+    "uint": re.compile(r"[0-9]{1,20}"),
+    "int": re.compile(r"-?[0-9]{1,20}"),
+    "hex": re.compile(r"[0-9a-f]{1,16}"),
+    "offset": re.compile(r"[+-][0-9]{1,20}"),
+    "uoffset": re.compile(r"\+[0-9]{1,20}"),
+    "float": re.compile(r"-?([0-9]{1,40}\.[0-9]{1,20}|inf|nan)"),
+    "bool": re.compile(r"[0-9]{1,20}"),
+    "bool_inv": re.compile(r"[0-9]{1,20}"),
 }
-_TARGET = re.compile(r"(-?\d+)|([A-Za-z_]\w*)")
-_NUMBERED_LABEL = re.compile(r"(?:l|fxn)(\d+)")
+_TARGET = re.compile(r"(-?[0-9]{1,20})|([A-Za-z_]\w*)")
+_NUMBERED_LABEL = re.compile(r"(?:l|fxn)([0-9]{1,20})")
 _EMPTY_IS_ZERO = ("offset", "uoffset")
 
 
@@ -81,7 +83,8 @@ class Assembler:
         self._labels = labels or {}
         for word in self._words():
             return word
-        raise IsaError(f"not an instruction of generation {self._generation // 100}: {text!r}")
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+        raise IsaError(f"not an instruction of generation {self._generation // 100}: {shown!r}")
 
     def visible(self, word: int) -> int:
         """The bits of ``word`` that its text tells; 0 for a word that matches nothing."""

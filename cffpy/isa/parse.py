@@ -288,7 +288,10 @@ def load_grammar() -> Lark:
 
 def parse(text: str, file: str, grammar: Lark | None = None) -> File:
     """The model of one file's text. Raises IsaError with the place of what is wrong."""
-    return dsl.parse(grammar or load_grammar(), _Builder(file), text, file, IsaError)
+    try:
+        return dsl.parse(grammar or load_grammar(), _Builder(file), text, file, IsaError)
+    except RecursionError:
+        raise IsaError("an expression is nested too deeply", file) from None
 
 
 def parse_expression(text: str, grammar: Lark | None = None) -> Tree:

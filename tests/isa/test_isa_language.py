@@ -295,6 +295,11 @@ def test_what_cannot_be_resolved_is_said(text, message):
     assert str(caught.value).startswith("t.isa:1:")
 
 
+def test_endless_nesting_is_said():
+    with pytest.raises(IsaError, match="nested too deeply"):
+        parse("expr x = " + "!" * 50_000 + "1;", "t.isa", GRAMMAR)
+
+
 def test_a_missing_import_is_said():
     with pytest.raises(IsaError, match=r"imported file b\.isa is not there"):
         with_imports([parse('import "b.isa";', "a.isa", GRAMMAR)], "a.isa")

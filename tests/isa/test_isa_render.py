@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cffpy.errors import IsaError
 from cffpy.isa.encode import Assembler
 from cffpy.isa.ir3 import Ir3Disassembler
 from cffpy.isa.render import Renderer
@@ -101,6 +102,36 @@ def test_encoding_undoes_decoding(case):
         # whatever differs prints alike: in bits not shown, or another way to write the same
         same = disassembler(generation).instruction(word & seen | again & ~seen)
         assert same[0] == text
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(GENERATIONS), st.text("().,<>#+-_ 0129abcdefghlmnoprstuvwxyz", max_size=40))
+def test_assembling_any_text_gives_an_instruction_or_an_error(generation, text):
+    try:
+        word = assembler(generation).assemble(text)
+    except IsaError:
+        return
+    assert disassembler(generation).instruction(word)[0] == text.strip()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 10_000,
+        "(sy)" * 5_000,
+        "add.f " + "r0.x, " * 3_000,
+        "mov.f32f32 r0.x, (" + "9" * 10_000 + ".000000)",
+        "mov.u32u32 r0.x, " + "9" * 10_000,
+        "jump #" + "9" * 10_000,
+        "jump #\0",
+        "mov.u32u32 r0.x, \N{SUPERSCRIPT TWO}",
+        "",
+    ],
+)
+def test_assembling_nonsense_is_an_error_of_one_short_line(text):
+    with pytest.raises(IsaError) as caught:
+        assembler(6).assemble(text)
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
