@@ -117,8 +117,11 @@ class Machine:
                 may_start = False
             kind, number, size = headers[data[index]]
             if kind == REGISTERS:
-                sink.write(number, level + 1)
-                self.write_registers(number, Payload(words, index + 1, size - 1), level + 2)
+                values = data[index + 1 : index + size].tolist()
+                if sink.write(number, values, level + 1):
+                    self._store(number, values)
+                else:
+                    self.write_registers(number, values, level + 2)
                 sink.write_done(Payload(words, index, size), level + 1)
             elif kind == OPCODE:
                 handler, loads_groups, is_effect = handlers[number]
@@ -212,6 +215,11 @@ class Machine:
         segment.misses = recorder.misses
         self.segments_recorded += 1
 
+    def wrote(self, register: int) -> int | None:
+        """The value that the segment being recorded has given a register, or None."""
+        recorder = self._recorder
+        return None if recorder is None else recorder.written(register)
+
     def read_register(self, register: int) -> int:
         """A register's value for text: 0 if it was never written."""
         value = self.state.registers.get(register, 0)
@@ -221,13 +229,12 @@ class Machine:
 
     # -- registers --------------------------------------------------------------------------
 
-    def write_registers(self, register: int, payload: Payload, level: int) -> None:
+    def write_registers(self, register: int, values: list[int], level: int) -> None:
         """Write consecutive registers from ``register`` on."""
         state = self.state
         registers, rewritten, tell = state.registers, state.rewritten, self.sink.register
-        self.sink.begin_registers()
-        values = payload.dwords()
         recorder = self._recorder
+        self.sink.begin_registers()
         for value in values:
             if state.needs_wfi and register not in _BANKED:
                 self.sink.write_without_wfi(register)
@@ -237,6 +244,21 @@ class Machine:
                 recorder.pending[register] = value
             tell(register, value, level)
             register += 1
+
+    def _store(self, register: int, values: list[int]) -> None:
+        """Write consecutive registers that the sink knows of already."""
+        state = self.state
+        if len(values) == 1:
+            state.registers[register] = values[0]
+            state.rewritten.add(register)
+            if self._recorder is not None:
+                self._recorder.pending[register] = values[0]
+            return
+        written = dict(zip(range(register, register + len(values)), values, strict=True))
+        state.registers.update(written)
+        state.rewritten.update(written)
+        if self._recorder is not None:
+            self._recorder.pending.update(written)
 
     # -- draw-state groups ------------------------------------------------------------------
 

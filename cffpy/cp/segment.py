@@ -109,6 +109,11 @@ class Recorder:
         if register not in self.registers and register not in self.pending:
             self.guards.setdefault(register, value)
 
+    def written(self, register: int) -> int | None:
+        """The value that the segment has given a register so far, or None."""
+        value = self.pending.get(register)
+        return self.registers.get(register) if value is None else value
+
     def accept(self, ndwords: int, mark: int) -> None:
         """The packet that ran, of ``ndwords``, belongs to the segment."""
         self.packets += 1

@@ -113,8 +113,12 @@ class Sink:
 
     # -- register writes --------------------------------------------------------------------
 
-    def write(self, register: int, level: int) -> None:
-        """A packet that writes registers from ``register`` on (types 0 and 4)."""
+    def write(self, register: int, values: list[int], level: int) -> bool:
+        """A packet (of type 0 or 4) writes ``values`` to the registers from ``register`` on.
+
+        True: the sink has taken it as a whole, and ``register`` need not be called for each.
+        """
+        return False
 
     def begin_registers(self, always_shown: bool = False) -> None:
         """A run of registers begins: ``register`` follows for each, in order.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.capture.memory import Words
 from cffpy.pm4.layouts import REG_RMW, REG_WRITE, SET_CONSTANT, WIDE_REG_WRITE
 
 if TYPE_CHECKING:
@@ -29,14 +28,13 @@ def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
         return
     register = _CONTEXT_REGISTERS + index
     if not add:
-        machine.write_registers(register, payload.rest(1), level + 1)
+        machine.write_registers(register, payload.rest(1).dwords(), level + 1)
         return
     machine.break_segment()
     source, addend = payload[1], payload[2]
     machine.sink.register_sum(register, addend, source, level)
     total = (addend + machine.state.value(source)) & 0xFFFFFFFF
-    words = Words(0, memoryview(total.to_bytes(4, "little")))
-    machine.write_registers(register, type(payload)(words, 0, 1), level + 1)
+    machine.write_registers(register, [total], level + 1)
 
 
 def cp_reg_rmw(machine: Machine, payload: Payload, level: int) -> None:

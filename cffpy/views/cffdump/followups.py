@@ -98,10 +98,7 @@ def _scratch(decoder: Decoder, names: list[str]) -> list[tuple[str, FollowUp]]:
 
     def dump_scratch(view: CffdumpSink, value: int, level: int) -> None:
         if not view.quiet3:
-            view.machine.break_segment()
-            registers = view.machine.state.registers
-            shown = [str(registers.get(first + number, 0)) for number in range(4, 8)]
-            view.put(f"{LEVELS[level]}:{','.join(shown)}\n")
+            view.put_values(LEVELS[level], range(first + 4, first + 8))
 
     return [(name, dump_scratch) for name in names]
 

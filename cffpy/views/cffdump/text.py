@@ -24,7 +24,9 @@ from cffpy.views.cffdump.hexdump import float_rows, hex_rows
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, reference_fields, reference_half
 from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
+from cffpy.views.cffdump.segment_text import SegmentText
 from cffpy.views.cffdump.shaders import ShaderText
+from cffpy.views.cffdump.writes import WriteTable
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
@@ -72,9 +74,7 @@ class CffdumpSink(Sink):
         self.in_summary = False
         self._summary = options.summary
         self._sampled_draw = 0
-        self._segment_start = -1
-        #: Address latch and variants behind the last recorded packet.
-        self._segment_exit: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
+        self._recording: SegmentText | None = None
         self._dumped: dict[tuple[int, int], int] = {}
         self._dumped_drops = 0
         self._group_hex: dict[tuple[Words, int, int, int], str] = {}
@@ -104,7 +104,7 @@ class CffdumpSink(Sink):
             self.put,
         )
         self._packet_lines: dict[tuple[int, int, int], str] = {}
-        self._write_lines: dict[tuple[int, int], str] = {}
+        self._writes = WriteTable(self.registers, self.machine.image)
         self._plans = [
             (name and _DOMAINS.get(name, name), DETAILS.get(name or ""))
             for name in self.machine.packet_names
@@ -186,29 +186,40 @@ class CffdumpSink(Sink):
 
     def segment_begin(self) -> int:
         self._flush_if_full()
-        self._segment_start = len(self._chunks)
+        self._recording = SegmentText(len(self._chunks))
         return self.segment_mark()
 
     def segment_mark(self) -> int:
-        self._segment_exit = self.gpuaddr_lo, self.decoder.variants_key
+        assert self._recording is not None
+        self._recording.exit_state = self.gpuaddr_lo, self.decoder.variants_key
         return len(self._chunks)
 
     def segment_end(self, mark: int) -> tuple[object, int]:
-        chunks, start = self._chunks, self._segment_start
-        self._segment_start = -1
-        text = "".join(chunks[start:mark])
-        chunks[start:mark] = [text]
-        return (text, *self._segment_exit), len(text)
+        recorded = self._recording
+        assert recorded is not None
+        self._recording = None
+        return recorded, recorded.finish(self._chunks, mark)
 
     def segment_replay(self, payload: object) -> None:
-        assert isinstance(payload, tuple)
-        text, self.gpuaddr_lo, variants_key = payload
-        self.put(text)
+        assert isinstance(payload, SegmentText)
+        if payload.holes:
+            self._chunks.extend(payload.filled(self.machine.state.registers))
+        else:
+            self.put(payload.text)
+        self.gpuaddr_lo, variants_key = payload.exit_state
         self.decoder.restore(variants_key)
         self._flush_if_full()
 
+    def put_values(self, tabs: str, registers: range) -> None:
+        """A line of register values that a segment does not keep, but asks for anew."""
+        values = self.machine.state.registers
+        if self._recording is not None:
+            self._recording.add_hole(len(self._chunks), tabs, registers, self.machine.wrote)
+        shown = ",".join([str(values.get(register, 0)) for register in registers])
+        self.put(f"{tabs}:{shown}\n")
+
     def _flush_if_full(self) -> None:
-        if len(self._chunks) > _CHUNKS and self._segment_start < 0:
+        if len(self._chunks) > _CHUNKS and self._recording is None:
             self.flush()
 
     # -- packets ----------------------------------------------------------------------------
@@ -262,15 +273,15 @@ class CffdumpSink(Sink):
 
     # -- registers --------------------------------------------------------------------------
 
-    def write(self, register: int, level: int) -> None:
+    def write(self, register: int, values: list[int], level: int) -> bool:
         self._flush_if_full()
-        if not self.quiet3:
-            key = (register, level)
-            line = self._write_lines.get(key)
-            if line is None:
-                name = self.registers.entry(register).name
-                line = self._write_lines[key] = f"{LEVELS[level]}write {name} ({register:04x})\n"
-            self.put(line)
+        # complaints about a missing wait-for-idle stand between the registers
+        whole = not self.machine.state.needs_wfi
+        if self.quiet3:
+            return whole and self._writes.run(register, len(values)) is not None
+        text = self._writes.text(register, values, level) if whole else None
+        self.put(self._writes.head(register, level) if text is None else text)
+        return text is not None
 
     def write_done(self, packet: Payload, level: int) -> None:
         if not self.quiet3:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The text of a segment, with holes where register values stand that differ from run to run.
+
+See cffpy.cp.segment. Scratch registers count tiles and draws: were their values part of a segment's
+guards, none would ever be replayed on a3xx and a4xx.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+
+class _Hole:
+    """A line of register values; those that the segment wrote itself are known."""
+
+    __slots__ = ("chunk", "tabs", "values")
+
+    def __init__(self, chunk: int, tabs: str, values: list[tuple[int, int | None]]) -> None:
+        #: Which chunk of the text it is.
+        self.chunk = chunk
+        self.tabs = tabs
+        #: Register, and its value if the segment wrote it before this line.
+        self.values = values
+
+    def line(self, registers: Mapping[int, int]) -> str:
+        shown = [
+            str(registers.get(register, 0) if known is None else known)
+            for register, known in self.values
+        ]
+        return f"{self.tabs}:{','.join(shown)}\n"
+
+
+class SegmentText:
+    """What a segment puts out, and the view's state behind it."""
+
+    __slots__ = ("_start", "exit_state", "holes", "pieces", "text")
+
+    def __init__(self, start: int) -> None:
+        self._start = start
+        #: Address latch and current variants behind the last packet.
+        self.exit_state: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
+        self.holes: list[_Hole] = []
+        #: The text; with holes, ``pieces`` before, between and behind them.
+        self.text = ""
+        self.pieces: list[str] = []
+
+    def add_hole(
+        self,
+        chunk: int,
+        tabs: str,
+        registers: Iterable[int],
+        wrote: Callable[[int], int | None],
+    ) -> None:
+        """The chunk that is put next is a line of register values."""
+        self.holes.append(
+            _Hole(chunk, tabs, [(register, wrote(register)) for register in registers])
+        )
+
+    def finish(self, chunks: list[str], mark: int) -> int:
+        """Take the text from ``chunks``, up to ``mark``, and leave it there as one chunk.
+
+        Returns the number of characters.
+        """
+        start = self._start
+        self.text = "".join(chunks[start:mark])
+        self.holes = [hole for hole in self.holes if hole.chunk < mark]
+        for hole in self.holes:
+            self.pieces.append("".join(chunks[start : hole.chunk]))
+            start = hole.chunk + 1
+        self.pieces.append("".join(chunks[start:mark]))
+        size = len(self.text)
+        chunks[self._start : mark] = [self.text]
+        if self.holes:
+            self.text = ""
+        else:
+            self.pieces.clear()
+        return size
+
+    def filled(self, registers: Mapping[int, int]) -> Iterator[str]:
+        """The text in pieces, with the holes filled from the registers as they are now."""
+        for piece, hole in zip(self.pieces, self.holes, strict=False):
+            yield piece
+            yield hole.line(registers)
+        yield self.pieces[-1]

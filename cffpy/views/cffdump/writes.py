@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Text of whole register-write packets: the line ``write NAME (offset)`` and the registers' lines.
+
+Most writes of a capture are the same few registers with the same few values; their text is kept by
+register, values and level. Runs with a register that shows more than its value are not taken: they
+go the long way, register by register.
+"""
+
+from __future__ import annotations
+
+from cffpy.views.cffdump.quirks import LEVELS
+from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.capture.memory import MemoryImage
+
+#: Registers of a run whose text is kept, at most.
+_RUN_LIMIT = 16
+
+#: Texts kept at most.
+_TEXTS_LIMIT = 1 << 15
+
+
+class WriteTable:
+    """Texts of register-write packets, in the current database and memory image."""
+
+    def __init__(self, registers: RegisterTable, image: MemoryImage) -> None:
+        self._registers = registers
+        self._image = image
+        self._epoch = -1
+        self._texts: dict[tuple[int, int, tuple[int, ...]], str] = {}
+        self._heads: dict[tuple[int, int], str] = {}
+        #: (First register, number) -> entries with the width of each, or None for the long way.
+        self._runs: dict[tuple[int, int], list[tuple[RegisterEntry, int]] | None] = {}
+
+    def head(self, register: int, level: int) -> str:
+        """The line ``write NAME (offset)``."""
+        key = (register, level)
+        head = self._heads.get(key)
+        if head is None:
+            name = self._registers.entry(register).name
+            head = self._heads[key] = f"{LEVELS[level]}write {name} ({register:04x})\n"
+        return head
+
+    def text(self, register: int, values: list[int], level: int) -> str | None:
+        """The whole text of a run of registers, or None where it must go the long way."""
+        if self._epoch != self._image.epoch:
+            self._epoch = self._image.epoch
+            self._texts.clear()
+        key = (register, level, tuple(values))
+        text = self._texts.get(key)
+        if text is None:
+            run = self.run(register, len(values))
+            if run is None:
+                return None
+            text = self._make(register, run, values, level)
+            if len(values) <= _RUN_LIMIT:
+                if len(self._texts) >= _TEXTS_LIMIT:
+                    self._texts.clear()
+                self._texts[key] = text
+        return text
+
+    def run(self, register: int, count: int) -> list[tuple[RegisterEntry, int]] | None:
+        """The registers of a run and their dwords; None if one needs more than its value.
+
+        That is a follow-up, another register's value, or an upper half without its lower one.
+        """
+        key = (register, count)
+        if key not in self._runs:
+            if len(self._runs) >= _TEXTS_LIMIT:
+                self._runs.clear()
+            self._runs[key] = self._make_run(register, count)
+        return self._runs[key]
+
+    def _make_run(self, register: int, count: int) -> list[tuple[RegisterEntry, int]] | None:
+        run = []
+        position = 0
+        while position < count:
+            entry = self._registers.entry(register + position)
+            if not entry.is_plain or (entry.wide and not entry.is_low):
+                return None
+            dwords = 2 if entry.wide else 1
+            run.append((entry, dwords))
+            position += dwords
+        return run
+
+    def _make(
+        self, register: int, run: list[tuple[RegisterEntry, int]], values: list[int], level: int
+    ) -> str:
+        tabs = LEVELS[level + 1]
+        parts = [self.head(register, level)]
+        position = 0
+        for entry, dwords in run:
+            value = values[position]
+            position += dwords
+            if position > len(values):
+                break  # a lone lower half at a packet's end prints nothing
+            if dwords == 2:
+                value |= values[position - 1] << 32
+            parts.append(tabs + self._registers.line(entry, value))
+        return "".join(parts)
