@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MAXIMUM_BAD = 6
 """Instructions in a row without match or with errors, after which the listing stops."""
 _NOPS_AFTER_END = 4
-_RECORDS = 1 << 17
+_RECORDS = 1 << 16
 """Distinct words that are remembered."""
 _PROGRAM_BYTES = 1 << 25
 """Bytes of programs and their texts that are remembered."""
