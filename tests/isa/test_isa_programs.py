@@ -164,6 +164,40 @@ def test_an_operand_left_open_counts_for_the_next():
     assert first[-3] == second[-3]
 
 
+EDITION = """
+    bitset #instruction size 64 { display "{NAME} #{TARGET}"; }
+    bitset call extends #instruction {
+        field 0..31 TARGET : branch call;
+        pattern 32..63 00000000000000000000000000000001;
+    }
+    bitset jump extends #instruction {
+        field 0..31 TARGET : absbranch;
+        pattern 32..63 00000000000000000000000000000010;
+    }
+    bitset nop extends #instruction {
+        display "{REPEAT}{NAME}{REPEAT:align=12}";
+        field 0..31 REPEAT : uoffset;
+        pattern 32..63 00000000000000000000000000000000;
+    }
+"""
+
+
+def test_another_edition_with_calls_absolute_targets_and_columns(tmp_path):
+    (tmp_path / "ir3.isa").write_text(EDITION)
+    disassembler = Ir3Disassembler(6, str(tmp_path))
+    shown = disassembler.disassemble(pack(2 << 32 | 2, 1 << 32 | 1, 7, 1 << 32 | 9), 0)
+    texts = [text_of(line) for line in shown.split("\n")[:7]]
+    assert texts == ["jump #l2", "call #fxn2", "", "fxn2:", "l2:", "+7nop       +7", "call #9"]
+    # a reference with a column pads, and is none that the statistics know: 7 cycles, not 14
+    assert shown.split("\n")[6].startswith(":0:0003:0010[")
+
+
+def test_call_target_at_the_start_has_no_empty_line(tmp_path):
+    (tmp_path / "ir3.isa").write_text(EDITION)
+    shown = Ir3Disassembler(6, str(tmp_path)).disassemble(pack(1 << 32), 1).split("\n")
+    assert [text_of(line) for line in shown[:2]] == ["fxn0:", "call #fxn0"]
+
+
 @pytest.mark.parametrize("generation", range(3, 9))
 def test_noise_neither_crashes_nor_hangs(generation):
     noise = random.Random(generation).randbytes(1 << 20)
