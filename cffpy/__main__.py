@@ -19,7 +19,20 @@ def main() -> None:
     if arguments == ["--version"]:
         _print_version()
         return
-    sys.exit(_run(arguments))
+    code = _run(arguments)
+    if arguments[:1] == ["dump"]:
+        _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> None:
+    """Exit at once: tearing the interpreter down would free a decoder's objects one by one."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        code = code or 1
+    os._exit(code)
 
 
 def _print_version() -> None:

@@ -24,27 +24,35 @@ Fields that are absent from a short tail, and bits that no field names, are 0.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
 from cffpy.errors import CffpyError
+from cffpy.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    BytesReader = Callable[..., tuple[int, ...]]
+    DwordsReader = Callable[..., tuple[int, ...]]
 
 BytesLike = bytes | bytearray | memoryview
-BytesReader = Callable[..., tuple[int, ...]]
-DwordsReader = Callable[..., tuple[int, ...]]
 
 
 class LayoutError(CffpyError):
     """Data too short for a layout, or values that do not fit it."""
 
 
-class Bits(NamedTuple):
+class Bits(Record):
     """Bits ``low`` to ``high``, both included, of a dword."""
 
-    name: str
-    low: int
-    high: int
-    default: int | None
+    __slots__ = ("default", "high", "low", "name")
+
+    def __init__(self, name: str, low: int, high: int, default: int | None) -> None:
+        self.name = name
+        self.low = low
+        self.high = high
+        self.default = default
 
     @property
     def mask(self) -> int:
@@ -52,25 +60,33 @@ class Bits(NamedTuple):
         return (1 << (self.high - self.low + 1)) - 1
 
 
-class Field(NamedTuple):
+class Field(Record):
     """A number of ``size`` bytes (4 or 8), or a dword divided into ``parts``."""
 
-    name: str
-    size: int
-    optional: bool
-    default: int | None
-    parts: tuple[Bits, ...]
+    __slots__ = ("default", "name", "optional", "parts", "size")
+
+    def __init__(
+        self, name: str, size: int, optional: bool, default: int | None, parts: tuple[Bits, ...]
+    ) -> None:
+        self.name = name
+        self.size = size
+        self.optional = optional
+        self.default = default
+        self.parts = parts
 
 
-class Place(NamedTuple):
+class Place(Record):
     """Where a value stands: the dword's index from the layout's start, lowest bit, width in bits.
 
     The width of a u64 is 64: it goes on in the next dword.
     """
 
-    dword: int
-    low: int
-    width: int
+    __slots__ = ("dword", "low", "width")
+
+    def __init__(self, dword: int, low: int, width: int) -> None:
+        self.dword = dword
+        self.low = low
+        self.width = width
 
 
 def u32(name: str, *, optional: bool = False, default: int | None = None) -> Field:

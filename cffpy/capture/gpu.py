@@ -10,16 +10,21 @@ bin in bits 47:32. Up to a6xx, core, major and minor are the digits of the GPU i
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from cffpy.record import Record
 
 
-class Gpu(NamedTuple):
+class Gpu(Record):
     """A GPU. ``gpu_id`` or ``chip_id`` is 0 where only the other one names it."""
 
-    gpu_id: int
-    chip_id: int
-    generation: int  # 2..7: a2xx..a7xx
-    name: str  # e.g. "FD630"
+    __slots__ = ("chip_id", "generation", "gpu_id", "name")
+
+    def __init__(self, gpu_id: int, chip_id: int, generation: int, name: str) -> None:
+        self.gpu_id = gpu_id
+        self.chip_id = chip_id
+        #: 2..7: a2xx..a7xx
+        self.generation = generation
+        #: e.g. "FD630"
+        self.name = name
 
     @property
     def is_64bit(self) -> bool:

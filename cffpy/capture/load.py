@@ -7,9 +7,6 @@ after an RD_CMDSTREAM_ADDR drops every buffer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
-
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.rd import (
     Section,
@@ -19,31 +16,45 @@ from cffpy.container.rd import (
     gpu_address,
     gpu_id,
 )
+from cffpy.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 
-class Submit(NamedTuple):
+class Submit(Record):
     """One command stream to execute: ``ndwords`` at ``gpuaddr``. ``number`` counts from 0."""
 
-    number: int
-    gpuaddr: int
-    ndwords: int
+    __slots__ = ("gpuaddr", "ndwords", "number")
+
+    def __init__(self, number: int, gpuaddr: int, ndwords: int) -> None:
+        self.number = number
+        self.gpuaddr = gpuaddr
+        self.ndwords = ndwords
 
 
-class Text(NamedTuple):
+class Text(Record):
     """A section of text, up to its NUL: ``type`` is TEST, CMD, VERT_SHADER or FRAG_SHADER."""
 
-    type: int
-    text: str
+    __slots__ = ("text", "type")
+
+    def __init__(self, section_type: int, text: str) -> None:
+        self.type = section_type
+        self.text = text
 
 
-class Identity(NamedTuple):
+class Identity(Record):
     """A section that names the GPU; ``chip_id`` or ``gpu_id`` is 0."""
 
-    gpu_id: int
-    chip_id: int
+    __slots__ = ("chip_id", "gpu_id")
+
+    def __init__(self, gpu_id: int, chip_id: int) -> None:
+        self.gpu_id = gpu_id
+        self.chip_id = chip_id
 
 
-Record = Submit | Text | Identity
+CaptureRecord = Submit | Text | Identity
 
 _TEXTS = (
     SectionType.TEST,
@@ -53,7 +64,7 @@ _TEXTS = (
 )
 
 
-def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Record]:
+def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[CaptureRecord]:
     """The records of a file in order. While one is handled, ``image`` is as the file has it there.
 
     Text is decoded as latin-1, so that every byte survives.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_right
-from typing import NamedTuple
 
 #: Dwords of hex text that are rendered at once.
 _HEX_PAGE = 512
@@ -60,11 +59,8 @@ class Words:
         return swapped.tobytes().hex(" ", 4)
 
 
-class Place(NamedTuple):
-    """Where an address lies: dword ``position`` of ``words``."""
-
-    words: Words
-    position: int
+#: Where an address lies: the words, and the index of the dword in them.
+Place = tuple[Words, int]
 
 
 class Buffer:
@@ -152,7 +148,7 @@ class MemoryImage:
         if buffer is None:
             return None
         offset = gpuaddr - buffer.gpuaddr
-        return Place(buffer.words(offset & 3), offset >> 2)
+        return buffer.words(offset & 3), offset >> 2
 
     def remaining(self, gpuaddr: int) -> int:
         """Bytes from this address to the declared end of its buffer; 0 where there is none."""

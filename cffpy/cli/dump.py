@@ -6,12 +6,13 @@ from __future__ import annotations
 import gc
 import sys
 
-from cffpy.cli.dump_options import UsageProblem, parse
+from cffpy.cli.dump_options import parse
+from cffpy.cli.getopt_long import UsageProblem
 from cffpy.cli.output import (
     EXIT_OK,
     EXIT_USAGE,
+    PagedOutput,
     is_terminal,
-    paged_output,
     print_warning,
     use_colour,
     write_all,
@@ -69,7 +70,7 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
     # Nearly all objects live to the end: collecting them costs a third of the time.
     gc.disable()
     failed = False
-    with paged_output(pager) as stream:
+    with PagedOutput(pager) as stream:
         dump = Dump(options, lambda data: write_all(stream, data), print_warning, register_db, gpu)
         for name in files:
             dump.begin(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of ``cffpy dump``: one table, read by getopt to decode and by click for the help.
+"""The options of ``cffpy dump``: one table, for getopt_long and for click's help.
 
 The command line is the reference's: getopt_long with its abbreviations and options behind files.
 click's own parser would cost more than decoding a small capture does.
@@ -7,16 +7,13 @@ click's own parser would cost more than decoding a small capture does.
 
 from __future__ import annotations
 
+from cffpy.cli.getopt_long import UsageProblem, split
 from cffpy.views.cffdump.options import QUERY_ALL, QUERY_DELTA, QUERY_WRITTEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-
-class UsageProblem(Exception):
-    """The command line is wrong; ``str()`` says how."""
 
 
 class Option:
@@ -125,14 +122,9 @@ OPTIONS = (
 
 def parse(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     """The settings that were given, and the files. Raises UsageProblem."""
-    import getopt
-
-    short = "".join([row.short + (":" if row.metavar else "") for row in OPTIONS if row.short])
-    longs = [row.long + ("=" if row.metavar else "") for row in OPTIONS]
-    try:
-        given, files = getopt.gnu_getopt(arguments, short, longs)
-    except getopt.GetoptError as problem:
-        raise UsageProblem(f"{problem.msg}.") from None
+    shorts = {row.short: bool(row.metavar) for row in OPTIONS if row.short}
+    longs = {row.long: bool(row.metavar) for row in OPTIONS}
+    given, files = split(arguments, shorts, longs)
     rows = {f"--{row.long}": row for row in OPTIONS}
     rows.update({f"-{row.short}": row for row in OPTIONS if row.short})
     settings: dict[str, Any] = {}

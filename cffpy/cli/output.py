@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from subprocess import Popen
+    from types import TracebackType
+    from typing import IO, Any, BinaryIO, TypeVar
+
     from rich.console import Console
+
+    _Item = TypeVar("_Item")
 
 EXIT_OK = 0
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
-
-_Item = TypeVar("_Item")
 
 _UNBOUNDED = 4096  # columns
 _LESS_FLAGS = "FRSMKX"  # as the reference: quit if short, raw colours, chop lines, keep the screen
@@ -80,46 +83,56 @@ def pager_command() -> str | None:
     return "less" if which("less") else None
 
 
-@contextmanager
-def paged_output(pager: bool = True) -> Iterator[BinaryIO]:
-    """An unbuffered binary file for big output: the pager's input, or standard output itself.
+class PagedOutput:
+    """A context manager: an unbuffered binary file for big output.
 
-    The pager runs only where standard output is a terminal. Quitting it is no error: writing then
-    raises BrokenPipeError inside the block, which ends the block quietly.
+    The file is a pager's input where ``pager`` is asked for and standard output is a terminal, else
+    standard output itself. Quitting the pager is no error: writing then raises BrokenPipeError
+    inside the block, which ends the block quietly.
     """
-    command = pager_command() if pager and is_terminal(sys.stdout) else None
-    if command is None:
-        sys.stdout.flush()
-        with open(sys.stdout.fileno(), "wb", buffering=0, closefd=False) as raw:
-            yield raw
-        return
-    with _pager_process(command) as stream:
-        yield stream
 
+    def __init__(self, pager: bool = True) -> None:
+        self._command = pager_command() if pager and is_terminal(sys.stdout) else None
+        self._process: Popen[bytes] | None = None
+        self._interrupt: Any = None
+        self._stream: BinaryIO
 
-@contextmanager
-def _pager_process(command: str) -> Iterator[BinaryIO]:
-    import signal
-    import subprocess
+    def __enter__(self) -> BinaryIO:
+        if self._command is None:
+            sys.stdout.flush()
+            self._stream = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
+            return self._stream
+        import signal
+        import subprocess
 
-    environment = dict(os.environ)
-    environment.setdefault("LESS", _LESS_FLAGS)
-    process = subprocess.Popen(
-        command, shell=True, stdin=subprocess.PIPE, env=environment, bufsize=0
-    )
-    stream = process.stdin
-    assert stream is not None
-    # Ctrl-C belongs to the pager, which stops its own search or following with it.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield stream  # type: ignore[misc]  # IO[bytes] of an unbuffered pipe is a raw file
-    except BrokenPipeError:
-        pass
-    finally:
+        environment = dict(os.environ)
+        environment.setdefault("LESS", _LESS_FLAGS)
+        process = self._process = subprocess.Popen(
+            self._command, shell=True, stdin=subprocess.PIPE, env=environment, bufsize=0
+        )
+        assert process.stdin is not None
+        self._stream = process.stdin  # type: ignore[assignment]
+        # Ctrl-C belongs to the pager, which stops its own search or following with it.
+        self._interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return self._stream
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if self._process is None:
+            self._stream.close()
+            return False
+        import signal
+        from contextlib import suppress
+
         with suppress(BrokenPipeError):
-            stream.close()
-        process.wait()
-        signal.signal(signal.SIGINT, before)
+            self._stream.close()
+        self._process.wait()
+        signal.signal(signal.SIGINT, self._interrupt)
+        return kind is BrokenPipeError
 
 
 def write_all(stream: BinaryIO, data: bytes) -> None:

@@ -8,13 +8,11 @@ Facts: the format that freedreno's libwrap and turnip write and Mesa's cffdump r
 
 from __future__ import annotations
 
-from enum import IntEnum
-
 from cffpy.layout import Layout, u32, u64
 
 
-class SectionType(IntEnum):
-    """The types of sections that writers are known to use."""
+class SectionType:
+    """The types of sections that writers are known to use: plain numbers."""
 
     NONE = 0
     TEST = 1
@@ -38,10 +36,10 @@ class SectionType(IntEnum):
 
 def section_name(section_type: int) -> str:
     """The name in the format's documents, e.g. ``RD_GPUADDR``; ``type 99`` if there is none."""
-    try:
-        return f"RD_{SectionType(section_type).name}"
-    except ValueError:
-        return f"type {section_type}"
+    for name, number in vars(SectionType).items():
+        if number == section_type and name.isupper():
+            return f"RD_{name}"
+    return f"type {section_type}"
 
 
 #: Before each section; ``size`` is the payload's, in bytes, and need not be a multiple of 4.

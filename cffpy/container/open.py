@@ -14,12 +14,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from typing import Protocol
 
 from cffpy.container.damage import Damage
 from cffpy.errors import ContainerError
 from cffpy.layout import BytesLike
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Protocol
+
+    class _Member(Protocol):
+        """A compressed member being decompressed: what bz2, lzma and zstd have in common."""
+
+        @property
+        def eof(self) -> bool: ...
+        @property
+        def needs_input(self) -> bool: ...
+        @property
+        def unused_data(self) -> bytes: ...
+        def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
+
 
 DEFAULT_MAX_BYTES = 4 << 30
 _INPUT_STEP = 64 << 10  # bytes of compressed data taken at a time
@@ -167,18 +182,6 @@ def _too_large(name: str, limit: int) -> ContainerError:
 
 
 # --- decompressors ----------------------------------------------------------------------------
-
-
-class _Member(Protocol):
-    """One compressed member being decompressed: what bz2, lzma and zstd have in common."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
 
 
 class _GzipMember:

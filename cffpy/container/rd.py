@@ -11,9 +11,6 @@ given out, and the rest is recorded with its offset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import (
     CHIP_ID,
@@ -26,6 +23,11 @@ from cffpy.container.layouts import (
     section_name,
 )
 from cffpy.layout import BytesLike, Layout
+from cffpy.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = (
     "Damage",
@@ -44,15 +46,18 @@ __all__ = (
 _SIZE_LIMIT = 1 << 31
 
 
-class Section(NamedTuple):
+class Section(Record):
     """One section. ``offset`` is that of its header in the decompressed file, in bytes.
 
     ``type`` is a plain number: compare it with ``SectionType``; unknown types pass through.
     """
 
-    type: int
-    offset: int
-    payload: memoryview
+    __slots__ = ("offset", "payload", "type")
+
+    def __init__(self, section_type: int, offset: int, payload: memoryview) -> None:
+        self.type = section_type
+        self.offset = offset
+        self.payload = payload
 
 
 def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterator[Section]:

@@ -65,7 +65,8 @@ class Machine:
         self.packet_names: list[str | None] = [
             database.enum_name(PACKET_ENUM, opcode, variants) for opcode in range(_OPCODES)
         ]
-        self._handlers = [TABLE.get(name or "", NO_ROW) for name in self.packet_names]
+        rows = [TABLE.get(name or "", NO_ROW) for name in self.packet_names]
+        self._handlers = [(row.handler, row.loads_groups, row.is_effect) for row in rows]
 
     def enum_name(self, enum: str, number: int) -> str | None:
         """Name of an enum's value in this generation, or None."""
@@ -79,7 +80,7 @@ class Machine:
         if place is None:
             self.sink.no_command_stream()
         else:
-            self.run(place.words, place.position, ndwords, 0)
+            self.run(*place, ndwords, 0)
 
     def descend(self, gpuaddr: int, ndwords: int, level: int) -> bool:
         """Run ``ndwords`` of commands at ``gpuaddr``, one IB level down; False if not captured."""
@@ -88,7 +89,7 @@ class Machine:
         if place is None:
             return False
         self.state.ib_level += 1
-        self.run(place.words, place.position, ndwords, level)
+        self.run(*place, ndwords, level)
         self.state.ib_level -= 1
         return True
 
@@ -295,7 +296,7 @@ class Machine:
         place = self.image.place(group.gpuaddr)
         if place is None:
             return
-        self.sink.group_stream(place.words, place.position, group.ndwords, level + 1)
+        self.sink.group_stream(*place, group.ndwords, level + 1)
         state.ib_level += 1
-        self.run(place.words, place.position, group.ndwords, level + 1)
+        self.run(*place, group.ndwords, level + 1)
         state.ib_level -= 1

@@ -8,12 +8,14 @@ that returns a bool may veto: the machine then does not descend.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import NamedTuple
-
 from cffpy.capture.memory import Words
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.layout import Layout
+from cffpy.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 
 class Payload:
@@ -56,15 +58,18 @@ class Payload:
         return Payload(self.words, self.index + skip, self.count - skip)
 
 
-class Draw(NamedTuple):
+class Draw(Record):
     """A draw, blit, dispatch or resolve event. ``name`` is the packet's name."""
 
-    name: str
-    #: Primitive type, kind of blit, "compute", or "EVENT:<name>", as the reference labels it.
-    label: str | None
-    num_indices: int
-    #: False for a draw without indices: it is not counted and has no register summary.
-    counted: bool
+    __slots__ = ("counted", "label", "name", "num_indices")
+
+    def __init__(self, name: str, label: str | None, num_indices: int, counted: bool) -> None:
+        self.name = name
+        #: Primitive type, kind of blit, "compute", or "EVENT:<name>", as the reference labels it.
+        self.label = label
+        self.num_indices = num_indices
+        #: False for a draw without indices: it is not counted and has no register summary.
+        self.counted = counted
 
 
 class Sink:

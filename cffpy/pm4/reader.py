@@ -6,8 +6,6 @@ The order of the tests is the reference's: types 0, 4, 3, 7, 2, on every generat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cffpy.layout import Layout
 from cffpy.pm4.layouts import (
     TYPE0_HEADER,
@@ -16,6 +14,10 @@ from cffpy.pm4.layouts import (
     TYPE4_HEADER,
     TYPE7_HEADER,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Kinds of a packet: it writes registers, has an opcode, is one idle dword, or is none.
 REGISTERS, OPCODE, IDLE, BAD = range(4)

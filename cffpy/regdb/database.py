@@ -8,9 +8,8 @@ offset and whose conditions hold: what is declared first wins.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
 
+from cffpy.record import Record
 from cffpy.regdb.rows import (
     ARRAY,
     REGISTER,
@@ -22,20 +21,27 @@ from cffpy.regdb.rows import (
     ValueRow,
 )
 
-#: Current variant (its position in the varset's enum) of each varset that has one.
-Variants = Mapping[str, int]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
-#: A part of a register's name: ("name", text), ("index", number, enum name or None), ("dot",),
-#: ("high",) for the upper half of an address, ("plus", dwords) for any other offset inside it.
-NamePart = tuple[Any, ...]
+    #: Current variant (its position in the varset's enum) of each varset that has one.
+    Variants = Mapping[str, int]
+    #: A part of a register's name: ("name", text), ("index", number, enum name or None), ("dot",),
+    #: ("high",) for the upper half of an address, ("plus", dwords) for any other offset inside it.
+    NamePart = tuple[Any, ...]
 
 
-class Found(NamedTuple):
+class Found(Record):
     """What an offset means. ``type`` is None for a hole in an array; ``dwords`` is 1 or 2."""
 
-    parts: tuple[NamePart, ...]
-    type: TypeRow | None
-    dwords: int
+    __slots__ = ("dwords", "parts", "type")
+
+    def __init__(self, parts: tuple[NamePart, ...], type_row: TypeRow | None, dwords: int) -> None:
+        self.parts = parts
+        self.type = type_row
+        self.dwords = dwords
 
     @property
     def name(self) -> str:

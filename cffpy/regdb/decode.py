@@ -8,9 +8,8 @@ Formatters are built on first use and kept by the type's identity.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from cffpy.record import Record
 from cffpy.regdb.database import Database, Found, holds
 from cffpy.regdb.rows import (
     BITSET,
@@ -32,28 +31,39 @@ from cffpy.regdb.rows import (
     ValueRow,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    ValueText = Callable[[int], str]
+    #: The text of a value, and whether that depends on nothing but the value.
+    Formatter = tuple[ValueText, bool]
+
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 
-ValueText = Callable[[int], str]
 
-
-class Palette(NamedTuple):
+class Palette(Record):
     """Escape sequences around each sort of text; all empty for plain output."""
 
-    opcode: str = ""
-    name: str = ""
-    flag: str = ""
-    enum: str = ""
-    number: str = ""
-    unknown: str = ""
-    reset: str = ""
+    __slots__ = ("enum", "flag", "name", "number", "opcode", "reset", "unknown")
 
-
-class Formatter(NamedTuple):
-    """``text`` of a value; ``fixed`` is True when it depends on nothing but the value."""
-
-    text: ValueText
-    fixed: bool
+    def __init__(
+        self,
+        opcode: str = "",
+        name: str = "",
+        flag: str = "",
+        enum: str = "",
+        number: str = "",
+        unknown: str = "",
+        reset: str = "",
+    ) -> None:
+        self.opcode = opcode
+        self.name = name
+        self.flag = flag
+        self.enum = enum
+        self.number = number
+        self.unknown = unknown
+        self.reset = reset
 
 
 class Decoder:
@@ -149,8 +159,8 @@ class Decoder:
         if kind in (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET):
             inner, fixed = self._bitset(self._fields(type_row))
             if low == 0 and shr == 0 and high >= 63:
-                return Formatter(inner, fixed)
-            return Formatter(lambda value: inner(((value & mask) >> low << shr) & _ALL_BITS), fixed)
+                return inner, fixed
+            return lambda value: inner(((value & mask) >> low << shr) & _ALL_BITS), fixed
         plain, fixed = self._plain(type_row)
         unknown, reset = self.palette.unknown, self.palette.reset
 
@@ -161,7 +171,7 @@ class Decoder:
                 return f"{shown} | {unknown}{c_hex(outside)}{reset}"
             return shown
 
-        return Formatter(text, fixed)
+        return text, fixed
 
     def _plain(self, type_row: TypeRow) -> tuple[ValueText, bool]:
         """Text of the extracted value of every kind but bitsets."""

@@ -29,7 +29,11 @@ Offsets, lengths and strides are in dwords, a register's ``length`` is its numbe
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+else:
+    Any = object
 
 SCHEMA = 2
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import marshal
 import os
-from typing import Any
 
 from cffpy import compiled
 from cffpy._data import data_path
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 KIND = "registers"
 """What compiled.py calls this sort of description."""

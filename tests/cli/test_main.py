@@ -179,7 +179,7 @@ def test_tracebacks_only_when_asked_for() -> None:
     [
         "for _ in range(100000): print('line')",
         "print('one line, still in the buffer when the command ends')",
-        "with output.paged_output() as raw:\n    while True: output.write_all(raw, b'x' * 65536)",
+        "with output.PagedOutput() as raw:\n    while True: output.write_all(raw, b'x' * 65536)",
     ],
 )
 def test_a_closed_pipe_is_quiet(code: str) -> None:
@@ -237,7 +237,7 @@ def on_a_terminal(code: str, **environment: str) -> bytes:
     return collected
 
 
-PAGED = "with output.paged_output({}) as raw: raw.write(b'data\\n')"
+PAGED = "with output.PagedOutput({}) as raw: raw.write(b'data\\n')"
 
 
 def test_pager() -> None:
@@ -252,7 +252,7 @@ def test_pager() -> None:
 
 
 def test_quitting_the_pager_is_no_error() -> None:
-    endless = "with output.paged_output() as raw:\n    while True: raw.write(b'x' * 65536)"
+    endless = "with output.PagedOutput() as raw:\n    while True: raw.write(b'x' * 65536)"
     assert on_a_terminal(endless, PAGER="head -c 3") == b"xxx"
 
 

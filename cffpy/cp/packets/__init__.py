@@ -8,9 +8,6 @@ the sink of a draw or descends into a stream ends the segment that is recorded b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
-
 from cffpy.cp.packets.compute import cp_exec_cs, cp_exec_cs_indirect, cp_run_opencl
 from cffpy.cp.packets.draw import (
     cp_blit,
@@ -49,22 +46,31 @@ from cffpy.cp.packets.regwrite import (
     cp_set_constant,
     cp_wide_reg_write,
 )
+from cffpy.record import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
-Handler = Callable[["Machine", "Payload", int], None]
+    Handler = Callable[[Machine, Payload, int], None]
 
 
-class Row(NamedTuple):
+class Row(Record):
     """How a packet is handled."""
 
-    handler: Handler | None
-    #: It draws or dispatches: pending draw-state groups are loaded first.
-    loads_groups: bool = False
-    #: It sets modes or groups and tells the sink nothing: a segment repeats it when replayed.
-    is_effect: bool = False
+    __slots__ = ("handler", "is_effect", "loads_groups")
+
+    def __init__(
+        self, handler: Handler | None, loads_groups: bool = False, is_effect: bool = False
+    ) -> None:
+        self.handler = handler
+        #: It draws or dispatches: pending draw-state groups are loaded first.
+        self.loads_groups = loads_groups
+        #: It sets modes or groups and tells the sink nothing: a segment repeats it when replayed.
+        self.is_effect = is_effect
 
 
 #: For packets without a row.

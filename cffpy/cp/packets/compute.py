@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.cp.sink import Draw
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload

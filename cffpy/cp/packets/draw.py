@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.cp.sink import Draw
 from cffpy.pm4.layouts import DRAW_INDX, DRAW_INDX_OFFSET
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload

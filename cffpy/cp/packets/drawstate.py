@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.cp.state import (
     GROUP_DISABLE,
     GROUP_DISABLE_ALL,
@@ -13,6 +11,7 @@ from cffpy.cp.state import (
 )
 from cffpy.pm4.layouts import DRAW_STATE_GROUP_32, DRAW_STATE_GROUP_64
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.pm4.layouts import (
     COMPUTE_CHECKPOINT,
     FIXED_STRIDE_DRAW_TABLE,
@@ -15,6 +13,7 @@ from cffpy.pm4.layouts import (
     START_BIN,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
@@ -72,7 +71,7 @@ def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
     if machine.sink.nested_stream("CP_SET_CTXSWITCH_IB", payload, level):
         place = machine.image.place(gpuaddr)
         if place is not None:
-            machine.run(place.words, place.position, ndwords, level + 1)
+            machine.run(*place, ndwords, level + 1)
 
 
 def cp_set_render_mode(machine: Machine, payload: Payload, level: int) -> None:
@@ -99,4 +98,4 @@ def _run_and_show(machine: Machine, name: str, gpuaddr: int, ndwords: int, level
     place = machine.image.place(gpuaddr)
     if place is not None:
         machine.descend(gpuaddr, ndwords, level + 1)
-        machine.sink.nested_stream_done(name, place.words, place.position, ndwords, level + 1)
+        machine.sink.nested_stream_done(name, *place, ndwords, level + 1)

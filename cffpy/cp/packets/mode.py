@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.cp.state import BINNING, GMEM, SYSMEM
 from cffpy.pm4.layouts import SET_BIN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload

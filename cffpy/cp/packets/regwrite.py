@@ -7,10 +7,9 @@ reads another register then sees its old value, as in the reference.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.pm4.layouts import REG_RMW, REG_WRITE, SET_CONSTANT, WIDE_REG_WRITE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload

@@ -6,12 +6,11 @@ cffdump: cp_set_const, dump_a2xx_tex_const, dump_a2xx_shader_const (mesa 25.0.7)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.cp.sink import Payload
 from cffpy.pm4.layouts import A2XX_TEXTURE_CONSTANT, SET_CONSTANT
 from cffpy.views.cffdump.quirks import LEVELS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.views.cffdump.text import CffdumpSink
 

@@ -7,11 +7,10 @@ starts behind the end of its buffer ends the list.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.capture.memory import Place, Words
 from cffpy.views.cffdump.quirks import LEVELS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.views.cffdump.text import CffdumpSink
 
@@ -124,7 +123,7 @@ def _dump_set(view: CffdumpSink, gpuaddr: int, level: int) -> None:
     for number in range(view.machine.image.remaining(gpuaddr) // (BINDLESS_STRIDE * 4)):
         if index >= words.count:
             return
-        _dump_bindless(view, Place(words, index), number, level)
+        _dump_bindless(view, (words, index), number, level)
         index += BINDLESS_STRIDE
 
 

@@ -7,9 +7,6 @@ cp_compute_checkpoint (mesa 25.0.7).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from cffpy.cp.sink import Payload
 from cffpy.pm4.layouts import (
     COMPUTE_CHECKPOINT,
@@ -21,11 +18,14 @@ from cffpy.pm4.layouts import (
 from cffpy.views.cffdump.loadstate import cp_load_state
 from cffpy.views.cffdump.quirks import LEVELS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cffpy.views.cffdump.text import CffdumpSink
 
-Detail = Callable[["CffdumpSink", Payload, int], None]
-Nested = Callable[["CffdumpSink", Payload, int], bool]
+    Detail = Callable[["CffdumpSink", Payload, int], None]
+    Nested = Callable[["CffdumpSink", Payload, int], bool]
 
 #: First dword of a CP_NOP that turnip leaves as a marker ("MESG", "BEGN", "END").
 _MESSAGE, _BEGIN, _END = 0x4D455347, 0x4245474E, 0x454E4400

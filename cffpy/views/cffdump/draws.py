@@ -7,7 +7,6 @@ cffdump: draw_indx_common, cp_draw_indx and its kin, print_mode (mesa 25.0.7).
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
 
 from cffpy.cp.sink import Draw, Payload
 from cffpy.pm4.layouts import (
@@ -20,6 +19,7 @@ from cffpy.views.cffdump.descriptors import dump_bindless_descriptors
 from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.summary import dump_register_summary, query
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.memory import Words
     from cffpy.views.cffdump.text import CffdumpSink
@@ -143,7 +143,7 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
         limit = _UNKNOWN_COUNT
         place = image.place(payload[count_at] | payload[count_at + 1] << 32)
         if place is not None:
-            known = place.words.get(place.position)
+            known = place[0].get(place[1])
             view.put(f"{tabs}indirect count: {known}\n")
             if 0 < known <= _GARBAGE_COUNT:
                 limit = known

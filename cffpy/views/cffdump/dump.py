@@ -7,8 +7,6 @@ decoding state live on from file to file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.load import Identity, Submit, Text, read_records
 from cffpy.capture.memory import MemoryImage
@@ -20,6 +18,10 @@ from cffpy.errors import UnsupportedGpu
 from cffpy.regdb.database import Database
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.text import CffdumpSink
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _RULE = "############################################################\n"
 

@@ -7,10 +7,14 @@ selected; only what does not is kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from cffpy.regdb.decode import Decoder, Formatter
+from cffpy.regdb.decode import Decoder
 from cffpy.regdb.rows import BITSET, INLINE_BITSET, NAMED_INLINE_BITSET
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cffpy.regdb.decode import Formatter
 
 _BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
 

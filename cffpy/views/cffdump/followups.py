@@ -7,15 +7,14 @@ edition of the register database does not have are passed over.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.descriptors import dump_samplers, dump_textures
 from cffpy.views.cffdump.quirks import LEVELS
-from cffpy.views.cffdump.registers import FollowUp
 from cffpy.views.cffdump.shaders import EXTENSIONS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.views.cffdump.registers import FollowUp
     from cffpy.views.cffdump.text import CffdumpSink
 
 #: Dwords that are shown at an address.

@@ -6,11 +6,10 @@ cffdump: cp_load_state, a3xx_get_state_type, _get_state_type (mesa 25.0.7).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from cffpy.capture.memory import Place
 from cffpy.cp.sink import Payload
 from cffpy.pm4.layouts import BINDLESS_SOURCE, LOAD_STATE_3XX, LOAD_STATE_4XX, LOAD_STATE_6XX
+from cffpy.record import Record
 from cffpy.views.cffdump.descriptors import (
     BINDLESS_STRIDE,
     dump_descriptor_target,
@@ -19,6 +18,7 @@ from cffpy.views.cffdump.descriptors import (
 )
 from cffpy.views.cffdump.shaders import EXTENSIONS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.views.cffdump.text import CffdumpSink
 
@@ -68,13 +68,16 @@ _SSBO_1_DOMAINS = {4: "A4XX_SSBO_1", 5: "A5XX_SSBO_1"}
 _UBO_DOMAINS = {5: "A5XX_UBO", 6: "A6XX_UBO", 7: "A6XX_UBO"}
 
 
-class LoadedState(NamedTuple):
+class LoadedState(Record):
     """What a packet loads: ``units`` of ``kind`` for ``stage`` from ``source``."""
 
-    kind: int
-    stage: str
-    source: int
-    units: int
+    __slots__ = ("kind", "source", "stage", "units")
+
+    def __init__(self, kind: int, stage: str, source: int, units: int) -> None:
+        self.kind = kind
+        self.stage = stage
+        self.source = source
+        self.units = units
 
 
 def cp_load_state(view: CffdumpSink, payload: Payload, level: int) -> None:
@@ -89,7 +92,7 @@ def cp_load_state(view: CffdumpSink, payload: Payload, level: int) -> None:
             return
     else:
         # cffdump: cp_load_state reads behind the header also where the address is simply 0
-        place = Place(payload.words, payload.index + (3 if view.is_64bit else 2))
+        place = payload.words, payload.index + (3 if view.is_64bit else 2)
     _show(view, loaded, place, level)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from cffpy.record import Record
 
 #: Query modes: which draws a query prints.
 QUERY_ALL, QUERY_WRITTEN, QUERY_DELTA = range(3)
@@ -12,23 +12,61 @@ QUERY_ALL, QUERY_WRITTEN, QUERY_DELTA = range(3)
 LAST_SUBMIT = 0x7FFFFFF
 
 
-class DumpOptions(NamedTuple):
+class DumpOptions(Record):
     """What to print. Field names follow the command line options."""
 
-    summary: bool = False
-    allregs: bool = False
-    start: int = 0
-    end: int = LAST_SUBMIT
-    #: Print only what belongs to this draw; None: everything.
-    draw: int | None = None
-    exe: str | None = None
-    query: tuple[str, ...] = ()
-    query_mode: int = QUERY_ALL
-    query_compare: bool = False
-    once: bool = False
-    textures: bool = False
-    bindless: bool = False
-    dump_shaders: bool = False
-    show_compositor: bool = False
-    unit_test: bool = False
-    color: bool = False
+    __slots__ = (
+        "allregs",
+        "bindless",
+        "color",
+        "draw",
+        "dump_shaders",
+        "end",
+        "exe",
+        "once",
+        "query",
+        "query_compare",
+        "query_mode",
+        "show_compositor",
+        "start",
+        "summary",
+        "textures",
+        "unit_test",
+    )
+
+    def __init__(
+        self,
+        summary: bool = False,
+        allregs: bool = False,
+        start: int = 0,
+        end: int = LAST_SUBMIT,
+        draw: int | None = None,
+        exe: str | None = None,
+        query: tuple[str, ...] = (),
+        query_mode: int = QUERY_ALL,
+        query_compare: bool = False,
+        once: bool = False,
+        textures: bool = False,
+        bindless: bool = False,
+        dump_shaders: bool = False,
+        show_compositor: bool = False,
+        unit_test: bool = False,
+        color: bool = False,
+    ) -> None:
+        self.summary = summary
+        self.allregs = allregs
+        self.start = start
+        self.end = end
+        #: Print only what belongs to this draw; None: everything.
+        self.draw = draw
+        self.exe = exe
+        self.query = query
+        self.query_mode = query_mode
+        self.query_compare = query_compare
+        self.once = once
+        self.textures = textures
+        self.bindless = bindless
+        self.dump_shaders = dump_shaders
+        self.show_compositor = show_compositor
+        self.unit_test = unit_test
+        self.color = color

@@ -7,10 +7,13 @@ Everything else about values is in cffpy.regdb.decode, which these functions are
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 
 from cffpy.regdb.decode import Palette
 from cffpy.regdb.rows import BITSET, NAMED_INLINE_BITSET, FieldRow, TypeRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: cffdump: envy_def_colors (mesa 25.0.7)
 COLOURS = Palette(

@@ -6,18 +6,19 @@ cffdump: regacc_push, dump_register_val, dump_register (mesa 25.0.7).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from cffpy.capture.memory import MemoryImage
-from cffpy.regdb.decode import Decoder, ValueText
+from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.quirks import LEVELS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.regdb.decode import ValueText
     from cffpy.views.cffdump.text import CffdumpSink
 
-#: Called with (view, value, level) after the register's line.
-FollowUp = Callable[["CffdumpSink", int, int], None]
+    #: Called with (view, value, level) after the register's line.
+    FollowUp = Callable[["CffdumpSink", int, int], None]
 
 #: Last parts of the name of an upper half.
 _UPPER = ("high", "plus")
@@ -177,7 +178,7 @@ class RegisterTable:
             wide = found is not None and found.dwords == 2
             entry = RegisterEntry(register, name, "{:08x}".format, wide)
         else:
-            text = decoder.formatter(found.type).text
+            text = decoder.formatter(found.type)[0]
             entry = RegisterEntry(register, name, text, found.dwords == 2)
             if self._generation >= 6:
                 entry.is_address = found.type[1] in ("address", "waddress")

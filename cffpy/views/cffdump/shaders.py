@@ -6,12 +6,10 @@ cffdump: disasm_gpuaddr, dump_shader (mesa 25.0.7).
 
 from __future__ import annotations
 
-import contextlib
-from typing import TYPE_CHECKING
-
 from cffpy.capture.memory import Words
 from cffpy.views.cffdump.hexdump import hex_rows
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.views.cffdump.text import CffdumpSink
 
@@ -50,7 +48,7 @@ class ShaderText:
         if extension and view.options.dump_shaders:
             place = image.place(gpuaddr)
             if place is not None:
-                self.write_file(extension, place.words, place.position, place.words.count)
+                self.write_file(extension, *place, place[0].count)
 
     def program(self, words: Words, index: int, dwords: int, level: int) -> None:
         """The ir3 program in ``dwords`` from ``index``."""
@@ -70,8 +68,11 @@ class ShaderText:
             return
         name = f"{self._files:04d}.{extension}"
         self._files += 1
-        with contextlib.suppress(OSError), open(name, "wb") as file:
-            file.write(words.bytes(index, dwords))
+        try:
+            with open(name, "wb") as file:
+                file.write(words.bytes(index, dwords))
+        except OSError:
+            return
 
     def _ir3(self, code: bytes, level: int) -> str:
         return self._view.disassembler().disassemble(code, level)

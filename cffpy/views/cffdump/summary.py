@@ -6,12 +6,11 @@ cffdump: dump_register_summary, do_query, do_query_compare, skip_query (mesa 25.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cffpy.cp.state import ALL_MODES, BINNING, GMEM, SYSMEM
 from cffpy.views.cffdump.options import QUERY_ALL, QUERY_WRITTEN
 from cffpy.views.cffdump.quirks import LEVELS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.views.cffdump.text import CffdumpSink
 

@@ -8,9 +8,6 @@ through as latin-1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
-
 from cffpy.capture.memory import Words
 from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
@@ -28,7 +25,10 @@ from cffpy.views.cffdump.segment_text import SegmentText
 from cffpy.views.cffdump.shaders import ShaderText
 from cffpy.views.cffdump.writes import WriteTable
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
     from cffpy.isa.ir3 import Ir3Disassembler

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""Record: the base of small value classes on the way from the command line to the first output.
+
+``typing.NamedTuple`` and ``dataclass`` would do, but importing either costs several times what
+decoding a small capture does. A subclass lists its fields in ``__slots__`` and sets them in its
+constructor; two records are equal when they are of one class and their fields are equal.
+"""
+
+from __future__ import annotations
+
+
+class Record:
+    """Named fields with equality, hash and repr by value. Not to be changed once made."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def _values(self) -> tuple[object, ...]:
+        return tuple([getattr(self, name) for name in self.__slots__])
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        assert isinstance(other, Record)
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        fields = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
+        return f"{type(self).__name__}({fields})"
