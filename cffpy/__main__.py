@@ -19,7 +19,7 @@ def main() -> None:
     if arguments == ["--version"]:
         _print_version()
         return
-    code = _run(arguments)
+    code = run(arguments)
     if arguments[:1] == ["dump"]:
         _leave(code)
     sys.exit(code)
@@ -45,7 +45,8 @@ def _print_version() -> None:
         discard_output()
 
 
-def _run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> int:
+    """Run the command line; the exit code. Whatever goes wrong is one line by then."""
     from cffpy.cli.output import run_guarded
 
     debug = os.environ.get("CFFPY_DEBUG", "") not in ("", "0") or arguments[:1] == ["--debug"]

@@ -16,6 +16,10 @@ COSTLY = {
     "lark",
     "numpy",
     "asyncio",
+    "contextlib",
+    "enum",
+    "re",
+    "typing",
     "dataclasses",
     "hashlib",
     "importlib.metadata",
@@ -47,11 +51,9 @@ UNUSED = {
 SCRIPT = """
 import sys
 before = set(sys.modules)
-from cffpy.__main__ import main
-try:
-    main()
-except SystemExit as end:
-    assert not end.code, end.code
+from cffpy.__main__ import run
+code = run(sys.argv[1:])
+assert not code, code
 print(*set(sys.modules) - before, file=sys.stderr)
 """
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     ValueText = Callable[[int], str]
-    #: The text of a value, and whether that depends on nothing but the value.
-    Formatter = tuple[ValueText, bool]
 
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 
@@ -64,6 +62,16 @@ class Palette(Record):
         self.number = number
         self.unknown = unknown
         self.reset = reset
+
+
+class Formatter(Record):
+    """``text`` of a value; ``fixed``: it depends on nothing but the value."""
+
+    __slots__ = ("fixed", "text")
+
+    def __init__(self, text: ValueText, fixed: bool) -> None:
+        self.text = text
+        self.fixed = fixed
 
 
 class Decoder:
@@ -159,8 +167,8 @@ class Decoder:
         if kind in (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET):
             inner, fixed = self._bitset(self._fields(type_row))
             if low == 0 and shr == 0 and high >= 63:
-                return inner, fixed
-            return lambda value: inner(((value & mask) >> low << shr) & _ALL_BITS), fixed
+                return Formatter(inner, fixed)
+            return Formatter(lambda value: inner(((value & mask) >> low << shr) & _ALL_BITS), fixed)
         plain, fixed = self._plain(type_row)
         unknown, reset = self.palette.unknown, self.palette.reset
 
@@ -171,7 +179,7 @@ class Decoder:
                 return f"{shown} | {unknown}{c_hex(outside)}{reset}"
             return shown
 
-        return text, fixed
+        return Formatter(text, fixed)
 
     def _plain(self, type_row: TypeRow) -> tuple[ValueText, bool]:
         """Text of the extracted value of every kind but bitsets."""
@@ -275,8 +283,8 @@ class Decoder:
             if unknown and kind != REGID:
                 text = self._unknown_field(mask, low, shr)
             else:
-                text, field_fixed = self.formatter(type_row)
-                fixed = fixed and field_fixed
+                formatter = self.formatter(type_row)
+                text, fixed = formatter.text, fixed and formatter.fixed
             plan.append((condition, mask, unknown, None, label, text))
         variants = self.variants
         nothing = f"{{ {palette.number}0{palette.reset} }}"

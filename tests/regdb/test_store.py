@@ -68,16 +68,18 @@ def test_touched_file_is_not_compiled_anew(cache, edition, compilations):
     assert len(compilations) == 1
 
 
-@pytest.mark.parametrize("damage", [b"", b"CFFPYDB1", None])
+@pytest.mark.parametrize("damage", [b"", b"CFFPYDB2", None])
 def test_damaged_cache_is_compiled_anew(cache, edition, compilations, damage):
     directory = edition(a6xx=A6XX)
     before = store.load(directory, "A6XX")
     (path,) = cache.iterdir()
     content = path.read_bytes()
     path.write_bytes(content[:-9] + b"x" * 9 if damage is None else damage)
-    assert store.load(directory, "A6XX") == before
+    last = store.load(directory, "A7XX")  # the part at the end of the file
     assert len(compilations) == 2
     assert path.read_bytes() == content
+    assert store.load(directory, "A6XX") == before
+    assert store.load(directory, "A7XX") == last
 
 
 def test_cache_can_be_off(edition, compilations, monkeypatch, tmp_path):

@@ -35,8 +35,8 @@ class _Field:
         self.values: dict[int, str] = {}
 
     def line(self, value: int) -> str:
-        text, fixed = self.formatter
-        if not fixed:
+        text = self.formatter.text
+        if not self.formatter.fixed:
             return f"{self.before}{text(value)}{self.after}"
         line = self.values.get(value)
         if line is None:

@@ -178,7 +178,7 @@ class RegisterTable:
             wide = found is not None and found.dwords == 2
             entry = RegisterEntry(register, name, "{:08x}".format, wide)
         else:
-            text = decoder.formatter(found.type)[0]
+            text = decoder.formatter(found.type).text
             entry = RegisterEntry(register, name, text, found.dwords == 2)
             if self._generation >= 6:
                 entry.is_address = found.type[1] in ("address", "waddress")
