@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures for the machine: packets, a machine over buffers, a sink that keeps what it hears."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from cffpy.capture.gpu import guess
+from cffpy.capture.memory import MemoryImage
+from cffpy.container.writer import dwords_bytes
+from cffpy.cp.machine import Machine
+from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.cp.state import CpState, DrawStateGroup
+from cffpy.pm4.layouts import TYPE0_HEADER, TYPE3_HEADER, TYPE4_HEADER, TYPE7_HEADER
+from cffpy.pm4.reader import odd_parity
+from cffpy.regdb.database import Database
+
+COMMANDS = 0x100000
+
+
+def _dword(header: bytes) -> int:
+    return int.from_bytes(header, "little")
+
+
+def _type0(register: int, *values: int) -> list[int]:
+    header = TYPE0_HEADER.build(register=register, count_minus_1=len(values) - 1, type=0)
+    return [_dword(header), *values]
+
+
+def _type3(opcode: int, *values: int) -> list[int]:
+    header = TYPE3_HEADER.build(
+        opcode=opcode, count_minus_1=len(values) - 1, type=3, predicate=0, zero=0, zero_15=0
+    )
+    return [_dword(header), *values]
+
+
+def _type4(register: int, *values: int) -> list[int]:
+    header = TYPE4_HEADER.build(
+        count=len(values),
+        count_parity=odd_parity(len(values)),
+        register=register,
+        register_parity=odd_parity(register),
+        type=4,
+    )
+    return [_dword(header), *values]
+
+
+def _type7(opcode: int, *values: int) -> list[int]:
+    header = TYPE7_HEADER.build(
+        count=len(values),
+        count_parity=odd_parity(len(values)),
+        opcode=opcode,
+        opcode_parity=odd_parity(opcode),
+        zero=0,
+        type=7,
+    )
+    return [_dword(header), *values]
+
+
+@pytest.fixture(scope="session")
+def packets() -> SimpleNamespace:
+    """Builders of packets: ``packets.type4(register, *values)``; each gives a list of dwords."""
+    return SimpleNamespace(type0=_type0, type3=_type3, type4=_type4, type7=_type7)
+
+
+class RecordingSink(Sink):
+    """Keeps what it is told as (callback, arguments) in ``heard``. Descends unless ``vetoes``."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[object, ...]] = []
+        self.vetoes = False
+
+    def of(self, *names: str) -> list[tuple[object, ...]]:
+        """What was heard of these callbacks, in order."""
+        return [entry for entry in self.heard if entry[0] in names]
+
+    def no_command_stream(self) -> None:
+        self.heard.append(("no_command_stream",))
+
+    def bad_header(self, word: int) -> None:
+        self.heard.append(("bad_header", word))
+
+    def overrun(self, dwords: int) -> None:
+        self.heard.append(("overrun", dwords))
+
+    def too_deep(self, gpuaddr: int) -> None:
+        self.heard.append(("too_deep", gpuaddr))
+
+    def write(self, register: int, values: list[int], level: int) -> bool:
+        self.heard.append(("write", register, values, level))
+        return False
+
+    def register(self, register: int, value: int, level: int) -> None:
+        self.heard.append(("register", register, value, level))
+
+    def write_without_wfi(self, register: int) -> None:
+        self.heard.append(("write_without_wfi", register))
+
+    def type2(self, level: int) -> None:
+        self.heard.append(("type2", level))
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        self.heard.append(("packet", opcode, payload.count, level))
+
+    def event(self, name: str | None, level: int) -> None:
+        self.heard.append(("event", name))
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        self.heard.append(("draw", draw.name, draw.label, draw.num_indices, draw.counted))
+
+    def register_sum(self, register: int, addend: int, source: int, level: int) -> None:
+        self.heard.append(("register_sum", register, addend, source))
+
+    def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
+        self.heard.append(("read_modify_write", register, mask, bits))
+
+    def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
+        self.heard.append(("indirect_buffer", gpuaddr, ndwords, level))
+        return not self.vetoes
+
+    def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
+        self.heard.append(("missing_stream", gpuaddr, ndwords))
+
+    def numbered_stream(self, name: str, number: int, level: int) -> None:
+        self.heard.append(("numbered_stream", name, number))
+
+    def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
+        self.heard.append(("nested_stream", name))
+        return not self.vetoes
+
+    def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
+        self.heard.append(("group", group.group_id, loaded, level))
+
+    def groups_within_groups(self) -> None:
+        self.heard.append(("groups_within_groups",))
+
+
+@pytest.fixture
+def run() -> Callable[..., SimpleNamespace]:
+    """``run(gpu, commands, {address: dwords}, state=..., vetoes=...)``: runs the commands.
+
+    Gives the ``state`` afterwards, what the ``sink`` heard, and the ``machine``.
+    """
+
+    def run_commands(
+        gpu_id: int,
+        commands: list[int],
+        buffers: dict[int, list[int]] | None = None,
+        state: CpState | None = None,
+        vetoes: bool = False,
+        dwords: int | None = None,
+    ) -> SimpleNamespace:
+        image = MemoryImage()
+        for address, content in {COMMANDS: commands, **(buffers or {})}.items():
+            code = dwords_bytes(content)
+            image.add(address, len(code), memoryview(code))
+        sink = RecordingSink()
+        sink.vetoes = vetoes
+        machine = Machine(sink, image, state)
+        gpu = guess(gpu_id)
+        assert gpu is not None
+        machine.bind(gpu, Database.open(gpu.chip))
+        machine.run_submit(COMMANDS, len(commands) if dwords is None else dwords)
+        return SimpleNamespace(state=machine.state, sink=sink, machine=machine)
+
+    return run_commands
