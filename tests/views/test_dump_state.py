@@ -320,3 +320,11 @@ def test_compute_checkpoint(pm4, shown, short: bool) -> None:
     assert (
         b"\t\taddr: 0x0000000000200000\n\t\tlen:  0x1\n\t\t\t\topcode: CP_NOP (10) (1 dwords)\n"
     ) in text
+
+
+@pytest.mark.xfail(strict=True, reason="the count is signed for the reference (get_tex_count)")
+def test_a_negative_count_of_a5xx_descriptors(pm4, shown) -> None:
+    draw = pm4.type7(0x38, 4 | 2 << 6, 1, 3)
+    commands = pm4.type4(0xE700, 0x80000001) + pm4.type4(0xE722, 0x200000, 0) + draw
+    text = shown(540, commands, {0x200000: [1, 2, 3, 4]})
+    assert b"0000000000200000:" not in text
