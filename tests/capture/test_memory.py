@@ -19,6 +19,13 @@ def image_of(*buffers: tuple[int, bytes]) -> MemoryImage:
     return image
 
 
+def placed(image: MemoryImage, address: int) -> tuple[Words, int]:
+    place = image.place(address)
+    assert place is not None
+    words, position = place
+    return words, position
+
+
 def dwords(*values: int) -> bytes:
     return struct.pack(f"<{len(values)}I", *values)
 
@@ -35,18 +42,16 @@ def test_an_address_inside_is_found_the_end_is_not() -> None:
 def test_a_buffer_at_the_same_address_replaces_also_with_another_length() -> None:
     image = image_of((0x1000, dwords(1, 2)))
     image.add(0x1000, 4, memoryview(dwords(9)))
-    place = image.place(0x1000)
-    assert place is not None
-    assert (place.words.get(0), place.words.count) == (9, 1)
+    words, _ = placed(image, 0x1000)
+    assert (words.get(0), words.count) == (9, 1)
     assert image.find(0x1004) is None
     assert len(image.buffers) == 1
 
 
 def test_a_buffer_that_starts_inside_another_is_dropped() -> None:
     image = image_of((0x1000, dwords(1, 2, 3, 4)), (0x1004, dwords(8, 8, 8, 8)))
-    place = image.place(0x1004)
-    assert place is not None
-    assert place.words.get(place.position) == 2
+    words, position = placed(image, 0x1004)
+    assert words.get(position) == 2
     assert image.find(0x1010) is None
 
 
@@ -63,9 +68,7 @@ def test_empty_buffers_hold_nothing() -> None:
     assert image.find(0x1000) is None
     assert image.place(0x1000) is None
     image.add(0x1000, 4, memoryview(dwords(5)))
-    place = image.place(0x1000)
-    assert place is not None
-    assert place.words.get(0) == 5
+    assert placed(image, 0x1000)[0].get(0) == 5
 
 
 def test_replacing_by_nothing_empties() -> None:
@@ -78,9 +81,8 @@ def test_address_0_is_in_no_buffer_but_its_neighbours_are() -> None:
     image = image_of((0, dwords(1, 2)))
     assert image.find(0) is None
     assert image.remaining(0) == 0
-    place = image.place(4)
-    assert place is not None
-    assert place.words.get(place.position) == 2
+    words, position = placed(image, 4)
+    assert words.get(position) == 2
 
 
 def test_declared_size_counts_for_addresses_contents_for_reading() -> None:
@@ -88,14 +90,11 @@ def test_declared_size_counts_for_addresses_contents_for_reading() -> None:
     image.add(0x1000, 64, memoryview(dwords(1, 2)))
     image.add(0x2000, 4, memoryview(dwords(3, 4)))
     assert image.remaining(0x1008) == 56
-    behind = image.place(0x1008)
-    assert behind is not None
-    assert behind.position == behind.words.count == 2
-    assert behind.words.get(behind.position) == 0
+    words, position = placed(image, 0x1008)
+    assert position == words.count == 2
+    assert words.get(position) == 0
     assert image.find(0x2004) is None
-    cut = image.place(0x2000)
-    assert cut is not None
-    assert cut.words.count == 1
+    assert placed(image, 0x2000)[0].count == 1
 
 
 def test_clear_drops_all_and_every_change_is_an_epoch() -> None:
@@ -114,20 +113,18 @@ def test_clear_drops_all_and_every_change_is_an_epoch() -> None:
 @pytest.mark.parametrize("phase", range(4))
 def test_words_start_at_any_byte(phase: int) -> None:
     content = bytes(range(1, 12))
-    place = image_of((0x1000, content)).place(0x1000 + phase)
-    assert place is not None
-    assert place.position == 0
-    assert place.words.address == 0x1000 + phase
-    assert place.words.count == (11 - phase) // 4
-    assert place.words.get(0) == int.from_bytes(content[phase : phase + 4], "little")
+    words, position = placed(image_of((0x1000, content)), 0x1000 + phase)
+    assert position == 0
+    assert words.address == 0x1000 + phase
+    assert words.count == (11 - phase) // 4
+    assert words.get(0) == int.from_bytes(content[phase : phase + 4], "little")
 
 
 def test_an_unaligned_address_further_on() -> None:
     content = bytes(range(64))
-    place = image_of((0x1000, content)).place(0x1000 + 13)
-    assert place is not None
-    assert (place.words.address, place.position) == (0x1001, 3)
-    assert place.words.get(place.position) == 0x100F0E0D
+    words, position = placed(image_of((0x1000, content)), 0x1000 + 13)
+    assert (words.address, position) == (0x1001, 3)
+    assert words.get(position) == 0x100F0E0D
 
 
 def test_nothing_is_read_outside() -> None:
