@@ -17,6 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import Submit
+    from cffpy.regdb.database import Database
+
 
 class Payload:
     """A packet's dwords (with or without its header): ``count`` from ``index`` of ``words``.
@@ -77,6 +81,19 @@ class Sink:
 
     #: True when the sink wants ``packet_start`` before each packet.
     wants_packet_start = False
+
+    # -- files and GPUs (cffpy.cp.session) --------------------------------------------------
+
+    def start_file(self) -> None:
+        """A file begins, or its GPU is known: marks of what was written are cleared."""
+
+    def bind(self, gpu: Gpu, database: Database) -> None:
+        """What follows is decoded for this GPU."""
+
+    def submit(self, submit: Submit) -> None:
+        """A submit's command stream is about to run."""
+
+    # -- packets ----------------------------------------------------------------------------
 
     def packet_start(self, state: CpState) -> None:
         """The next packet begins."""

@@ -7,11 +7,10 @@ Mirrors disasm-a2xx.c (mesa 25.0.7); the rules: spec/disassembly.md section 6.
 
 from __future__ import annotations
 
-import functools
-
 from cffpy.isa.ir3 import tabs_of
 from cffpy.isa.render import Renderer
 from cffpy.isa.store import load
+from cffpy.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +35,19 @@ def field_bits(isa: IsaRow, bitset: str, field: str) -> tuple[int, int]:
     raise KeyError(f"{bitset}.{field}")
 
 
+class A2xxListing(Record):
+    """A program's text, and how far into the data it went."""
+
+    __slots__ = ("instructions", "size", "text")
+
+    def __init__(self, text: str, instructions: int, size: int) -> None:
+        self.text = text
+        #: Control flow, ALU and fetch instructions listed.
+        self.instructions = instructions
+        #: Bytes up to the end of the last one.
+        self.size = size
+
+
 class A2xxDisassembler:
     """Disassembles a2xx programs; remembers words and programs."""
 
@@ -52,7 +64,7 @@ class A2xxDisassembler:
         self._scalar_mask = field_bits(isa, "#alu-vector", "SCALAR_MASK")
         self._exec_opcodes = _opcodes(isa, "#cf-exec")
         self._words: dict[tuple[int, int], str] = {}
-        self._programs: dict[tuple[int, bool, bytes], str] = {}
+        self._programs: dict[tuple[int, bool, bytes], A2xxListing] = {}
         self._program_bytes = 0
 
     def disassemble(self, data: bytes | memoryview, level: int, fragment: bool) -> str:
@@ -62,27 +74,32 @@ class A2xxDisassembler:
         ``data`` is the dwords of the packet (little-endian). What a program names beyond them is
         left out.
         """
+        return self.listing(data, level, fragment).text
+
+    def listing(self, data: bytes | memoryview, level: int, fragment: bool) -> A2xxListing:
+        """As ``disassemble``, with what the program takes of the data."""
         key = level, fragment, bytes(data)
         known = self._programs.get(key)
         if known is None:
-            known = "".join(self._list(key[2], tabs_of(level + 1), fragment))
-            self._program_bytes += len(known) + len(key[2])
+            known = self._list(key[2], tabs_of(level + 1), fragment)
+            self._program_bytes += len(known.text) + len(key[2])
             if self._program_bytes > _PROGRAM_BYTES:
                 self._programs.clear()
-                self._program_bytes = len(known) + len(key[2])
+                self._program_bytes = len(known.text) + len(key[2])
             self._programs[key] = known
         return known
 
-    def _list(self, data: bytes, tabs: str, fragment: bool) -> list[str]:
+    def _list(self, data: bytes, tabs: str, fragment: bool) -> A2xxListing:
         flow = [
             int.from_bytes(data[start : start + _CF_BYTES], "little")
             for start in range(0, len(data) - _CF_BYTES + 1, _CF_BYTES)
         ]
         first = next((word for word in flow if word >> 44 in self._exec_opcodes), None)
         if first is None:
-            return []
+            return A2xxListing("", 0, 0)
         count = 2 * _get(first, self._address)
         lines: list[str] = []
+        size = len(flow[:count]) * _CF_BYTES
         for word in flow[:count]:
             lines.append(self._flow_line(word, tabs))
             if word >> 44 not in self._exec_opcodes:
@@ -94,8 +111,9 @@ class A2xxDisassembler:
                 if len(raw) < 12:
                     break
                 lines.append(self._instruction(place, raw, sequence, tabs, fragment))
+                size = max(size, place * 12 + 12)
                 sequence >>= 2
-        return lines
+        return A2xxListing("".join(lines), len(lines), size)
 
     def _flow_line(self, word: int, tabs: str) -> str:
         text = self._text(0, self._flow, word)
@@ -148,13 +166,3 @@ def _opcodes(isa: IsaRow, ancestor: str) -> frozenset[int]:
                 found.add(match >> 44)
             place = parent
     return frozenset(found)
-
-
-def disassemble(data: bytes | memoryview, level: int, fragment: bool) -> str:
-    """As A2xxDisassembler.disassemble, with the project's own description."""
-    return _default().disassemble(data, level, fragment)
-
-
-@functools.cache
-def _default() -> A2xxDisassembler:
-    return A2xxDisassembler()

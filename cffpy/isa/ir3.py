@@ -11,8 +11,9 @@ import struct
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS
 from cffpy.isa.record import BARY, CHSH, END, NOP_NAME, OTHER, make_record
 from cffpy.isa.render import Renderer
-from cffpy.isa.statistics import stats_block
+from cffpy.isa.statistics import Statistics
 from cffpy.isa.store import load
+from cffpy.record import Record as ValueRecord
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,18 @@ def tabs_of(level: int) -> str:
     return "\t" * level if level <= _DEEPEST_TABS else "x"
 
 
+class Listing(ValueRecord):
+    """A program's text, and how far the listing went before it stopped."""
+
+    __slots__ = ("instructions", "statistics", "text")
+
+    def __init__(self, text: str, instructions: int, statistics: Statistics) -> None:
+        self.text = text
+        #: Instructions listed; each takes 8 bytes.
+        self.instructions = instructions
+        self.statistics = statistics
+
+
 class Ir3Disassembler:
     """Disassembles programs of one generation (3 ... 8); remembers words and programs."""
 
@@ -41,7 +54,7 @@ class Ir3Disassembler:
         self._generation = number
         self._renderer = Renderer(load("ir3", number, directory), "#instruction")
         self._records: dict[int, Record] = {}
-        self._programs: dict[tuple[int, bytes], str] = {}
+        self._programs: dict[tuple[int, bytes], Listing] = {}
         self._program_bytes = 0
 
     def disassemble(self, data: bytes | memoryview, level: int) -> str:
@@ -49,14 +62,18 @@ class Ir3Disassembler:
 
         ``data``: little-endian, a tail of less than 8 bytes is ignored; ``level``: tabs in front.
         """
+        return self.listing(data, level).text
+
+    def listing(self, data: bytes | memoryview, level: int) -> Listing:
+        """As ``disassemble``, with where the program ends and its statistics as numbers."""
         key = level, bytes(data)
         known = self._programs.get(key)
         if known is None:
             known = self._list(key[1], level)
-            self._program_bytes += len(known) + len(key[1])
+            self._program_bytes += len(known.text) + len(key[1])
             if self._program_bytes > _PROGRAM_BYTES:
                 self._programs.clear()
-                self._program_bytes = len(known) + len(key[1])
+                self._program_bytes = len(known.text) + len(key[1])
             self._programs[key] = known
         return known
 
@@ -103,7 +120,7 @@ class Ir3Disassembler:
                         (calls if call else labels).add(target)
         return labels, calls
 
-    def _list(self, data: bytes, level: int) -> str:
+    def _list(self, data: bytes, level: int) -> Listing:
         count = len(data) // 8
         words = struct.unpack_from(f"<{count}Q", data)
         labels, calls = self._targets(words)
@@ -160,8 +177,9 @@ class Ir3Disassembler:
             cycles += record.cycles
             if bad >= _MAXIMUM_BAD or (stop and record.matched):
                 break
-        lines.append(stats_block(records, cycles, last_bary, self._generation, tabs))
-        return "".join(lines)
+        statistics = Statistics(records, cycles, last_bary, self._generation)
+        lines.append(statistics.text(tabs))
+        return Listing("".join(lines), len(records), statistics)
 
     @staticmethod
     def _target(branch: tuple[int, bool, bool], index: int, count: int) -> str:

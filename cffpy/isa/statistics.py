@@ -15,6 +15,7 @@ from cffpy.isa.record import (
     SY_COUNT,
     follow_registers,
 )
+from cffpy.record import Record as ValueRecord
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _SFU_CYCLES = 10
 """Cycles that an instruction of category 4 keeps a later (ss) waiting."""
+_DWORD = 0xFFFFFFFF
 
 
 def _stalls(stalls: Iterable[int]) -> int:
@@ -60,31 +62,68 @@ def _registers(records: Sequence[Record]) -> Maxima:
     return half, full, const
 
 
-def stats_block(
-    records: Sequence[Record], cycles: int, last_bary: int, generation: int, tabs: str
-) -> str:
-    """The five lines for the listed instructions; ``cycles`` are all their repeats and nops."""
-    counts = sum(record.counts for record in records)
-    mask = (1 << COUNT_BITS) - 1
+class Statistics(ValueRecord):
+    """The numbers of the block, under the reference's names."""
 
-    def count(position: int) -> int:
-        return counts >> COUNT_BITS * position & mask & 0xFFFFFFFF
-
-    half, full, const = _registers(records)
-    if generation >= 600:
-        full = max(full, (half + 1) // 2)
-        half = 0
-    instructions = len(records) + cycles
-    nops = count(NOPS)
-    categories = ", ".join(f"{count(number)} cat{number}" for number in range(8))
-    stalls = _stalls([record.stall for record in records])
-    return (
-        f"{tabs}Stats:\n"
-        f"{tabs}- shaderdb: {instructions} instr, {nops} nops, "
-        f"{instructions - nops & 0xFFFFFFFF} non-nops, "
-        f"{count(MOVES)} mov, {count(CONVERSIONS)} cov\n"
-        f"{tabs}- shaderdb: {last_bary} last-baryf, {(half + 3) // 4} half, "
-        f"{(full + 3) // 4} full, {(const + 3) // 4} constlen\n"
-        f"{tabs}- shaderdb: {categories}\n"
-        f"{tabs}- shaderdb: {stalls} sstall, {count(SS_COUNT)} (ss), {count(SY_COUNT)} (sy)\n"
+    __slots__ = (
+        "categories",
+        "constlen",
+        "cov",
+        "full",
+        "half",
+        "instr",
+        "last_baryf",
+        "mov",
+        "nops",
+        "ss",
+        "sstall",
+        "sy",
     )
+
+    def __init__(
+        self, records: Sequence[Record], cycles: int, last_bary: int, generation: int
+    ) -> None:
+        """Of the listed instructions; ``cycles`` are all their repeats and nops."""
+        counts = sum(record.counts for record in records)
+        mask = (1 << COUNT_BITS) - 1
+
+        def count(position: int) -> int:
+            return counts >> COUNT_BITS * position & mask & _DWORD
+
+        half, full, const = _registers(records)
+        if generation >= 600:
+            full = max(full, (half + 1) // 2)
+            half = 0
+        self.instr = len(records) + cycles
+        self.nops = count(NOPS)
+        self.mov = count(MOVES)
+        self.cov = count(CONVERSIONS)
+        self.last_baryf = last_bary
+        self.half = (half + 3) // 4
+        self.full = (full + 3) // 4
+        self.constlen = (const + 3) // 4
+        #: Instructions of each of the eight categories.
+        self.categories = tuple([count(number) for number in range(8)])
+        self.sstall = _stalls([record.stall for record in records])
+        self.ss = count(SS_COUNT)
+        self.sy = count(SY_COUNT)
+
+    @property
+    def non_nops(self) -> int:
+        """Instructions but nops, as the reference subtracts them."""
+        return self.instr - self.nops & _DWORD
+
+    def text(self, tabs: str) -> str:
+        """The five lines of the block."""
+        categories = ", ".join(
+            [f"{amount} cat{number}" for number, amount in enumerate(self.categories)]
+        )
+        return (
+            f"{tabs}Stats:\n"
+            f"{tabs}- shaderdb: {self.instr} instr, {self.nops} nops, {self.non_nops} non-nops, "
+            f"{self.mov} mov, {self.cov} cov\n"
+            f"{tabs}- shaderdb: {self.last_baryf} last-baryf, {self.half} half, "
+            f"{self.full} full, {self.constlen} constlen\n"
+            f"{tabs}- shaderdb: {categories}\n"
+            f"{tabs}- shaderdb: {self.sstall} sstall, {self.ss} (ss), {self.sy} (sy)\n"
+        )

@@ -25,6 +25,18 @@ def isa_directory() -> str:
     return data_path("register_db", "isa")
 
 
+def edition_directory(register_db: str | None, name: str) -> str | None:
+    """Where an edition has the set ``name`` ("ir3"): its folder isa; None is the project's own.
+
+    ``register_db`` is the edition's directory. One without the set goes with the project's own.
+    """
+    if register_db is not None:
+        directory = os.path.join(register_db, "isa")
+        if os.path.exists(os.path.join(directory, f"{name}.isa")):
+            return directory
+    return None
+
+
 def sources(directory: str) -> list[str]:
     """The .isa files of ``directory``, in order."""
     return [

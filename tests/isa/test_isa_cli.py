@@ -118,8 +118,10 @@ def test_help_has_examples(run_cffpy, command):
 
 def test_disassembling_imports_little():
     code = (
-        "import sys; from cffpy.isa.ir3 import Ir3Disassembler; from cffpy.isa import a2xx;"
-        "Ir3Disassembler(6).disassemble(bytes(64), 1); a2xx.disassemble(bytes(64), 1, True);"
+        "import sys; from cffpy.isa.ir3 import Ir3Disassembler;"
+        "from cffpy.isa.a2xx import A2xxDisassembler;"
+        "Ir3Disassembler(6).disassemble(bytes(64), 1);"
+        "A2xxDisassembler().disassemble(bytes(64), 1, True);"
         "print(' '.join(sys.modules))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,6 +7,7 @@ edition of the register database does not have are passed over.
 
 from __future__ import annotations
 
+from cffpy.cp.programs import ADDRESS_MASK, STAGES, program_registers
 from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.descriptors import dump_samplers, dump_textures
 from cffpy.views.cffdump.quirks import LEVELS
@@ -20,18 +21,27 @@ if TYPE_CHECKING:
 #: Dwords that are shown at an address.
 _SHOWN_DWORDS = 64
 
-_STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
-
 
 def follow_ups(decoder: Decoder, generation: int) -> dict[int, FollowUp]:
     """Register offset -> what follows its line, for one generation."""
     table: dict[int, FollowUp] = {}
     database = decoder.database
-    for name, function in _named(generation, decoder):
+    for name, function in [*_programs(generation), *_named(generation, decoder)]:
         offset = database.register_offset(name)
         if offset:
             table.setdefault(offset, function)
     return table
+
+
+def _programs(generation: int) -> list[tuple[str, FollowUp]]:
+    rows: list[tuple[str, FollowUp]] = []
+    for stage, register, upper in program_registers(generation):
+        if upper:
+            rows.append((register, latch_low_half))
+            rows.append((upper, _shader_5xx(stage)))
+        else:
+            rows.append((register, _shader(stage)))
+    return rows
 
 
 def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
@@ -43,42 +53,31 @@ def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
             ("VSC_SIZE_ADDRESS", dump_address),
             ("SP_VS_PVT_MEM_ADDR_REG", dump_address),
             ("SP_FS_PVT_MEM_ADDR_REG", dump_address),
-            ("SP_VS_OBJ_START_REG", _shader("VS")),
-            ("SP_FS_OBJ_START_REG", _shader("FS")),
             ("TPL1_TP_FS_BORDER_COLOR_BASE_ADDR", dump_address),
         ]
     if generation == 4:
         return [
             *_scratch(decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(8)]),
-            *((f"SP_{stage}_PVT_MEM_ADDR", dump_address) for stage in _STAGES),
-            *((f"SP_{stage}_OBJ_START", _shader(stage)) for stage in _STAGES),
-            *((f"TPL1_TP_{stage}_BORDER_COLOR_BASE_ADDR", dump_address) for stage in _STAGES[:5]),
+            *((f"SP_{stage}_PVT_MEM_ADDR", dump_address) for stage in STAGES),
+            *((f"TPL1_TP_{stage}_BORDER_COLOR_BASE_ADDR", dump_address) for stage in STAGES[:5]),
         ]
     if generation == 5:
         return _named_5xx(decoder)
-    scratch = _scratch(decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)])
-    shaders: list[tuple[str, FollowUp]] = []
-    for stage in _STAGES:
-        shaders.append((f"SP_{stage}_OBJ_START", _shader(stage)))
-        # the names that Mesa gives them from 25.1 on
-        shaders.append((f"SP_{'PS' if stage == 'FS' else stage}_BASE", _shader(stage)))
     if generation > 6:
-        return shaders
+        return []
+    scratch = _scratch(decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)])
     descriptors: list[tuple[str, FollowUp]] = []
-    for stage in _STAGES:
+    for stage in STAGES:
         descriptors.append((f"SP_{stage}_TEX_CONST", dump_address))
         descriptors.append((f"SP_{stage}_TEX_SAMP", dump_address))
-    return [*scratch, *shaders, *descriptors]
+    return [*scratch, *descriptors]
 
 
 def _named_5xx(decoder: Decoder) -> list[tuple[str, FollowUp]]:
     rows: list[tuple[str, FollowUp]] = _scratch(
         decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)]
     )
-    for stage in _STAGES:
-        rows.append((f"SP_{stage}_OBJ_START_LO", latch_low_half))
-        rows.append((f"SP_{stage}_OBJ_START_HI", _shader_5xx(stage)))
-    for stage in _STAGES:
+    for stage in STAGES:
         count = decoder.database.register_offset(f"TPL1_{stage}_TEX_COUNT")
         rows.append((f"TPL1_{stage}_TEX_CONST_LO", latch_low_half))
         rows.append((f"TPL1_{stage}_TEX_CONST_HI", _textures_5xx(count)))
@@ -123,7 +122,7 @@ def _shader(stage: str) -> FollowUp:
     def dump_shader(view: CffdumpSink, value: int, level: int) -> None:
         """cffdump: disasm_gpuaddr."""
         if not view.quiet3:
-            view.shaders.at_address(value & ~0xF, level, extension)
+            view.shaders.at_address(value & ADDRESS_MASK, level, extension)
 
     return dump_shader
 

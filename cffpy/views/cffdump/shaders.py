@@ -11,6 +11,8 @@ from cffpy.views.cffdump.hexdump import hex_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.isa.a2xx import A2xxDisassembler
+    from cffpy.isa.ir3 import Ir3Disassembler
     from cffpy.views.cffdump.text import CffdumpSink
 
 #: Stage -> file name extension; stages without one are not written to files.
@@ -22,8 +24,12 @@ _SHOWN_DWORDS = 64
 class ShaderText:
     """Shows shader programs. Keeps the text of those at an address until memory changes."""
 
-    def __init__(self, view: CffdumpSink) -> None:
+    def __init__(self, view: CffdumpSink, register_db: str | None) -> None:
+        """``register_db``: directory of another edition, whose instruction sets are used."""
         self._view = view
+        self._register_db = register_db
+        self._ir3_disassemblers: dict[int, Ir3Disassembler] = {}
+        self._a2xx: A2xxDisassembler | None = None
         self._texts: dict[tuple[int, int], str] = {}
         self._epoch = -1
         self._files = 0
@@ -58,9 +64,8 @@ class ShaderText:
         self, words: Words, index: int, dwords: int, level: int, fragment: bool
     ) -> None:
         """The a2xx program in ``dwords`` from ``index``."""
-        from cffpy.isa import a2xx
-
-        self._view.put(a2xx.disassemble(words.bytes(index, dwords), level, fragment))
+        code = words.bytes(index, dwords)
+        self._view.put(self._a2xx_disassembler().disassemble(code, level, fragment))
 
     def write_file(self, extension: str, words: Words, index: int, dwords: int) -> None:
         """--dump-shaders: the next file in the working directory. What cannot be is passed over."""
@@ -75,4 +80,23 @@ class ShaderText:
             return
 
     def _ir3(self, code: bytes, level: int) -> str:
-        return self._view.disassembler().disassemble(code, level)
+        return self._ir3_disassembler().disassemble(code, level)
+
+    def _ir3_disassembler(self) -> Ir3Disassembler:
+        generation = self._view.generation
+        found = self._ir3_disassemblers.get(generation)
+        if found is None:
+            from cffpy.isa.ir3 import Ir3Disassembler
+            from cffpy.isa.store import edition_directory
+
+            directory = edition_directory(self._register_db, "ir3")
+            found = self._ir3_disassemblers[generation] = Ir3Disassembler(generation, directory)
+        return found
+
+    def _a2xx_disassembler(self) -> A2xxDisassembler:
+        if self._a2xx is None:
+            from cffpy.isa.a2xx import A2xxDisassembler
+            from cffpy.isa.store import edition_directory
+
+            self._a2xx = A2xxDisassembler(edition_directory(self._register_db, "a2xx"))
+        return self._a2xx

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
-    from cffpy.isa.ir3 import Ir3Disassembler
     from cffpy.regdb.database import Database
 
 _CHUNKS = 4096
@@ -48,7 +47,9 @@ class CffdumpSink(Sink):
         options: DumpOptions,
         write: Callable[[bytes], object],
         complain: Callable[[str], None],
+        register_db: str | None = None,
     ) -> None:
+        """``register_db``: directory of another edition, for its instruction sets."""
         self.options = options
         self._write = write
         self._complain = complain
@@ -58,9 +59,8 @@ class CffdumpSink(Sink):
         self.machine: Machine
         self.decoder: Decoder
         self.registers: RegisterTable
-        self.shaders = ShaderText(self)
+        self.shaders = ShaderText(self, register_db)
         self._fields: FieldTable
-        self._disassemblers: dict[int, Ir3Disassembler] = {}
         self.generation = 0
         self.is_64bit = False
         self.wants_packet_start = options.draw is not None
@@ -116,15 +116,6 @@ class CffdumpSink(Sink):
                 register = database.register_offset(query)
             self.queried.append(register)
             self.put(f"querystr: {query} -> 0x{register & 0xFFFFFFFF:x}\n")
-
-    def disassembler(self) -> Ir3Disassembler:
-        """The disassembler of the current generation."""
-        found = self._disassemblers.get(self.generation)
-        if found is None:
-            from cffpy.isa.ir3 import Ir3Disassembler
-
-            found = self._disassemblers[self.generation] = Ir3Disassembler(self.generation)
-        return found
 
     # -- output -----------------------------------------------------------------------------
 
