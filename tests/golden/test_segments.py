@@ -10,7 +10,7 @@ import pytest
 
 from cffpy.container.open import open_capture
 from cffpy.cp.machine import Machine
-from cffpy.views.cffdump import dump as dump_module
+from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from tests.golden.runner import difference
 
@@ -38,21 +38,9 @@ OPTIONS: tuple[dict[str, Any], ...] = (
 )
 
 
-class Counted(Machine):
-    """A machine that can be found again, without segments where ``allowed`` is False."""
-
-    allowed = True
-    last: Machine
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.keeps_segments = self.allowed
-        Counted.last = self
-
-
 def dumped(path: Path, options: DumpOptions) -> bytes:
     pieces: list[bytes] = []
-    printer = dump_module.Dump(options, pieces.append, lambda line: None)
+    printer = Dump(options, pieces.append, lambda line: None)
     for _ in range(2):  # the second time meets the state that the first one left
         printer.begin(path.name)
         printer.file(open_capture(str(path)))
@@ -61,17 +49,26 @@ def dumped(path: Path, options: DumpOptions) -> bytes:
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_output_is_the_same(name: str, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dump_module, "Machine", Counted)
+    machines: list[Machine] = []
+    allowed = True
+    make = Machine.__init__
+
+    def make_and_keep(self: Machine, *arguments: Any, **named: Any) -> None:
+        make(self, *arguments, **named)
+        self.keeps_segments = allowed
+        machines.append(self)
+
+    monkeypatch.setattr(Machine, "__init__", make_and_keep)
     path = shared / "captures" / f"{name}.rd.gz"
     replayed = 0
     for row in OPTIONS:
         options = DumpOptions(**row)
-        monkeypatch.setattr(Counted, "allowed", True)
+        allowed = True
         fast = dumped(path, options)
-        replayed += Counted.last.segments_replayed
-        monkeypatch.setattr(Counted, "allowed", False)
+        replayed += machines.pop().segments_replayed
+        allowed = False
         plain = dumped(path, options)
-        assert Counted.last.segments_replayed == 0
+        assert machines.pop().segments_replayed == 0
         report = difference(plain, fast)
         if report:
             pytest.fail(f"{name} {row}: {report}", pytrace=False)
