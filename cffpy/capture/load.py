@@ -45,11 +45,11 @@ class Text(Record):
 
 
 class Identity(Record):
-    """A section that names the GPU; ``chip_id`` or ``gpu_id`` is 0."""
+    """A section that names the GPU: by ``gpu_id`` or by ``chip_id``, the other is None."""
 
     __slots__ = ("chip_id", "gpu_id")
 
-    def __init__(self, gpu_id: int, chip_id: int) -> None:
+    def __init__(self, gpu_id: int | None = None, chip_id: int | None = None) -> None:
         self.gpu_id = gpu_id
         self.chip_id = chip_id
 
@@ -86,9 +86,9 @@ def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Ca
             starts_anew = True
             submits += 1
         elif kind == SectionType.GPU_ID:
-            yield Identity(gpu_id(payload), 0)
+            yield Identity(gpu_id=gpu_id(payload))
         elif kind == SectionType.CHIP_ID:
-            yield Identity(0, chip_id(payload))
+            yield Identity(chip_id=chip_id(payload))
         elif kind in _TEXTS:
             yield Text(kind, bytes(payload).split(b"\0", 1)[0].decode("latin-1"))
     image.clear()

@@ -11,18 +11,21 @@ import sys
 from array import array
 from bisect import bisect_right
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.capture.buffer_tree import BufferTree
+
 #: Dwords of hex text that are rendered at once.
 _HEX_PAGE = 512
 
-#: How many buffers that cover an older one are remembered; the reference's result for such
-#: captures depends on the shape of its search tree, so more would not be more right.
-_COVERING_LIMIT = 16
+
+_Bytes = bytes  # inside Words, the name is a method's
 
 
 class Words:
     """A buffer's contents as dwords, from one byte phase (0 for all aligned addresses)."""
 
-    __slots__ = ("_pages", "address", "count", "data")
+    __slots__ = ("_contents", "_pages", "address", "count", "data")
 
     def __init__(self, address: int, contents: memoryview) -> None:
         #: GPU address of dword 0.
@@ -31,15 +34,21 @@ class Words:
         self.count = len(contents) // 4
         #: The dwords, host-endian; index with 0 <= i < count.
         self.data = _as_dwords(contents[: self.count * 4])
+        self._contents = contents
         self._pages: dict[int, str] = {}
 
     def get(self, index: int) -> int:
         """The dword at ``index``, 0 where nothing was captured."""
         return self.data[index] if 0 <= index < self.count else 0
 
-    def bytes(self, index: int, dwords: int) -> bytes:
+    def bytes(self, index: int, dwords: int) -> _Bytes:
         """The captured bytes of up to ``dwords`` dwords from ``index``."""
-        return bytes(_little_endian(self.data[max(index, 0) : max(index, 0) + dwords]))
+        start = max(index, 0)
+        return _Bytes(self._contents[start * 4 : min(start + dwords, self.count) * 4])
+
+    def bytes_from(self, index: int, size: int) -> _Bytes:
+        """Up to ``size`` captured bytes from dword ``index``, also of a last part of a dword."""
+        return _Bytes(self._contents[index * 4 : index * 4 + size])
 
     def hex(self, index: int, dwords: int) -> str:
         """``dwords`` captured dwords from ``index``: 8 digits each, separated by one space."""
@@ -92,7 +101,10 @@ class MemoryImage:
     def __init__(self) -> None:
         self._starts: list[int] = []
         self._buffers: list[Buffer] = []
-        self._covering: list[Buffer] = []
+        #: The buffers in the order in which they were added.
+        self._added: list[Buffer] = []
+        #: Searched instead once two buffers overlap, or one is empty.
+        self._tree: BufferTree | None = None
         #: Rises with every change; a key for whatever is derived from addresses.
         self.epoch = 0
         #: Rises when all buffers are dropped.
@@ -102,7 +114,8 @@ class MemoryImage:
         """Drop every buffer: a new submit starts."""
         self._starts.clear()
         self._buffers.clear()
-        self._covering.clear()
+        self._added.clear()
+        self._tree = None
         self.epoch += 1
         self.drops += 1
 
@@ -116,29 +129,43 @@ class MemoryImage:
         if inside is not None:
             if inside.gpuaddr == gpuaddr:
                 inside.replace(size, contents)
+                if not size:
+                    self._search_tree()
             return
         position = bisect_right(self._starts, gpuaddr)
-        if position and self._starts[position - 1] == gpuaddr:  # empty, or at address 0
-            self._buffers[position - 1].replace(size, contents)
-            return
         buffer = Buffer(gpuaddr, size, contents)
-        covers = position < len(self._starts) and self._starts[position] < gpuaddr + size
-        if covers and len(self._covering) < _COVERING_LIMIT:
-            self._covering.append(buffer)
+        ordinary = (
+            size > 0
+            and not (position and self._starts[position - 1] == gpuaddr)
+            and not (position < len(self._starts) and self._starts[position] < gpuaddr + size)
+        )
         self._starts.insert(position, gpuaddr)
         self._buffers.insert(position, buffer)
+        self._added.append(buffer)
+        if self._tree is not None:
+            self._tree.insert(buffer)
+        elif not ordinary:
+            self._search_tree()
+
+    def _search_tree(self) -> None:
+        """From now on, search as the reference does: ranges overlap, or are empty."""
+        if self._tree is None:
+            from cffpy.capture.buffer_tree import BufferTree
+
+            self._tree = BufferTree()
+            for buffer in self._added:
+                self._tree.insert(buffer)
 
     def find(self, gpuaddr: int) -> Buffer | None:
         """The buffer that holds this address, or None. Address 0 is in no buffer."""
         if not gpuaddr:
             return None
+        if self._tree is not None:
+            return self._tree.find(gpuaddr)
         position = bisect_right(self._starts, gpuaddr)
         if position:
             buffer = self._buffers[position - 1]
             if gpuaddr < buffer.gpuaddr + buffer.size:
-                return buffer
-        for buffer in self._covering:
-            if buffer.gpuaddr <= gpuaddr < buffer.gpuaddr + buffer.size:
                 return buffer
         return None
 
@@ -167,11 +194,3 @@ def _as_dwords(contents: memoryview) -> memoryview:
     swapped = array("I", contents.tobytes())
     swapped.byteswap()
     return memoryview(swapped)
-
-
-def _little_endian(dwords: memoryview) -> memoryview:
-    if sys.byteorder == "little":
-        return dwords.cast("B")
-    swapped = array("I", dwords)
-    swapped.byteswap()
-    return memoryview(swapped).cast("B")

@@ -80,6 +80,9 @@ def loaded_state(generation: int, payload: Payload) -> LoadedState:
         _, source, block, units, kind, _, _ = payload.read(LOAD_STATE_4XX)
     else:
         _, source, block, units, kind, _ = payload.read(LOAD_STATE_3XX)
+        if kind == 3:
+            # cffdump: a3xx_get_state_type has rows of three, so a type of 3 is the next block's 0
+            block, kind = block + 1, 0
         stage, what = _A3XX_STATE.get((block, kind), ("VS", OTHER))
         return LoadedState(what, stage, INDIRECT if source else DIRECT, units)
     stage, what = _STATE.get((block, kind), ("VS", OTHER))

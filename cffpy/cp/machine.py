@@ -20,6 +20,9 @@ from cffpy.regdb.database import Database
 #: the reference crashes some levels later.
 MAX_DEPTH = 8
 
+#: Dwords that the streams within one submit may have in all, each counted as often as it runs.
+MAX_NESTED_DWORDS = 1 << 26
+
 _OPCODES = 128
 
 #: Registers of this range are banked: they may be written without waiting for the last draw.
@@ -43,13 +46,17 @@ class Machine:
         self.keeps_groups = False
         #: Whether segments are recorded and replayed: faster, and the same.
         self.keeps_segments = True
+        #: Whether IBs may run more than once, so that keeping their segments pays.
+        self.streams_repeat = True
         self.segments_recorded = 0
         self.segments_replayed = 0
         self._recorder: Recorder | None = None
         self._segments: dict[SegmentKey, Segment] = {}
         self._budget = BUDGET
         self._drops = -1
-        self._depth = 0
+        #: The streams that run now, outermost first: words, index of the first dword, number.
+        self._active: list[tuple[Words, int, int]] = []
+        self._nested_left = 0
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Decode for this GPU from now on."""
@@ -93,19 +100,26 @@ class Machine:
         self.state.ib_level -= 1
         return True
 
-    def run(self, words: Words, index: int, ndwords: int, level: int) -> None:
-        """Run the packets of ``words[index : index + ndwords]``; stops at the buffer's end."""
+    def run(
+        self, words: Words, index: int, ndwords: int, level: int, is_group: bool = False
+    ) -> None:
+        """Run the packets of ``words[index : index + ndwords]``; stops at the buffer's end.
+
+        ``ndwords`` is signed for the reference: a length with bit 31 set runs nothing.
+
+        ``is_group``: they are a draw-state group, not an IB.
+        """
         state, sink = self.state, self.sink
-        if self._depth >= MAX_DEPTH:
-            sink.too_deep(words.address + index * 4)
+        if not self._may_enter(words, index, ndwords):
             return
-        self._depth += 1
+        self._active.append((words, index, ndwords))
         state.draws[state.ib_level] = 0
         headers, data, captured = self.headers, words.data, words.count
         handlers = self._handlers
         watched = sink.wants_packet_start
-        may_start = True
-        left = ndwords
+        keeps_segments = self.keeps_segments and (is_group or self.streams_repeat)
+        may_start = keeps_segments
+        left = ndwords - (1 << 32) if ndwords & 0x80000000 else ndwords
         while left > 0 and index < captured:
             if watched:
                 sink.packet_start(state)
@@ -123,7 +137,7 @@ class Machine:
                     self._store(number, values)
                 else:
                     self.write_registers(number, values, level + 2)
-                sink.write_done(Payload(words, index, size), level + 1)
+                sink.write_done(words, index, size, level + 1)
             elif kind == OPCODE:
                 handler, loads_groups, is_effect = handlers[number]
                 if loads_groups:
@@ -134,12 +148,12 @@ class Machine:
                     handler(self, payload, level + 1)
                     if is_effect and self._recorder is not None:
                         self._recorder.effects.append((handler, payload, level + 1))
-                sink.packet_done(number, Payload(words, index, size), level + 1)
+                sink.packet_done(number, payload, level + 1)
             elif kind == BAD:
                 self.break_segment()
                 sink.bad_header(data[index])
                 if not self.is_64bit:
-                    self._depth -= 1
+                    self._active.pop()
                     return
                 size = next_packet(data, index, min(index + left, captured)) - index
                 if index + size >= captured:
@@ -150,23 +164,43 @@ class Machine:
             left -= size
             recorder = self._recorder
             if recorder is None:
-                may_start = True
+                may_start = keeps_segments
             else:
-                recorder.accept(size, sink.segment_mark())
+                recorder.packets += 1
+                recorder.ndwords += size
+                recorder.mark = sink.segment_mark()
                 if recorder.packets == MAX_PACKETS:
                     self.break_segment()
                     may_start = True
         self.break_segment()
-        self._depth -= 1
+        self._active.pop()
         if left < 0:
             sink.overrun(-left)
+
+    def _may_enter(self, words: Words, index: int, ndwords: int) -> bool:
+        """Whether a stream is run: not within itself, not too deep, not after endless others.
+
+        None of this happens in a sound capture; the reference crashes or runs on for ever.
+        """
+        if not self._active:
+            self._nested_left = MAX_NESTED_DWORDS
+            return True
+        address = words.address + index * 4
+        if len(self._active) >= MAX_DEPTH or (words, index, ndwords) in self._active:
+            self.sink.refused(address, "are nested too deeply")
+            return False
+        self._nested_left -= min(ndwords, max(0, words.count - index))
+        if self._nested_left < 0:
+            self.sink.refused(address, "come after too many others of this submit")
+            return False
+        return True
 
     # -- segments ---------------------------------------------------------------------------
 
     def _replay_or_record(self, words: Words, index: int, left: int, level: int) -> int:
         """Replay the segment that starts here: its dwords. Else 0, and recording begins."""
         sink, state = self.sink, self.state
-        sink_key = sink.segment_key() if self.keeps_segments else None
+        sink_key = sink.segment_key()
         if sink_key is None:
             return 0
         if self._drops != self.image.drops:
@@ -196,8 +230,7 @@ class Machine:
     def break_segment(self) -> None:
         """Whatever is recorded ends before the packet that runs now.
 
-        To be called before that packet draws, descends into a stream, or changes anything but
-        registers (by ``write_registers``).
+        To be called before that packet writes a register, draws, or descends into a stream.
         """
         recorder = self._recorder
         if recorder is None:
@@ -219,7 +252,7 @@ class Machine:
     def wrote(self, register: int) -> int | None:
         """The value that the segment being recorded has given a register, or None."""
         recorder = self._recorder
-        return None if recorder is None else recorder.written(register)
+        return None if recorder is None else recorder.registers.get(register)
 
     def read_register(self, register: int) -> int:
         """A register's value for text: 0 if it was never written."""
@@ -242,7 +275,7 @@ class Machine:
             registers[register] = value
             rewritten.add(register)
             if recorder is not None:
-                recorder.pending[register] = value
+                recorder.registers[register] = value
             tell(register, value, level)
             register += 1
 
@@ -253,13 +286,13 @@ class Machine:
             state.registers[register] = values[0]
             state.rewritten.add(register)
             if self._recorder is not None:
-                self._recorder.pending[register] = values[0]
+                self._recorder.registers[register] = values[0]
             return
         written = dict(zip(range(register, register + len(values)), values, strict=True))
         state.registers.update(written)
         state.rewritten.update(written)
         if self._recorder is not None:
-            self._recorder.pending.update(written)
+            self._recorder.registers.update(written)
 
     # -- draw-state groups ------------------------------------------------------------------
 
@@ -298,5 +331,5 @@ class Machine:
             return
         self.sink.group_stream(*place, group.ndwords, level + 1)
         state.ib_level += 1
-        self.run(*place, group.ndwords, level + 1)
+        self.run(*place, group.ndwords, level + 1, is_group=True)
         state.ib_level -= 1

@@ -37,9 +37,12 @@ def program_registers(generation: int) -> list[tuple[str, str, str]]:
 
 
 def enable_registers(generation: int) -> list[tuple[str, str]]:
-    """(stage, register): each whose field ENABLED tells whether draws run the stage's program."""
+    """(stage, register): each whose field ENABLED tells whether draws run the stage's program.
+
+    On a4xx, drivers of old wrote the registers of VS and FS in another form.
+    """
     if generation == 4:
-        return [(stage, f"HLSQ_{stage}_CONTROL_REG") for stage in STAGES[:5]]
+        return [(stage, f"HLSQ_{stage}_CONTROL_REG") for stage in STAGES[1:4]]
     rows = []
     if generation >= 5:
         for stage in STAGES:

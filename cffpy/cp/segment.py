@@ -87,7 +87,6 @@ class Recorder:
         "misses",
         "ndwords",
         "packets",
-        "pending",
         "registers",
     )
 
@@ -99,26 +98,10 @@ class Recorder:
         self.ndwords = 0
         self.packets = 0
         self.registers: dict[int, int] = {}
-        #: Registers written by the packet that runs now.
-        self.pending: dict[int, int] = {}
         self.guards: dict[int, int] = {}
         self.effects: list[Effect] = []
 
     def read(self, register: int, value: int) -> None:
         """A register was read to make text."""
-        if register not in self.registers and register not in self.pending:
+        if register not in self.registers:
             self.guards.setdefault(register, value)
-
-    def written(self, register: int) -> int | None:
-        """The value that the segment has given a register so far, or None."""
-        value = self.pending.get(register)
-        return self.registers.get(register) if value is None else value
-
-    def accept(self, ndwords: int, mark: int) -> None:
-        """The packet that ran, of ``ndwords``, belongs to the segment."""
-        self.packets += 1
-        self.ndwords += ndwords
-        self.mark = mark
-        if self.pending:
-            self.registers.update(self.pending)
-            self.pending = {}

@@ -62,11 +62,11 @@ class Session:
 
     def identify(self, record: Identity) -> None:
         """Take the GPU's name from a section."""
-        if record.chip_id:
+        if record.chip_id is not None:
             self._chip_id = record.chip_id
         elif record.gpu_id:
             self._gpu_id = record.gpu_id
-        else:
+        else:  # cffdump: handle_file passes over a GPU id of 0, but not over a chip id of 0
             return
         # cffdump: fd_dev_info_raw: an old GPU id still matches before a new chip id
         # (mesa 25.0.7)

@@ -130,8 +130,8 @@ class Sink:
     def overrun(self, dwords: int) -> None:
         """The last packet of a stream ends ``dwords`` behind the stream's end."""
 
-    def too_deep(self, gpuaddr: int) -> None:
-        """A stream is nested deeper than the hardware can."""
+    def refused(self, gpuaddr: int, reason: str) -> None:
+        """The commands at ``gpuaddr`` are not run: "are nested too deeply" and the like."""
 
     # -- register writes --------------------------------------------------------------------
 
@@ -157,8 +157,8 @@ class Sink:
     def write_without_wfi(self, register: int) -> None:
         """A register is written that needs a wait-for-idle after the last draw."""
 
-    def write_done(self, packet: Payload, level: int) -> None:
-        """The register-write packet is done; ``packet`` includes the header."""
+    def write_done(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        """The register-write packet, whose header is at ``index``, is done."""
 
     def type2(self, level: int) -> None:
         """A type-2 packet: one dword that does nothing."""
@@ -168,8 +168,8 @@ class Sink:
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         """A packet with an opcode (types 3 and 7), before its effect."""
 
-    def packet_done(self, opcode: int, packet: Payload, level: int) -> None:
-        """The packet's effect is done; ``packet`` includes the header."""
+    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
+        """The packet's effect is done."""
 
     def detail(self, name: str, payload: Payload, level: int) -> None:
         """The packet's own handler begins. ``level`` is already the handler's."""

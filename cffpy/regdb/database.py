@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 
 from cffpy.record import Record
+from cffpy.regdb.numbers import c_number
 from cffpy.regdb.rows import (
     ARRAY,
     REGISTER,
@@ -322,8 +323,8 @@ def _find_name(elements: Iterable[ElementRow], name: str, variants: Variants) ->
             inner = _find_name(element[7], tail[1:], variants)
             if inner is None:
                 continue
-            index = _number(index_text)
-            if element[4] and index >= element[4]:
+            index = c_number(index_text)
+            if index < 0 or (element[4] and index >= element[4]):
                 return None
             base = element[3]
             start = base[index] if isinstance(base, tuple) else base + index * element[5]
@@ -333,13 +334,6 @@ def _find_name(elements: Iterable[ElementRow], name: str, variants: Variants) ->
             if inner is not None:
                 return inner
     return None
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text, 0)
-    except ValueError:
-        return 0
 
 
 def _names(elements: Iterable[ElementRow], prefix: str, base: int) -> Iterator[tuple[str, int]]:

@@ -93,6 +93,8 @@ class Decoder:
         self.variants: dict[str, int] = {}
         #: The current variants as a key.
         self.variants_key: tuple[tuple[str, int], ...] = ()
+        #: Called after the current variant of a varset has changed.
+        self.on_select: Callable[[], None] | None = None
         chip = database.variant("chip", database.chip)
         if chip is not None:
             self.select("chip", chip)
@@ -105,6 +107,8 @@ class Decoder:
         if self.variants.get(varset) != position:
             self.variants[varset] = position
             self.variants_key = tuple(sorted(self.variants.items()))
+            if self.on_select is not None:
+                self.on_select()
 
     def restore(self, variants_key: tuple[tuple[str, int], ...]) -> None:
         """Make the variants current that ``variants_key`` once stood for."""

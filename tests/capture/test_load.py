@@ -104,7 +104,10 @@ def test_identities_and_what_is_passed_over() -> None:
         NewSection(99, b"unknown"),
         chip_id_section(0x1_4305_0A01),
     )
-    assert [record for record, _ in found] == [Identity(630, 0), Identity(0, 0x1_4305_0A01)]
+    assert [record for record, _ in found] == [
+        Identity(gpu_id=630),
+        Identity(chip_id=0x1_4305_0A01),
+    ]
 
 
 def test_a_section_cut_short_gives_a_buffer_of_what_is_there() -> None:

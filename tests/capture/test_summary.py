@@ -135,15 +135,16 @@ def test_any_sections(sections: list[tuple[int, bytes]]) -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12), st.booleans()), max_size=40),
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 12)), max_size=40),
 )
-def test_kept_buffers_are_those_of_a_plain_model(buffers: list[tuple[int, int, bool]]) -> None:
+def test_kept_buffers_are_those_of_a_plain_model(buffers: list[tuple[int, int]]) -> None:
     sections: list[NewSection] = []
     model: dict[int, int] = {}
-    for address, size, _ in buffers:
-        address += 1
-        sections += buffer_sections(address, bytes(size))
+    for address, size in buffers:
         inside = [base for base, length in model.items() if base <= address < base + length]
+        if any(address < base < address + size for base in model):
+            continue  # covers an older one: see buffer_tree.py
+        sections += buffer_sections(address, bytes(size))
         if address in model or not inside:
             model[address] = size
     submits = summary_of(*sections).submits

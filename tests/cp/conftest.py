@@ -86,8 +86,8 @@ class RecordingSink(Sink):
     def overrun(self, dwords: int) -> None:
         self.heard.append(("overrun", dwords))
 
-    def too_deep(self, gpuaddr: int) -> None:
-        self.heard.append(("too_deep", gpuaddr))
+    def refused(self, gpuaddr: int, reason: str) -> None:
+        self.heard.append(("refused", gpuaddr, reason))
 
     def write(self, register: int, values: list[int], level: int) -> bool:
         self.heard.append(("write", register, values, level))

@@ -71,7 +71,6 @@ def test_index_buffers(pm4, shown, size_bits, contents, size, listed, rows) -> N
     ) in shown(320, packet, {0x200000: contents})
 
 
-@pytest.mark.xfail(strict=True, reason="indices of a buffer's last bytes, short of a dword, lost")
 def test_index_buffers_that_are_no_whole_dwords(pm4, shown) -> None:
     packet = pm4.type3(DRAW_32, 0, 4, 3, 0x200000, 6)
     assert b"\t\tidxs:          1 2 3\n" in shown(320, packet, {0x200000: b"\x01\0\x02\0\x03\0"})
@@ -371,12 +370,10 @@ def test_old_generations_have_no_mode_in_a_query(pm4, make_capture, dump_capture
         pytest.param(
             "RB_MRT[01].CONTROL",
             b"0x8828",
-            marks=pytest.mark.xfail(strict=True, reason="an index is read as strtol does"),
         ),
         pytest.param(
             "RB_MRT[-1].CONTROL",
             b"0x0",
-            marks=pytest.mark.xfail(strict=True, reason="a negative index is out of range"),
         ),
     ],
 )
@@ -432,7 +429,6 @@ def test_an_old_gpu_id_wins_over_a_new_chip_id(make_capture, dump_captures) -> N
     assert len(set(lines_with(text, b"querystr"))) == 1, "all of a6xx"
 
 
-@pytest.mark.xfail(strict=True, reason="a chip id of 0 is printed, as any")
 def test_a_chip_id_of_zero(dump_captures) -> None:
     from cffpy.container.writer import capture_bytes, chip_id_section, gpu_id_section
 
@@ -498,19 +494,16 @@ def test_which_submits_are_decoded(pm4, dump_captures, options, decoded) -> None
 # --- sizes that are negative for the reference ---------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="lengths are signed for the reference")
 def test_a_submit_of_negative_length(pm4, shown) -> None:
     text = shown(630, pm4.type7(0x10), dwords=0x80000001)
     assert text == b"**** this ain't right!! dwords_left=-2147483647\n"
 
 
-@pytest.mark.xfail(strict=True, reason="lengths are signed for the reference")
 def test_an_indirect_buffer_of_negative_length(pm4, shown) -> None:
     text = shown(630, pm4.type7(0x3F, 0x200000, 0, 0xFFFFFFFF), {0x200000: pm4.type7(0x10)})
     assert b"\t\tibsize:ffffffff\n**** this ain't right!! dwords_left=-1\n" in text
 
 
-@pytest.mark.xfail(strict=True, reason="hostlen(gpubaseaddr()) of a buffer at address 0 is 0")
 def test_addresses_in_a_buffer_at_address_0(pm4, shown) -> None:
     text = shown(630, pm4.type4(0x8825, 0x10, 0), {0: [0] * 16})
     assert b"RB_MRT[0].BASE: 0x10\t\tbase=0, offset=16, size=0\n" in text

@@ -246,7 +246,6 @@ def test_replayed_segments_print_what_decoding_prints(pm4, number: int) -> None:
         assert dump(data, options, segments=True) == dump(data, options, segments=False)
 
 
-@pytest.mark.xfail(strict=True, reason="all draws of one packet are kept in memory before output")
 def test_many_indirect_draws_are_written_in_pieces(pm4) -> None:
     packet = pm4.type7(0x2A, 4, 2, 200_000, 0x500000, 0, 16)
     sections = [

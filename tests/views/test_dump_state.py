@@ -139,9 +139,6 @@ def test_pairs_without_a_meaning_are_hex(pm4, shown) -> None:
     assert b"0000000000100010:\t\t\t0000: 00000001 00000002 00000003 00000004\n" in pairs
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a state type of 3 reads the next row of a3xx_get_state_type's table"
-)
 @pytest.mark.parametrize("block", [1, 3, 5])
 def test_a3xx_state_type_3_is_the_next_block_s_type_0(pm4, shown, block: int) -> None:
     def text(block: int, kind: int) -> bytes:
@@ -322,7 +319,6 @@ def test_compute_checkpoint(pm4, shown, short: bool) -> None:
     ) in text
 
 
-@pytest.mark.xfail(strict=True, reason="the count is signed for the reference (get_tex_count)")
 def test_a_negative_count_of_a5xx_descriptors(pm4, shown) -> None:
     draw = pm4.type7(0x38, 4 | 2 << 6, 1, 3)
     commands = pm4.type4(0xE700, 0x80000001) + pm4.type4(0xE722, 0x200000, 0) + draw

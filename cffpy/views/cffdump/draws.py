@@ -108,9 +108,8 @@ def _indices(
 ) -> None:
     shown = ""
     if width:
-        count = min(count, max(0, words.count - index) * 4 // width)
-        code = words.bytes(index, (count * width + 3) // 4)[: count * width]
-        numbers = array({1: "B", 2: "H", 4: "I"}[width], code)
+        code = words.bytes_from(index, count * width)
+        numbers = array({1: "B", 2: "H", 4: "I"}[width], code[: len(code) // width * width])
         shown = "".join([f" {number}" for number in numbers])
     view.put(f"{LEVELS[level]}idxs:         {shown}\n")
 
@@ -155,6 +154,7 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
     for number in range(count):
         view.put(f"{tabs}draw {number}:\n")
         view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
+        view.flush_if_full()
         gpuaddr += stride
 
 

@@ -44,6 +44,7 @@ class Dump:
         self._session = Session(self._view, complain, register_db, gpu)
         self._machine = self._session.machine
         self._machine.keeps_groups = options.query_compare
+        self._machine.streams_repeat = not (options.once or options.query_compare)
         self._view.machine = self._machine
 
     def begin(self, name: str) -> None:
@@ -113,7 +114,7 @@ class Dump:
 
     def _identity(self, record: Identity) -> None:
         if not self._view.quiet2:
-            if record.chip_id:
+            if record.chip_id is not None:
                 self._view.put(f"chip_id: 0x{record.chip_id:x}\n")
             elif record.gpu_id:
                 self._view.put(f"gpu_id: {_signed(record.gpu_id)}\n")

@@ -108,7 +108,7 @@ def dump_address(view: CffdumpSink, value: int, level: int) -> None:
 
 def latch_low_half(view: CffdumpSink, value: int, level: int) -> None:
     """cffdump: reg_gpuaddr_lo: one latch for all a5xx addresses, never cleared."""
-    view.gpuaddr_lo = value
+    view.latch(value)
 
 
 def dump_address_5xx(view: CffdumpSink, value: int, level: int) -> None:
@@ -137,7 +137,7 @@ def _textures_5xx(count_register: int) -> FollowUp:
 
     def dump(view: CffdumpSink, value: int, level: int) -> None:
         if view.in_summary:
-            count = view.machine.state.value(count_register)
+            count = _count(view, count_register)
             place = view.machine.image.place(view.gpuaddr_lo | value << 32)
             if place is not None:
                 dump_textures(view, place, count, level + 1)
@@ -150,9 +150,15 @@ def _samplers_5xx(count_register: int) -> FollowUp:
 
     def dump(view: CffdumpSink, value: int, level: int) -> None:
         if view.in_summary:
-            count = view.machine.state.value(count_register)
+            count = _count(view, count_register)
             place = view.machine.image.place(view.gpuaddr_lo | value << 32)
             if place is not None:
                 dump_samplers(view, place, count, level + 1, bindless=False)
 
     return dump
+
+
+def _count(view: CffdumpSink, register: int) -> int:
+    """cffdump: get_tex_count: the number is signed."""
+    count = view.machine.state.value(register)
+    return 0 if count & 0x80000000 else count

@@ -168,7 +168,10 @@ class RegisterTable:
         if buffer is None:
             return ""
         offset = gpuaddr - buffer.gpuaddr
-        return f"\t\tbase={buffer.gpuaddr:x}, offset={offset}, size={buffer.size}"
+        # cffdump: dump_register_val looks the base up once more, and address 0 is in no buffer
+        # (mesa 25.0.7)
+        size = buffer.size if buffer.gpuaddr else 0
+        return f"\t\tbase={buffer.gpuaddr:x}, offset={offset}, size={size}"
 
     def _make(self, register: int) -> RegisterEntry:
         decoder = self._decoder

@@ -11,6 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    #: The a5xx address latch and the current variants.
+    State = tuple[int, tuple[tuple[str, int], ...]]
+
 
 class _Hole:
     """A line of register values; those that the segment wrote itself are known."""
@@ -35,16 +38,21 @@ class _Hole:
 class SegmentText:
     """What a segment puts out, and the view's state behind it."""
 
-    __slots__ = ("_start", "exit_state", "holes", "pieces", "text")
+    __slots__ = ("_changes", "_start", "exit_state", "holes", "pieces", "text")
 
-    def __init__(self, start: int) -> None:
+    def __init__(self, start: int, state: State) -> None:
         self._start = start
-        #: Address latch and current variants behind the last packet.
-        self.exit_state: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
+        self._changes: list[tuple[int, State]] = []
+        #: The view's state behind the last packet.
+        self.exit_state = state
         self.holes: list[_Hole] = []
         #: The text; with holes, ``pieces`` before, between and behind them.
         self.text = ""
         self.pieces: list[str] = []
+
+    def state_changed(self, chunk: int, state: State) -> None:
+        """The view's state has changed before the chunk that is put next."""
+        self._changes.append((chunk, state))
 
     def add_hole(
         self,
@@ -64,6 +72,10 @@ class SegmentText:
         Returns the number of characters.
         """
         start = self._start
+        for chunk, state in self._changes:
+            if chunk < mark:
+                self.exit_state = state
+        self._changes.clear()
         self.text = "".join(chunks[start:mark])
         self.holes = [hole for hole in self.holes if hole.chunk < mark]
         for hole in self.holes:

@@ -12,6 +12,7 @@ from cffpy.capture.memory import Words
 from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.regdb.decode import Decoder
+from cffpy.regdb.numbers import c_number
 from cffpy.views.cffdump.a2xx import set_constant
 from cffpy.views.cffdump.details import DETAILS, NESTED
 from cffpy.views.cffdump.draws import show_draw
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from cffpy.regdb.database import Database
 
 _CHUNKS = 4096
+
+#: Complaints about streams that are not run, at most: a hostile capture may have any number.
+_REFUSALS_SHOWN = 20
 
 #: cffdump: dump_commands decodes these like CP_LOAD_STATE6 (mesa 25.0.7)
 _DOMAINS = {"CP_LOAD_STATE6_FRAG": "CP_LOAD_STATE6", "CP_LOAD_STATE6_GEOM": "CP_LOAD_STATE6"}
@@ -74,6 +78,7 @@ class CffdumpSink(Sink):
         self.in_summary = False
         self._summary = options.summary
         self._sampled_draw = 0
+        self._refusals = 0
         self._recording: SegmentText | None = None
         self._dumped: dict[tuple[int, int], int] = {}
         self._dumped_drops = 0
@@ -94,6 +99,7 @@ class CffdumpSink(Sink):
         self.generation = gpu.generation
         self.is_64bit = gpu.is_64bit
         self.decoder = Decoder(database, self.palette, reference_fields, reference_half)
+        self.decoder.on_select = self._note_state
         self._fields = FieldTable(self.decoder)
         self.registers = RegisterTable(
             self.decoder,
@@ -111,7 +117,7 @@ class CffdumpSink(Sink):
         ]
         self.queried = []
         for query in self.options.query:
-            register = _c_number(query)
+            register = c_number(query)
             if not register:
                 register = database.register_offset(query)
             self.queried.append(register)
@@ -176,13 +182,12 @@ class CffdumpSink(Sink):
         )
 
     def segment_begin(self) -> int:
-        self._flush_if_full()
-        self._recording = SegmentText(len(self._chunks))
-        return self.segment_mark()
+        self.flush_if_full()
+        state = self.gpuaddr_lo, self.decoder.variants_key
+        self._recording = SegmentText(len(self._chunks), state)
+        return len(self._chunks)
 
     def segment_mark(self) -> int:
-        assert self._recording is not None
-        self._recording.exit_state = self.gpuaddr_lo, self.decoder.variants_key
         return len(self._chunks)
 
     def segment_end(self, mark: int) -> tuple[object, int]:
@@ -199,7 +204,19 @@ class CffdumpSink(Sink):
             self.put(payload.text)
         self.gpuaddr_lo, variants_key = payload.exit_state
         self.decoder.restore(variants_key)
-        self._flush_if_full()
+        self.flush_if_full()
+
+    def latch(self, value: int) -> None:
+        """Set the a5xx address latch."""
+        self.gpuaddr_lo = value
+        self._note_state()
+
+    def _note_state(self) -> None:
+        """The address latch or the current variants have changed."""
+        if self._recording is not None:
+            state = self.gpuaddr_lo, self.decoder.variants_key
+            self._recording.state_changed(len(self._chunks), state)
+            self.put("")  # so that a mark behind this packet lies behind the change
 
     def put_values(self, tabs: str, registers: range) -> None:
         """A line of register values that a segment does not keep, but asks for anew."""
@@ -209,20 +226,21 @@ class CffdumpSink(Sink):
         shown = ",".join([str(values.get(register, 0)) for register in registers])
         self.put(f"{tabs}:{shown}\n")
 
-    def _flush_if_full(self) -> None:
+    def flush_if_full(self) -> None:
+        """Write what has been collected, if that is much."""
         if len(self._chunks) > _CHUNKS and self._recording is None:
             self.flush()
 
     # -- packets ----------------------------------------------------------------------------
 
     def packet_start(self, state: CpState) -> None:
-        self._flush_if_full()
+        self.flush_if_full()
         if state.draw_count != self._sampled_draw:
             self._sampled_draw = state.draw_count
             self._update_quiet()
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
-        self._flush_if_full()
+        self.flush_if_full()
         domain, detail = self._plans[opcode]
         if not self.quiet2:
             key = (opcode, payload.count, level)
@@ -242,9 +260,10 @@ class CffdumpSink(Sink):
         )
         return line
 
-    def packet_done(self, opcode: int, packet: Payload, level: int) -> None:
+    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
         if not self.quiet2:
-            self.put(hex_rows(packet.words, packet.index, packet.count, level, self.is_64bit))
+            header, count = payload.index - 1, payload.count + 1
+            self.put(hex_rows(payload.words, header, count, level, self.is_64bit))
 
     def type2(self, level: int) -> None:
         if not self.quiet3:
@@ -259,13 +278,15 @@ class CffdumpSink(Sink):
     def overrun(self, dwords: int) -> None:
         self.put(f"**** this ain't right!! dwords_left=-{dwords}\n")
 
-    def too_deep(self, gpuaddr: int) -> None:
-        self._complain(f"commands at {gpuaddr:016x} are nested too deeply: not decoded")
+    def refused(self, gpuaddr: int, reason: str) -> None:
+        if self._refusals < _REFUSALS_SHOWN:
+            self._complain(f"commands at {gpuaddr:016x} {reason}: not decoded")
+        self._refusals += 1
 
     # -- registers --------------------------------------------------------------------------
 
     def write(self, register: int, values: list[int], level: int) -> bool:
-        self._flush_if_full()
+        self.flush_if_full()
         # complaints about a missing wait-for-idle stand between the registers
         whole = not self.machine.state.needs_wfi
         if self.quiet3:
@@ -274,9 +295,9 @@ class CffdumpSink(Sink):
         self.put(self._writes.head(register, level) if text is None else text)
         return text is not None
 
-    def write_done(self, packet: Payload, level: int) -> None:
+    def write_done(self, words: Words, index: int, ndwords: int, level: int) -> None:
         if not self.quiet3:
-            self.put(hex_rows(packet.words, packet.index, packet.count, level, self.is_64bit))
+            self.put(hex_rows(words, index, ndwords, level, self.is_64bit))
 
     def begin_registers(self, always_shown: bool = False) -> None:
         self.registers.begin()
@@ -401,24 +422,6 @@ class CffdumpSink(Sink):
 
     def groups_within_groups(self) -> None:
         self.put("ERROR: nothing in draw state should trigger recursively loading groups!\n")
-
-
-def _c_number(text: str) -> int:
-    """C's strtol with base 0: leading space and sign, 0x and 0 prefixes, stops at a non-digit."""
-    stripped = text.lstrip(" \t\n\v\f\r")
-    sign = -1 if stripped.startswith("-") else 1
-    digits = stripped[1:] if stripped[:1] in ("+", "-") else stripped
-    base, accepted = 10, "0123456789"
-    if digits[:2].lower() == "0x" and digits[2:3].lower() in tuple("0123456789abcdef"):
-        base, accepted, digits = 16, "0123456789abcdef", digits[2:]
-    elif digits.startswith("0"):
-        base, accepted = 8, "01234567"
-    taken = 0
-    for character in digits.lower():
-        if character not in accepted:
-            break
-        taken = taken * base + int(character, base)
-    return sign * taken
 
 
 def _signed(value: int) -> int:
