@@ -279,6 +279,11 @@ class Machine:
             tell(register, value, level)
             register += 1
 
+    def complains(self, register: int, count: int) -> bool:
+        """Whether writing these registers now lacks a wait-for-idle after the last draw."""
+        banked = register >= _BANKED.start and register + count <= _BANKED.stop
+        return self.state.needs_wfi and not banked
+
     def _store(self, register: int, values: list[int]) -> None:
         """Write consecutive registers that the sink knows of already."""
         state = self.state
@@ -306,6 +311,8 @@ class Machine:
         state = self.state
         if state.loading_groups:
             self.sink.groups_within_groups()
+            return
+        if state.groups.count(None) == GROUP_COUNT:
             return
         state.loading_groups = True
         for group_id in range(GROUP_COUNT):

@@ -96,7 +96,7 @@ def _scratch(decoder: Decoder, names: list[str]) -> list[tuple[str, FollowUp]]:
 
     def dump_scratch(view: CffdumpSink, value: int, level: int) -> None:
         if not view.quiet3:
-            view.put_values(LEVELS[level], range(first + 4, first + 8))
+            view.put_four_values(LEVELS[level], first + 4)
 
     return [(name, dump_scratch) for name in names]
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.cp.machine import Machine
     from cffpy.regdb.database import Database
+    from cffpy.views.cffdump.registers import FollowUp
 
 _CHUNKS = 4096
 
@@ -79,6 +80,8 @@ class CffdumpSink(Sink):
         self._summary = options.summary
         self._sampled_draw = 0
         self._refusals = 0
+        #: What follows the register that was written last: function, value, level.
+        self._follow_up: tuple[FollowUp, int, int] | None = None
         self._recording: SegmentText | None = None
         self._dumped: dict[tuple[int, int], int] = {}
         self._dumped_drops = 0
@@ -218,13 +221,15 @@ class CffdumpSink(Sink):
             self._recording.state_changed(len(self._chunks), state)
             self.put("")  # so that a mark behind this packet lies behind the change
 
-    def put_values(self, tabs: str, registers: range) -> None:
-        """A line of register values that a segment does not keep, but asks for anew."""
-        values = self.machine.state.registers
+    def put_four_values(self, tabs: str, first: int) -> None:
+        """A line of four registers' values that a segment does not keep, but asks for anew."""
         if self._recording is not None:
+            registers = range(first, first + 4)
             self._recording.add_hole(len(self._chunks), tabs, registers, self.machine.wrote)
-        shown = ",".join([str(values.get(register, 0)) for register in registers])
-        self.put(f"{tabs}:{shown}\n")
+        get = self.machine.state.registers.get
+        self.put(
+            f"{tabs}:{get(first, 0)},{get(first + 1, 0)},{get(first + 2, 0)},{get(first + 3, 0)}\n"
+        )
 
     def flush_if_full(self) -> None:
         """Write what has been collected, if that is much."""
@@ -287,15 +292,27 @@ class CffdumpSink(Sink):
 
     def write(self, register: int, values: list[int], level: int) -> bool:
         self.flush_if_full()
+        run = None
         # complaints about a missing wait-for-idle stand between the registers
-        whole = not self.machine.state.needs_wfi
-        if self.quiet3:
-            return whole and self._writes.run(register, len(values)) is not None
-        text = self._writes.text(register, values, level) if whole else None
-        self.put(self._writes.head(register, level) if text is None else text)
-        return text is not None
+        if values and not self.machine.complains(register, len(values)):
+            run = self._writes.run(register, len(values))
+        if run is None:
+            if not self.quiet3:
+                self.put(self._writes.head(register, level))
+            return False
+        if not self.quiet3:
+            self.put(self._writes.text(register, run, values, level))
+        follow_up = run[-1][0].follow_up
+        if follow_up is not None:
+            value = values[-1] if run[-1][1] == 1 else values[-2] | values[-1] << 32
+            self._follow_up = follow_up, value, level + 1
+        return True
 
     def write_done(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        if self._follow_up is not None:  # waited for the registers to be stored
+            follow_up, value, register_level = self._follow_up
+            self._follow_up = None
+            follow_up(self, value, register_level)
         if not self.quiet3:
             self.put(hex_rows(words, index, ndwords, level, self.is_64bit))
 

@@ -2,8 +2,8 @@
 """Text of whole register-write packets: the line ``write NAME (offset)`` and the registers' lines.
 
 Most writes of a capture are the same few registers with the same few values; their text is kept by
-register, values and level. Runs with a register that shows more than its value are not taken: they
-go the long way, register by register.
+register, values and level. Runs with a register before the last one that shows more than its value
+are not taken: they go the long way, register by register.
 """
 
 from __future__ import annotations
@@ -43,17 +43,16 @@ class WriteTable:
             head = self._heads[key] = f"{LEVELS[level]}write {name} ({register:04x})\n"
         return head
 
-    def text(self, register: int, values: list[int], level: int) -> str | None:
-        """The whole text of a run of registers, or None where it must go the long way."""
+    def text(
+        self, register: int, run: list[tuple[RegisterEntry, int]], values: list[int], level: int
+    ) -> str:
+        """The whole text of a run of registers, but for what follows the last one."""
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
             self._texts.clear()
         key = (register, level, tuple(values))
         text = self._texts.get(key)
         if text is None:
-            run = self.run(register, len(values))
-            if run is None:
-                return None
             text = self._make(register, run, values, level)
             if len(values) <= _RUN_LIMIT:
                 if len(self._texts) >= _TEXTS_LIMIT:
@@ -64,7 +63,8 @@ class WriteTable:
     def run(self, register: int, count: int) -> list[tuple[RegisterEntry, int]] | None:
         """The registers of a run and their dwords; None if one needs more than its value.
 
-        That is a follow-up, another register's value, or an upper half without its lower one.
+        That is a follow-up (of any but the last one), another register's value, or an upper half
+        without its lower one.
         """
         key = (register, count)
         if key not in self._runs:
@@ -78,9 +78,12 @@ class WriteTable:
         position = 0
         while position < count:
             entry = self._registers.entry(register + position)
-            if not entry.is_plain or (entry.wide and not entry.is_low):
-                return None
             dwords = 2 if entry.wide else 1
+            is_last = position + dwords == count
+            if entry.other_half or (entry.wide and not entry.is_low):
+                return None
+            if entry.follow_up is not None and not is_last:
+                return None
             run.append((entry, dwords))
             position += dwords
         return run
