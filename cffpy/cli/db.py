@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy db``: look into the register database, check it, import a newer one from Mesa."""
+"""``cffpy db``: look into the register database, check an edition, import one from Mesa."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 
 if TYPE_CHECKING:
     from cffpy.regdb.catalog import Catalog
 
 SHOW_SCHEMA = "cffpy.db-show/1"
 SEARCH_SCHEMA = "cffpy.db-search/1"
-CHECK_SCHEMA = "cffpy.db-check/1"
 
 _EPILOG = """\b
 Examples:
@@ -26,7 +24,8 @@ Examples:
   cffpy db show 0x8830 --gpu a6xx
   cffpy db search LRZ --json
   cffpy db check
-  cffpy db import ~/src/mesa -o my-edition
+  cffpy db import ~/src/mesa -o my-edition && cffpy db check my-edition
+  cffpy dump --register-db my-edition capture.rd.gz
 """
 
 _GPU_NUMBER = re.compile(r"([0-9])[0-9]{2}")
@@ -123,41 +122,19 @@ def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> i
 @click.option("--errors-only", is_flag=True, help="Leave out notices.")
 @click.help_option("-h", "--help")
 def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
-    """Check an edition (the bundled one without DIR); exit code 1 if it has errors.
+    """Check an edition (the bundled one without DIR): registers and instruction sets.
 
-    Notices, such as registers that overlap, are no errors: Mesa's descriptions have them too.
+    Exit code 1 if it has errors. Notices, such as registers or instructions that overlap, are no
+    errors: Mesa's descriptions have them too.
     """
-    from cffpy.regdb import store
-    from cffpy.regdb.check import ERROR, check_directory
+    from cffpy.cli.db_check import as_document, as_text, check_edition, count_errors
 
-    findings = check_directory(store.resolve_edition(directory))
-    counts = Counter((finding.severity, finding.kind) for finding in findings)
-    errors = sum(count for (severity, _kind), count in counts.items() if severity == ERROR)
-    shown = [finding for finding in findings if finding.severity == ERROR or not errors_only]
+    parts = check_edition(directory)
     if as_json:
-        document = {
-            "schema": CHECK_SCHEMA,
-            "errors": errors,
-            "notices": len(findings) - errors,
-            "findings": [
-                {
-                    "file": finding.file,
-                    "line": finding.line,
-                    "severity": finding.severity,
-                    "kind": finding.kind,
-                    "message": finding.message,
-                }
-                for finding in shown
-            ],
-        }
-        _print_json(document)
+        _print_json(as_document(parts, errors_only))
     else:
-        for finding in shown:
-            print(finding)
-        kinds = ", ".join(f"{count} {kind}" for (_severity, kind), count in sorted(counts.items()))
-        summary = f"{errors} errors, {len(findings) - errors} notices"
-        print(f"{summary} ({kinds})" if kinds else summary)
-    return _failed() if errors else EXIT_OK
+        sys.stdout.write(as_text(parts, errors_only))
+    return _failed() if any(map(count_errors, parts.values())) else EXIT_OK
 
 
 @db.command("import")
@@ -168,25 +145,35 @@ def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
     default="register_db",
     show_default=True,
     metavar="OUT",
-    help="The edition to write: OUT/adreno/*.regs.",
+    help="The edition to write: OUT/adreno/*.regs, OUT/isa/*.isa.",
 )
 @click.option("--edition", metavar="NAME", help="Its name; a Mesa tree's VERSION by default.")
 @click.help_option("-h", "--help")
 def import_(directory: str, output: str, edition: str | None) -> int:
-    """Write an edition from rules-ng XML, such as Mesa's registers.
+    """Write an edition from Mesa's XML of registers (rules-ng) and instruction sets (isaspec).
 
-    DIR is a Mesa tree, its src/freedreno/registers, that folder's adreno, or a folder of XML files.
-    Files of the same names in OUT are overwritten, others stay.
+    DIR is a Mesa tree, its src/freedreno, a folder with such XML files, or one that has them in
+    rnndb and isaspec. What DIR lacks is not written; files of the same names in OUT are
+    overwritten, others stay. To instruction sets, the a2xx one is added, which Mesa has no XML of.
     """
-    from cffpy.regdb.import_files import import_directory
+    from cffpy.cli.db_import import import_edition
 
     try:
-        imported = import_directory(directory, output, edition)
+        done = import_edition(directory, output, edition)
     except OSError as problem:
         print_error(f"{problem.filename or output}: {problem.strerror}")
         return _failed()
-    named = "without a name (--edition)" if imported.edition is None else f"'{imported.edition}'"
-    print(f"{len(imported.paths)} files in {output}, edition {named}")
+    for path in done.passed_over:
+        print_warning(f"{path}: neither rules-ng nor isaspec, passed over")
+    for part, paths in (("registers", done.registers), ("instruction sets", done.instructions)):
+        if not paths:
+            print_warning(f"{directory}: no {part} here")
+    own = " and a2xx.isa" if done.has_own_isa else ""
+    named = "without a name (--edition)" if done.edition is None else f"'{done.edition}'"
+    print(
+        f"{len(done.registers)} files of registers, {len(done.instructions)} of instructions{own}"
+        f" in {output}, edition {named}"
+    )
     return EXIT_OK
 
 

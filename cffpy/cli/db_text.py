@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cffpy.cli.table import columns
 from cffpy.regdb.search import Hit
 
 _MAX_VALUES = 16  # longer enums are only named inside a register
@@ -37,7 +38,7 @@ def hits_text(hits: Mapping[Hit, Sequence[str]]) -> str:
         (hit.kind, hit.name, "" if hit.number is None else _number(hit), hit.where, " ".join(chips))
         for hit, chips in hits.items()
     ]
-    return "".join(f"{line}\n" for line in _columns(table))
+    return "".join(f"{line}\n" for line in columns(table))
 
 
 def _number(hit: Hit) -> str:
@@ -92,7 +93,7 @@ def _field_lines(
         condition = " ".join(line.strip() for line in _condition_lines(own))
         table.append((bits, field["name"], _type_text(kind), condition))
     lines = []
-    for field, line in zip(fields, _columns(table), strict=True):
+    for field, line in zip(fields, columns(table), strict=True):
         lines.append(f"  {line}")
         values = field["type"].get("values", ())
         if len(values) <= _MAX_VALUES:
@@ -120,18 +121,8 @@ def _value_lines(values: Sequence[Mapping[str, Any]]) -> list[str]:
         )
         for value in values
     ]
-    return [f"  {line}" for line in _columns(table)]
+    return [f"  {line}" for line in columns(table)]
 
 
 def _condition_lines(condition: Mapping[str, Sequence[str]] | None) -> list[str]:
     return [f"  when {varset} {', '.join(names)}" for varset, names in (condition or {}).items()]
-
-
-def _columns(table: Sequence[tuple[str, ...]]) -> list[str]:
-    if not table:
-        return []
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in table
-    ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 
 from lark import Lark
 
@@ -39,28 +40,24 @@ _C_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ORIGIN = "Made from Mesa's {} by `cffpy db import`. SPDX-License-Identifier: MIT"
 
 
-def import_directory(source: str) -> dict[str, str]:
-    """The isaspec files of ``source`` as ``{"ir3-cat2.isa": text}``.
+def import_files(paths: Iterable[str]) -> dict[str, str]:
+    """These isaspec files as ``{"ir3-cat2.isa": text}``.
 
-    Raises IsaError with file and what is wrong. ``source`` holds the XML files themselves, or is a
-    Mesa tree (src/freedreno/isa is looked for).
+    Raises IsaError with file and what is wrong, also where one imports another that is not given.
     """
-    nested = os.path.join(source, "src", "freedreno", "isa")
-    folder = nested if os.path.isdir(nested) else source
     grammar = load_grammar()
-    texts = {}
-    for name in sorted(os.listdir(folder)):
-        if not name.endswith(".xml"):
-            continue
-        path = os.path.join(folder, name)
+    models = []
+    for path in paths:
         with open(path, encoding="utf-8") as file:
-            text = file.read()
-        if "<isa" in text:
-            model = import_text(text, name, grammar)
-            texts[model.name] = print_file(model)
-    if not texts:
-        raise IsaError("no isaspec files (*.xml) in this folder", folder)
-    return texts
+            models.append(import_text(file.read(), os.path.basename(path), grammar))
+    names = {model.name for model in models}
+    for model in models:
+        for imported in model.imports:
+            if imported not in names:
+                missing = os.path.splitext(imported)[0] + ".xml"
+                name = os.path.splitext(model.name)[0] + ".xml"
+                raise IsaError(f"imports {missing}, which is not there", name)
+    return {model.name: print_file(model) for model in models}
 
 
 def import_text(text: str, name: str, grammar: Lark | None = None) -> File:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cffpy._data import data_path
 from cffpy.errors import DslError, IsaError
 from cffpy.isa.expression import evaluate, to_text
-from cffpy.isa.import_xml import import_directory, import_text
+from cffpy.isa.import_xml import import_files, import_text
 from cffpy.isa.interpret import BRANCH_MARK
 from cffpy.isa.parse import load_grammar, parse, parse_directory, parse_expression
 from cffpy.isa.plan import add_plan
@@ -318,7 +318,7 @@ def test_printing_and_parsing_again_changes_nothing(name):
 
 
 def test_committed_description_is_a_fresh_import(shared):
-    fresh = import_directory(str(shared / "isaspec"))
+    fresh = import_files(map(str, sorted((shared / "isaspec").glob("*.xml"))))
     for name, text in fresh.items():
         assert (Path(DIRECTORY) / name).read_text() == text
     assert set(fresh) == {name for name in os.listdir(DIRECTORY) if name.startswith("ir3")}
@@ -386,6 +386,8 @@ def test_importer_says_what_is_wrong(text, message):
     assert message in str(caught.value)
 
 
-def test_importer_without_files(tmp_path):
-    with pytest.raises(IsaError, match="no isaspec files"):
-        import_directory(str(tmp_path))
+def test_importer_wants_what_is_imported(tmp_path):
+    path = tmp_path / "ir3.xml"
+    path.write_text('<isa><import file="ir3-common.xml"/></isa>')
+    with pytest.raises(IsaError, match=r"ir3\.xml: imports ir3-common\.xml, which is not there"):
+        import_files([str(path)])

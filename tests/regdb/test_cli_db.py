@@ -120,13 +120,16 @@ def test_other_edition(run, edition):
 def test_check(run, edition):
     result = run("check", "--errors-only")
     assert result.exit_code == 0
-    assert result.output.startswith("0 errors, 51 notices (")
+    summaries = result.output.splitlines()
+    assert summaries[0].startswith("registers: 0 errors, 51 notices (")
+    assert summaries[1:] == ["instruction sets: 0 errors, 4 notices (4 overlap)"]
     directory = edition(a6xx='import "adreno_common"\ndomain D { reg32 0 A : oops }')
     result = run("check", directory)
     assert result.exit_code == 1
     assert result.output.splitlines() == [
         "a6xx.regs:2: error: D.A: unknown type 'oops'",
-        "1 errors, 0 notices (1 unknown type)",
+        "registers: 1 errors, 0 notices (1 unknown type)",
+        "instruction sets: none here (no isa/*.isa), so the bundled ones are used",
     ]
     document = json.loads(run("check", directory, "--json").output)
     assert (document["errors"], document["findings"][0]["line"]) == (1, 2)
@@ -139,7 +142,8 @@ def test_import(run, tmp_path):
     )
     output = str(tmp_path / "out")
     result = run("import", str(tmp_path), "-o", output, "--edition", "mesa 99")
-    assert result.output == f"1 files in {output}, edition 'mesa 99'\n"
+    written = f"1 files of registers, 0 of instructions in {output}, edition 'mesa 99'\n"
+    assert result.stdout == written
     assert run("show", "NEW", "--register-db", output).exit_code == 0
 
 

@@ -7,7 +7,6 @@ import os
 import pytest
 
 from cffpy.errors import RegisterDbError
-from cffpy.regdb.import_files import import_directory
 from cffpy.regdb.import_xml import import_files
 from cffpy.regdb.model import (
     Array,
@@ -25,8 +24,6 @@ from cffpy.regdb.model import (
 )
 from cffpy.regdb.parse import parse_text
 from cffpy.regdb.printer import print_description
-
-from .conftest import ROOT
 
 CHIP = '<enum name="chip"><value name="A5XX" value="5"/><value name="A6XX" value="6"/></enum>'
 
@@ -223,45 +220,3 @@ def test_all_of_mesa_survives_printing_and_parsing(shared):
     assert len(models) == 11
     for name, model in models.items():
         assert parse_text(print_description(model), name) == model, name
-
-
-def test_bundled_edition_is_what_the_importer_writes(shared, tmp_path):
-    imported = import_directory(os.path.join(shared, "rnndb"), str(tmp_path), "mesa 25.0.7")
-    assert len(imported.paths) == 11
-    for path in [*imported.paths, str(tmp_path / "EDITION")]:
-        bundled = os.path.join(ROOT, "register_db", os.path.relpath(path, tmp_path))
-        with open(path, "rb") as fresh, open(bundled, "rb") as committed:
-            assert fresh.read() == committed.read(), bundled
-    folder = os.path.join(ROOT, "register_db", "adreno")
-    assert sorted(os.listdir(folder)) == sorted(os.path.basename(path) for path in imported.paths)
-
-
-def test_mesa_tree_in_all_its_forms(tmp_path):
-    folder = tmp_path / "mesa" / "src" / "freedreno" / "registers" / "adreno"
-    folder.mkdir(parents=True)
-    (folder / "a6xx.xml").write_text('<database><enum name="e"/></database>')
-    (folder.parent / "other.xml").write_text("<database><oops/></database>")
-    (tmp_path / "mesa" / "VERSION").write_text("26.1.0\n")
-    texts = set()
-    for number, source in enumerate([tmp_path / "mesa", folder.parent, folder]):
-        output = tmp_path / f"out{number}"
-        imported = import_directory(str(source), str(output))
-        assert imported.edition == "mesa 26.1.0"
-        assert (output / "EDITION").read_text() == "mesa 26.1.0\n"
-        assert os.listdir(output / "adreno") == ["a6xx.regs"]
-        texts.add((output / "adreno" / "a6xx.regs").read_text())
-    assert len(texts) == 1
-
-
-def test_flat_folder_without_a_version_keeps_the_name_of_the_output(tmp_path):
-    (tmp_path / "a6xx.xml").write_text('<database><enum name="e"/></database>')
-    output = tmp_path / "out"
-    assert import_directory(str(tmp_path), str(output)).edition is None
-    assert not (output / "EDITION").exists()
-    import_directory(str(tmp_path), str(output), "mine")
-    assert import_directory(str(tmp_path), str(output)).edition == "mine"
-
-
-def test_folder_without_xml(tmp_path):
-    with pytest.raises(RegisterDbError, match="no rules-ng XML"):
-        import_directory(str(tmp_path), str(tmp_path / "out"))

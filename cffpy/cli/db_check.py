@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy db check``: the findings of an edition's two parts, as text or JSON."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from cffpy.errors import RegisterDbError
+
+SCHEMA = "cffpy.db-check/1"
+
+REGISTERS, INSTRUCTIONS = "registers", "instruction sets"
+_WITHOUT = {
+    REGISTERS: "none here (no adreno/*.regs), which an edition needs",
+    INSTRUCTIONS: "none here (no isa/*.isa), so the bundled ones are used",
+}
+_ERROR = "error"
+
+
+class Finding(Protocol):
+    """What the checkers of both parts find."""
+
+    @property
+    def file(self) -> str:
+        """Name of the file."""
+
+    @property
+    def line(self) -> int:
+        """Line, from 1."""
+
+    @property
+    def severity(self) -> str:
+        """``error`` or ``notice``."""
+
+    @property
+    def kind(self) -> str:
+        """A few words that all findings of a kind share."""
+
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+
+
+#: A part's findings; None where the edition lacks the part.
+Findings = dict[str, Sequence[Finding] | None]
+
+
+def check_edition(name_or_path: str | None) -> Findings:
+    """The findings by part. Raises RegisterDbError for what is no edition and no part of one."""
+    from cffpy.isa.check import check_directory as check_instructions
+    from cffpy.regdb import store
+    from cffpy.regdb.check import check_directory as check_registers
+
+    parts: Findings = {REGISTERS: None, INSTRUCTIONS: None}
+    try:
+        directory = store.resolve_edition(name_or_path)
+    except RegisterDbError:
+        if name_or_path is None or not _has_instructions(name_or_path):
+            raise
+        directory = name_or_path
+    else:
+        parts[REGISTERS] = check_registers(directory)
+    if _has_instructions(directory):
+        parts[INSTRUCTIONS] = check_instructions(os.path.join(directory, "isa"))
+    return parts
+
+
+def count_errors(findings: Sequence[Finding] | None) -> int:
+    """How many of the findings are errors."""
+    return sum(finding.severity == _ERROR for finding in findings or ())
+
+
+def as_document(parts: Findings, errors_only: bool) -> dict[str, Any]:
+    """The JSON form. The counts are of all findings, shown or not."""
+    errors = sum(count_errors(findings) for findings in parts.values())
+    total = sum(len(findings or ()) for findings in parts.values())
+    return {
+        "schema": SCHEMA,
+        "parts": [part for part, findings in parts.items() if findings is not None],
+        "errors": errors,
+        "notices": total - errors,
+        "findings": [
+            {
+                "file": finding.file,
+                "line": finding.line,
+                "severity": finding.severity,
+                "kind": finding.kind,
+                "message": finding.message,
+            }
+            for findings in parts.values()
+            for finding in _shown(findings, errors_only)
+        ],
+    }
+
+
+def as_text(parts: Findings, errors_only: bool) -> str:
+    """A line a finding, then one a part."""
+    lines = [
+        str(finding) for findings in parts.values() for finding in _shown(findings, errors_only)
+    ]
+    lines += [_summary(part, findings) for part, findings in parts.items()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _summary(part: str, findings: Sequence[Finding] | None) -> str:
+    if findings is None:
+        return f"{part}: {_WITHOUT[part]}"
+    errors = count_errors(findings)
+    counts = Counter((finding.severity, finding.kind) for finding in findings)
+    kinds = ", ".join(f"{count} {kind}" for (_severity, kind), count in sorted(counts.items()))
+    summary = f"{part}: {errors} errors, {len(findings) - errors} notices"
+    return f"{summary} ({kinds})" if kinds else summary
+
+
+def _shown(findings: Sequence[Finding] | None, errors_only: bool) -> list[Finding]:
+    return [finding for finding in findings or () if finding.severity == _ERROR or not errors_only]
+
+
+def _has_instructions(directory: str) -> bool:
+    try:
+        return any(name.endswith(".isa") for name in os.listdir(os.path.join(directory, "isa")))
+    except OSError:
+        return False

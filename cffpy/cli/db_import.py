@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy db import``: finds Mesa's XML of registers and instruction sets, writes an edition.
+
+What a file is, its root element tells: <database> describes registers, <isa> instructions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cffpy._data import data_path
+from cffpy.errors import IsaError, RegisterDbError
+
+# Where the XML may lie, seen from the directory that the user names: a Mesa tree, its
+# src/freedreno, the folder itself or its parent.
+_REGISTER_FOLDERS = (
+    "src/freedreno/registers/adreno",
+    "registers/adreno",
+    "adreno",
+    "rnndb/adreno",
+    "rnndb",
+    ".",
+)
+_ISA_FOLDERS = ("src/freedreno/isa", "isa", "isaspec", ".")
+
+_REGISTERS, _INSTRUCTIONS = "database", "isa"
+_ISA_ROOT = "ir3.xml"
+
+#: Not made from Mesa's files, which describe no a2xx instructions.
+_OWN_ISA = "a2xx.isa"
+
+_LEVELS_UP_TO_MESA = 4
+_BEFORE_ROOT = re.compile(
+    r"\ufeff|\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\])?\s*>", re.DOTALL
+)
+_ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The XML files of a directory: paths, and what is neither registers nor instructions."""
+
+    registers: tuple[str, ...]
+    instructions: tuple[str, ...]
+    passed_over: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import wrote: the edition's name, or None where unknown, and the files' paths."""
+
+    edition: str | None
+    registers: list[str] = field(default_factory=list)
+    instructions: list[str] = field(default_factory=list)
+    #: True where the project's own a2xx.isa was copied along.
+    has_own_isa: bool = False
+    passed_over: tuple[str, ...] = ()
+
+
+def find_sources(directory: str) -> Sources:
+    """The XML of registers and of instruction sets in ``directory``. Raises RegisterDbError."""
+    if not os.path.isdir(directory):
+        raise RegisterDbError("no such directory", directory)
+    others: dict[str, None] = {}
+    registers = _find(directory, _REGISTER_FOLDERS, _REGISTERS, others)
+    instructions = _find(directory, _ISA_FOLDERS, _INSTRUCTIONS, others)
+    if not registers and not instructions:
+        raise RegisterDbError("no rules-ng or isaspec XML here (*.xml)", directory)
+    return Sources(registers, instructions, tuple(others))
+
+
+def import_edition(directory: str, output: str, edition: str | None = None) -> Imported:
+    """Write ``output``/adreno/*.regs and ``output``/isa/*.isa from the XML in ``directory``.
+
+    ``edition`` names the result; without it a Mesa tree's VERSION does, or else the name that
+    ``output`` has already. Nothing is written if anything is wrong: raises DslError.
+    """
+    sources = find_sources(directory)
+    registers: dict[str, str] = {}
+    if sources.registers:
+        from cffpy.regdb.import_files import register_texts
+
+        registers = register_texts(sources.registers)
+    instructions: dict[str, str] = {}
+    if sources.instructions:
+        from cffpy.isa.import_xml import import_files
+
+        names = [os.path.basename(path) for path in sources.instructions]
+        if _ISA_ROOT not in names:
+            folder = os.path.dirname(sources.instructions[0])
+            raise IsaError(
+                f"instruction sets without {_ISA_ROOT}, which imports the others", folder
+            )
+        instructions = import_files(sources.instructions)
+    done = Imported(edition or _mesa_version((*sources.registers, *sources.instructions)[0]))
+    done.passed_over = sources.passed_over
+    done.registers = _write_folder(os.path.join(output, "adreno"), registers)
+    done.instructions = _write_folder(os.path.join(output, "isa"), instructions)
+    if instructions:
+        done.has_own_isa = _copy_own_isa(os.path.join(output, "isa"))
+    _name(output, done)
+    return done
+
+
+def _find(
+    directory: str, folders: Sequence[str], wanted: str, others: dict[str, None]
+) -> tuple[str, ...]:
+    """The files with this root element, of the first folder that has any."""
+    for part in folders:
+        folder = os.path.normpath(os.path.join(directory, part))
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        found = []
+        for name in names:
+            if not name.endswith(".xml"):
+                continue
+            path = os.path.join(folder, name)
+            root = _root_element(path)
+            if root == wanted:
+                found.append(path)
+            elif root not in (_REGISTERS, _INSTRUCTIONS):
+                others[path] = None
+        if found:
+            return tuple(found)
+    return ()
+
+
+def _root_element(path: str) -> str | None:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    place = 0
+    while found := _BEFORE_ROOT.match(text, place):
+        place = found.end()
+    element = _ELEMENT.match(text, place)
+    return None if element is None else element[1]
+
+
+def _mesa_version(path: str) -> str | None:
+    """The version of the Mesa tree that a file belongs to."""
+    root = os.path.dirname(os.path.abspath(path))
+    for _ in range(_LEVELS_UP_TO_MESA):
+        root = os.path.dirname(root)
+        if os.path.isdir(os.path.join(root, "src", "freedreno")):
+            try:
+                with open(os.path.join(root, "VERSION"), encoding="utf-8") as file:
+                    return f"mesa {file.read().strip()}"
+            except OSError:
+                return None
+    return None
+
+
+def _write_folder(folder: str, texts: Mapping[str, str]) -> list[str]:
+    paths = []
+    if texts:
+        os.makedirs(folder, exist_ok=True)
+    for name, text in texts.items():
+        path = os.path.join(folder, name)
+        _write(path, text)
+        paths.append(path)
+    return paths
+
+
+def _copy_own_isa(folder: str) -> bool:
+    path = os.path.join(folder, _OWN_ISA)
+    if os.path.exists(path):
+        return False
+    with open(data_path("register_db", "isa", _OWN_ISA), encoding="utf-8") as file:
+        _write(path, file.read())
+    return True
+
+
+def _name(output: str, done: Imported) -> None:
+    """Write the edition's name, or read the one that is there."""
+    path = os.path.join(output, "EDITION")
+    if done.edition is not None:
+        _write(path, f"{done.edition}\n")
+    elif os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            done.edition = file.read().strip()
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Importing editions: where the XML may lie, what is written, what is said of what is missing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cffpy.cli.db_import import find_sources, import_edition
+from cffpy.errors import CffpyError
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+REGISTERS = (
+    '<!-- a notice --><database><enum name="chip"><value name="A6XX" value="6"/></enum>'
+    '<domain name="A6XX" width="32"><reg32 name="NEW" offset="16"/></domain></database>'
+)
+INSTRUCTIONS = (
+    '<?xml version="1.0"?>\n<isa><bitset name="#instruction" size="64"/>'
+    '<bitset name="odd" extends="#instruction"><doc>prose</doc><display>{NAME} {SRC}</display>'
+    '<field low="0" high="7" name="SRC" type="uint"/><encode type="x"/>'
+    '<pattern low="8" high="63">' + 56 * "0" + "</pattern></bitset></isa>"
+)
+
+
+def put(folder: Path, **files: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.xml").write_text(text)
+    return folder
+
+
+def written(output: Path) -> list[str]:
+    return sorted(str(path.relative_to(output)) for path in output.rglob("*") if path.is_file())
+
+
+def test_shared_material_gives_the_bundled_edition(shared: Path, tmp_path: Path) -> None:
+    done = import_edition(str(shared), str(tmp_path), "mesa 25.0.7")
+    assert (len(done.registers), len(done.instructions)) == (11, 10)
+    bundled = CHECKOUT / "register_db"
+    expected = [path for path in written(bundled) if not path.endswith("README.md")]
+    assert written(tmp_path) == [path for path in expected if not path.startswith("editions")]
+    for path in written(tmp_path):
+        assert (tmp_path / path).read_bytes() == (bundled / path).read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    ("registers", "instructions", "start"),
+    [
+        ("src/freedreno/registers/adreno", "src/freedreno/isa", "."),
+        ("src/freedreno/registers/adreno", "src/freedreno/isa", "src/freedreno"),
+        ("rnndb", "isaspec", "."),
+        ("adreno", "isa", "."),
+        (".", ".", "."),
+    ],
+)
+def test_where_the_xml_may_lie(
+    registers: str, instructions: str, start: str, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    put(tree / registers, a6xx=REGISTERS)
+    put(tree / instructions, ir3=INSTRUCTIONS)
+    (tree / "VERSION").write_text("26.1.0\n")
+    output = tmp_path / "out"
+    done = import_edition(str(tree / start), str(output))
+    assert written(output) == [
+        *(["EDITION"] if "src" in registers else []),
+        "adreno/a6xx.regs",
+        "isa/a2xx.isa",
+        "isa/ir3.isa",
+    ]
+    assert done.edition == ("mesa 26.1.0" if "src" in registers else None)
+    assert done.has_own_isa
+    assert "odd" in (output / "isa" / "ir3.isa").read_text()
+
+
+@pytest.mark.parametrize("start", ["src/freedreno/registers", "src/freedreno/registers/adreno"])
+def test_registers_alone(start: str, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    put(tree / "src/freedreno/registers/adreno", a6xx=REGISTERS)
+    put(tree / "src/freedreno/registers", other="<database><oops/></database>")
+    put(tree / "src/freedreno/isa", ir3=INSTRUCTIONS)
+    (tree / "VERSION").write_text("26.1.0\n")
+    done = import_edition(str(tree / start), str(tmp_path / "out"))
+    assert written(tmp_path / "out") == ["EDITION", "adreno/a6xx.regs"]
+    assert (done.edition, done.instructions) == ("mesa 26.1.0", [])
+
+
+def test_instruction_sets_alone_leave_the_rest(tmp_path: Path) -> None:
+    source = put(tmp_path / "isaspec", ir3=INSTRUCTIONS)
+    output = tmp_path / "out"
+    (output / "isa").mkdir(parents=True)
+    (output / "isa" / "a2xx.isa").write_text("mine\n")
+    (output / "EDITION").write_text("mine\n")
+    done = import_edition(str(source), str(output))
+    assert (done.edition, done.registers, done.has_own_isa) == ("mine", [], False)
+    assert written(output) == ["EDITION", "isa/a2xx.isa", "isa/ir3.isa"]
+    assert (output / "isa" / "a2xx.isa").read_text() == "mine\n"
+
+
+def test_names_of_editions(tmp_path: Path) -> None:
+    source = put(tmp_path / "flat", a6xx=REGISTERS)
+    output = tmp_path / "out"
+    assert import_edition(str(source), str(output)).edition is None
+    assert not (output / "EDITION").exists()
+    import_edition(str(source), str(output), "mine")
+    assert import_edition(str(source), str(output)).edition == "mine"
+
+
+def test_other_xml_is_passed_over(tmp_path: Path) -> None:
+    odd = "<!DOCTYPE x [<!ENTITY a 'b'>]>\n<other/>"
+    source = put(tmp_path, a6xx=REGISTERS, copyright=odd, broken="no XML")
+    sources = find_sources(str(source))
+    assert [os.path.basename(path) for path in sources.registers] == ["a6xx.xml"]
+    assert sources.instructions == ()
+    found = [os.path.basename(path) for path in sources.passed_over]
+    assert found == ["broken.xml", "copyright.xml"]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "no rules-ng or isaspec XML here"),
+        ({"x": "<other/>"}, "no rules-ng or isaspec XML here"),
+        ({"ir3-cat2": INSTRUCTIONS}, "instruction sets without ir3.xml"),
+        ({"ir3": '<isa><import file="ir3-cat9.xml"/></isa>'}, "imports ir3-cat9.xml, which is not"),
+        ({"ir3": "<isa><bitset/></isa>", "a6xx": REGISTERS}, "<bitset> without name"),
+        ({"ir3": INSTRUCTIONS, "a6xx": "<database><oops/></database>"}, "unknown element"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_written(
+    files: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    source = put(tmp_path / "in", **files)
+    with pytest.raises(CffpyError) as caught:
+        import_edition(str(source), str(tmp_path / "out"))
+    assert message in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_command(shared: Path, tmp_path: Path, run_cffpy) -> None:
+    output = tmp_path / "out"
+    done = run_cffpy("db", "import", shared / "isaspec", "-o", output)
+    assert done.returncode == 0
+    assert done.stdout.decode() == (
+        f"0 files of registers, 10 of instructions and a2xx.isa in {output},"
+        " edition without a name (--edition)\n"
+    )
+    assert done.stderr.decode() == f"cffpy: warning: {shared / 'isaspec'}: no registers here\n"
+    checked = run_cffpy("db", "check", output, "--errors-only")
+    assert checked.stdout.decode().splitlines() == [
+        "registers: none here (no adreno/*.regs), which an edition needs",
+        "instruction sets: 0 errors, 4 notices (4 overlap)",
+    ]
+    missing = run_cffpy("db", "import", tmp_path / "nowhere")
+    assert (missing.returncode, missing.stdout) == (1, b"")
+    assert b"no such directory" in missing.stderr
