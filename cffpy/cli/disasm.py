@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy disasm``: a shader binary as the reference lists it."""
+"""``cffpy disasm``: a shader binary as the reference lists it, or all shaders of a capture."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ Examples:
   cffpy disasm 0003.fo3 --gpu 630
   cffpy disasm 0001.fo                        an a2xx fragment program, by its name
   cffpy disasm --gpu a7xx --format hex words.txt
+  cffpy disasm --all capture.rd.gz            each shader of a capture once
+  cffpy disasm --all --list capture.rd.gz     only which there are, and what uses them
+  cffpy disasm --all --json capture.rd.gz | jq '.shaders[] | [.stage, .stats.full]'
   printf '%s' 03000000_00000000 | tr -d _ | cffpy disasm -
 """
 
 _GPU_NUMBER = re.compile(r"a?([2-8])\d{2}", re.IGNORECASE)
 _GPU_GENERATION = re.compile(r"a?([2-8])(?:xx)?", re.IGNORECASE)
 _DEFAULT_GENERATION = 6
-_A2XX = 2
+_A2XX, _A8XX = 2, 8
 
 
 def parse_generation(
@@ -48,12 +51,16 @@ def read_input(path: str) -> bytes:
 
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="FILE")
+@click.option("--all", "of_capture", is_flag=True, help="FILE is a capture: all shaders of it.")
+@click.option("--list", "only_list", is_flag=True, help="With --all: only the table of shaders.")
+@click.option("--json", "as_json", is_flag=True, help="With --all: one JSON document.")
 @click.option(
     "--gpu",
     "generation",
     metavar="GPU",
     callback=parse_generation,
-    help="GPU like 630, or generation like a6xx (default: a2xx for .vo and .fo, else a6xx).",
+    help="GPU like 630, or generation like a6xx (default: the capture's; a2xx for .vo and .fo;"
+    " else a6xx).",
 )
 @click.option(
     "--format",
@@ -63,12 +70,40 @@ def read_input(path: str) -> bytes:
     help="What FILE holds: the program itself, or hex words or a listing. Default: auto.",
 )
 @click.option("--fragment", is_flag=True, help="a2xx: a fragment program (.fo says so itself).")
+@click.option("--register-db", metavar="DIR", help="Another edition, for its instruction sets.")
 @click.help_option("-h", "--help")
-def disasm(path: str, generation: int | None, form: str, fragment: bool) -> int:
+def disasm(
+    path: str,
+    of_capture: bool,
+    only_list: bool,
+    as_json: bool,
+    generation: int | None,
+    form: str,
+    fragment: bool,
+    register_db: str | None,
+) -> int:
     """Disassemble a shader binary, such as those that --dump-shaders writes.
+
+    With --all, FILE is a capture: each of its distinct shaders once, with stage, address, size,
+    statistics, and the draws and dispatches that use it.
 
     FILE may be '-' for standard input.
     """
+    directory = None
+    if register_db is not None:
+        from cffpy.regdb.store import resolve_edition
+
+        directory = resolve_edition(register_db)
+    if of_capture:
+        if form != "auto" or fragment:
+            raise click.UsageError("--format and --fragment are for shader binaries, not --all")
+        if generation == _A8XX:
+            raise click.UsageError("captures of a8xx cannot be decoded")
+        from cffpy.cli.disasm_all import run
+
+        return run(path, generation, directory, as_json, only_list)
+    if only_list or as_json:
+        raise click.UsageError("--list and --json go with --all")
     extension = os.path.splitext(path)[1]
     if generation is None:
         generation = _A2XX if extension in (".vo", ".fo") else _DEFAULT_GENERATION
@@ -78,7 +113,7 @@ def disasm(path: str, generation: int | None, form: str, fragment: bool) -> int:
 
         if form == "hex" or (form == "auto" and looks_like_hex(data)):
             data = from_hex(data.decode("ascii", "replace"))
-        text = _text(data, generation, fragment or extension == ".fo")
+        text = _text(data, generation, fragment or extension == ".fo", directory)
     except OSError as problem:
         print_error(f"{path}: {problem.strerror}")
         return EXIT_FAILURE
@@ -89,11 +124,15 @@ def disasm(path: str, generation: int | None, form: str, fragment: bool) -> int:
     return EXIT_OK
 
 
-def _text(data: bytes, generation: int, fragment: bool) -> str:
+def _text(data: bytes, generation: int, fragment: bool, register_db: str | None) -> str:
+    from cffpy.isa.store import edition_directory
+
     if generation == _A2XX:
         from cffpy.isa.a2xx import A2xxDisassembler
 
-        return A2xxDisassembler().disassemble(data, 0, fragment)
+        old = A2xxDisassembler(edition_directory(register_db, "a2xx"))
+        return old.disassemble(data, 0, fragment)
     from cffpy.isa.ir3 import Ir3Disassembler
 
-    return Ir3Disassembler(generation).disassemble(data, 0)
+    new = Ir3Disassembler(generation, edition_directory(register_db, "ir3"))
+    return new.disassemble(data, 0)

@@ -29,7 +29,9 @@ COMMANDS = {
         "cffpy.cli.dump_command", "dump", "Decode captures as Mesa's cffdump prints them."
     ),
     "info": _Row("cffpy.cli.info", "info", "What is in a capture: GPU, submits, buffers, damage."),
-    "disasm": _Row("cffpy.cli.disasm", "disasm", "Disassemble a shader binary."),
+    "disasm": _Row(
+        "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."
+    ),
     "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
     "db": _Row("cffpy.cli.db", "db", "The register database: look up, check, import."),
 }

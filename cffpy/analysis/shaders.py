@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: MIT
+"""Which shader programs a capture holds, and which draws and dispatches run them.
+
+Programs are named by registers that hold their addresses, by CP_LOAD_STATE and its kin, and on a2xx
+by CP_IM_LOAD_IMMEDIATE. Two are the same if stage and bytes are, up to where the listing stops.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.cp.loadstate import (
+    LOAD_STATE_PACKETS,
+    SHADER,
+    loaded_state,
+    program_dwords,
+    state_place,
+)
+from cffpy.cp.programs import ADDRESS_MASK, STAGES, enable_registers, program_registers
+from cffpy.cp.session import Session
+from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.isa.store import edition_directory
+from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
+from cffpy.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import Submit
+    from cffpy.capture.memory import Place, Words
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import Content
+    from cffpy.cp.machine import Machine
+    from cffpy.isa.a2xx import A2xxDisassembler
+    from cffpy.isa.ir3 import Ir3Disassembler
+    from cffpy.isa.statistics import Statistics
+    from cffpy.regdb.database import Database
+
+#: Limits for hostile captures: bytes of distinct programs and their listings, ranges of draws over
+#: all programs, addresses remembered.
+_MAX_BYTES = 256 << 20
+_MAX_RANGES = 1 << 19
+_MAX_PLACES = 1 << 16
+
+_COMPUTE = ("CP_EXEC_CS", "CP_EXEC_CS_INDIRECT", "CP_RUN_OPENCL")
+_WITHOUT_PROGRAMS = ("CP_BLIT", "CP_EVENT_WRITE")
+#: Draws that the reference neither counts nor summarises.
+_UNCOUNTED = "CP_DRAW_INDX_BIN"
+_COMPUTE_STAGES, _DRAW_STAGES = ("CS",), STAGES[:5]
+
+_A2XX_STAGES = {0: "VS", 1: "FS"}
+#: The stage of a CP_IM_LOAD_IMMEDIATE that names neither; its program is listed as a vertex one.
+UNKNOWN_STAGE = "unknown"
+
+
+class Program:
+    """What lies at a place: the bytes up to the stop rule, and their listing."""
+
+    __slots__ = ("code", "instructions", "statistics", "text")
+
+    def __init__(
+        self, code: bytes, instructions: int, text: str, statistics: Statistics | None
+    ) -> None:
+        self.code = code
+        self.instructions = instructions
+        self.text = text
+        #: The numbers of the listing's Stats block; None on a2xx, which has none.
+        self.statistics = statistics
+
+
+class Naming(Record):
+    """What names a program: a register or a packet, by name, and where the packet lies."""
+
+    __slots__ = ("name", "packet")
+
+    def __init__(self, name: str, packet: int) -> None:
+        self.name = name
+        self.packet = packet
+
+
+class Shader:
+    """A distinct program of a stage, and where it is used."""
+
+    __slots__ = (
+        "generation",
+        "gpuaddr",
+        "is_cut",
+        "naming",
+        "program",
+        "stage",
+        "uses",
+        "where",
+    )
+
+    def __init__(
+        self, stage: str, generation: int, program: Program, gpuaddr: int, naming: Naming
+    ) -> None:
+        self.stage = stage
+        self.generation = generation
+        self.program = program
+        #: Where it lay when it was first named, and what named it.
+        self.gpuaddr = gpuaddr
+        self.naming = naming
+        #: Draws and dispatches that ran it.
+        self.uses = 0
+        #: (Submit, ranges of draw numbers as [first, last]); draws may also have no number.
+        self.where: list[tuple[int, list[list[int]]]] = []
+        #: True where there were too many places to list all.
+        self.is_cut = False
+
+    def use(self, submit: int, draw: int | None, may_grow: bool) -> bool:
+        """Count a use by a draw (None: one without number); True if the places grew in number.
+
+        They do so only where ``may_grow``.
+        """
+        self.uses += 1
+        ranges = self.where[-1][1] if self.where and self.where[-1][0] == submit else None
+        if ranges and draw is not None and ranges[-1][1] == draw - 1:
+            ranges[-1][1] = draw
+            return False
+        if draw is None and ranges is not None:
+            return False
+        if not may_grow:
+            self.is_cut = True
+            return False
+        if ranges is None:
+            ranges = []
+            self.where.append((submit, ranges))
+        if draw is not None:
+            ranges.append([draw, draw])
+        return True
+
+
+class ShaderCollector(Sink):
+    """Collects the distinct shaders of whatever the machine runs. Set ``machine`` before."""
+
+    def __init__(self, register_db: str | None = None) -> None:
+        """``register_db``: directory of another edition, whose instruction sets are used."""
+        self.machine: Machine
+        #: In order of their first naming.
+        self.shaders: list[Shader] = []
+        #: Programs that are not among them because there were too many.
+        self.left_out = 0
+        self._register_db = register_db
+        self._distinct: dict[tuple[str, int, bytes], Shader] = {}
+        self._bytes = 0
+        self._ranges = 0
+        #: Stage -> what draws run: one shader, or two where a packet loads less of a program than
+        #: lies at the address that a register holds.
+        self._bound: dict[str, tuple[Shader, ...]] = {}
+        self._places: dict[tuple[str, int, int], Shader | None] = {}
+        self._epoch = -1
+        self._drops = -1
+        self._submit = 0
+        self._generation = 0
+        #: The register whose write names a program -> stage, name, (upper half,) lower or whole.
+        self._naming: dict[int, tuple[str, str, tuple[int, ...]]] = {}
+        self._enables: dict[str, tuple[int, int]] = {}
+        self._loads: frozenset[int] = frozenset()
+        self._immediate = self._uncounted = -1
+        #: Registers of ``_naming`` that the current packet writes.
+        self._written: list[int] = []
+        self._ir3: dict[int, Ir3Disassembler] = {}
+        self._a2xx: A2xxDisassembler | None = None
+
+    # -- files, GPUs, submits ---------------------------------------------------------------
+
+    def bind(self, gpu: Gpu, database: Database) -> None:
+        self._generation = gpu.generation
+        self._naming = {}
+        for stage, register, upper in program_registers(gpu.generation):
+            low = database.register_offset(register)
+            if not low:
+                continue
+            found = database.register(low, self.machine.variants)
+            if upper:
+                high = database.register_offset(upper)
+                self._naming[high] = (stage, register, (high, low))
+            elif found is not None and found.dwords == 2:
+                self._naming[low + 1] = (stage, register, (low + 1, low))
+            else:
+                self._naming[low] = (stage, register, (low,))
+        self._enables = {}
+        for stage, register in enable_registers(gpu.generation):
+            offset = database.register_offset(register)
+            bit = _bit_of(database, offset, "ENABLED") if offset else None
+            if bit is not None:
+                self._enables[stage] = (offset, bit)
+        names = self.machine.packet_names
+        self._loads = frozenset(
+            opcode for opcode, name in enumerate(names) if name in LOAD_STATE_PACKETS
+        )
+        self._immediate = self._uncounted = -1
+        if gpu.generation == 2 and "CP_IM_LOAD_IMMEDIATE" in names:
+            self._immediate = names.index("CP_IM_LOAD_IMMEDIATE")
+        if _UNCOUNTED in names:
+            self._uncounted = names.index(_UNCOUNTED)
+
+    def submit(self, submit: Submit) -> None:
+        self._submit = submit.number
+        if self._drops != self.machine.image.drops:  # what lies where is another matter now
+            self._drops = self.machine.image.drops
+            self._bound.clear()
+
+    # -- naming -----------------------------------------------------------------------------
+
+    def write(self, register: int, values: list[int], level: int) -> bool:
+        end = register + len(values)
+        for naming in self._naming:
+            if register <= naming < end:
+                self._written.append(naming)
+        return True
+
+    def write_done(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        if self._written:
+            self._take_written(words.address + index * 4)
+
+    def register(self, register: int, value: int, level: int) -> None:
+        if register in self._naming:
+            self._written.append(register)
+
+    def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
+        self.register(register, bits, level)
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        if opcode in self._loads:
+            loaded = loaded_state(self._generation, payload)
+            if loaded.kind == SHADER:
+                place = state_place(self.machine, payload, loaded)
+                dwords = program_dwords(self._generation, loaded.units)
+                self._name(loaded.stage, place, dwords, self._packet(opcode, payload))
+        elif opcode == self._immediate:
+            kind, _, _ = payload.read(IM_LOAD_IMMEDIATE)
+            code = payload.rest(2)
+            stage = _A2XX_STAGES.get(kind, UNKNOWN_STAGE)
+            place = code.words, code.index
+            self._name(stage, place, code.captured, self._packet(opcode, payload))
+        elif opcode == self._uncounted:
+            self._use(_DRAW_STAGES, None)
+
+    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
+        if self._written:
+            self._take_written(_packet_address(payload))
+
+    def _take_written(self, packet: int) -> None:
+        """The packet at this address is done: the registers hold what it wrote."""
+        value = self.machine.state.value
+        for register in self._written:
+            stage, name, halves = self._naming[register]
+            gpuaddr = 0
+            for half in halves:
+                gpuaddr = gpuaddr << 32 | value(half)
+            place = self.machine.image.place(gpuaddr & ADDRESS_MASK)
+            dwords = 0 if place is None else place[0].count
+            self._name(stage, place, dwords, Naming(name, packet))
+        self._written.clear()
+
+    def _packet(self, opcode: int, payload: Payload) -> Naming:
+        return Naming(self.machine.packet_names[opcode] or "", _packet_address(payload))
+
+    def _name(self, stage: str, place: Place | None, dwords: int, naming: Naming) -> None:
+        """``naming`` names up to ``dwords`` at ``place`` as the program of a stage."""
+        shader = None
+        if place is not None:
+            shader = self._shader(stage, place, dwords, naming)
+        if shader is None:
+            self._bound.pop(stage, None)
+            return
+        before = self._bound.get(stage, ())[-1:]
+        if before and before[0] is not shader and _is_same_start(before[0], shader):
+            self._bound[stage] = (*before, shader)
+        else:
+            self._bound[stage] = (shader,)
+
+    # -- programs ---------------------------------------------------------------------------
+
+    def _shader(self, stage: str, place: Place, dwords: int, naming: Naming) -> Shader | None:
+        words, index = place
+        if self._epoch != self.machine.image.epoch or len(self._places) >= _MAX_PLACES:
+            self._epoch = self.machine.image.epoch
+            self._places.clear()
+        gpuaddr = words.address + index * 4
+        known = (stage, gpuaddr, min(dwords, words.count - index))
+        if known in self._places:
+            return self._places[known]
+        program = self._program(words.bytes(index, dwords), stage)
+        shader = self._places[known] = (
+            None if program is None else self._add(stage, program, gpuaddr, naming)
+        )
+        return shader
+
+    def _add(self, stage: str, program: Program, gpuaddr: int, naming: Naming) -> Shader | None:
+        key = (stage, self._generation, program.code)
+        shader = self._distinct.get(key)
+        if shader is None:
+            size = len(program.code) + len(program.text)
+            if self._bytes + size > _MAX_BYTES:
+                self.left_out += 1
+                return None
+            self._bytes += size
+            shader = Shader(stage, self._generation, program, gpuaddr, naming)
+            self._distinct[key] = shader
+            self.shaders.append(shader)
+        return shader
+
+    def _program(self, data: bytes, stage: str) -> Program | None:
+        """The program at the start of ``data``; None where not one instruction is."""
+        if self._generation == 2:
+            old = self._a2xx_disassembler().listing(data, 0, stage == "FS")
+            if not old.instructions:
+                return None
+            return Program(data[: old.size], old.instructions, old.text, None)
+        new = self._ir3_disassembler().listing(data, 0)
+        if not new.instructions:
+            return None
+        code = data[: new.instructions * 8]
+        return Program(code, new.instructions, new.text, new.statistics)
+
+    def _ir3_disassembler(self) -> Ir3Disassembler:
+        found = self._ir3.get(self._generation)
+        if found is None:
+            from cffpy.isa.ir3 import Ir3Disassembler
+
+            directory = edition_directory(self._register_db, "ir3")
+            found = self._ir3[self._generation] = Ir3Disassembler(self._generation, directory)
+        return found
+
+    def _a2xx_disassembler(self) -> A2xxDisassembler:
+        if self._a2xx is None:
+            from cffpy.isa.a2xx import A2xxDisassembler
+
+            self._a2xx = A2xxDisassembler(edition_directory(self._register_db, "a2xx"))
+        return self._a2xx
+
+    # -- uses -------------------------------------------------------------------------------
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        if not draw.counted or draw.name in _WITHOUT_PROGRAMS:
+            return
+        stages = _COMPUTE_STAGES if draw.name in _COMPUTE else _DRAW_STAGES
+        self._use(stages, self.machine.state.draw_count)
+
+    def _use(self, stages: tuple[str, ...], draw: int | None) -> None:
+        values = self.machine.state.registers
+        for stage in stages:
+            enable = self._enables.get(stage)
+            if enable is not None and not values.get(enable[0], -1) >> enable[1] & 1:
+                continue  # what is bound is left over from an earlier draw
+            for shader in self._bound.get(stage, ()):
+                may_grow = self._ranges < _MAX_RANGES
+                self._ranges += shader.use(self._submit, draw, may_grow)
+
+
+def _packet_address(payload: Payload) -> int:
+    """Where the packet's header lies."""
+    return payload.words.address + payload.index * 4 - 4
+
+
+def _is_same_start(one: Shader, other: Shader) -> bool:
+    """Whether one program is the other's beginning."""
+    shorter, longer = sorted((one.program.code, other.program.code), key=len)
+    return longer.startswith(shorter)
+
+
+def _bit_of(database: Database, register: int, field: str) -> int | None:
+    """The lowest bit of a register's field by name, or None."""
+    found = database.register(register, {})
+    fields = None if found is None or found.type is None else found.type[7]
+    if not isinstance(fields, tuple):
+        return None
+    for name, _condition, kind in fields:
+        if name == field:
+            low: int = kind[2]
+            return low
+    return None
+
+
+def collect_shaders(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[ShaderCollector, list[Damage]]:
+    """The shaders of a capture, and its damage. ``gpu``: decode for it, whatever the file says."""
+    collector = ShaderCollector(register_db)
+    session = Session(collector, complain, register_db, gpu)
+    collector.machine = session.machine
+    return collector, session.run(content)
