@@ -124,7 +124,7 @@ def _dump_set(view: CffdumpSink, gpuaddr: int, level: int) -> None:
         if index >= words.count:
             return
         _dump_bindless(view, (words, index), number, level)
-        view.flush_if_full()
+        view.output.flush_if_full()
         index += BINDLESS_STRIDE
 
 

@@ -154,7 +154,7 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
     for number in range(count):
         view.put(f"{tabs}draw {number}:\n")
         view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
-        view.flush_if_full()
+        view.output.flush_if_full()
         gpuaddr += stride
 
 

@@ -52,7 +52,7 @@ class Dump:
         self._session.start_file()
         if not self._options.unit_test:
             self._view.put(f"Reading {name}...\n")
-        self._view.flush()
+        self._view.output.flush()
 
     def file(self, content: Content) -> None:
         """Decode one opened file."""
@@ -70,10 +70,10 @@ class Dump:
                 elif not session.identified:
                     self._identity(record)
         finally:
-            view.flush()
+            view.output.flush()
         if content.decompression_error or any(item.reference_says_corrupt for item in damage):
             view.put("corrupt file\n")
-            view.flush()
+            view.output.flush()
         for item in damage:
             self._complain(f"{content.name}: {item}")
         if content.damage is not None:

@@ -96,7 +96,9 @@ def _scratch(decoder: Decoder, names: list[str]) -> list[tuple[str, FollowUp]]:
 
     def dump_scratch(view: CffdumpSink, value: int, level: int) -> None:
         if not view.quiet3:
-            view.put_four_values(LEVELS[level], first + 4)
+            machine = view.machine
+            registers = machine.state.registers
+            view.output.put_four_values(LEVELS[level], first + 4, registers, machine.wrote)
 
     return [(name, dump_scratch) for name in names]
 

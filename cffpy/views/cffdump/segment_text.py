@@ -38,7 +38,7 @@ class _Hole:
 class SegmentText:
     """What a segment puts out, and the view's state behind it."""
 
-    __slots__ = ("_changes", "_start", "exit_state", "holes", "pieces", "text")
+    __slots__ = ("_changes", "_start", "exit_state", "holes", "pieces", "size", "text")
 
     def __init__(self, start: int, state: State) -> None:
         self._start = start
@@ -49,6 +49,8 @@ class SegmentText:
         #: The text; with holes, ``pieces`` before, between and behind them.
         self.text = ""
         self.pieces: list[str] = []
+        #: Number of characters.
+        self.size = 0
 
     def state_changed(self, chunk: int, state: State) -> None:
         """The view's state has changed before the chunk that is put next."""
@@ -82,13 +84,13 @@ class SegmentText:
             self.pieces.append("".join(chunks[start : hole.chunk]))
             start = hole.chunk + 1
         self.pieces.append("".join(chunks[start:mark]))
-        size = len(self.text)
+        self.size = len(self.text)
         chunks[self._start : mark] = [self.text]
         if self.holes:
             self.text = ""
         else:
             self.pieces.clear()
-        return size
+        return self.size
 
     def filled(self, registers: Mapping[int, int]) -> Iterator[str]:
         """The text in pieces, with the holes filled from the registers as they are now."""

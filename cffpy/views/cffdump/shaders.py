@@ -20,6 +20,9 @@ EXTENSIONS = {"VS": "vo3", "FS": "fo3", "GS": "go3", "CS": "co3"}
 
 _SHOWN_DWORDS = 64
 
+#: Characters of programs at an address that are kept at most.
+_KEPT_CHARACTERS = 16 << 20
+
 
 class ShaderText:
     """Shows shader programs. Keeps the text of those at an address until memory changes."""
@@ -31,6 +34,7 @@ class ShaderText:
         self._ir3_disassemblers: dict[int, Ir3Disassembler] = {}
         self._a2xx: A2xxDisassembler | None = None
         self._texts: dict[tuple[int, int], str] = {}
+        self._kept = 0
         self._epoch = -1
         self._files = 0
 
@@ -41,6 +45,7 @@ class ShaderText:
         if self._epoch != image.epoch:
             self._epoch = image.epoch
             self._texts.clear()
+            self._kept = 0
         text = self._texts.get((gpuaddr, level))
         if text is None:
             place = image.place(gpuaddr)
@@ -49,8 +54,12 @@ class ShaderText:
             words, index = place
             text = hex_rows(words, index, _SHOWN_DWORDS, level + 1, view.is_64bit)
             text += self._ir3(words.bytes(index, words.count), level + 2)
+            if self._kept > _KEPT_CHARACTERS:
+                self._texts.clear()
+                self._kept = 0
             self._texts[gpuaddr, level] = text
-        view.put(text)
+            self._kept += len(text)
+        view.output.put_large(text)
         if extension and view.options.dump_shaders:
             place = image.place(gpuaddr)
             if place is not None:
@@ -58,7 +67,7 @@ class ShaderText:
 
     def program(self, words: Words, index: int, dwords: int, level: int) -> None:
         """The ir3 program in ``dwords`` from ``index``."""
-        self._view.put(self._ir3(words.bytes(index, dwords), level))
+        self._view.output.put_large(self._ir3(words.bytes(index, dwords), level))
 
     def program_a2xx(
         self, words: Words, index: int, dwords: int, level: int, fragment: bool

@@ -2,8 +2,6 @@
 """CffdumpSink: prints what the machine tells, as the reference does.
 
 cffdump: dump_commands, printl, quiet and the print parts of the packet handlers (mesa 25.0.7).
-Text is collected in chunks and written in larger pieces; bytes of a capture's own strings pass
-through as latin-1.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from cffpy.views.cffdump.fields import FieldTable
 from cffpy.views.cffdump.followups import follow_ups
 from cffpy.views.cffdump.hexdump import float_rows, hex_rows
 from cffpy.views.cffdump.options import DumpOptions
+from cffpy.views.cffdump.output import Output
 from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, reference_fields, reference_half
 from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
 from cffpy.views.cffdump.segment_text import SegmentText
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.registers import FollowUp
-
-_CHUNKS = 4096
 
 #: Complaints about streams that are not run, at most: a hostile capture may have any number.
 _REFUSALS_SHOWN = 20
@@ -56,10 +53,9 @@ class CffdumpSink(Sink):
     ) -> None:
         """``register_db``: directory of another edition, for its instruction sets."""
         self.options = options
-        self._write = write
         self._complain = complain
-        self._chunks: list[str] = []
-        self.put = self._chunks.append
+        self.output = Output(write)
+        self.put = self.output.put
         self.palette = COLOURS if options.color else PLAIN
         self.machine: Machine
         self.decoder: Decoder
@@ -82,7 +78,6 @@ class CffdumpSink(Sink):
         self._refusals = 0
         #: What follows the register that was written last: function, value, level.
         self._follow_up: tuple[FollowUp, int, int] | None = None
-        self._recording: SegmentText | None = None
         self._dumped: dict[tuple[int, int], int] = {}
         self._dumped_drops = 0
         self._group_hex: dict[tuple[Words, int, int, int], str] = {}
@@ -127,13 +122,6 @@ class CffdumpSink(Sink):
             self.put(f"querystr: {query} -> 0x{register & 0xFFFFFFFF:x}\n")
 
     # -- output -----------------------------------------------------------------------------
-
-    def flush(self) -> None:
-        """Write what has been collected."""
-        chunks = self._chunks
-        if chunks:
-            self._write("".join(chunks).encode("latin-1", "replace"))
-            chunks.clear()
 
     def _update_quiet(self) -> None:
         """cffdump: quiet: which levels are silent."""
@@ -185,29 +173,19 @@ class CffdumpSink(Sink):
         )
 
     def segment_begin(self) -> int:
-        self.flush_if_full()
-        state = self.gpuaddr_lo, self.decoder.variants_key
-        self._recording = SegmentText(len(self._chunks), state)
-        return len(self._chunks)
+        return self.output.record((self.gpuaddr_lo, self.decoder.variants_key))
 
     def segment_mark(self) -> int:
-        return len(self._chunks)
+        return self.output.mark()
 
     def segment_end(self, mark: int) -> tuple[object, int]:
-        recorded = self._recording
-        assert recorded is not None
-        self._recording = None
-        return recorded, recorded.finish(self._chunks, mark)
+        return self.output.recorded(mark)
 
     def segment_replay(self, payload: object) -> None:
         assert isinstance(payload, SegmentText)
-        if payload.holes:
-            self._chunks.extend(payload.filled(self.machine.state.registers))
-        else:
-            self.put(payload.text)
+        self.output.replay(payload, self.machine.state.registers)
         self.gpuaddr_lo, variants_key = payload.exit_state
         self.decoder.restore(variants_key)
-        self.flush_if_full()
 
     def latch(self, value: int) -> None:
         """Set the a5xx address latch."""
@@ -215,37 +193,18 @@ class CffdumpSink(Sink):
         self._note_state()
 
     def _note_state(self) -> None:
-        """The address latch or the current variants have changed."""
-        if self._recording is not None:
-            state = self.gpuaddr_lo, self.decoder.variants_key
-            self._recording.state_changed(len(self._chunks), state)
-            self.put("")  # so that a mark behind this packet lies behind the change
-
-    def put_four_values(self, tabs: str, first: int) -> None:
-        """A line of four registers' values that a segment does not keep, but asks for anew."""
-        if self._recording is not None:
-            registers = range(first, first + 4)
-            self._recording.add_hole(len(self._chunks), tabs, registers, self.machine.wrote)
-        get = self.machine.state.registers.get
-        self.put(
-            f"{tabs}:{get(first, 0)},{get(first + 1, 0)},{get(first + 2, 0)},{get(first + 3, 0)}\n"
-        )
-
-    def flush_if_full(self) -> None:
-        """Write what has been collected, if that is much."""
-        if len(self._chunks) > _CHUNKS and self._recording is None:
-            self.flush()
+        self.output.state_changed((self.gpuaddr_lo, self.decoder.variants_key))
 
     # -- packets ----------------------------------------------------------------------------
 
     def packet_start(self, state: CpState) -> None:
-        self.flush_if_full()
+        self.output.flush_if_full()
         if state.draw_count != self._sampled_draw:
             self._sampled_draw = state.draw_count
             self._update_quiet()
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
-        self.flush_if_full()
+        self.output.flush_if_full()
         domain, detail = self._plans[opcode]
         if not self.quiet2:
             key = (opcode, payload.count, level)
@@ -291,7 +250,7 @@ class CffdumpSink(Sink):
     # -- registers --------------------------------------------------------------------------
 
     def write(self, register: int, values: list[int], level: int) -> bool:
-        self.flush_if_full()
+        self.output.flush_if_full()
         run = None
         # complaints about a missing wait-for-idle stand between the registers
         if values and not self.machine.complains(register, len(values)):

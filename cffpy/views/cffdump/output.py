@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""The text on its way out: collected in chunks, recorded for segments, written in larger pieces.
+
+Bytes of a capture's own strings pass through as latin-1.
+"""
+
+from __future__ import annotations
+
+from cffpy.views.cffdump.segment_text import SegmentText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cffpy.views.cffdump.segment_text import State
+
+#: Chunks, and characters of large chunks, that are collected before they are written.
+_CHUNKS = 4096
+_CHARACTERS = 1 << 20
+
+
+class Output:
+    """Takes text; ``write`` takes it on as bytes."""
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+        self._chunks: list[str] = []
+        self._large = 0
+        self._recording: SegmentText | None = None
+        #: Take a piece of text.
+        self.put = self._chunks.append
+        #: A mark for what was put so far.
+        self.mark = self._chunks.__len__
+
+    def put_large(self, text: str) -> None:
+        """Take a piece of text that may be long."""
+        self._chunks.append(text)
+        self._large += len(text)
+
+    def flush(self) -> None:
+        """Write what has been collected."""
+        chunks = self._chunks
+        if chunks:
+            self._write("".join(chunks).encode("latin-1", "replace"))
+            chunks.clear()
+            self._large = 0
+
+    def flush_if_full(self) -> None:
+        """Write what has been collected, if that is much and no segment is recorded."""
+        full = len(self._chunks) > _CHUNKS or self._large > _CHARACTERS
+        if full and self._recording is None:
+            self.flush()
+
+    # -- segments ---------------------------------------------------------------------------
+
+    def record(self, state: State) -> int:
+        """Record from here on; ``state`` is what a replay must restore. Returns a mark."""
+        self.flush_if_full()
+        self._recording = SegmentText(len(self._chunks), state)
+        return len(self._chunks)
+
+    def recorded(self, mark: int) -> tuple[SegmentText, int]:
+        """End recording: the text up to ``mark``, and its number of characters."""
+        segment = self._recording
+        assert segment is not None
+        self._recording = None
+        return segment, segment.finish(self._chunks, mark)
+
+    def replay(self, segment: SegmentText, registers: Mapping[int, int]) -> None:
+        """Put a recorded text again."""
+        if segment.holes:
+            self._chunks.extend(segment.filled(registers))
+        else:
+            self._chunks.append(segment.text)
+        self._large += segment.size
+        self.flush_if_full()
+
+    def state_changed(self, state: State) -> None:
+        """What a replay must restore has changed."""
+        if self._recording is not None:
+            self._recording.state_changed(len(self._chunks), state)
+            self.put("")  # so that a mark behind this packet lies behind the change
+
+    def put_four_values(
+        self,
+        tabs: str,
+        first: int,
+        registers: Mapping[int, int],
+        wrote: Callable[[int], int | None],
+    ) -> None:
+        """A line of four registers' values that a segment does not keep, but asks for anew.
+
+        ``wrote`` gives the value that the segment itself has written, or None.
+        """
+        if self._recording is not None:
+            self._recording.add_hole(len(self._chunks), tabs, range(first, first + 4), wrote)
+        get = registers.get
+        self.put(
+            f"{tabs}:{get(first, 0)},{get(first + 1, 0)},{get(first + 2, 0)},{get(first + 3, 0)}\n"
+        )
