@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy disasm --all``, and the instruction sets of other editions in dump and disasm."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+
+from tests.views.conftest import capture, type4, type7
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+CODE = 0x200000
+PROGRAM = struct.pack("<6Q", 0x200CC00000000001, 0x0300000000000000, 0, 0, 0, 0)
+COMMANDS = type4(0xA983, CODE, 0) + type7(0x38, 4, 1, 3) * 3
+LISTING = b":1:0000:0000[200cc000x_00000001x] mov.u32u32 r0.x, r0.y\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "capture.rd"
+    found.write_bytes(capture(630, COMMANDS, {CODE: PROGRAM}))
+    return found
+
+
+def test_text(path: Path, run_cffpy) -> None:
+    done = run_cffpy("disasm", "--all", path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    listed, _, rest = done.stdout.partition(b"\n\n")
+    assert listed.decode().splitlines() == [
+        "shader  stage  address   instructions  bytes  half  full  constlen  uses  where",
+        "     0  FS     0x200000             6     48     0     1         0     3"
+        "  submit 0: draws 0-2",
+    ]
+    header, _, listing = rest.partition(b"\n")
+    assert header == (
+        b"shader 0: FS, a6xx, at 0x200000, 6 instructions, 48 bytes, used by 3 draws"
+        b" (submit 0: draws 0-2), named by SP_FS_OBJ_START in the packet at 0x100000"
+    )
+    assert listing.startswith(LISTING)
+    path.with_suffix(".fo3").write_bytes(PROGRAM)
+    assert run_cffpy("disasm", path.with_suffix(".fo3")).stdout == listing
+    assert run_cffpy("disasm", path, "--all", "--list").stdout == listed + b"\n"
+
+
+def test_json(path: Path, run_cffpy) -> None:
+    done = run_cffpy("disasm", "--all", "--json", path)
+    document = json.loads(done.stdout)
+    (shader,) = document.pop("shaders")
+    assert document == {"schema": "cffpy.disasm-all/1", "file": str(path), "left_out": 0}
+    assert shader.pop("listing").encode().startswith(LISTING)
+    stats = shader.pop("stats")
+    assert (stats["instr"], stats["mov"], stats["cat"]) == (6, 1, [5, 1, 0, 0, 0, 0, 0, 0])
+    assert shader == {
+        "shader": 0,
+        "stage": "FS",
+        "generation": 6,
+        "address": "0x200000",
+        "instructions": 6,
+        "size": 48,
+        "named_by": {"name": "SP_FS_OBJ_START", "packet": "0x100000"},
+        "uses": 3,
+        "where": [{"submit": 0, "draws": [[0, 2]]}],
+        "where_is_complete": True,
+    }
+    (short,) = json.loads(run_cffpy("disasm", "--all", "--json", "--list", path).stdout)["shaders"]
+    assert "listing" not in short
+
+
+def test_standard_input_and_compression(path: Path, run_cffpy) -> None:
+    whole = run_cffpy("disasm", "--all", path)
+    packed = bz2.compress(path.read_bytes())
+    assert run_cffpy("disasm", "--all", "-", input=packed).stdout == whole.stdout
+
+
+def test_other_gpu(path: Path, run_cffpy) -> None:
+    shown = run_cffpy("disasm", "--all", path, "--gpu", "740").stdout
+    assert b"shader 0: FS, a7xx, at 0x200000" in shown
+    assert run_cffpy("disasm", "--all", path, "--gpu", "a5xx").stdout.count(b"\n") == 1
+
+
+def test_damage_is_said(path: Path, run_cffpy) -> None:
+    path.write_bytes(path.read_bytes() + b"\1\0\0\0\xff\xff\xff\0")
+    done = run_cffpy("disasm", "--all", path)
+    assert done.returncode == 0
+    assert LISTING in done.stdout
+    assert done.stderr.startswith(f"cffpy: warning: {path}: ".encode())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("--all", "nowhere"), 1, b"nowhere"),
+        (("--all", "x", "--gpu", "8"), 2, b"a8xx"),
+        (("--all", "x", "--format", "hex"), 2, b"not --all"),
+        (("--all", "x", "--fragment"), 2, b"not --all"),
+        (("x", "--json"), 2, b"go with --all"),
+        (("x", "--list"), 2, b"go with --all"),
+        (("x", "--register-db", "nowhere"), 1, b"no edition"),
+    ],
+)
+def test_what_is_wrong(arguments: tuple[str, ...], code: int, message: bytes, run_cffpy) -> None:
+    done = run_cffpy("disasm", *arguments)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert message in done.stderr
+
+
+# --- editions ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def edition(tmp_path: Path) -> Path:
+    """An edition whose shaders end otherwise."""
+    folder = tmp_path / "edition"
+    for part in ("adreno", "isa"):
+        shutil.copytree(CHECKOUT / "register_db" / part, folder / part)
+    for name, old, new in (
+        ("ir3-cat0.isa", 'display "{SY}{SS}{EQ}{JP}{REPEAT}{NAME}"', 'display "my {NAME}"'),
+        ("a2xx.isa", '"{NAME} ADDR(', '"my {NAME} ADDR('),
+    ):
+        path = folder / "isa" / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+    return folder
+
+
+def test_instruction_sets_of_an_edition(edition: Path, path: Path, run_cffpy) -> None:
+    chosen = ("--register-db", edition)
+    for command in (("dump", path), ("disasm", "--all", path), ("disasm", path)):
+        if command == ("disasm", path):
+            path.write_bytes(PROGRAM)
+        assert b"] my end\n" in run_cffpy(*command, *chosen).stdout
+        plain = run_cffpy(*command).stdout
+        assert b"] end\n" in plain
+        shutil.move(edition / "isa", edition / "away")
+        assert run_cffpy(*command, *chosen).stdout == plain, "the bundled ones"
+        shutil.move(edition / "away", edition / "isa")
+
+
+def test_a2xx_of_an_edition(edition: Path, shared: Path, run_cffpy) -> None:
+    path = shared / "captures" / "a220-gl-tri.rd.gz"
+    for command in (("dump", path), ("disasm", "--all", path)):
+        plain = run_cffpy(*command).stdout
+        own = run_cffpy(*command, "--register-db", edition).stdout
+        assert b"\tmy EXEC" in own
+        assert own.replace(b"\tmy ", b"\t") == plain
