@@ -13,6 +13,7 @@ from cffpy.cli.output import (
     EXIT_USAGE,
     PagedOutput,
     is_terminal,
+    print_error,
     print_warning,
     use_colour,
     write_all,
@@ -77,7 +78,7 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
             try:
                 content = open_capture(name)
             except ContainerError as problem:
-                print_warning(f"could not open {name}: {problem}")
+                print_error(str(problem))
                 failed = True
                 continue
             failed = False

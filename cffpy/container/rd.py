@@ -128,4 +128,6 @@ def _padded(payload: BytesLike, layout: Layout) -> BytesLike:
 
 
 def _cut_short(section_type: int, size: int, there: int) -> str:
+    if section_name(section_type).startswith("type "):
+        return f"no section that is known: type {section_type}, {size} bytes; not a capture?"
     return f"{section_name(section_type)} is cut short: {there} of its {size} bytes are there"

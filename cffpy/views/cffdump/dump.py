@@ -74,6 +74,8 @@ class Dump:
         if content.decompression_error or any(item.reference_says_corrupt for item in damage):
             view.put("corrupt file\n")
             view.output.flush()
+        if not len(content.data):
+            self._complain(f"{content.name}: empty file")
         for item in damage:
             self._complain(f"{content.name}: {item}")
         if content.damage is not None:
