@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 
+from cffpy.isa.branches import BranchFinder
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS
 from cffpy.isa.record import BARY, CHSH, END, NOP_NAME, OTHER, make_record
 from cffpy.isa.render import Renderer
@@ -53,6 +54,7 @@ class Ir3Disassembler:
         number = min(max(generation, 3), 8) * 100
         self._generation = number
         self._renderer = Renderer(load("ir3", number, directory), "#instruction")
+        self._branches = BranchFinder(*self._renderer.branch_bits, self._renderer.branch)
         self._records: dict[int, Record] = {}
         self._programs: dict[tuple[int, bytes], Listing] = {}
         self._program_bytes = 0
@@ -97,33 +99,10 @@ class Ir3Disassembler:
             self._records[word] = record
         return record
 
-    def _targets(self, words: tuple[int, ...]) -> tuple[set[int], set[int]]:
-        """Branch and call targets of all the data (the reference's first pass)."""
-        mask, match = self._renderer.branch_bits
-        found = {}
-        branch_of = self._renderer.branch
-        for word in set(words):
-            if word & mask == match:
-                branch = branch_of(word)
-                if branch is not None:
-                    found[word] = branch
-        labels: set[int] = set()
-        calls: set[int] = set()
-        if found:
-            count = len(words)
-            for index, word in enumerate(words):
-                if word in found:
-                    target, relative, call = found[word]
-                    if relative:
-                        target += index
-                    if 0 <= target < count:
-                        (calls if call else labels).add(target)
-        return labels, calls
-
     def _list(self, data: bytes, level: int) -> Listing:
         count = len(data) // 8
-        words = struct.unpack_from(f"<{count}Q", data)
-        labels, calls = self._targets(words)
+        data = data[: count * 8]
+        labels, calls = self._branches.targets(data)
         tabs = tabs_of(level)
         line = tabs + ":%d:%04d:%04d%s"
         known = self._records
@@ -132,7 +111,7 @@ class Ir3Disassembler:
         pending: list[str] = []
         cycles = bad = nops = last_bary = 0
         ended = stop = False
-        for index, word in enumerate(words):
+        for index, (word,) in enumerate(struct.iter_unpack("<Q", data)):
             record = known.get(word) or self._record(word)
             records.append(record)
             if index in labels or index in calls:
