@@ -10,7 +10,16 @@ from __future__ import annotations
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.cp.packets import NO_ROW, TABLE
-from cffpy.cp.segment import BUDGET, MAX_MISSES, MAX_PACKETS, Recorder, Segment, SegmentKey
+from cffpy.cp.segment import (
+    BUDGET,
+    MAX_MISSES,
+    MAX_PACKETS,
+    MAX_VISITED,
+    TRIAL,
+    Recorder,
+    Segment,
+    SegmentKey,
+)
 from cffpy.cp.sink import Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, HeaderMemo, next_packet
@@ -52,6 +61,11 @@ class Machine:
         self.segments_replayed = 0
         self._recorder: Recorder | None = None
         self._segments: dict[SegmentKey, Segment] = {}
+        #: Visits of a place before the one at which its segment is recorded.
+        self._patience = 0
+        self._visited: dict[SegmentKey, int] = {}
+        self._trial_recorded = 0
+        self._trial_replayed = 0
         self._budget = BUDGET
         self._drops = -1
         #: The streams that run now, outermost first: words, index of the first dword, number.
@@ -200,13 +214,14 @@ class Machine:
     def _replay_or_record(self, words: Words, index: int, left: int, level: int) -> int:
         """Replay the segment that starts here: its dwords. Else 0, and recording begins."""
         sink, state = self.sink, self.state
-        sink_key = sink.segment_key()
+        sink_key = sink.segment_key
         if sink_key is None:
             return 0
         if self._drops != self.image.drops:
             self._drops = self.image.drops
             self._budget = BUDGET
             self._segments.clear()
+            self._visited.clear()
         key = (words, index, level, state.needs_wfi, sink_key)
         segment = self._segments.get(key)
         misses = 0
@@ -223,9 +238,19 @@ class Machine:
                 state.needs_wfi = segment.needs_wfi
                 return segment.ndwords
             misses = segment.misses + 1
+        elif self._patience and self._visits(key) <= self._patience:
+            return 0
         if self._budget > 0 and misses < MAX_MISSES:
             self._recorder = Recorder(key, sink.segment_begin(), misses)
         return 0
+
+    def _visits(self, key: SegmentKey) -> int:
+        """How often this place was come to, this time included."""
+        visits = self._visited.get(key, 0) + 1
+        if len(self._visited) >= MAX_VISITED:
+            self._visited.clear()
+        self._visited[key] = visits
+        return visits
 
     def break_segment(self) -> None:
         """Whatever is recorded ends before the packet that runs now.
@@ -248,6 +273,13 @@ class Machine:
         )
         segment.misses = recorder.misses
         self.segments_recorded += 1
+        recorded = self.segments_recorded - self._trial_recorded
+        if recorded == TRIAL:
+            replayed = self.segments_replayed - self._trial_replayed
+            self._trial_recorded += recorded
+            self._trial_replayed += replayed
+            if replayed * 2 < recorded:
+                self._patience += 1
 
     def wrote(self, register: int) -> int | None:
         """The value that the segment being recorded has given a register, or None."""

@@ -22,8 +22,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from cffpy.capture.memory import Words
     from cffpy.cp.packets import Handler
     from cffpy.cp.sink import Payload
@@ -31,10 +29,17 @@ if TYPE_CHECKING:
     Effect = tuple[Handler, Payload, int]
 
 #: Where a segment may start: words, dword index, level, needs_wfi, the sink's key.
-SegmentKey = tuple["Words", int, int, bool, "Hashable"]
+SegmentKey = tuple["Words", int, int, bool, int]
 
 #: A segment whose guards failed so often is not recorded anew.
 MAX_MISSES = 4
+
+#: Whenever so many segments were recorded and less than every second one has come again, segments
+#: are recorded one visit later than before: many streams run only once or twice.
+TRIAL = 512
+
+#: Places whose visits are counted for that.
+MAX_VISITED = 1 << 16
 
 #: Packets of a segment at most, so that its text stays small.
 MAX_PACKETS = 512

@@ -15,8 +15,6 @@ from cffpy.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import Submit
     from cffpy.regdb.database import Database
@@ -82,6 +80,10 @@ class Sink:
     #: True when the sink wants ``packet_start`` before each packet.
     wants_packet_start = False
 
+    #: A number for what the sink's payloads of segments depend on besides memory and registers
+    #: (see cffpy.cp.segment); None: keep none.
+    segment_key: int | None = None
+
     # -- files and GPUs (cffpy.cp.session) --------------------------------------------------
 
     def start_file(self) -> None:
@@ -99,10 +101,6 @@ class Sink:
         """The next packet begins."""
 
     # -- segments (cffpy.cp.segment) --------------------------------------------------------
-
-    def segment_key(self) -> Hashable | None:
-        """What the sink's payloads depend on besides memory and registers; None: keep none."""
-        return None
 
     def segment_begin(self) -> int:
         """Packets are recorded from here on; a mark for what was put so far."""

@@ -27,9 +27,10 @@ from cffpy.views.cffdump.writes import WriteTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import Submit
     from cffpy.cp.machine import Machine
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.registers import FollowUp
@@ -76,6 +77,7 @@ class CffdumpSink(Sink):
         self._summary = options.summary
         self._sampled_draw = 0
         self._refusals = 0
+        self._segment_keys: dict[tuple[object, ...], int] = {}
         #: What follows the register that was written last: function, value, level.
         self._follow_up: tuple[FollowUp, int, int] | None = None
         self._dumped: dict[tuple[int, int], int] = {}
@@ -121,6 +123,9 @@ class CffdumpSink(Sink):
             self.queried.append(register)
             self.put(f"querystr: {query} -> 0x{register & 0xFFFFFFFF:x}\n")
 
+    def submit(self, submit: Submit) -> None:
+        self._renew_segment_key()
+
     # -- output -----------------------------------------------------------------------------
 
     def _update_quiet(self) -> None:
@@ -130,11 +135,13 @@ class CffdumpSink(Sink):
         self.quiet1 = hidden
         self.quiet2 = hidden or bool(self.options.query)
         self.quiet3 = self.quiet2 or self._summary
+        self._renew_segment_key()
 
     def show_all(self, shown: bool) -> None:
         """Show (or no longer show) what --summary hides."""
-        self._summary = self.options.summary and not shown
-        self._update_quiet()
+        if self.options.summary:
+            self._summary = not shown
+            self._update_quiet()
 
     def hex(self, words: Words, index: int, count: int, level: int) -> None:
         """cffdump: dump_hex."""
@@ -161,16 +168,18 @@ class CffdumpSink(Sink):
 
     # -- segments ---------------------------------------------------------------------------
 
-    def segment_key(self) -> Hashable | None:
-        if self.options.dump_shaders:  # each shader printed is a file of its own
-            return None
-        return (
+    def _renew_segment_key(self) -> None:
+        """What text depends on besides memory and registers has changed."""
+        if self.options.dump_shaders or self.generation == 0:
+            return  # each shader printed is a file of its own; or no file has begun
+        state = (
             self.quiet3,
             self.quiet2,
             self.gpuaddr_lo,
             self.decoder.variants_key,
             self.machine.image.epoch,
         )
+        self.segment_key = self._segment_keys.setdefault(state, len(self._segment_keys))
 
     def segment_begin(self) -> int:
         return self.output.record((self.gpuaddr_lo, self.decoder.variants_key))
@@ -184,8 +193,10 @@ class CffdumpSink(Sink):
     def segment_replay(self, payload: object) -> None:
         assert isinstance(payload, SegmentText)
         self.output.replay(payload, self.machine.state.registers)
-        self.gpuaddr_lo, variants_key = payload.exit_state
-        self.decoder.restore(variants_key)
+        if payload.exit_state != (self.gpuaddr_lo, self.decoder.variants_key):
+            self.gpuaddr_lo, variants_key = payload.exit_state
+            self.decoder.restore(variants_key)
+            self._renew_segment_key()
 
     def latch(self, value: int) -> None:
         """Set the a5xx address latch."""
@@ -193,7 +204,9 @@ class CffdumpSink(Sink):
         self._note_state()
 
     def _note_state(self) -> None:
+        """The address latch or the current variants have changed."""
         self.output.state_changed((self.gpuaddr_lo, self.decoder.variants_key))
+        self._renew_segment_key()
 
     # -- packets ----------------------------------------------------------------------------
 
