@@ -164,3 +164,7 @@ def _count(view: CffdumpSink, register: int) -> int:
     """cffdump: get_tex_count: the number is signed."""
     count = view.machine.state.value(register)
     return 0 if count & 0x80000000 else count
+
+
+#: What acts also where registers are not shown.
+ALWAYS = (latch_low_half,)

@@ -264,10 +264,13 @@ class CffdumpSink(Sink):
 
     def write(self, register: int, values: list[int], level: int) -> bool:
         self.output.flush_if_full()
-        run = None
+        count = len(values)
         # complaints about a missing wait-for-idle stand between the registers
-        if values and not self.machine.complains(register, len(values)):
-            run = self._writes.run(register, len(values))
+        run = None
+        if count and not self.machine.complains(register, count):
+            if self.quiet3 and self._writes.is_silent(register, count):
+                return True
+            run = self._writes.run(register, count)
         if run is None:
             if not self.quiet3:
                 self.put(self._writes.head(register, level))

@@ -8,6 +8,7 @@ are not taken: they go the long way, register by register.
 
 from __future__ import annotations
 
+from cffpy.views.cffdump.followups import ALWAYS
 from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
 
@@ -32,6 +33,7 @@ class WriteTable:
         self._texts: dict[tuple[int, int, tuple[int, ...]], str] = {}
         self._heads: dict[tuple[int, int], str] = {}
         #: (First register, number) -> entries with the width of each, or None for the long way.
+        self._silent: dict[tuple[int, int], bool] = {}
         self._runs: dict[tuple[int, int], list[tuple[RegisterEntry, int]] | None] = {}
 
     def head(self, register: int, level: int) -> str:
@@ -72,6 +74,25 @@ class WriteTable:
                 self._runs.clear()
             self._runs[key] = self._make_run(register, count)
         return self._runs[key]
+
+    def is_silent(self, register: int, count: int) -> bool:
+        """Whether a run does nothing where registers are not shown: no latch, no odd halves."""
+        key = (register, count)
+        silent = self._silent.get(key)
+        if silent is None:
+            if len(self._silent) >= _TEXTS_LIMIT:
+                self._silent.clear()
+            silent = self._silent[key] = self._find_silent(register, count)
+        return silent
+
+    def _find_silent(self, register: int, count: int) -> bool:
+        position = 0
+        while position < count:
+            entry = self._registers.entry(register + position)
+            if (entry.wide and not entry.is_low) or entry.follow_up in ALWAYS:
+                return False
+            position += 2 if entry.wide else 1
+        return True
 
     def _make_run(self, register: int, count: int) -> list[tuple[RegisterEntry, int]] | None:
         run = []
