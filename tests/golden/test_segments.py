@@ -228,6 +228,14 @@ REGISTERS = {
 #: GPU -> CP_WIDE_REG_WRITE, CP_REG_WRITE, CP_CONTEXT_REG_BUNCH and _BUNCH2, where it has them.
 STORING = {430: (0x74,), 530: (0x74,), 630: (0x6D, 0x5C), 740: (0x6D, 0x5C, 0x5D)}
 
+#: GPU -> CP_SET_MARKER, CP_THREAD_CONTROL, CP_SKIP_IB2_ENABLE_GLOBAL and _LOCAL,
+#: CP_SET_RENDER_MODE, each with the number of its values; others have CP_EVENT_WRITE.
+MODES = {
+    530: ((0x6C, 4), (0x1D, 2), (0x23, 2)),
+    630: ((0x65, 9), (0x1D, 2), (0x23, 2)),
+    740: ((0x65, 9), (0x17, 4)),
+}
+
 RANDOM_OPTIONS = [*OPTIONS.values(), {"draw": 0}, {"query": ("0x8871",), "once": True}]
 
 
@@ -241,6 +249,14 @@ def offsets(gpu: int) -> list[int]:
     return [offset for offset in known if offset] + [0x2010, 0x2104]
 
 
+@functools.cache
+def halves(gpu: int) -> list[tuple[int, bool]]:
+    """Those of the registers that are halves of a5xx addresses; whether it is the upper one."""
+    names = [name for name in REGISTERS[gpu] if name.endswith(("_HI", "_LO"))]
+    database = Database.open("A5XX")
+    return [(database.register_offset(name), name.endswith("_HI")) for name in names]
+
+
 class Streams:
     """Random packets for one GPU. Few different values, so that guards hold now and fail then."""
 
@@ -248,13 +264,16 @@ class Streams:
         self.rng = rng
         self.is_64bit = gpu >= 500
         self.registers = offsets(gpu)
+        self.halves = halves(gpu)
         self.storing = STORING.get(gpu)
+        self.modes = MODES.get(gpu, ((0x46, 64),))
         self.opcode = pm4.type7 if self.is_64bit else pm4.type3
         self.writes = pm4.type4 if self.is_64bit else pm4.type0
         self.packets: list[Callable[[], list[int]]] = [
-            self.write, self.write, self.write, self.write, self.scratch, self.mode, self.nop,
+            self.write, self.write, self.scratch, self.mode, self.mode, self.nop, self.draw,
             self.draw, self.rmw, self.sum, self.wait, self.memory_write, self.state, self.variant,
-            self.draw_state, self.other_writes, self.reg_to_mem, self.load_state,
+            self.draw_state, self.other_writes, self.reg_to_mem, self.load_state, self.half,
+            self.half,
         ]  # fmt: skip
 
     def value(self) -> int:
@@ -270,13 +289,19 @@ class Streams:
     def write(self) -> list[int]:
         return self.writes(self.rng.choice(self.registers), *self.values(4))
 
+    def half(self) -> list[int]:
+        """A half of an a5xx address, so that the whole is that of a buffer."""
+        if not self.halves:
+            return self.write()
+        register, is_upper = self.rng.choice(self.halves)
+        return self.writes(register, 0 if is_upper else self.rng.choice((DATA, GROUPS[0])))
+
     def scratch(self) -> list[int]:
         return self.writes(self.registers[0], self.rng.randrange(3))
 
     def mode(self) -> list[int]:
-        opcode, limit = self.rng.choice(
-            ((0x65, 9), (0x17, 4), (0x1D, 2), (0x23, 2), (0x46, 64), (0x6C, 4))
-        )
+        """Packets that set modes, each of the generations that have it."""
+        opcode, limit = self.rng.choice(self.modes)
         return self.opcode(opcode, self.rng.randrange(limit))
 
     def nop(self) -> list[int]:
@@ -345,7 +370,7 @@ class Streams:
         """Packets, among them calls of the buffers from ``CALLED[callable_from]`` on."""
         stream: list[int] = []
         for _ in range(packets):
-            if callable_from < len(CALLED) and self.rng.random() < 0.25:
+            if callable_from < len(CALLED) and self.rng.random() < (0.2 if callable_from else 0.5):
                 called = self.rng.choice(CALLED[callable_from:])
                 dwords = self.rng.choice((24, 24, 9))
                 stream += self.opcode(0x3F, *self.address(called), dwords)
@@ -370,8 +395,8 @@ def random_capture(rng: random.Random, gpu: int) -> bytes:
             sections += buffer_sections(address, dwords_bytes(contents[address]))
         submit = command_stream_section(COMMANDS, len(contents[COMMANDS]))
         sections += [submit] * rng.randint(2, 3)
-        if rng.random() < 0.3:  # other contents, while what was recorded stays
-            address = rng.choice((*CALLED, *GROUPS))
+        if rng.random() < 0.6:  # other contents, while what was recorded stays
+            address = rng.choice((*CALLED, *GROUPS, DATA, DATA))
             sections += [*buffer_sections(address, dwords_bytes(streams.stream(9, 3))), submit]
     return capture_bytes(sections)
 
