@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which GPU a capture is of: RD_GPU_ID and RD_CHIP_ID to a ``Gpu``.
+"""Which GPU a capture is of: RD_GPU_ID and RD_CHIP_ID, or what a user calls it, to a ``Gpu``.
 
 ``lookup_gpu_id`` and ``lookup_chip_id`` know exactly the ids that Mesa 25.0.7's cffdump knows (it
 crashes on others); ``guess`` goes by the generation that an unknown id still shows.
@@ -10,6 +10,7 @@ bin in bits 47:32. Up to a6xx, core, major and minor are the digits of the GPU i
 
 from __future__ import annotations
 
+from cffpy.errors import UnsupportedGpu
 from cffpy.record import Record
 
 
@@ -21,7 +22,7 @@ class Gpu(Record):
     def __init__(self, gpu_id: int, chip_id: int, generation: int, name: str) -> None:
         self.gpu_id = gpu_id
         self.chip_id = chip_id
-        #: 2..7: a2xx..a7xx
+        #: 2..7: a2xx..a7xx; 8 only where a user asks for it, no capture is decoded as a8xx
         self.generation = generation
         #: e.g. "FD630"
         self.name = name
@@ -49,6 +50,8 @@ _GPU_IDS = frozenset(
     ]
 )
 _CLASSIC_GENERATIONS = range(2, 7)
+#: Captures of later generations cannot be decoded.
+LAST_GENERATION = 7
 _CORE_A7XX = 0x43  # chip ids since a735 carry no digits of the name
 
 # Chip id -> generation, name, "any fuse bits".
@@ -109,6 +112,22 @@ def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:
             return Gpu(classic, chip_id, core, f"FD{classic}")
         return Gpu(0, chip_id, core, f"chip {chip_id & 0xFFFFFFFF:#010x}")
     return None
+
+
+def parse_gpu(text: str) -> Gpu:
+    """What a user calls a GPU: an id (``630``, ``a630``) or a generation (``a6xx``, ``6``).
+
+    A generation is a GPU without ids. Of a8xx only the instructions are known. Raises
+    UnsupportedGpu.
+    """
+    name = text.lower().removeprefix("a")
+    generation, rest = name[:1], name[1:]
+    if generation and generation in "2345678":
+        if rest in ("", "xx"):
+            return Gpu(0, 0, int(generation), f"a{generation}xx")
+        if len(rest) == 2 and rest.isascii() and rest.isdigit():
+            return _of_gpu_id(int(name))
+    raise UnsupportedGpu(f"'{text}' is neither a GPU like 630 nor a generation like a6xx")
 
 
 def _of_gpu_id(gpu_id: int) -> Gpu:

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from cffpy.capture.gpu import parse_gpu
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.errors import UnsupportedGpu
 
 if TYPE_CHECKING:
     from cffpy.regdb.catalog import Catalog
@@ -28,24 +29,21 @@ Examples:
   cffpy dump --register-db my-edition capture.rd.gz
 """
 
-_GPU_NUMBER = re.compile(r"([0-9])[0-9]{2}")
-_GPU_GENERATION = re.compile(r"[aA]([0-9])[xX]{2}")
 
-
-def parse_gpu(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
-    """The generation that a GPU number (630) or generation (a6xx) belongs to: ``A6XX``."""
+def parse_chip(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    """The database's name of the generation that a GPU (630, a6xx) is of: ``A6XX``."""
     if text is None:
         return None
-    match = _GPU_NUMBER.fullmatch(text) or _GPU_GENERATION.fullmatch(text)
-    if match is None:
-        raise click.BadParameter(f"'{text}' is neither a GPU like 630 nor a generation like a6xx")
-    return f"A{match[1]}XX"
+    try:
+        return parse_gpu(text).chip
+    except UnsupportedGpu as problem:
+        raise click.BadParameter(str(problem)) from None
 
 
 def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
     options = (
         click.option(
-            "--gpu", "chip", metavar="GPU", callback=parse_gpu, help="Only this one: 630, a6xx."
+            "--gpu", "chip", metavar="GPU", callback=parse_chip, help="Only this one: 630, a6xx."
         ),
         click.option(
             "--register-db",

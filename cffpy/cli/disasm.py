@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 
 import click
 
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.errors import CffpyError
+from cffpy.errors import CffpyError, UnsupportedGpu
 
 _EPILOG = """\b
 Examples:
@@ -23,10 +22,8 @@ Examples:
   printf '%s' 03000000_00000000 | tr -d _ | cffpy disasm -
 """
 
-_GPU_NUMBER = re.compile(r"a?([2-8])\d{2}", re.IGNORECASE)
-_GPU_GENERATION = re.compile(r"a?([2-8])(?:xx)?", re.IGNORECASE)
 _DEFAULT_GENERATION = 6
-_A2XX, _A8XX = 2, 8
+_A2XX = 2
 
 
 def parse_generation(
@@ -35,10 +32,12 @@ def parse_generation(
     """The generation (2 ... 8) of a GPU number like 630 or a generation like a6xx or 6."""
     if text is None:
         return None
-    found = _GPU_NUMBER.fullmatch(text) or _GPU_GENERATION.fullmatch(text)
-    if found is None:
-        raise click.BadParameter(f"'{text}' is neither a GPU like 630 nor a generation like a6xx")
-    return int(found[1])
+    from cffpy.capture.gpu import parse_gpu
+
+    try:
+        return parse_gpu(text).generation
+    except UnsupportedGpu as problem:
+        raise click.BadParameter(str(problem)) from None
 
 
 def read_input(path: str) -> bytes:
@@ -97,8 +96,10 @@ def disasm(
     if of_capture:
         if form != "auto" or fragment:
             raise click.UsageError("--format and --fragment are for shader binaries, not --all")
-        if generation == _A8XX:
-            raise click.UsageError("captures of a8xx cannot be decoded")
+        from cffpy.capture.gpu import LAST_GENERATION
+
+        if generation is not None and generation > LAST_GENERATION:
+            raise click.UsageError(f"captures of a{generation}xx cannot be decoded")
         from cffpy.cli.disasm_all import run
 
         return run(path, generation, directory, as_json, only_list)

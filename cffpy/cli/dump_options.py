@@ -61,11 +61,15 @@ def _no_script(text: str) -> object:
 
 
 def _gpu(text: str) -> object:
-    from cffpy.capture.gpu import guess
+    from cffpy.capture.gpu import LAST_GENERATION, parse_gpu
+    from cffpy.errors import UnsupportedGpu
 
-    gpu = guess(_number(text))
-    if gpu is None:
-        raise UsageProblem(f"{text} is no GPU id such as 630 or 740.")
+    try:
+        gpu = parse_gpu(text)
+    except UnsupportedGpu as problem:
+        raise UsageProblem(f"{problem}.") from None
+    if gpu.generation > LAST_GENERATION:
+        raise UsageProblem(f"captures of {gpu.chip.lower()} cannot be decoded.")
     return gpu
 
 
@@ -115,7 +119,7 @@ OPTIONS = (
     Option("not-once", "Decode each IB each time (default).", names=("once",), value=False),
     Option("unit-test", "Leave out what names the file."),
     Option("register-db", "Another edition of the register database.", metavar="DIR"),
-    Option("gpu", "Decode as this GPU, e.g. 630.", metavar="ID", convert=_gpu),
+    Option("gpu", "Decode as this GPU: 630, or any of a6xx.", metavar="ID", convert=_gpu),
     Option("help", "Show this message and exit.", short="h"),
 )
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
+from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id, parse_gpu
+from cffpy.errors import UnsupportedGpu
 
 KNOWN = {
     *(200, 201, 205, 220, 305, 307, 320, 330, 405, 420, 430),
@@ -95,6 +96,30 @@ def test_guesses() -> None:
     assert guess(chip_id=0x07010000) == Gpu(0, 0x07010000, 7, "chip 0x07010000")
     assert guess(chip_id=0x43990000) == Gpu(0, 0x43990000, 7, "chip 0x43990000")
     assert guess(chip_id=0x060A0000) == Gpu(0, 0x060A0000, 6, "chip 0x060a0000")
+
+
+@pytest.mark.parametrize("text", ["630", "a630", "A630"])
+def test_what_users_call_a_gpu(text: str) -> None:
+    assert parse_gpu(text) == lookup_gpu_id(630)
+
+
+@pytest.mark.parametrize("text", ["a6xx", "A6XX", "6xx", "6", "a6"])
+def test_what_users_call_a_generation(text: str) -> None:
+    assert parse_gpu(text) == Gpu(0, 0, 6, "a6xx")
+
+
+def test_users_may_name_gpus_that_are_not_known() -> None:
+    assert parse_gpu("702") == Gpu(702, 0, 7, "FD702")
+    assert parse_gpu("a8xx").generation == parse_gpu("830").generation == 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a", "0", "1", "9", "130", "930", "63", "6300", "6x", "aa6xx", "b6xx", "6²0", "+30"],
+)
+def test_what_is_no_gpu(text: str) -> None:
+    with pytest.raises(UnsupportedGpu, match="neither a GPU like 630 nor a generation like a6xx"):
+        parse_gpu(text)
 
 
 @given(st.integers(0, 0xFFFFFFFF), st.integers(0, 2**64 - 1))

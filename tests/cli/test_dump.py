@@ -229,6 +229,24 @@ def test_no_gpu_at_all(dump: Run, tmp_path: Path) -> None:
     assert b"CP_NOP" in helped.stdout
 
 
+@pytest.mark.parametrize("gpu", ["a630", "a6xx", "A6XX", "6"])
+def test_a_gpu_by_id_or_generation(dump: Run, tmp_path: Path, gpu: str) -> None:
+    path = tmp_path / "unknown.rd"
+    path.write_bytes(small_capture(99999))
+    done = dump("--unit-test", "--gpu", gpu, path)
+    assert done.returncode == 0
+    assert done.stdout == dump("--unit-test", "--gpu", "630", path).stdout
+
+
+@pytest.mark.parametrize(
+    ("gpu", "message"), [("99999", "neither a GPU like 630"), ("a8xx", "captures of a8xx cannot")]
+)
+def test_what_is_no_gpu(dump: Run, capture: Path, gpu: str, message: str) -> None:
+    done = dump("--gpu", gpu, capture)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert message in done.stderr.decode()
+
+
 def test_an_unknown_chip_id(dump: Run, tmp_path: Path) -> None:
     path = tmp_path / "chip.rd"
     sections: list[NewSection] = [
