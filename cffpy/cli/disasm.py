@@ -110,6 +110,9 @@ def disasm(
         generation = _A2XX if extension in (".vo", ".fo") else _DEFAULT_GENERATION
     try:
         data = read_input(path)
+        if form == "auto" and _is_capture(data):
+            print_error(f"{path}: looks like a capture: use --all")
+            return EXIT_FAILURE
         from cffpy.isa.program import from_hex, looks_like_hex
 
         if form == "hex" or (form == "auto" and looks_like_hex(data)):
@@ -123,6 +126,13 @@ def disasm(
         return EXIT_FAILURE
     sys.stdout.buffer.write(text.encode("latin-1"))
     return EXIT_OK
+
+
+def _is_capture(data: bytes) -> bool:
+    from cffpy.container.open import sniff_compression
+    from cffpy.container.rd import looks_like_capture
+
+    return sniff_compression(data) is not None or looks_like_capture(data)
 
 
 def _text(data: bytes, generation: int, fragment: bool, register_db: str | None) -> str:

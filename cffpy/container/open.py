@@ -107,7 +107,7 @@ def open_bytes(stored: BytesLike, name: str = "data", limit: int = DEFAULT_MAX_B
     file_size = len(view)
     layers: list[str] = []
     damage: Damage | None = None
-    while (layer := _sniff(view)) is not None and len(layers) < _MAX_LAYERS:
+    while (layer := sniff_compression(view)) is not None and len(layers) < _MAX_LAYERS:
         layers.append(layer)
         if layer == "tar":
             from cffpy.container.archive import first_of_tar
@@ -130,7 +130,8 @@ def _limit() -> int:
         raise ContainerError(f"CFFPY_MAX_BYTES is no number: {chosen!r}") from None
 
 
-def _sniff(view: memoryview) -> str | None:
+def sniff_compression(view: BytesLike) -> str | None:
+    """How these bytes are packed, by the first of them; None if not at all."""
     start = bytes(view[:_SNIFF_SIZE])
     for magic, name in _MAGICS:
         if start.startswith(magic):

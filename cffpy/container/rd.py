@@ -11,6 +11,8 @@ given out, and the rest is recorded with its offset.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import (
     CHIP_ID,
@@ -38,12 +40,16 @@ __all__ = (
     "gpu_address",
     "gpu_id",
     "iter_sections",
+    "looks_like_capture",
     "section_name",
     "text",
 )
 
 # The size field is signed for the reference: it stops at a negative one.
 _SIZE_LIMIT = 1 << 31
+
+# Sections among which a capture names its GPU, a buffer or a stream.
+_FIRST_SECTIONS = 16
 
 
 class Section(Record):
@@ -90,6 +96,25 @@ def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterat
         yield Section(section_type, start, payload)
     if offset < end:
         damage.append(Damage(offset, f"{end - offset} bytes are left, too few for a section"))
+
+
+def looks_like_capture(data: BytesLike) -> bool:
+    """Whether data begin as a capture: known sections, soon one that a capture cannot do without.
+
+    Instructions that would pass for that are none of a sound program.
+    """
+    sizes = {
+        SectionType.GPU_ID: (4,),
+        SectionType.CHIP_ID: (8,),
+        SectionType.GPUADDR: (8, 12),
+        SectionType.CMDSTREAM_ADDR: (8, 12),
+    }
+    for section in islice(iter_sections(data), _FIRST_SECTIONS):
+        if section.type in sizes:
+            return len(section.payload) in sizes[section.type]
+        if section_name(section.type).startswith("type "):
+            return False
+    return False
 
 
 def gpu_address(payload: BytesLike) -> tuple[int, int]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import json
 import shutil
 import struct
@@ -76,6 +77,15 @@ def test_standard_input_and_compression(path: Path, run_cffpy) -> None:
     whole = run_cffpy("disasm", "--all", path)
     packed = bz2.compress(path.read_bytes())
     assert run_cffpy("disasm", "--all", "-", input=packed).stdout == whole.stdout
+
+
+@pytest.mark.parametrize("pack", [bytes, bz2.compress, gzip.compress])
+def test_a_capture_without_all_is_refused(pack, path: Path, run_cffpy) -> None:
+    path.write_bytes(pack(path.read_bytes()))
+    done = run_cffpy("disasm", path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode() == f"cffpy: error: {path}: looks like a capture: use --all\n"
+    assert run_cffpy("disasm", path, "--format", "raw").returncode == 0
 
 
 def test_other_gpu(path: Path, run_cffpy) -> None:

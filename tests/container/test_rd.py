@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.container import rd
 from cffpy.container.layouts import SectionType, section_name
+from cffpy.container.open import open_capture
 from cffpy.container.writer import (
     address_section,
     buffer_sections,
@@ -163,3 +166,15 @@ def test_names() -> None:
     assert section_name(SectionType.GPUADDR) == "RD_GPUADDR"
     assert section_name(17) == "RD_WRBUFFER"
     assert section_name(18) == "type 18"
+
+
+def test_a_capture_is_known_by_its_first_sections(samples: Path) -> None:
+    assert rd.looks_like_capture(capture_bytes([gpu_id_section(630)], markers=1))
+    assert rd.looks_like_capture(capture_bytes([command_section("a"), *buffer_sections(16, b"")]))
+    for path in samples.glob("*.rd*"):
+        assert rd.looks_like_capture(open_capture(str(path)).data), path
+
+
+@pytest.mark.parametrize("data", [b"", bytes(4096), b"\x0d\0\0\0\5\0\0\0630..", b"\x63\0\0\0" * 9])
+def test_what_is_no_capture(data: bytes) -> None:
+    assert not rd.looks_like_capture(data)
