@@ -27,7 +27,7 @@ def blocks(language: str, text: str = README) -> list[str]:
 
 
 def commands() -> Iterator[tuple[str, click.Command, str]]:
-    """Path, command and examples of every command that does something itself."""
+    """Path, command and help of every command that does something itself."""
     context = click.Context(cli)
     for name in COMMANDS:
         command = cli.get_command(context, name)
@@ -37,9 +37,9 @@ def commands() -> Iterator[tuple[str, click.Command, str]]:
             for member in command.list_commands(inner):
                 found = command.get_command(inner, member)
                 assert found is not None
-                yield f"{name} {member}", found, f"{command.epilog} {found.epilog}"
+                yield f"{name} {member}", found, found.get_help(click.Context(found, inner))
         else:
-            yield name, command, str(command.epilog)
+            yield name, command, command.get_help(click.Context(command, context))
 
 
 ALL = list(commands())
@@ -72,12 +72,19 @@ def test_the_two_commands(run_cffpy: Run) -> None:
     assert shown[1] in checks
 
 
-@pytest.mark.parametrize(("name", "command", "examples"), ALL, ids=[row[0] for row in ALL])
-def test_commands(name: str, command: click.Command, examples: str) -> None:
+@pytest.mark.parametrize(("name", "command", "shown"), ALL, ids=[row[0] for row in ALL])
+def test_commands(name: str, command: click.Command, shown: str) -> None:
     assert command.help
-    assert "Examples:" in examples
-    assert f"cffpy {name}" in examples, "no example"
+    _, heading, examples = shown.partition("Examples:\n")
+    assert heading
+    assert re.search(rf"\bcffpy {name}\b", examples), "no example"
     assert re.search(rf"^\| `cffpy {name}\b", README, re.MULTILINE), "not in README's table"
+
+
+def test_no_line_of_a_table_of_commands_is_cut(run_cffpy: Run) -> None:
+    for arguments in ((), ("db",)):
+        shown = run_cffpy(*arguments, "--help").stdout.decode()
+        assert "..." not in shown.partition("\nCommands:\n")[2].partition("Examples:")[0], shown
 
 
 def test_table_of_commands_is_whole() -> None:

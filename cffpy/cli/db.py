@@ -22,9 +22,30 @@ SEARCH_SCHEMA = "cffpy.db-search/1"
 _EPILOG = """\b
 Examples:
   cffpy db show RB_MRT[2].CONTROL --gpu 630
-  cffpy db show 0x8830 --gpu a6xx
-  cffpy db search LRZ --json
-  cffpy db check
+  cffpy db search LRZ
+  cffpy db check my-edition
+  cffpy db import ~/src/mesa -o my-edition
+"""
+_SHOW_EPILOG = """\b
+Examples:
+  cffpy db show RB_MRT[2].CONTROL --gpu 630
+  cffpy db show 0x8830 --gpu a6xx             a register by its offset
+  cffpy db show CP_SET_DRAW_STATE             a packet
+  cffpy db show a6xx_tile_mode --json
+"""
+_SEARCH_EPILOG = """\b
+Examples:
+  cffpy db search LRZ --gpu 630
+  cffpy db search tile6_linear                values of enums, too
+  cffpy db search LRZ --json | jq '.found[].name'
+"""
+_CHECK_EPILOG = """\b
+Examples:
+  cffpy db check                              the bundled edition
+  cffpy db check my-edition --errors-only
+"""
+_IMPORT_EPILOG = """\b
+Examples:
   cffpy db import ~/src/mesa -o my-edition && cffpy db check my-edition
   cffpy dump --register-db my-edition capture.rd.gz
 """
@@ -64,7 +85,7 @@ def db() -> None:
     """The register database: look up, check, import."""
 
 
-@db.command()
+@db.command(short_help="Explain a register, packet or enum.", epilog=_SHOW_EPILOG)
 @click.argument("name", metavar="NAME|OFFSET")
 @_look_up_options
 @click.help_option("-h", "--help")
@@ -91,7 +112,7 @@ def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int
     return _failed()
 
 
-@db.command()
+@db.command(short_help="Find names of registers, fields, values.", epilog=_SEARCH_EPILOG)
 @click.argument("text")
 @_look_up_options
 @click.help_option("-h", "--help")
@@ -114,7 +135,7 @@ def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> i
     return _failed()
 
 
-@db.command()
+@db.command(short_help="Check an edition.", epilog=_CHECK_EPILOG)
 @click.argument("directory", metavar="[DIR]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.option("--errors-only", is_flag=True, help="Leave out notices.")
@@ -135,7 +156,7 @@ def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
     return _failed() if any(map(count_errors, parts.values())) else EXIT_OK
 
 
-@db.command("import")
+@db.command("import", short_help="Write an edition from Mesa's XML.", epilog=_IMPORT_EPILOG)
 @click.argument("directory", metavar="DIR")
 @click.option(
     "-o",

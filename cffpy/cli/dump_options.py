@@ -119,7 +119,7 @@ OPTIONS = (
     Option("not-once", "Decode each IB each time (default).", names=("once",), value=False),
     Option("unit-test", "Leave out what names the file."),
     Option("register-db", "Another edition of the register database.", metavar="DIR"),
-    Option("gpu", "Decode as this GPU: 630, or any of a6xx.", metavar="ID", convert=_gpu),
+    Option("gpu", "Decode as this GPU: 630, or any of a6xx.", metavar="GPU", convert=_gpu),
     Option("help", "Show this message and exit.", short="h"),
 )
 
