@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Sections -> records: buffers go into the memory image, the rest is told in order.
 
-Facts: spec of the .rd container, "life of the buffers": contents accumulate; the first RD_GPUADDR
-after an RD_CMDSTREAM_ADDR drops every buffer.
+Contents accumulate; the first RD_GPUADDR after an RD_CMDSTREAM_ADDR drops every buffer (Mesa:
+handle_file in src/freedreno/decode/cffdump.c).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """GPU memory as a capture holds it: buffers by address, read as little-endian dwords.
 
-Facts: spec of the .rd container, "life of the buffers" (Mesa: src/freedreno/decode/buffers.c).
+What becomes of buffers that meet: ``MemoryImage.add`` (Mesa: src/freedreno/decode/buffers.c).
 All bounds are kept here: nothing outside a captured buffer can be read.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """CpState: everything that decoding changes, in one object.
 
-What survives what (spec of the dump format, "State that survives"): values, modes, draw-state
+What survives what (Mesa: the statics of cffdec.c, and cffdec_init): values, modes, draw-state
 groups, the thread and the skip_ib2 flags live as long as the object; ``start_file`` clears only
 the marks that the reference clears at a file's start. Nothing is cleared between submits.
 """

@@ -2,7 +2,8 @@
 """The listing of an a2xx program: control flow, and the ALU and fetch instructions it leads to.
 
 The instructions are described in register_db/isa/a2xx.isa; here is only how a program is laid out.
-Mirrors disasm-a2xx.c (mesa 25.0.7); the rules: spec/disassembly.md section 6.
+Mirrors disasm-a2xx.c (mesa 25.0.7): control flow instructions in pairs of three dwords, each with
+address and number of the instructions that it runs, and two bits for each of these.
 """
 
 from __future__ import annotations

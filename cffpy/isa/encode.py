@@ -4,7 +4,7 @@
 A template is matched against the text, part by part, with backtracking; each part that prints a
 value says what that value must be. Plain fields are set at once, values of expressions are kept as
 conditions and solved at the end over the bits that are still open. The result is disassembled and
-must give the text again. Bits that the text does not tell are 0 (spec/disassembly.md section 5).
+must give the text again. Bits that the text does not tell are 0: ``visible`` says which it tells.
 """
 
 from __future__ import annotations

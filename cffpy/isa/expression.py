@@ -9,7 +9,7 @@ A tree is one of
     ("!", tree)              logical not
     ("+", tree, tree)        a binary operator of C
 
-The rules are C's on signed 64-bit values (spec/disassembly.md, section 1). Trees are plain tuples,
+The rules are C's on signed 64-bit values (register_db/isa/README.md). Trees are plain tuples,
 because the compiled form is marshal data.
 """
 

@@ -2,7 +2,7 @@
 """One word to its text by the letter of the language: exact in every error, and not fast.
 
 The fast renderer (cffpy/isa/render.py) leaves all that is unusual to this one; tests hold both
-equal. What each step means: spec/disassembly.md section 1.
+equal. What the language means: register_db/isa/README.md; Mesa: isaspec's decoder.
 """
 
 from __future__ import annotations

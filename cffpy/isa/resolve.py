@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The model to rows of one generation: names resolved, generations chosen, patterns put together.
 
-Layout of the result: cffpy/isa/rows.py. Meaning: spec/disassembly.md section 1.
+Layout of the result: cffpy/isa/rows.py. Meaning: register_db/isa/README.md.
 """
 
 from __future__ import annotations

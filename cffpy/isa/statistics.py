@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ``Stats:`` block behind an ir3 listing (spec/disassembly.md section 4)."""
+"""The ``Stats:`` block behind an ir3 listing (Mesa: print_stats in disasm-a3xx.c)."""
 
 from __future__ import annotations
 

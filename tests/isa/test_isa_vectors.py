@@ -24,7 +24,7 @@ HIDDEN_FIELDS = {
     r"get(spid|wid|fiberid)\.\w+": 0x0000_0000_0000_01CE,
     r"(quad_shuffle|brcst)\.\w+(\.w\d+)?": 0x0008_0000_0000_0000,
 }
-"""What spec/disassembly.md section 5 lists as not recoverable, beside errors and floats."""
+"""Bits that the text does not tell, beside those of words with errors."""
 
 
 def rows(path):
@@ -64,7 +64,7 @@ def test_text_of_each_word(path):
 
 
 def listed_as_unrecoverable(word, text):
-    """Whether section 5 of the specification excuses a word from the round trip."""
+    """Whether a word has bits that its text does not tell."""
     if text.startswith("no match") or "\t; " in text:
         return True
     instruction = re.sub(r"^(\(\w+\))*", "", text).split(" ")[0]
