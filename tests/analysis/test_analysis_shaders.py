@@ -24,8 +24,8 @@ from cffpy.container.writer import (
 from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
+from tests.builders import capture, type0, type3, type4, type7
 from tests.isa.harvest import _A2XX_LINE, _A2XX_START, _LINE, VECTORS
-from tests.views.conftest import capture, type0, type3, type4, type7
 
 SP_VS_OBJ_START, SP_FS_OBJ_START, SP_GS_OBJ_START, SP_CS_OBJ_START = 0xA81C, 0xA983, 0xA88D, 0xA9B4
 SP_GS_CONFIG = 0xA894

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.views.conftest import capture, type4, type7
+from tests.builders import capture, type4, type7
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 

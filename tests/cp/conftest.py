@@ -14,56 +14,14 @@ from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
 from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import CpState, DrawStateGroup
-from cffpy.pm4.layouts import TYPE0_HEADER, TYPE3_HEADER, TYPE4_HEADER, TYPE7_HEADER
-from cffpy.pm4.reader import odd_parity
 from cffpy.regdb.database import Database
-
-COMMANDS = 0x100000
-
-
-def _dword(header: bytes) -> int:
-    return int.from_bytes(header, "little")
-
-
-def _type0(register: int, *values: int) -> list[int]:
-    header = TYPE0_HEADER.build(register=register, count_minus_1=len(values) - 1, type=0)
-    return [_dword(header), *values]
-
-
-def _type3(opcode: int, *values: int) -> list[int]:
-    header = TYPE3_HEADER.build(
-        opcode=opcode, count_minus_1=len(values) - 1, type=3, predicate=0, zero=0, zero_15=0
-    )
-    return [_dword(header), *values]
-
-
-def _type4(register: int, *values: int) -> list[int]:
-    header = TYPE4_HEADER.build(
-        count=len(values),
-        count_parity=odd_parity(len(values)),
-        register=register,
-        register_parity=odd_parity(register),
-        type=4,
-    )
-    return [_dword(header), *values]
-
-
-def _type7(opcode: int, *values: int) -> list[int]:
-    header = TYPE7_HEADER.build(
-        count=len(values),
-        count_parity=odd_parity(len(values)),
-        opcode=opcode,
-        opcode_parity=odd_parity(opcode),
-        zero=0,
-        type=7,
-    )
-    return [_dword(header), *values]
+from tests.builders import COMMANDS, type0, type3, type4, type7
 
 
 @pytest.fixture(scope="session")
 def packets() -> SimpleNamespace:
     """Builders of packets: ``packets.type4(register, *values)``; each gives a list of dwords."""
-    return SimpleNamespace(type0=_type0, type3=_type3, type4=_type4, type7=_type7)
+    return SimpleNamespace(type0=type0, type3=type3, type4=type4, type7=type7)
 
 
 class RecordingSink(Sink):
