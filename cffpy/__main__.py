@@ -15,11 +15,9 @@ from cffpy._version import __version__
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    _open_closed_streams()
     arguments = sys.argv[1:]
-    if arguments == ["--version"]:
-        _print_version()
-        return
-    code = run(arguments)
+    code = _print_version() if arguments == ["--version"] else run(arguments)
     if arguments[:1] == ["dump"]:
         _leave(code)
     sys.exit(code)
@@ -35,14 +33,25 @@ def _leave(code: int) -> None:
     os._exit(code)
 
 
-def _print_version() -> None:
+def _open_closed_streams() -> None:
+    """Give the streams that the caller closed (``2>&-``) to nothing.
+
+    Python has None for them, and the first file opened would become the standard output.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - open to the end
+
+
+def _print_version() -> int:
     try:
         sys.stdout.write(f"cffpy {__version__}\n")
         sys.stdout.flush()
-    except OSError:
-        from cffpy.cli.output import discard_output
+    except OSError as problem:
+        from cffpy.cli.output import output_lost
 
-        discard_output()
+        return output_lost(problem)
+    return 0
 
 
 def run(arguments: list[str]) -> int:

@@ -119,11 +119,6 @@ def test_a_header_written_out() -> None:
         HEADER.place("header")
 
 
-def test_arrays_of_items() -> None:
-    entry = Layout("entry", u32("a"), u32("b"))
-    assert entry.iter_dwords([9, 1, 2, 3, 4, 5], 1, 6) == [(1, 2), (3, 4)]
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [

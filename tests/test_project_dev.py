@@ -71,7 +71,7 @@ def test_sets_up_once(checkout: Checkout) -> None:
     code, errors, calls = checkout.dev("run", "dump", "a b", PYTHON="fine")
     assert code == 0
     assert "setting up" in errors
-    assert modules(calls) == ["venv", "pip", "cffpy"]
+    assert modules(calls) == ["venv", "pip", "compileall", "cffpy"]
     assert calls[-1] == "-m cffpy dump a b"
     code, errors, calls = checkout.dev("run", "info", PYTHON="fine")
     assert (code, errors, modules(calls)) == (0, "", ["cffpy"])
@@ -82,7 +82,7 @@ def test_checks_need_more_than_running(checkout: Checkout) -> None:
     code, errors, calls = checkout.dev("test", "-k", "x", PYTHON="fine")
     assert code == 0
     assert calls[0].endswith("[dev]")
-    assert modules(calls) == ["pip", "ruff", "ruff", "mypy", "pytest"]
+    assert modules(calls) == ["pip", "compileall", "ruff", "ruff", "mypy", "pytest"]
     assert calls[-1] == "-m pytest -n auto -k x"
     assert "all checks passed" in errors
     assert modules(checkout.dev("test", PYTHON="fine")[2]) == ["ruff", "ruff", "mypy", "pytest"]
@@ -100,9 +100,9 @@ def test_sets_up_again_where_something_has_changed(checkout: Checkout) -> None:
     checkout.dev("setup", PYTHON="fine")
     with open(checkout.folder / "pyproject.toml", "a") as file:
         file.write("# changed\n")
-    assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["pip", "cffpy"]
+    assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["pip", "compileall", "cffpy"]
     checkout.folder = checkout.folder.rename(checkout.folder.parent / "moved")
-    assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["pip", "cffpy"]
+    assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["pip", "compileall", "cffpy"]
     assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["cffpy"]
 
 
@@ -111,7 +111,7 @@ def test_a_failed_set_up_is_tried_again(checkout: Checkout) -> None:
     assert code == 1
     assert "dev: error: pip could not install the dependencies: ERROR: nothing found" in errors
     assert modules(calls) == ["venv", "pip"]
-    assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["pip", "cffpy"]
+    assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["pip", "compileall", "cffpy"]
 
 
 @pytest.mark.parametrize(

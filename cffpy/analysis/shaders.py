@@ -19,7 +19,7 @@ from cffpy.cp.loadstate import (
 from cffpy.cp.programs import ADDRESS_MASK, STAGES, enable_registers, program_registers
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload, Sink
-from cffpy.isa.store import edition_directory
+from cffpy.isa.edition import Disassemblers
 from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
 from cffpy.record import Record
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
-    from cffpy.isa.a2xx import A2xxDisassembler
-    from cffpy.isa.ir3 import Ir3Disassembler
     from cffpy.isa.statistics import Statistics
     from cffpy.regdb.database import Database
 
@@ -43,7 +41,6 @@ _MAX_BYTES = 256 << 20
 _MAX_RANGES = 1 << 19
 _MAX_PLACES = 1 << 16
 
-_COMPUTE = ("CP_EXEC_CS", "CP_EXEC_CS_INDIRECT", "CP_RUN_OPENCL")
 _WITHOUT_PROGRAMS = ("CP_BLIT", "CP_EVENT_WRITE")
 #: Draws that the reference neither counts nor summarises.
 _UNCOUNTED = "CP_DRAW_INDX_BIN"
@@ -142,7 +139,7 @@ class ShaderCollector(Sink):
         self.shaders: list[Shader] = []
         #: Programs that are not among them because there were too many.
         self.left_out = 0
-        self._register_db = register_db
+        self._disassemblers = Disassemblers(register_db)
         self._distinct: dict[tuple[str, int, bytes], Shader] = {}
         self._bytes = 0
         self._ranges = 0
@@ -161,8 +158,6 @@ class ShaderCollector(Sink):
         self._immediate = self._uncounted = -1
         #: Registers of ``_naming`` that the current packet writes.
         self._written: list[int] = []
-        self._ir3: dict[int, Ir3Disassembler] = {}
-        self._a2xx: A2xxDisassembler | None = None
 
     # -- files, GPUs, submits ---------------------------------------------------------------
 
@@ -307,38 +302,22 @@ class ShaderCollector(Sink):
     def _program(self, data: bytes, stage: str) -> Program | None:
         """The program at the start of ``data``; None where not one instruction is."""
         if self._generation == 2:
-            old = self._a2xx_disassembler().listing(data, 0, stage == "FS")
+            old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
             if not old.instructions:
                 return None
             return Program(data[: old.size], old.instructions, old.text, None)
-        new = self._ir3_disassembler().listing(data, 0)
+        new = self._disassemblers.ir3(self._generation).listing(data, 0)
         if not new.instructions:
             return None
         code = data[: new.instructions * 8]
         return Program(code, new.instructions, new.text, new.statistics)
-
-    def _ir3_disassembler(self) -> Ir3Disassembler:
-        found = self._ir3.get(self._generation)
-        if found is None:
-            from cffpy.isa.ir3 import Ir3Disassembler
-
-            directory = edition_directory(self._register_db, "ir3")
-            found = self._ir3[self._generation] = Ir3Disassembler(self._generation, directory)
-        return found
-
-    def _a2xx_disassembler(self) -> A2xxDisassembler:
-        if self._a2xx is None:
-            from cffpy.isa.a2xx import A2xxDisassembler
-
-            self._a2xx = A2xxDisassembler(edition_directory(self._register_db, "a2xx"))
-        return self._a2xx
 
     # -- uses -------------------------------------------------------------------------------
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
         if not draw.counted or draw.name in _WITHOUT_PROGRAMS:
             return
-        stages = _COMPUTE_STAGES if draw.name in _COMPUTE else _DRAW_STAGES
+        stages = _COMPUTE_STAGES if draw.is_compute else _DRAW_STAGES
         self._use(stages, self.machine.state.draw_count)
 
     def _use(self, stages: tuple[str, ...], draw: int | None) -> None:

@@ -126,25 +126,22 @@ class MemoryImage:
         """
         self.epoch += 1
         inside = self.find(gpuaddr)
+        position = bisect_right(self._starts, gpuaddr)
+        reaches_next = position < len(self._starts) and self._starts[position] < gpuaddr + size
         if inside is not None:
             if inside.gpuaddr == gpuaddr:
                 inside.replace(size, contents)
-                if not size:
+                if not size or reaches_next:
                     self._search_tree()
             return
-        position = bisect_right(self._starts, gpuaddr)
         buffer = Buffer(gpuaddr, size, contents)
-        ordinary = (
-            size > 0
-            and not (position and self._starts[position - 1] == gpuaddr)
-            and not (position < len(self._starts) and self._starts[position] < gpuaddr + size)
-        )
+        again = position > 0 and self._starts[position - 1] == gpuaddr
         self._starts.insert(position, gpuaddr)
         self._buffers.insert(position, buffer)
         self._added.append(buffer)
         if self._tree is not None:
             self._tree.insert(buffer)
-        elif not ordinary:
+        elif not size or again or reaches_next:
             self._search_tree()
 
     def _search_tree(self) -> None:

@@ -182,6 +182,15 @@ def discard_output() -> None:
         return
 
 
+def output_lost(problem: OSError) -> int:
+    """Output met ``problem``: the exit code. The reader of a pipe may leave, all else is said."""
+    discard_output()
+    if isinstance(problem, BrokenPipeError):
+        return EXIT_OK
+    print_error(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
+    return EXIT_FAILURE
+
+
 def run_guarded(action: Callable[[], int | None], debug: bool = False) -> int:
     """Run a command; turn what may go wrong in it into one line and an exit code."""
     from cffpy.errors import CffpyError
@@ -193,9 +202,10 @@ def run_guarded(action: Callable[[], int | None], debug: bool = False) -> int:
     except KeyboardInterrupt:
         discard_output()
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        discard_output()
-        return EXIT_OK
+    except OSError as problem:
+        if debug and not isinstance(problem, BrokenPipeError):
+            raise
+        return output_lost(problem)
     except CffpyError as problem:
         if debug:
             raise

@@ -7,6 +7,7 @@ reference's does. Handlers of packets are in cffpy.cp.packets.
 
 from __future__ import annotations
 
+from cffpy.c_numbers import signed32
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.cp.packets import NO_ROW, TABLE
@@ -30,7 +31,7 @@ from cffpy.regdb.database import Database
 MAX_DEPTH = 8
 
 #: Dwords that the streams within one submit may have in all, each counted as often as it runs.
-MAX_NESTED_DWORDS = 1 << 26
+MAX_NESTED_DWORDS = 1 << 28
 
 _OPCODES = 128
 
@@ -133,7 +134,7 @@ class Machine:
         watched = sink.wants_packet_start
         keeps_segments = self.keeps_segments and (is_group or self.streams_repeat)
         may_start = keeps_segments
-        left = ndwords - (1 << 32) if ndwords & 0x80000000 else ndwords
+        left = signed32(ndwords) if ndwords > 0 else ndwords
         while left > 0 and index < captured:
             if watched:
                 sink.packet_start(state)

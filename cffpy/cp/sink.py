@@ -73,6 +73,11 @@ class Draw(Record):
         #: False for a draw without indices: it is not counted and has no register summary.
         self.counted = counted
 
+    @property
+    def is_compute(self) -> bool:
+        """Whether it is a dispatch."""
+        return self.name in ("CP_EXEC_CS", "CP_EXEC_CS_INDIRECT", "CP_RUN_OPENCL")
+
 
 class Sink:
     """The base of all sinks: does nothing and vetoes nothing."""
@@ -168,9 +173,6 @@ class Sink:
 
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
         """The packet's effect is done."""
-
-    def detail(self, name: str, payload: Payload, level: int) -> None:
-        """The packet's own handler begins. ``level`` is already the handler's."""
 
     def event(self, name: str | None, level: int) -> None:
         """CP_EVENT_WRITE of the named event."""

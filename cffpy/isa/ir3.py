@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The listing of an ir3 program (a3xx to a7xx) as the reference prints it.
 
-Mirrors disasm-a3xx.c and isaspec's decoder (mesa 25.0.7); the rules: spec/disassembly.md, 2 to 4.
+Mirrors disasm-a3xx.c and isaspec's decoder (mesa 25.0.7).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from cffpy.isa.record import BARY, CHSH, END, NOP_NAME, OTHER, make_record
 from cffpy.isa.render import Renderer
 from cffpy.isa.statistics import Statistics
 from cffpy.isa.store import load
-from cffpy.record import Record as ValueRecord
+from cffpy.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.isa.record import Record
+    from cffpy.isa.record import WordRecord
 
 _MAXIMUM_BAD = 6
 """Instructions in a row without match or with errors, after which the listing stops."""
@@ -35,7 +35,7 @@ def tabs_of(level: int) -> str:
     return "\t" * level if level <= _DEEPEST_TABS else "x"
 
 
-class Listing(ValueRecord):
+class Listing(Record):
     """A program's text, and how far the listing went before it stopped."""
 
     __slots__ = ("instructions", "statistics", "text")
@@ -55,7 +55,7 @@ class Ir3Disassembler:
         self._generation = number
         self._renderer = Renderer(load("ir3", number, directory), "#instruction")
         self._branches = BranchFinder(*self._renderer.branch_bits, self._renderer.branch)
-        self._records: dict[int, Record] = {}
+        self._records: dict[int, WordRecord] = {}
         self._programs: dict[tuple[int, bytes], Listing] = {}
         self._program_bytes = 0
 
@@ -87,7 +87,7 @@ class Ir3Disassembler:
             text = text.replace(BRANCH_MARK, str(record.branch[0]))
         return text, record.errors
 
-    def _record(self, word: int) -> Record:
+    def _record(self, word: int) -> WordRecord:
         record = self._records.get(word)
         if record is None:
             matched, text, events, branch, errors = self._renderer.render(word)
@@ -107,7 +107,7 @@ class Ir3Disassembler:
         line = tabs + ":%d:%04d:%04d%s"
         known = self._records
         lines: list[str] = []
-        records: list[Record] = []
+        records: list[WordRecord] = []
         pending: list[str] = []
         cycles = bad = nops = last_bary = 0
         ended = stop = False

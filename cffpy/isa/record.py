@@ -66,7 +66,7 @@ def name_event(name: str) -> int:
     return _NAMES.get(name, OTHER) << 4 | NAME
 
 
-class Record:
+class WordRecord:
     """One word, ready for any place in any program of its generation.
 
     ``plain``: matched, without errors, branch or a name that the listing watches. ``body``: from
@@ -159,7 +159,7 @@ def make_record(
     events: Events,
     branch: tuple[int, bool, bool] | None,
     errors: tuple[str, ...],
-) -> Record:
+) -> WordRecord:
     """The record of ``word`` from its rendering."""
     category = word >> 61
     cycles = repeat = nop = nops = sy = ss = ss_last = 0
@@ -203,7 +203,7 @@ def make_record(
     stall = STALL_START if category == 4 else 1 + repeat + nop
     if ss_last:
         stall |= STALL_SS
-    record = Record(matched, category, events, branch, errors)
+    record = WordRecord(matched, category, events, branch, errors)
     record.plain = plain = matched and not errors and branch is None and name <= OTHER
     body = f"[{word >> 32:08x}x_{word & 0xFFFFFFFF:08x}x] {text}"
     record.body = body + "\n" if plain else body

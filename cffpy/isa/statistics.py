@@ -15,13 +15,13 @@ from cffpy.isa.record import (
     SY_COUNT,
     follow_registers,
 )
-from cffpy.record import Record as ValueRecord
+from cffpy.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cffpy.isa.record import Maxima, Record, RegisterState
+    from cffpy.isa.record import Maxima, RegisterState, WordRecord
 
 _SFU_CYCLES = 10
 """Cycles that an instruction of category 4 keeps a later (ss) waiting."""
@@ -42,7 +42,7 @@ def _stalls(stalls: Iterable[int]) -> int:
     return total
 
 
-def _registers(records: Sequence[Record]) -> Maxima:
+def _registers(records: Sequence[WordRecord]) -> Maxima:
     distinct = {id(record): record for record in records}.values()
     if all(record.after == CLEAR for record in distinct):
         maxima = [record.maxima for record in distinct]
@@ -62,7 +62,7 @@ def _registers(records: Sequence[Record]) -> Maxima:
     return half, full, const
 
 
-class Statistics(ValueRecord):
+class Statistics(Record):
     """The numbers of the block, under the reference's names."""
 
     __slots__ = (
@@ -81,7 +81,7 @@ class Statistics(ValueRecord):
     )
 
     def __init__(
-        self, records: Sequence[Record], cycles: int, last_bary: int, generation: int
+        self, records: Sequence[WordRecord], cycles: int, last_bary: int, generation: int
     ) -> None:
         """Of the listed instructions; ``cycles`` are all their repeats and nops."""
         counts = sum(record.counts for record in records)

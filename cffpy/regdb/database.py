@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import marshal
 
+from cffpy.c_numbers import c_number
 from cffpy.record import Record
-from cffpy.regdb.numbers import c_number
 from cffpy.regdb.rows import (
     ARRAY,
     REGISTER,

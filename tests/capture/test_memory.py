@@ -257,7 +257,6 @@ def test_a_longer_sequence_with_rotations() -> None:
     assert starts == [0x10, 0x20, 0x30, 0x40, 0x50, 0x70, 0x76, 0x78, 0x90]
 
 
-@pytest.mark.xfail(strict=True, reason="MemoryImage.add: a longer replacement may reach the next")
 def test_a_longer_replacement_overlaps_the_next_buffer() -> None:
     image = image_of((0x10, bytes(4)), (0x20, bytes(4)), (0x10, bytes(0x20)))
     check_look_ups(image, {0x10: 0x10, 0x20: 0x20, 0x23: 0x20, 0x24: 0x10, 0x2F: 0x10})

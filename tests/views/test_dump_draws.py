@@ -7,6 +7,11 @@ import re
 
 import pytest
 
+from cffpy.container.open import open_bytes
+from cffpy.views.cffdump import draws
+from cffpy.views.cffdump.dump import Dump
+from cffpy.views.cffdump.options import DumpOptions
+
 DRAW_32 = 0x22
 DRAW_64 = 0x38
 LESS = 1 | 1 << 2  # RB_DEPTH_CNTL: test, FUNC_LESS
@@ -131,6 +136,18 @@ def test_an_unknown_indirect_count_means_a_few(pm4, shown) -> None:
     text = shown(630, pm4.type7(0x2A, 4, 6, 0xFFFFFFFF, 0x300000, 0, 0x200000, 0, 16))
     assert b"indirect count" not in text
     assert len(re.findall(rb"\t\tdraw \d+:\n", text)) == 0x100
+
+
+def test_any_number_of_indirect_draws(pm4, make_capture, monkeypatch) -> None:
+    monkeypatch.setattr(draws, "_DRAWS_SHOWN", 3)
+    packet = pm4.type7(0x2A, 4, 2, 0xFFFFFFFF, 0x300000, 0, 16)
+    pieces: list[bytes] = []
+    complaints: list[str] = []
+    dump = Dump(DumpOptions(unit_test=True), pieces.append, complaints.append)
+    dump.begin("")
+    dump.file(open_bytes(make_capture(630, packet, {0x300000: [7] * 4})))
+    assert len(re.findall(rb"\t\tdraw \d+:\n", b"".join(pieces))) == 3
+    assert complaints == ["4294967295 indirect draws in a packet: 3 are shown"]
 
 
 @pytest.mark.parametrize(("gpu", "opcode"), [(630, 0x33), (540, 0x33), (430, 0x33)])
@@ -335,10 +352,10 @@ def test_written_and_delta(pm4, make_capture, dump_captures) -> None:
     write = pm4.type4(0x8871, LESS)
     commands = write + draw_64(pm4) + draw_64(pm4) + write + draw_64(pm4)
     commands += pm4.type4(0x8871, 1) + draw_64(pm4)
-    for mode, draws in ((0, [0, 1, 2, 3]), (1, [0, 2, 3]), (2, [0, 3])):
+    for mode, shown_draws in ((0, [0, 1, 2, 3]), (1, [0, 2, 3]), (2, [0, 3])):
         text = queried(make_capture, dump_captures, commands, query=("0x8871",), query_mode=mode)
         numbers = [int(line[:4]) for line in lines_with(text, b"DI_PT")]
-        assert numbers == draws, mode
+        assert numbers == shown_draws, mode
 
 
 def test_a_64_bit_register_in_a_query(pm4, make_capture, dump_captures) -> None:
@@ -502,6 +519,14 @@ def test_a_submit_of_negative_length(pm4, shown) -> None:
 def test_an_indirect_buffer_of_negative_length(pm4, shown) -> None:
     text = shown(630, pm4.type7(0x3F, 0x200000, 0, 0xFFFFFFFF), {0x200000: pm4.type7(0x10)})
     assert b"\t\tibsize:ffffffff\n**** this ain't right!! dwords_left=-1\n" in text
+
+
+def test_data_of_negative_length_is_all_that_follows(pm4, shown) -> None:
+    mem_write, inner = pm4.type7(0x3D, 0x200000), pm4.type7(0x10, 5)
+    text = shown(630, [*mem_write, *pm4.type7(0x10, *inner)])
+    assert (
+        b"000000000010000c:\t\t\t0000: 70100001 00000005\n**** this ain't right!! dwords_left=-1\n"
+    ) in text
 
 
 def test_addresses_in_a_buffer_at_address_0(pm4, shown) -> None:

@@ -6,6 +6,7 @@ cffdump: cp_set_const, dump_a2xx_tex_const, dump_a2xx_shader_const (mesa 25.0.7)
 
 from __future__ import annotations
 
+from cffpy.c_numbers import signed32
 from cffpy.cp.sink import Payload
 from cffpy.pm4.layouts import A2XX_TEXTURE_CONSTANT, SET_CONSTANT
 from cffpy.views.cffdump.quirks import LEVELS
@@ -76,8 +77,9 @@ def _vertex_buffers(view: CffdumpSink, payload: Payload, index: int, level: int)
             continue
         size = payload[position]
         position += 1
-        signed = size - (1 << 32) if size & 0x80000000 else size
-        view.put(f"{tabs}addr={gpuaddr:08x}, size={signed}, format={_format(view, flags)}\n")
+        view.put(
+            f"{tabs}addr={gpuaddr:08x}, size={signed32(size)}, format={_format(view, flags)}\n"
+        )
         dwords = (size + 3 & 0xFFFFFFFF) // 4
         more = f"{tabs}\t\t...\n" if dwords > _SHOWN_DWORDS else ""
         view.hex(*place, min(dwords, _SHOWN_DWORDS), level + 1)

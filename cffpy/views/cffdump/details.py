@@ -7,6 +7,7 @@ cp_compute_checkpoint (mesa 25.0.7).
 
 from __future__ import annotations
 
+from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.sink import Payload
 from cffpy.pm4.layouts import (
     COMPUTE_CHECKPOINT,
@@ -130,11 +131,7 @@ DETAILS: dict[str, Detail] = {
     "CP_REG_TO_MEM": cp_reg_to_mem,
     "CP_MEM_TO_REG": cp_reg_to_mem,
     "CP_IM_LOAD_IMMEDIATE": cp_im_load_immediate,
-    "CP_LOAD_STATE": cp_load_state,
-    "CP_LOAD_STATE4": cp_load_state,
-    "CP_LOAD_STATE6": cp_load_state,
-    "CP_LOAD_STATE6_GEOM": cp_load_state,
-    "CP_LOAD_STATE6_FRAG": cp_load_state,
+    **dict.fromkeys(LOAD_STATE_PACKETS, cp_load_state),
 }
 
 #: Packets that carry or point at commands: print, then tell whether these are decoded.

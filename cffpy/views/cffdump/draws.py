@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 
+from cffpy.c_numbers import signed32
 from cffpy.cp.sink import Draw, Payload
 from cffpy.pm4.layouts import (
     DRAW_INDIRECT_64,
@@ -31,7 +32,9 @@ _PARAMETERS = 0x10
 #: which on it is taken for garbage (mesa 25.0.7)
 _UNKNOWN_COUNT, _GARBAGE_COUNT = 0x100, 0x10000
 
-_COMPUTE = ("CP_EXEC_CS", "CP_EXEC_CS_INDIRECT", "CP_RUN_OPENCL")
+#: Draws of one packet that are shown at most; the reference shows as many as the packet says.
+_DRAWS_SHOWN = 1 << 20
+
 _WITHOUT_DESCRIPTORS = ("CP_RUN_OPENCL", "CP_BLIT", "CP_EVENT_WRITE")
 
 
@@ -42,7 +45,7 @@ def show_draw(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> No
     query(view, draw.label, draw.num_indices)
     if draw.name in ("CP_DRAW_INDX", "CP_DRAW_INDX_2"):
         _draw_indx(view, draw, payload, level)
-    elif draw.name not in _COMPUTE:
+    elif not draw.is_compute:
         _print_mode(view, level)
         if draw.name == "CP_DRAW_INDIRECT":
             _draw_indirect(view, payload, level)
@@ -52,7 +55,7 @@ def show_draw(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> No
             _draw_indirect_multi(view, payload, level)
     if draw.counted:
         if draw.name not in _WITHOUT_DESCRIPTORS:
-            dump_bindless_descriptors(view, draw.name in _COMPUTE, level)
+            dump_bindless_descriptors(view, draw.is_compute, level)
         dump_register_summary(view, level)
 
 
@@ -79,7 +82,7 @@ def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> N
         f"{tabs}draw:          {state.draws[state.ib_level]}\n"
         f"{tabs}prim_type:     {draw.label or '(null)'} ({primitive})\n"
         f"{tabs}source_select: {source_name or '(null)'} ({source})\n"
-        f"{tabs}num_indices:   {_signed(num_indices)}\n"
+        f"{tabs}num_indices:   {signed32(num_indices)}\n"
     )
     if draw.name == "CP_DRAW_INDX_2":
         width = _index_width(payload)
@@ -87,7 +90,7 @@ def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> N
         _indices(view, payload.words, payload.index + 3, width, count, level)
         view.hex(payload.words, payload.index + 3, count * width // 4, level + 1)
     elif payload.count == 5:
-        view.put(f"{tabs}gpuaddr:       {gpuaddr:08x}\n{tabs}idx_size:      {_signed(size)}\n")
+        view.put(f"{tabs}gpuaddr:       {gpuaddr:08x}\n{tabs}idx_size:      {signed32(size)}\n")
         place = view.machine.image.place(gpuaddr)
         if place is not None:
             width = _index_width(payload)
@@ -151,7 +154,9 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
         return
     gpuaddr = payload[draws_at] | payload[draws_at + 1] << 32
     stride = payload[stride_at]
-    for number in range(count):
+    if count > _DRAWS_SHOWN:
+        view.complain(f"{count} indirect draws in a packet: {_DRAWS_SHOWN} are shown")
+    for number in range(min(count, _DRAWS_SHOWN)):
         view.put(f"{tabs}draw {number}:\n")
         view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
         view.output.flush_if_full()
@@ -167,7 +172,3 @@ def _exec_cs_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
     if not view.quiet3:
         view.put(f"{LEVELS[level]}addr: {gpuaddr:016x}\n")
     view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 32) if value & 0x80000000 else value

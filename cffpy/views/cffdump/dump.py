@@ -6,6 +6,7 @@ cffdump: handle_file (mesa 25.0.7).
 
 from __future__ import annotations
 
+from cffpy.c_numbers import signed32
 from cffpy.capture.load import Identity, Submit, Text, read_records
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
@@ -107,7 +108,7 @@ class Dump:
     def _submit(self, submit: Submit, skipped: bool) -> None:
         view = self._view
         if not view.quiet2:
-            view.put(f"{_RULE}cmdstream[{submit.number}]: {_signed(submit.ndwords)} dwords\n")
+            view.put(f"{_RULE}cmdstream[{submit.number}]: {signed32(submit.ndwords)} dwords\n")
         if not skipped:
             self._session.submit(submit)
         if not view.quiet2:
@@ -119,9 +120,5 @@ class Dump:
             if record.chip_id is not None:
                 self._view.put(f"chip_id: 0x{record.chip_id:x}\n")
             elif record.gpu_id:
-                self._view.put(f"gpu_id: {_signed(record.gpu_id)}\n")
+                self._view.put(f"gpu_id: {signed32(record.gpu_id)}\n")
         self._session.identify(record)
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 32) if value & 0x80000000 else value

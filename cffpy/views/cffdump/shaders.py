@@ -7,12 +7,11 @@ cffdump: disasm_gpuaddr, dump_shader (mesa 25.0.7).
 from __future__ import annotations
 
 from cffpy.capture.memory import Words
+from cffpy.isa.edition import Disassemblers
 from cffpy.views.cffdump.hexdump import hex_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.isa.a2xx import A2xxDisassembler
-    from cffpy.isa.ir3 import Ir3Disassembler
     from cffpy.views.cffdump.text import CffdumpSink
 
 #: Stage -> file name extension; stages without one are not written to files.
@@ -30,9 +29,7 @@ class ShaderText:
     def __init__(self, view: CffdumpSink, register_db: str | None) -> None:
         """``register_db``: directory of another edition, whose instruction sets are used."""
         self._view = view
-        self._register_db = register_db
-        self._ir3_disassemblers: dict[int, Ir3Disassembler] = {}
-        self._a2xx: A2xxDisassembler | None = None
+        self._disassemblers = Disassemblers(register_db)
         self._texts: dict[tuple[int, int], str] = {}
         self._kept = 0
         self._epoch = -1
@@ -74,7 +71,7 @@ class ShaderText:
     ) -> None:
         """The a2xx program in ``dwords`` from ``index``."""
         code = words.bytes(index, dwords)
-        self._view.put(self._a2xx_disassembler().disassemble(code, level, fragment))
+        self._view.put(self._disassemblers.a2xx().disassemble(code, level, fragment))
 
     def write_file(self, extension: str, words: Words, index: int, dwords: int) -> None:
         """--dump-shaders: the next file in the working directory. What cannot be is passed over."""
@@ -89,23 +86,4 @@ class ShaderText:
             return
 
     def _ir3(self, code: bytes, level: int) -> str:
-        return self._ir3_disassembler().disassemble(code, level)
-
-    def _ir3_disassembler(self) -> Ir3Disassembler:
-        generation = self._view.generation
-        found = self._ir3_disassemblers.get(generation)
-        if found is None:
-            from cffpy.isa.ir3 import Ir3Disassembler
-            from cffpy.isa.store import edition_directory
-
-            directory = edition_directory(self._register_db, "ir3")
-            found = self._ir3_disassemblers[generation] = Ir3Disassembler(generation, directory)
-        return found
-
-    def _a2xx_disassembler(self) -> A2xxDisassembler:
-        if self._a2xx is None:
-            from cffpy.isa.a2xx import A2xxDisassembler
-            from cffpy.isa.store import edition_directory
-
-            self._a2xx = A2xxDisassembler(edition_directory(self._register_db, "a2xx"))
-        return self._a2xx
+        return self._disassemblers.ir3(self._view.generation).disassemble(code, level)

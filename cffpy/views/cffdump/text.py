@@ -6,14 +6,15 @@ cffdump: dump_commands, printl, quiet and the print parts of the packet handlers
 
 from __future__ import annotations
 
+from cffpy.c_numbers import c_number, signed32
 from cffpy.capture.memory import Words
 from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.regdb.decode import Decoder
-from cffpy.regdb.numbers import c_number
 from cffpy.views.cffdump.a2xx import set_constant
 from cffpy.views.cffdump.details import DETAILS, NESTED
 from cffpy.views.cffdump.draws import show_draw
+from cffpy.views.cffdump.dumped import DumpedPlaces
 from cffpy.views.cffdump.fields import FieldTable
 from cffpy.views.cffdump.followups import follow_ups
 from cffpy.views.cffdump.hexdump import float_rows, hex_rows
@@ -54,9 +55,10 @@ class CffdumpSink(Sink):
     ) -> None:
         """``register_db``: directory of another edition, for its instruction sets."""
         self.options = options
-        self._complain = complain
+        self.complain = complain
         self.output = Output(write)
         self.put = self.output.put
+        self.put_large = self.output.put_large
         self.palette = COLOURS if options.color else PLAIN
         self.machine: Machine
         self.decoder: Decoder
@@ -80,8 +82,7 @@ class CffdumpSink(Sink):
         self._segment_keys: dict[tuple[object, ...], int] = {}
         #: What follows the register that was written last: function, value, level.
         self._follow_up: tuple[FollowUp, int, int] | None = None
-        self._dumped: dict[tuple[int, int], int] = {}
-        self._dumped_drops = 0
+        self._dumped = DumpedPlaces()
         self._group_hex: dict[tuple[Words, int, int, int], str] = {}
         self._group_drops = 0
         self._update_quiet()
@@ -117,11 +118,9 @@ class CffdumpSink(Sink):
         ]
         self.queried = []
         for query in self.options.query:
-            register = c_number(query)
-            if not register:
-                register = database.register_offset(query)
+            register = c_number(query) & 0xFFFFFFFF or database.register_offset(query)
             self.queried.append(register)
-            self.put(f"querystr: {query} -> 0x{register & 0xFFFFFFFF:x}\n")
+            self.put(f"querystr: {query} -> 0x{register:x}\n")
 
     def submit(self, submit: Submit) -> None:
         self._renew_segment_key()
@@ -144,13 +143,13 @@ class CffdumpSink(Sink):
             self._update_quiet()
 
     def hex(self, words: Words, index: int, count: int, level: int) -> None:
-        """cffdump: dump_hex."""
+        """cffdump: dump_hex. A count below 0 is unsigned there: all that follows in the buffer."""
         if not self.quiet2:
-            self.put(hex_rows(words, index, count, level, self.is_64bit))
+            self.put_large(hex_rows(words, index, count & 0xFFFFFFFF, level, self.is_64bit))
 
     def floats(self, words: Words, index: int, count: int, level: int) -> None:
         """cffdump: dump_float: at every level."""
-        self.put(float_rows(words, index, count, level, self.is_64bit))
+        self.put_large(float_rows(words, index, count & 0xFFFFFFFF, level, self.is_64bit))
 
     def address_hex(self, gpuaddr: int, level: int, dwords: int, quiet: bool) -> None:
         """cffdump: dump_gpuaddr_size."""
@@ -163,8 +162,8 @@ class CffdumpSink(Sink):
     def fields(self, domain: str, words: Words, index: int, count: int, level: int) -> None:
         """cffdump: dump_domain."""
         if not self.quiet2:
-            count = min(count, words.count - index)
-            self.put(self._fields.lines(domain, words.data, index, count, LEVELS[level]))
+            left = min(count, words.count - index)
+            self.put(self._fields.lines(domain, words.data, index, left, LEVELS[level]))
 
     # -- segments ---------------------------------------------------------------------------
 
@@ -257,7 +256,7 @@ class CffdumpSink(Sink):
 
     def refused(self, gpuaddr: int, reason: str) -> None:
         if self._refusals < _REFUSALS_SHOWN:
-            self._complain(f"commands at {gpuaddr:016x} {reason}: not decoded")
+            self.complain(f"commands at {gpuaddr:016x} {reason}: not decoded")
         self._refusals += 1
 
     # -- registers --------------------------------------------------------------------------
@@ -349,28 +348,13 @@ class CffdumpSink(Sink):
             tabs = LEVELS[level]
             digits = 16 if self.is_64bit else 8
             self.put(f"{tabs}ibaddr:{gpuaddr:0{digits}x}\n{tabs}ibsize:{ndwords:08x}\n")
-        if self.options.once and self._has_dumped(gpuaddr, self.machine.state.enable_mask):
+        machine, seen = self.machine, self._dumped.add
+        if self.options.once and seen(machine.image, gpuaddr, machine.state.enable_mask):
             return False
-        return not (self.options.query_compare and self._has_dumped(gpuaddr, ALL_MODES))
-
-    def _has_dumped(self, gpuaddr: int, modes: int) -> bool:
-        """cffdump: has_dumped: whether this place was taken in all ``modes``; now it was."""
-        image = self.machine.image
-        if self._dumped_drops != image.drops:
-            self._dumped_drops = image.drops
-            self._dumped.clear()
-        buffer = image.find(gpuaddr)
-        if buffer is None:
-            return False
-        key = (buffer.gpuaddr, gpuaddr)
-        dumped = self._dumped.get(key, 0)
-        if dumped & modes == modes:
-            return True
-        self._dumped[key] = dumped | modes
-        return False
+        return not (self.options.query_compare and seen(machine.image, gpuaddr, ALL_MODES))
 
     def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
-        self._complain(f"could not find: {gpuaddr:016x} ({_signed(ndwords)})")
+        self.complain(f"could not find: {gpuaddr:016x} ({signed32(ndwords)})")
 
     def numbered_stream(self, name: str, number: int, level: int) -> None:
         if not self.quiet3:
@@ -414,7 +398,3 @@ class CffdumpSink(Sink):
 
     def groups_within_groups(self) -> None:
         self.put("ERROR: nothing in draw state should trigger recursively loading groups!\n")
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 32) if value & 0x80000000 else value

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Numbers in names and offsets that a user writes, read as C's strtol does with base 0."""
+"""Numbers as C has them: strtol of what a user writes, and signed 32-bit integers."""
 
 from __future__ import annotations
 
 _DIGITS = "0123456789abcdef"
+_LARGEST = (1 << 63) - 1
 
 
 def c_number(text: str) -> int:
-    """Leading space and sign, the prefixes 0x and 0; ends at a non-digit. No digits: 0."""
+    """Strtol with base 0: leading space and sign, the prefixes 0x and 0; ends at a non-digit.
+
+    No digits are 0; a number too large for 64 bits is the largest that fits.
+    """
     stripped = text.lstrip(" \t\n\v\f\r")
     sign = -1 if stripped.startswith("-") else 1
     digits = (stripped[1:] if stripped[:1] in ("+", "-") else stripped).lower()
@@ -22,4 +26,9 @@ def c_number(text: str) -> int:
         if character not in accepted:
             break
         taken = taken * base + int(character, base)
-    return sign * taken
+    return min(taken, _LARGEST) if sign > 0 else -min(taken, _LARGEST + 1)
+
+
+def signed32(value: int) -> int:
+    """What an unsigned 32-bit number is as a signed one."""
+    return value - (1 << 32) if value & 0x80000000 else value
