@@ -18,7 +18,7 @@ from cffpy.cp.loadstate import (
 )
 from cffpy.cp.programs import ADDRESS_MASK, STAGES, enable_registers, program_registers
 from cffpy.cp.session import Session
-from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Payload, Sink
 from cffpy.isa.edition import Disassemblers
 from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
 from cffpy.record import Record
@@ -200,12 +200,12 @@ class ShaderCollector(Sink):
 
     # -- naming -----------------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], level: int) -> bool:
+    def write(self, register: int, values: list[int], level: int) -> int:
         end = register + len(values)
         for naming in self._naming:
             if register <= naming < end:
                 self._written.append(naming)
-        return True
+        return WRITE_DONE if self._written else NOTHING
 
     def write_done(self, words: Words, index: int, ndwords: int, level: int) -> None:
         if self._written:

@@ -21,7 +21,7 @@ from cffpy.cp.segment import (
     Segment,
     SegmentKey,
 )
-from cffpy.cp.sink import Payload, Sink
+from cffpy.cp.sink import EACH_REGISTER, NOTHING, Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, HeaderMemo, next_packet
 from cffpy.regdb.database import Database
@@ -64,6 +64,8 @@ class Machine:
         self._segments: dict[SegmentKey, Segment] = {}
         #: Visits of a place before the one at which its segment is recorded.
         self._patience = 0
+        #: Whether such a visit runs now, up to where its segment would end.
+        self._passes = False
         self._visited: dict[SegmentKey, int] = {}
         self._trial_recorded = 0
         self._trial_replayed = 0
@@ -148,11 +150,13 @@ class Machine:
             kind, number, size = headers[data[index]]
             if kind == REGISTERS:
                 values = data[index + 1 : index + size].tolist()
-                if sink.write(number, values, level + 1):
-                    self._store(number, values)
-                else:
+                untold = sink.write(number, values, level + 1)
+                if untold == EACH_REGISTER:
                     self.write_registers(number, values, level + 2)
-                sink.write_done(words, index, size, level + 1)
+                else:
+                    self._store(number, values)
+                if untold != NOTHING:
+                    sink.write_done(words, index, size, level + 1)
             elif kind == OPCODE:
                 handler, loads_groups, is_effect = handlers[number]
                 if loads_groups:
@@ -179,7 +183,7 @@ class Machine:
             left -= size
             recorder = self._recorder
             if recorder is None:
-                may_start = keeps_segments
+                may_start = keeps_segments and not self._passes
             else:
                 recorder.packets += 1
                 recorder.ndwords += size
@@ -240,6 +244,7 @@ class Machine:
                 return segment.ndwords
             misses = segment.misses + 1
         elif self._patience and self._visits(key) <= self._patience:
+            self._passes = True
             return 0
         if self._budget > 0 and misses < MAX_MISSES:
             self._recorder = Recorder(key, sink.segment_begin(), misses)
@@ -258,6 +263,7 @@ class Machine:
 
         To be called before that packet writes a register, draws, or descends into a stream.
         """
+        self._passes = False
         recorder = self._recorder
         if recorder is None:
             return

@@ -79,6 +79,11 @@ class Draw(Record):
         return self.name in ("CP_EXEC_CS", "CP_EXEC_CS_INDIRECT", "CP_RUN_OPENCL")
 
 
+#: What ``Sink.write`` may return: call ``register`` for each and ``write_done``, only
+#: ``write_done``, or nothing at all.
+EACH_REGISTER, WRITE_DONE, NOTHING = 0, 1, 2
+
+
 class Sink:
     """The base of all sinks: does nothing and vetoes nothing."""
 
@@ -138,12 +143,12 @@ class Sink:
 
     # -- register writes --------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], level: int) -> bool:
+    def write(self, register: int, values: list[int], level: int) -> int:
         """A packet (of type 0 or 4) writes ``values`` to the registers from ``register`` on.
 
-        True: the sink has taken it as a whole, and ``register`` need not be called for each.
+        Returns what is still to be told: EACH_REGISTER, WRITE_DONE or NOTHING.
         """
-        return False
+        return EACH_REGISTER
 
     def begin_registers(self, always_shown: bool = False) -> None:
         """A run of registers begins: ``register`` follows for each, in order.

@@ -12,7 +12,7 @@ from cffpy.capture.gpu import guess
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
-from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.cp.sink import EACH_REGISTER, Draw, Payload, Sink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.regdb.database import Database
 from tests.builders import COMMANDS, type0, type3, type4, type7
@@ -47,9 +47,9 @@ class RecordingSink(Sink):
     def refused(self, gpuaddr: int, reason: str) -> None:
         self.heard.append(("refused", gpuaddr, reason))
 
-    def write(self, register: int, values: list[int], level: int) -> bool:
+    def write(self, register: int, values: list[int], level: int) -> int:
         self.heard.append(("write", register, values, level))
-        return False
+        return EACH_REGISTER
 
     def register(self, register: int, value: int, level: int) -> None:
         self.heard.append(("register", register, value, level))

@@ -93,12 +93,16 @@ def _scratch(decoder: Decoder, names: list[str]) -> list[tuple[str, FollowUp]]:
     database = decoder.database
     first = database.register_offset("CP_SCRATCH[0].REG")
     first = first or database.register_offset("CP_SCRATCH_REG0")
+    four = a, b, c, d = range(first + 4, first + 8)
 
     def dump_scratch(view: CffdumpSink, value: int, level: int) -> None:
-        if not view.quiet3:
-            machine = view.machine
-            registers = machine.state.registers
-            view.output.put_four_values(LEVELS[level], first + 4, registers, machine.wrote)
+        if view.quiet3:
+            return
+        machine, output, tabs = view.machine, view.output, LEVELS[level]
+        if output.recording is not None:
+            output.add_hole(tabs, four, machine.wrote)
+        get = machine.state.registers.get
+        view.put(f"{tabs}:{get(a, 0)},{get(b, 0)},{get(c, 0)},{get(d, 0)}\n")
 
     return [(name, dump_scratch) for name in names]
 

@@ -10,7 +10,7 @@ from cffpy.views.cffdump.segment_text import SegmentText
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.views.cffdump.segment_text import State
 
@@ -26,7 +26,8 @@ class Output:
         self._write = write
         self._chunks: list[str] = []
         self._large = 0
-        self._recording: SegmentText | None = None
+        #: The segment that is being recorded.
+        self.recording: SegmentText | None = None
         #: Take a piece of text.
         self.put = self._chunks.append
         #: A mark for what was put so far.
@@ -48,7 +49,7 @@ class Output:
     def flush_if_full(self) -> None:
         """Write what has been collected, if that is much and no segment is recorded."""
         full = len(self._chunks) > _CHUNKS or self._large > _CHARACTERS
-        if full and self._recording is None:
+        if full and self.recording is None:
             self.flush()
 
     # -- segments ---------------------------------------------------------------------------
@@ -56,14 +57,14 @@ class Output:
     def record(self, state: State) -> int:
         """Record from here on; ``state`` is what a replay must restore. Returns a mark."""
         self.flush_if_full()
-        self._recording = SegmentText(len(self._chunks), state)
+        self.recording = SegmentText(len(self._chunks), state)
         return len(self._chunks)
 
     def recorded(self, mark: int) -> tuple[SegmentText, int]:
         """End recording: the text up to ``mark``, and its number of characters."""
-        segment = self._recording
+        segment = self.recording
         assert segment is not None
-        self._recording = None
+        self.recording = None
         return segment, segment.finish(self._chunks, mark)
 
     def replay(self, segment: SegmentText, registers: Mapping[int, int]) -> None:
@@ -77,24 +78,17 @@ class Output:
 
     def state_changed(self, state: State) -> None:
         """What a replay must restore has changed."""
-        if self._recording is not None:
-            self._recording.state_changed(len(self._chunks), state)
+        if self.recording is not None:
+            self.recording.state_changed(len(self._chunks), state)
             self.put("")  # so that a mark behind this packet lies behind the change
 
-    def put_four_values(
-        self,
-        tabs: str,
-        first: int,
-        registers: Mapping[int, int],
-        wrote: Callable[[int], int | None],
+    def add_hole(
+        self, tabs: str, registers: Iterable[int], wrote: Callable[[int], int | None]
     ) -> None:
-        """A line of four registers' values that a segment does not keep, but asks for anew.
+        """The chunk that is put next is a line of registers' values.
 
-        ``wrote`` gives the value that the segment itself has written, or None.
+        A segment does not keep these but asks for them anew. ``wrote`` gives the value that the
+        segment itself has written, or None.
         """
-        if self._recording is not None:
-            self._recording.add_hole(len(self._chunks), tabs, range(first, first + 4), wrote)
-        get = registers.get
-        self.put(
-            f"{tabs}:{get(first, 0)},{get(first + 1, 0)},{get(first + 2, 0)},{get(first + 3, 0)}\n"
-        )
+        if self.recording is not None:
+            self.recording.add_hole(len(self._chunks), tabs, registers, wrote)

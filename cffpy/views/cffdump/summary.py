@@ -58,9 +58,11 @@ def _print_whole(view: CffdumpSink, registers: list[int], level: int) -> int:
     table, put = view.registers, view.put
     table.refresh()
     get_entry, make_entry, get_last = table.entries.get, table.entry, last.get
-    position, count = 0, len(registers)
-    while position < count:
-        register = registers[position]
+    count = len(registers)
+    upper = -1
+    for position, register in enumerate(registers):
+        if register == upper:  # shown with its lower half
+            continue
         entry = get_entry(register) or make_entry(register)
         value = values[register]
         changed = get_last(register, 0) != value
@@ -69,7 +71,6 @@ def _print_whole(view: CffdumpSink, registers: list[int], level: int) -> int:
             upper = register + 1
             if position + 1 == count or registers[position + 1] != upper or not entry.is_low:
                 return position
-            position += 1
             high = values[upper]
             if get_last(upper, 0) != high:
                 changed = True
@@ -79,7 +80,6 @@ def _print_whole(view: CffdumpSink, registers: list[int], level: int) -> int:
             value |= high << 32
         elif changed:
             last[register] = value
-        position += 1
         mark = _MARKS[changed][written]
         if entry.is_plain:
             put(mark + (entry.summaries.get((value, level)) or table.summary(entry, value, level)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cffpy.c_numbers import c_number, signed32
 from cffpy.capture.memory import Words
-from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.cp.sink import EACH_REGISTER, NOTHING, WRITE_DONE, Draw, Payload, Sink
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.a2xx import set_constant
@@ -111,7 +111,7 @@ class CffdumpSink(Sink):
             self.put,
         )
         self._packet_lines: dict[tuple[int, int, int], str] = {}
-        self._writes = WriteTable(self.registers, self.machine.image)
+        self._writes = WriteTable(self.registers, self.machine)
         self._plans = [
             (name and _DOMAINS.get(name, name), DETAILS.get(name or ""))
             for name in self.machine.packet_names
@@ -261,26 +261,26 @@ class CffdumpSink(Sink):
 
     # -- registers --------------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], level: int) -> bool:
+    def write(self, register: int, values: list[int], level: int) -> int:
         self.output.flush_if_full()
         count = len(values)
-        # complaints about a missing wait-for-idle stand between the registers
-        run = None
-        if count and not self.machine.complains(register, count):
-            if self.quiet3 and self._writes.is_silent(register, count):
-                return True
-            run = self._writes.run(register, count)
-        if run is None:
-            if not self.quiet3:
-                self.put(self._writes.head(register, level))
-            return False
-        if not self.quiet3:
-            self.put(self._writes.text(register, run, values, level))
-        follow_up = run[-1][0].follow_up
-        if follow_up is not None:
-            value = values[-1] if run[-1][1] == 1 else values[-2] | values[-1] << 32
-            self._follow_up = follow_up, value, level + 1
-        return True
+        machine, hidden, writes = self.machine, self.quiet3, self._writes
+        needs_wfi = machine.state.needs_wfi and not self.quiet2
+        complains = needs_wfi and machine.complains(register, count)
+        if count:
+            if hidden and not complains and writes.is_silent(register, count):
+                return NOTHING
+            written = writes.find(register, values, level, hidden, complains)
+            if written is not None:
+                text, last = written
+                self.put(text)
+                if last.follow_up is not None:
+                    value = values[-2] | values[-1] << 32 if last.wide else values[-1]
+                    self._follow_up = last.follow_up, value, level + 1
+                return NOTHING if hidden and last.follow_up is None else WRITE_DONE
+        if not hidden:
+            self.put(writes.head(register, level))
+        return EACH_REGISTER
 
     def write_done(self, words: Words, index: int, ndwords: int, level: int) -> None:
         if self._follow_up is not None:  # waited for the registers to be stored
@@ -312,7 +312,7 @@ class CffdumpSink(Sink):
 
     def write_without_wfi(self, register: int) -> None:
         if not self.quiet2:
-            self.put(f"NEEDS WFI: {self.registers.entry(register).name} ({register:x})\n")
+            self.put(self._writes.complaint(register))
 
     def register_sum(self, register: int, addend: int, source: int, level: int) -> None:
         names = self.registers

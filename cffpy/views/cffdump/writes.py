@@ -14,7 +14,16 @@ from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.capture.memory import MemoryImage
+    from collections.abc import Iterator
+
+    from cffpy.cp.machine import Machine
+
+    #: The text of a packet, and its last register.
+    Written = tuple[str, RegisterEntry]
+
+    #: First register, level, whether hidden and complained of, and the values (or, where they are
+    #: hidden, their number).
+    WrittenKey = tuple[int, int, bool, bool, tuple[int, ...] | int]
 
 #: Registers of a run whose text is kept, at most.
 _RUN_LIMIT = 16
@@ -26,11 +35,12 @@ _TEXTS_LIMIT = 1 << 15
 class WriteTable:
     """Texts of register-write packets, in the current database and memory image."""
 
-    def __init__(self, registers: RegisterTable, image: MemoryImage) -> None:
+    def __init__(self, registers: RegisterTable, machine: Machine) -> None:
         self._registers = registers
-        self._image = image
+        self._image = machine.image
+        self._complains = machine.complains
         self._epoch = -1
-        self._texts: dict[tuple[int, int, tuple[int, ...]], str] = {}
+        self._written: dict[WrittenKey, Written] = {}
         self._heads: dict[tuple[int, int], str] = {}
         #: (First register, number) -> entries with the width of each, or None for the long way.
         self._silent: dict[tuple[int, int], bool] = {}
@@ -45,29 +55,41 @@ class WriteTable:
             head = self._heads[key] = f"{LEVELS[level]}write {name} ({register:04x})\n"
         return head
 
-    def text(
-        self, register: int, run: list[tuple[RegisterEntry, int]], values: list[int], level: int
-    ) -> str:
-        """The whole text of a run of registers, but for what follows the last one."""
+    def complaint(self, register: int) -> str:
+        """What is said of a register that is written without a wait for idle."""
+        return f"NEEDS WFI: {self._registers.entry(register).name} ({register:x})\n"
+
+    def find(
+        self, register: int, values: list[int], level: int, hidden: bool, complains: bool
+    ) -> Written | None:
+        """The whole text of a run of registers but for what follows the last one, and that one.
+
+        ``hidden``: only the complaints; ``complains``: whether there are any, about registers that
+        lack a wait for idle now.
+
+        None if one needs more than its value: a follow-up (of any but the last one), another
+        register's value, or an upper half without its lower one.
+        """
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
-            self._texts.clear()
-        key = (register, level, tuple(values))
-        text = self._texts.get(key)
-        if text is None:
-            text = self._make(register, run, values, level)
+            self._written.clear()
+        shown = len(values) if hidden else tuple(values)
+        key = (register, level, hidden, complains, shown)
+        written = self._written.get(key)
+        if written is None:
+            run = self._run(register, len(values))
+            if run is None:
+                return None
+            lines = self._lines(register, run, values, level, hidden, complains)
+            written = "".join(lines), run[-1][0]
             if len(values) <= _RUN_LIMIT:
-                if len(self._texts) >= _TEXTS_LIMIT:
-                    self._texts.clear()
-                self._texts[key] = text
-        return text
+                if len(self._written) >= _TEXTS_LIMIT:
+                    self._written.clear()
+                self._written[key] = written
+        return written
 
-    def run(self, register: int, count: int) -> list[tuple[RegisterEntry, int]] | None:
-        """The registers of a run and their dwords; None if one needs more than its value.
-
-        That is a follow-up (of any but the last one), another register's value, or an upper half
-        without its lower one.
-        """
+    def _run(self, register: int, count: int) -> list[tuple[RegisterEntry, int]] | None:
+        """The registers of a run and their dwords, or None."""
         key = (register, count)
         if key not in self._runs:
             if len(self._runs) >= _TEXTS_LIMIT:
@@ -109,18 +131,30 @@ class WriteTable:
             position += dwords
         return run
 
-    def _make(
-        self, register: int, run: list[tuple[RegisterEntry, int]], values: list[int], level: int
-    ) -> str:
+    def _lines(
+        self,
+        register: int,
+        run: list[tuple[RegisterEntry, int]],
+        values: list[int],
+        level: int,
+        hidden: bool,
+        complains: bool,
+    ) -> Iterator[str]:
         tabs = LEVELS[level + 1]
-        parts = [self.head(register, level)]
+        if not hidden:
+            yield self.head(register, level)
         position = 0
         for entry, dwords in run:
             value = values[position]
-            position += dwords
-            if position > len(values):
-                break  # a lone lower half at a packet's end prints nothing
+            end = position + dwords
+            if complains:
+                for written in range(register + position, register + min(end, len(values))):
+                    if self._complains(written, 1):
+                        yield self.complaint(written)
+            position = end
+            if end > len(values):
+                return  # a lone lower half at a packet's end prints nothing
             if dwords == 2:
-                value |= values[position - 1] << 32
-            parts.append(tabs + self._registers.line(entry, value))
-        return "".join(parts)
+                value |= values[end - 1] << 32
+            if not hidden:
+                yield tabs + self._registers.line(entry, value)
