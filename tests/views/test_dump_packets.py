@@ -234,6 +234,25 @@ def test_writes_after_a_draw_need_a_wait(pm4, shown) -> None:
     assert b"(2000)\nNEEDS" not in text
 
 
+def test_a_missing_wait_is_told_before_each_register(
+    pm4, shown, make_capture, dump_captures
+) -> None:
+    draw = pm4.type3(0x22, 0, 4 | 2 << 6, 3)
+    write = pm4.type0(0x057D, 7, 8)
+    first, second = b"NEEDS WFI: CP_SCRATCH_REG5 (57d)\n", b"NEEDS WFI: CP_SCRATCH_REG6 (57e)\n"
+    for commands in (write, write + write):  # seen for the first time, and again
+        text = shown(320, draw + commands)
+        head = b"\t\twrite CP_SCRATCH_REG5 (057d)\n"
+        assert text.count(head + first) == len(commands) / len(write)
+        assert text.count(second + b"\t\t\tCP_SCRATCH_REG6: 8\n\t\t\t:") == text.count(head)
+        assert shown(320, draw + commands, summary=True).count(first + second) == text.count(head)
+    one = pm4.type0(0x057D, 7)
+    text = shown(320, draw + one + one)
+    assert text.count(head + first + b"\t\t\tCP_SCRATCH_REG5: 7\n\t\t\t:0,7,0,0\n") == 2
+    asked = make_capture(320, draw + one + one)
+    assert b"NEEDS" not in dump_captures(asked, query=("CP_SCRATCH_REG5",))
+
+
 def test_scratch_registers(pm4, shown) -> None:
     text = shown(320, pm4.type0(0x057C, 7, 8, 9, 10))
     assert b"CP_SCRATCH_REG4: 7\n\t\t\t:7,0,0,0\n" in text
