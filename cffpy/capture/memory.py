@@ -120,9 +120,10 @@ class MemoryImage:
         self.drops += 1
 
     def add(self, gpuaddr: int, size: int, contents: memoryview) -> None:
-        """Add a buffer of ``size`` bytes. One that starts inside an existing one is dropped;
+        """Add a buffer of ``size`` bytes.
 
-        one at the same address replaces its contents.
+        One that starts inside an existing one is dropped; one at the same address replaces its
+        contents.
         """
         self.epoch += 1
         inside = self.find(gpuaddr)

@@ -52,9 +52,6 @@ def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: 
     try:
         text = "\n".join(given) if path is None else read_input(path).decode("utf-8", "replace")
         words = _words(text, generation or _DEFAULT_GENERATION)
-    except OSError as problem:
-        print_error(f"{path}: {problem.strerror}")
-        return EXIT_FAILURE
     except CffpyError as problem:
         print_error(f"{path or '-e'}: {problem}")
         return EXIT_FAILURE

@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from cffpy.errors import RegisterDbError
+from cffpy.findings import ERROR, Finding
 
 SCHEMA = "cffpy.db-check/1"
 
@@ -17,31 +18,6 @@ _WITHOUT = {
     REGISTERS: "none here (no adreno/*.regs), which an edition needs",
     INSTRUCTIONS: "none here (no isa/*.isa), so the bundled ones are used",
 }
-_ERROR = "error"
-
-
-class Finding(Protocol):
-    """What the checkers of both parts find."""
-
-    @property
-    def file(self) -> str:
-        """Name of the file."""
-
-    @property
-    def line(self) -> int:
-        """Line, from 1."""
-
-    @property
-    def severity(self) -> str:
-        """``error`` or ``notice``."""
-
-    @property
-    def kind(self) -> str:
-        """A few words that all findings of a kind share."""
-
-    @property
-    def message(self) -> str:
-        """What is wrong."""
 
 
 #: A part's findings; None where the edition lacks the part.
@@ -70,7 +46,7 @@ def check_edition(name_or_path: str | None) -> Findings:
 
 def count_errors(findings: Sequence[Finding] | None) -> int:
     """How many of the findings are errors."""
-    return sum(finding.severity == _ERROR for finding in findings or ())
+    return sum(finding.severity == ERROR for finding in findings or ())
 
 
 def as_document(parts: Findings, errors_only: bool) -> dict[str, Any]:
@@ -116,7 +92,7 @@ def _summary(part: str, findings: Sequence[Finding] | None) -> str:
 
 
 def _shown(findings: Sequence[Finding] | None, errors_only: bool) -> list[Finding]:
-    return [finding for finding in findings or () if finding.severity == _ERROR or not errors_only]
+    return [finding for finding in findings or () if finding.severity == ERROR or not errors_only]
 
 
 def _has_instructions(directory: str) -> bool:

@@ -41,11 +41,14 @@ def parse_generation(
 
 
 def read_input(path: str) -> bytes:
-    """All bytes of a file, or of standard input for ``-``."""
-    if path == "-":
-        return sys.stdin.buffer.read()
-    with open(path, "rb") as file:
-        return file.read()
+    """All bytes of a file, or of standard input for ``-``. Raises CffpyError."""
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as problem:
+        raise CffpyError(str(problem.strerror)) from None
 
 
 @click.command(epilog=_EPILOG)
@@ -118,9 +121,6 @@ def disasm(
         if form == "hex" or (form == "auto" and looks_like_hex(data)):
             data = from_hex(data.decode("ascii", "replace"))
         text = _text(data, generation, fragment or extension == ".fo", directory)
-    except OSError as problem:
-        print_error(f"{path}: {problem.strerror}")
-        return EXIT_FAILURE
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE

@@ -38,9 +38,9 @@ class Session:
         register_db: str | None = None,
         gpu: Gpu | None = None,
     ) -> None:
-        """``register_db``: directory of another edition. ``gpu``: decode for it, whatever a file
+        """``register_db``: directory of another edition.
 
-        says that it is of.
+        ``gpu``: decode for it, whatever a file says that it is of.
         """
         self.image = MemoryImage()
         self.machine = Machine(sink, self.image)

@@ -9,33 +9,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from cffpy.errors import IsaError
+from cffpy.findings import ERROR, NOTICE, Finding
 from cffpy.isa.expression import Tree, field_names
 from cffpy.isa.model import Bitset, Case, Expression, Field, File, Place
 from cffpy.isa.parse import load_grammar, parse
 from cffpy.isa.resolve import Description, resolve, with_imports
 
-ERROR = "error"
-NOTICE = "notice"
 _LOWEST = 200
 _HIGHEST = 900
 """Generations x 100 that are resolved on trial, from and to (excluded)."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
-    """One finding. ``file`` is a name like ``ir3-cat2.isa``; ``line`` counts from 1."""
-
-    file: str
-    line: int
-    severity: str
-    kind: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.severity}: {self.message}"
 
 
 def check_directory(directory: str) -> list[Finding]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cffpy.errors import RegisterDbError
+from cffpy.findings import ERROR, NOTICE, Finding
 from cffpy.regdb.compile import BUILTIN_TYPES, compile_generation, read_directory
 from cffpy.regdb.extents import Leaf, leaves
 from cffpy.regdb.merge import CHIP, Merged, covered, generations, located, merge
@@ -31,9 +32,6 @@ from cffpy.regdb.model import (
     Value,
 )
 
-ERROR = "error"
-NOTICE = "notice"
-
 _MAX_WIDTH = 64
 
 # So many registers at one dword are compared with a further one.
@@ -41,20 +39,6 @@ _MAX_SHARERS = 16
 
 # Masks by varset: where an item is in force.
 _Masks = Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Finding:
-    """One finding. ``file`` is a name like ``a6xx.regs``; ``line`` counts from 1."""
-
-    file: str
-    line: int
-    severity: str
-    kind: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.severity}: {self.message}"
 
 
 def check_directory(directory: str) -> list[Finding]:

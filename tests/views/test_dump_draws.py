@@ -8,6 +8,14 @@ import re
 import pytest
 
 from cffpy.container.open import open_bytes
+from cffpy.container.writer import (
+    NewSection,
+    buffer_sections,
+    capture_bytes,
+    command_stream_section,
+    dwords_bytes,
+    gpu_id_section,
+)
 from cffpy.views.cffdump import draws
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
@@ -464,15 +472,6 @@ def test_a_gpu_id_of_zero_is_passed_over(dump_captures) -> None:
 
 
 def processes(pm4, names: list[bytes]) -> bytes:
-    from cffpy.container.writer import (
-        NewSection,
-        buffer_sections,
-        capture_bytes,
-        command_stream_section,
-        dwords_bytes,
-        gpu_id_section,
-    )
-
     sections = [gpu_id_section(630)]
     for name in names:
         sections.append(NewSection(2, name))

@@ -38,7 +38,9 @@ _NOISY_COUNT = 16
 _BINDLESS_SETS = 128
 
 
-def dump_samplers(view: CffdumpSink, place: Place, count: int, level: int, bindless: bool) -> None:
+def dump_samplers(
+    view: CffdumpSink, place: Place, count: int, level: int, bindless: bool = False
+) -> None:
     """``count`` samplers at ``place``."""
     kind = _SAMPLERS.get(view.generation)
     if kind is None:

@@ -35,9 +35,9 @@ class Dump:
         register_db: str | None = None,
         gpu: Gpu | None = None,
     ) -> None:
-        """``register_db``: directory of another edition. ``gpu``: decode for it, whatever a file
+        """``register_db``: directory of another edition.
 
-        says that it is of.
+        ``gpu``: decode for it, whatever a file says that it is of.
         """
         self._options = options
         self._complain = complain

@@ -15,8 +15,14 @@ from cffpy.views.cffdump.shaders import EXTENSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.capture.memory import Place
     from cffpy.views.cffdump.registers import FollowUp
     from cffpy.views.cffdump.text import CffdumpSink
+
+    #: Shows so many descriptors at a place, at a level.
+    Show = Callable[[CffdumpSink, Place, int, int], None]
 
 #: Dwords that are shown at an address.
 _SHOWN_DWORDS = 64
@@ -80,9 +86,9 @@ def _named_5xx(decoder: Decoder) -> list[tuple[str, FollowUp]]:
     for stage in STAGES:
         count = decoder.database.register_offset(f"TPL1_{stage}_TEX_COUNT")
         rows.append((f"TPL1_{stage}_TEX_CONST_LO", latch_low_half))
-        rows.append((f"TPL1_{stage}_TEX_CONST_HI", _textures_5xx(count)))
+        rows.append((f"TPL1_{stage}_TEX_CONST_HI", _descriptors_5xx(count, dump_textures)))
         rows.append((f"TPL1_{stage}_TEX_SAMP_LO", latch_low_half))
-        rows.append((f"TPL1_{stage}_TEX_SAMP_HI", _samplers_5xx(count)))
+        rows.append((f"TPL1_{stage}_TEX_SAMP_HI", _descriptors_5xx(count, dump_samplers)))
     rows.append(("TPL1_TP_BORDER_COLOR_BASE_ADDR_LO", latch_low_half))
     rows.append(("TPL1_TP_BORDER_COLOR_BASE_ADDR_HI", dump_address_5xx))
     return rows
@@ -138,28 +144,15 @@ def _shader_5xx(stage: str) -> FollowUp:
     return lambda view, value, level: dump_shader(view, view.gpuaddr_lo | value << 32, level)
 
 
-def _textures_5xx(count_register: int) -> FollowUp:
-    """cffdump: reg_dump_tex_const_hi: in summaries only."""
+def _descriptors_5xx(count_register: int, show: Show) -> FollowUp:
+    """cffdump: reg_dump_tex_const_hi, reg_dump_tex_samp_hi: in summaries only."""
 
     def dump(view: CffdumpSink, value: int, level: int) -> None:
         if view.in_summary:
             count = _count(view, count_register)
             place = view.machine.image.place(view.gpuaddr_lo | value << 32)
             if place is not None:
-                dump_textures(view, place, count, level + 1)
-
-    return dump
-
-
-def _samplers_5xx(count_register: int) -> FollowUp:
-    """cffdump: reg_dump_tex_samp_hi: in summaries only."""
-
-    def dump(view: CffdumpSink, value: int, level: int) -> None:
-        if view.in_summary:
-            count = _count(view, count_register)
-            place = view.machine.image.place(view.gpuaddr_lo | value << 32)
-            if place is not None:
-                dump_samplers(view, place, count, level + 1, bindless=False)
+                show(view, place, count, level + 1)
 
     return dump
 

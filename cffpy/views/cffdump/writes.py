@@ -42,8 +42,8 @@ class WriteTable:
         self._epoch = -1
         self._written: dict[WrittenKey, Written] = {}
         self._heads: dict[tuple[int, int], str] = {}
-        #: (First register, number) -> entries with the width of each, or None for the long way.
         self._silent: dict[tuple[int, int], bool] = {}
+        #: (First register, number) -> entries with the width of each, or None for the long way.
         self._runs: dict[tuple[int, int], list[tuple[RegisterEntry, int]] | None] = {}
 
     def head(self, register: int, level: int) -> str:
