@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Text of whole register-write packets: the line ``write NAME (offset)`` and the registers' lines.
 
-Most writes of a capture are the same few registers with the same few values; their text is kept by
-register, values and level. Runs with a register before the last one that shows more than its value
-are not taken: they go the long way, register by register.
+Most writes of a capture are the same few registers with the same few values; their text is kept
+(``WrittenKey`` says by what). Runs with a register before the last one that shows more than its
+value are not taken: they go the long way, register by register.
 """
 
 from __future__ import annotations
