@@ -7,8 +7,10 @@ lies in the user's cache directory; it is used while the sources have the names,
 that they had, or, failing that, the same content. Anything odd about a cached file means: compile
 anew. Deleting the cache is always safe.
 
-No pickle: header and parts are marshal data, read only from the package or the user's own 0700
-directory.
+No pickle: header and parts are marshal data. That is not safe against bytes that somebody made up,
+so a cached file is used only where nobody else could have written it: file and directory are the
+user's own, and no one else may write to them. Checksums, tested first, find what went wrong by
+chance. The directory is made with mode 0700; files appear in it whole or not at all.
 """
 
 from __future__ import annotations
@@ -23,11 +25,15 @@ from cffpy._data import data_path, is_checkout
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from io import FileIO
     from typing import Any
 
-_MAGIC = b"CFFPYDB2"
-_FIXED = len(_MAGIC) + 4  # the magic, and the header's length
+_MAGIC = b"CFFPYDB3"
+_FIXED = len(_MAGIC) + 8  # the magic, the header's length and its checksum
 _FIRST_READ = 4096  # bytes; mostly holds the whole header
+_MAX_HEADER = 1 << 20
+
+_OTHERS_MAY_WRITE = 0o022
 
 
 def cache_directory() -> str | None:
@@ -59,7 +65,7 @@ def load(
     compiled form's layout, raised when it changes. None: there is no such part.
     """
     directory = cache_directory()
-    if directory is None:
+    if directory is None or not _is_ours(directory):
         return compile_sources().get(part)
     signature = _signature(sources)
     where = zlib.crc32("\0".join([os.path.abspath(path) for path in sources]).encode())
@@ -85,7 +91,7 @@ def load_packaged(kind: str, schema: int, part: str) -> bytes | None:
     """
     if is_checkout():
         return None
-    cached = _CompiledFile.open(packaged_path(kind), schema)
+    cached = _CompiledFile.open(packaged_path(kind), schema, is_built_in=True)
     parts = None if cached is None else cached.parts([part])
     return None if parts is None else parts.get(part)
 
@@ -100,48 +106,99 @@ def write_packaged(path: str, schema: int, parts: Mapping[str, bytes]) -> None:
 class _CompiledFile:
     """A compiled file whose header was read and found usable."""
 
-    def __init__(self, path: str, header: dict[str, Any], start: int) -> None:
+    def __init__(self, path: str, header: dict[str, Any], start: int, is_built_in: bool) -> None:
         self.path = path
         self.header = header
         #: Byte offset of the first part.
         self._start = start
+        self._is_built_in = is_built_in
 
     @classmethod
-    def open(cls, path: str, schema: int) -> _CompiledFile | None:
-        """The file, or None where it is missing, damaged or of another schema or Python."""
+    def open(cls, path: str, schema: int, is_built_in: bool = False) -> _CompiledFile | None:
+        """The file, or None where it is missing, damaged, of another schema or Python, or where
+        others may have written it, unless it ``is_built_in``.
+        """
         try:
-            with open(path, "rb", buffering=0) as file:
+            with _open(path, is_built_in) as file:
                 data = file.read(_FIRST_READ)
-                if data[: len(_MAGIC)] != _MAGIC:
+                if len(data) < _FIXED or data[: len(_MAGIC)] != _MAGIC:
                     return None
-                start = _FIXED + int.from_bytes(data[len(_MAGIC) : _FIXED], "little")
+                size = int.from_bytes(data[len(_MAGIC) : _FIXED - 4], "little")
+                checksum = int.from_bytes(data[_FIXED - 4 : _FIXED], "little")
+                start = _FIXED + size
+                if size > _MAX_HEADER:
+                    return None
                 if start > len(data):
                     data += file.read(start - len(data))
+            if zlib.crc32(data[_FIXED:start]) != checksum:
+                return None
             header = marshal.loads(data[_FIXED:start])
             if header["schema"] != schema or header["python"] != sys.implementation.cache_tag:
                 return None
-        except (OSError, ValueError, EOFError, TypeError, KeyError):
+            if header.keys() != _HEADER_KEYS:
+                return None
+        except (OSError, ValueError, EOFError, TypeError, KeyError, AttributeError):
             return None
-        return cls(path, header, start)
+        return cls(path, header, start, is_built_in)
 
     def parts(self, names: Sequence[str]) -> dict[str, bytes] | None:
         """Those of the named parts that there are; None where one is damaged."""
         found = {}
         try:
-            with open(self.path, "rb", buffering=0) as file:
+            with _open(self.path, self._is_built_in) as file:
+                end = os.fstat(file.fileno()).st_size
                 for name in names:
                     place = self.header["parts"].get(name)
                     if place is None:
                         continue
                     offset, length, checksum = place
+                    if self._start + offset + length > end:
+                        return None
                     file.seek(self._start + offset)
                     data = file.read(length)
                     if zlib.crc32(data) != checksum:
                         return None
                     found[name] = data
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, AttributeError):
             return None
         return found
+
+
+_HEADER_KEYS = {"schema", "python", "signature", "digest", "parts"}
+
+
+def _open(path: str, is_built_in: bool) -> FileIO:
+    """Open a compiled file for reading. Raises OSError where others may have written it."""
+    if is_built_in:
+        return open(path, "rb", buffering=0)
+    # O_NONBLOCK: a FIFO in its place would wait for ever
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    file = open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb", buffering=0)  # noqa: SIM115 - the caller closes it
+    status = os.fstat(file.fileno())
+    # 0o100000: a regular file; the module stat costs a start half a millisecond
+    if status.st_mode & 0o170000 != 0o100000 or not _only_ours(status):
+        file.close()
+        raise PermissionError(path)
+    return file
+
+
+def _is_ours(directory: str) -> bool:
+    """Whether a cache directory may be trusted: nobody else can put files there.
+
+    One that does not exist yet will be made so.
+    """
+    try:
+        return _only_ours(os.stat(directory))
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _only_ours(status: os.stat_result) -> bool:
+    if not hasattr(os, "geteuid"):
+        return True  # Windows: the profile's access lists see to it
+    return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE
 
 
 def _signature(sources: Sequence[str]) -> list[tuple[str, int, int]]:
@@ -185,7 +242,8 @@ def _file_bytes(
             "parts": places,
         }
     )
-    return b"".join([_MAGIC, len(header).to_bytes(4, "little"), header, *parts.values()])
+    sizes = len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little")
+    return b"".join([_MAGIC, sizes, header, *parts.values()])
 
 
 def _write(
@@ -195,11 +253,22 @@ def _write(
     digest: str,
     parts: Mapping[str, bytes],
 ) -> None:
-    temporary = f"{path}.{os.getpid()}"
+    import tempfile  # lazy: nothing is written at most starts
+
+    directory = os.path.dirname(path)
+    temporary = ""
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(temporary, "wb") as file:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        # a name that was not there, mode 0600
+        descriptor, temporary = tempfile.mkstemp(
+            prefix=f".{os.path.basename(path)}.", dir=directory
+        )
+        with open(descriptor, "wb") as file:
             file.write(_file_bytes(schema, signature, digest, parts))
         os.replace(temporary, path)
-    except OSError:
-        return  # a read-only home only costs speed
+    except OSError:  # a read-only home only costs speed
+        if temporary:
+            from contextlib import suppress
+
+            with suppress(OSError):
+                os.unlink(temporary)

@@ -6,15 +6,24 @@ Imported lazily by the parsers only (lark costs more than a whole start-up of th
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from lark import Lark, Token, Transformer
-from lark.exceptions import UnexpectedInput, VisitError
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput, UnexpectedToken, VisitError
+from lark.lexer import PatternStr
 
 from cffpy._data import data_path
-from cffpy.errors import DslError
+from cffpy.errors import CffpyError, DslError
 
 _Result = TypeVar("_Result")
+_Made = TypeVar("_Made", covariant=True)
+
+
+class Builder(Protocol[_Made]):
+    """What makes a result of a tree: a lark Transformer, or what does as one."""
+
+    def transform(self, tree: Tree[Token]) -> _Made:
+        """The result. Raises CffpyError for what the grammar cannot tell to be wrong."""
 
 
 def load_grammar(name: str) -> Lark:
@@ -26,31 +35,52 @@ def load_grammar(name: str) -> Lark:
 
 def parse(
     grammar: Lark,
-    transformer: Transformer[Token, _Result],
+    transformer: Builder[_Result],
     text: str,
     file: str,
     error: type[DslError] = DslError,
+    start: tuple[int, int] = (1, 0),
 ) -> _Result:
     """Parse ``text`` and build the result with ``transformer``.
+
+    ``start``: the line on which the text begins, and the characters before it there.
 
     Raises ``error`` with file, line, column and the offending line with a caret under it.
     """
     try:
         return transformer.transform(grammar.parse(text))
     except UnexpectedInput as problem:
-        expected = sorted(_expected(problem))
+        expected = sorted(_shown(grammar, name) for name in _expected(problem))
         listed = ", ".join(expected[:8]) + (", ..." if len(expected) > 8 else "")
         context = problem.get_context(text, 40).rstrip()
         raise error(
             f"unexpected input, expected one of: {listed}\n{context}" if listed else context,
             file,
-            problem.line,
-            problem.column,
+            *_place(problem, text, start),
         ) from None
     except VisitError as problem:
-        if isinstance(problem.orig_exc, DslError):
+        if isinstance(problem.orig_exc, CffpyError):
             raise problem.orig_exc from None
         raise
+
+
+def _place(problem: UnexpectedInput, text: str, start: tuple[int, int]) -> tuple[int, int]:
+    """Line and column in the file; at the text's end, lark tells those of the last token."""
+    line, column = problem.line, problem.column
+    if isinstance(problem, UnexpectedToken) and problem.token.type == "$END":
+        line = text.count("\n") + 1
+        column = len(text) - (text.rfind("\n") + 1) + 1
+    return start[0] + line - 1, column + (start[1] if line == 1 else 0)
+
+
+def _shown(grammar: Lark, name: str) -> str:
+    """A terminal as a text has it, or the name of one that has many texts."""
+    if name == "$END":
+        return "the end"
+    for terminal in grammar.terminals:
+        if terminal.name == name and isinstance(terminal.pattern, PatternStr):
+            return f"'{terminal.pattern.value}'"
+    return name
 
 
 def _expected(problem: UnexpectedInput) -> set[str]:

@@ -5,9 +5,11 @@
     +-- ContainerError       the .rd file itself: unreadable, damaged, unknown compression
     +-- CaptureError         a capture that is readable but cannot be decoded
     |   +-- UnsupportedGpu   no known generation for the capture's GPU
+    +-- VisibilityStreamError  a visibility stream, with the bit where it is wrong
     +-- DslError             a description in one of cffpy's languages, with file, line and column
         +-- RegisterDbError  register database
         +-- IsaError         instruction-set description
+        +-- AssemblyError    a text of the packet assembly language
 
 Damage *inside a command stream* is no exception: it is printed where it stands, as the reference
 does, and decoding goes on.
@@ -39,6 +41,18 @@ class UnsupportedGpu(CaptureError):
     """The capture's GPU belongs to no generation that the register database describes."""
 
 
+class VisibilityStreamError(CffpyError):
+    """A visibility stream is damaged, or does not fit the draws that it should be of.
+
+    ``reason``: what is wrong; ``bit_offset``: where, in bits from the begin of the stream.
+    """
+
+    def __init__(self, reason: str, bit_offset: int) -> None:
+        self.reason = reason
+        self.bit_offset = bit_offset
+        super().__init__(f"{reason} (at bit {bit_offset}, byte {bit_offset // 8:#x})")
+
+
 class DslError(CffpyError):
     """A description is wrong. ``line`` and ``column`` count from 1; 0 where there is none."""
 
@@ -56,3 +70,7 @@ class RegisterDbError(DslError):
 
 class IsaError(DslError):
     """An instruction-set description is wrong."""
+
+
+class AssemblyError(DslError):
+    """A text of the packet assembly language is wrong."""

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import Buffer
 
 
+#: Buffers in a row that hold one address, of which the first is looked for: a hostile capture could
+#: have every look-up pass over all its buffers.
+_MAX_ROW = 256
+
+
 class _Node:
     __slots__ = ("buffer", "left", "parent", "red", "right")
 
@@ -58,8 +63,10 @@ class BufferTree:
             side = node.side(gpuaddr)
             if side == 0:
                 before = node.previous()
-                while before is not None and before.side(gpuaddr) == 0:
+                steps = _MAX_ROW
+                while steps and before is not None and before.side(gpuaddr) == 0:
                     node, before = before, before.previous()
+                    steps -= 1
                 return node.buffer
             node = node.left if side < 0 else node.right
         return None

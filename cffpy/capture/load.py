@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 
 
 class Submit(Record):
-    """One command stream to execute: ``ndwords`` at ``gpuaddr``. ``number`` counts from 0."""
+    """One command stream to execute: ``ndwords`` at ``gpuaddr``. ``number`` counts from 0.
 
-    __slots__ = ("gpuaddr", "ndwords", "number")
+    ``submit`` counts the sets of buffers: streams that see the same buffers are one submit.
+    """
 
-    def __init__(self, number: int, gpuaddr: int, ndwords: int) -> None:
+    __slots__ = ("gpuaddr", "ndwords", "number", "submit")
+
+    def __init__(self, number: int, gpuaddr: int, ndwords: int, submit: int = 0) -> None:
         self.number = number
         self.gpuaddr = gpuaddr
         self.ndwords = ndwords
+        self.submit = submit
 
 
 class Text(Record):
@@ -69,7 +73,7 @@ def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Ca
 
     Text is decoded as latin-1, so that every byte survives.
     """
-    submits = 0
+    streams = submits = 0
     starts_anew = False
     gpuaddr = size = 0
     for section in sections:
@@ -78,13 +82,14 @@ def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Ca
             if starts_anew:
                 image.clear()
                 starts_anew = False
+                submits += 1
             gpuaddr, size = gpu_address(payload)
         elif kind == SectionType.BUFFER_CONTENTS:
-            image.add(gpuaddr, size, payload)
+            image.add(gpuaddr, size, payload, section.payload_offset)
         elif kind == SectionType.CMDSTREAM_ADDR:
-            yield Submit(submits, *command_stream_address(payload))
+            yield Submit(streams, *command_stream_address(payload), submits)
             starts_anew = True
-            submits += 1
+            streams += 1
         elif kind == SectionType.GPU_ID:
             yield Identity(gpu_id=gpu_id(payload))
         elif kind == SectionType.CHIP_ID:

@@ -7,8 +7,8 @@ All bounds are kept here: nothing outside a captured buffer can be read.
 
 from __future__ import annotations
 
+import struct
 import sys
-from array import array
 from bisect import bisect_right
 
 TYPE_CHECKING = False
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 #: Dwords of hex text that are rendered at once.
 _HEX_PAGE = 512
 
+#: Bytes of a buffer that is copied to be written to: command buffers are far smaller.
+MAX_WRITABLE = 1 << 26
+
+#: More buffers than this are searched by a tree: inserting into a long list costs its length.
+_LISTED_BUFFERS = 4096
+
 
 _Bytes = bytes  # inside Words, the name is a method's
 
@@ -25,13 +31,18 @@ _Bytes = bytes  # inside Words, the name is a method's
 class Words:
     """A buffer's contents as dwords, from one byte phase (0 for all aligned addresses)."""
 
-    __slots__ = ("_contents", "_pages", "address", "count", "data")
+    __slots__ = ("_contents", "_pages", "address", "count", "data", "file_offset")
 
-    def __init__(self, address: int, contents: memoryview) -> None:
-        #: GPU address of dword 0.
+    def __init__(self, address: int, contents: memoryview, file_offset: int = 0) -> None:
+        #: GPU address of dword 0, and its place in the decompressed file (bytes).
         self.address = address
+        self.file_offset = file_offset
         #: Number of dwords captured.
         self.count = len(contents) // 4
+        self.show(contents)
+
+    def show(self, contents: memoryview) -> None:
+        """Have these contents, of the same size as before, from now on."""
         #: The dwords, host-endian; index with 0 <= i < count.
         self.data = _as_dwords(contents[: self.count * 4])
         self._contents = contents
@@ -52,7 +63,8 @@ class Words:
 
     def hex(self, index: int, dwords: int) -> str:
         """``dwords`` captured dwords from ``index``: 8 digits each, separated by one space."""
-        page, start = divmod(index, _HEX_PAGE)
+        start = index % _HEX_PAGE
+        page = index // _HEX_PAGE
         if start + dwords <= _HEX_PAGE:
             text = self._pages.get(page)
             if text is None:
@@ -61,11 +73,11 @@ class Words:
         return self._render(index, dwords)
 
     def _render(self, index: int, dwords: int) -> str:
-        swapped = array("I", self.data[index : index + dwords])
-        swapped.byteswap()
-        if sys.byteorder == "big":
-            swapped.byteswap()
-        return swapped.tobytes().hex(" ", 4)
+        pages = []
+        for start in range(index, min(index + dwords, self.count), _HEX_PAGE):
+            page = self.data[start : min(start + _HEX_PAGE, index + dwords)]
+            pages.append(struct.pack(f">{len(page)}I", *page).hex(" ", 4))
+        return " ".join(pages)
 
 
 #: Where an address lies: the words, and the index of the dword in them.
@@ -75,40 +87,64 @@ Place = tuple[Words, int]
 class Buffer:
     """One captured buffer. ``size`` (bytes) is what the capture declares, not what it holds."""
 
-    __slots__ = ("_words", "contents", "gpuaddr", "size")
+    __slots__ = ("_is_copy", "_words", "contents", "file_offset", "gpuaddr", "size")
 
-    def __init__(self, gpuaddr: int, size: int, contents: memoryview) -> None:
+    def __init__(self, gpuaddr: int, size: int, contents: memoryview, file_offset: int = 0) -> None:
         self.gpuaddr = gpuaddr
-        self.replace(size, contents)
+        self.replace(size, contents, file_offset)
 
-    def replace(self, size: int, contents: memoryview) -> None:
+    def replace(self, size: int, contents: memoryview, file_offset: int = 0) -> None:
         """Give the buffer other contents, as a later section for the same address does."""
         self.size = size
         self.contents = contents[:size]
+        self._is_copy = False
+        #: Where the contents begin in the decompressed file (bytes).
+        self.file_offset = file_offset
         self._words: dict[int, Words] = {}
 
     def words(self, phase: int) -> Words:
         """The contents as dwords that start ``phase`` (0 to 3) bytes into the buffer."""
         words = self._words.get(phase)
         if words is None:
-            words = self._words[phase] = Words(self.gpuaddr + phase, self.contents[phase:])
+            words = self._words[phase] = Words(
+                self.gpuaddr + phase, self.contents[phase:], self.file_offset + phase
+            )
         return words
+
+    def write(self, offset: int, data: bytes) -> bytes | None:
+        """Change a copy of the contents; see ``MemoryImage.write``."""
+        size = min(len(data), len(self.contents) - offset)
+        if size <= 0:
+            return b""
+        if not self._is_copy:
+            if len(self.contents) > MAX_WRITABLE:
+                return None
+            self.contents = memoryview(bytearray(self.contents))
+            self._is_copy = True
+        before = bytes(self.contents[offset : offset + size])
+        self.contents[offset : offset + size] = data[:size]
+        for phase, words in self._words.items():
+            words.show(self.contents[phase:])
+        return before
 
 
 class MemoryImage:
     """All buffers of the current submit."""
 
     def __init__(self) -> None:
+        #: By rising address, up to where the tree is made.
         self._starts: list[int] = []
         self._buffers: list[Buffer] = []
         #: The buffers in the order in which they were added.
         self._added: list[Buffer] = []
-        #: Searched instead once two buffers overlap, or one is empty.
+        #: Searched instead once two buffers overlap, or one is empty, or there are very many.
         self._tree: BufferTree | None = None
         #: Rises with every change; a key for whatever is derived from addresses.
         self.epoch = 0
         #: Rises when all buffers are dropped.
         self.drops = 0
+        #: Rises when buffers come or go, not when what they hold is written to.
+        self.layout = 0
 
     def clear(self) -> None:
         """Drop every buffer: a new submit starts."""
@@ -118,41 +154,50 @@ class MemoryImage:
         self._tree = None
         self.epoch += 1
         self.drops += 1
+        self.layout += 1
 
-    def add(self, gpuaddr: int, size: int, contents: memoryview) -> None:
-        """Add a buffer of ``size`` bytes.
+    def add(self, gpuaddr: int, size: int, contents: memoryview, file_offset: int = 0) -> None:
+        """Add a buffer of ``size`` bytes, whose contents lie at ``file_offset``.
 
         One that starts inside an existing one is dropped; one at the same address replaces its
         contents.
         """
         self.epoch += 1
+        self.layout += 1
         inside = self.find(gpuaddr)
-        position = bisect_right(self._starts, gpuaddr)
-        reaches_next = position < len(self._starts) and self._starts[position] < gpuaddr + size
         if inside is not None:
-            if inside.gpuaddr == gpuaddr:
-                inside.replace(size, contents)
-                if not size or reaches_next:
-                    self._search_tree()
+            if inside.gpuaddr != gpuaddr:
+                return
+            inside.replace(size, contents, file_offset)
+            if self._tree is None and (not size or self._reaches_next(gpuaddr, size)):
+                self._search_tree()
             return
-        buffer = Buffer(gpuaddr, size, contents)
-        again = position > 0 and self._starts[position - 1] == gpuaddr
-        self._starts.insert(position, gpuaddr)
-        self._buffers.insert(position, buffer)
+        buffer = Buffer(gpuaddr, size, contents, file_offset)
         self._added.append(buffer)
         if self._tree is not None:
             self._tree.insert(buffer)
-        elif not size or again or reaches_next:
+            return
+        position = bisect_right(self._starts, gpuaddr)
+        again = position > 0 and self._starts[position - 1] == gpuaddr
+        overlaps = not size or again or self._reaches_next(gpuaddr, size)
+        self._starts.insert(position, gpuaddr)
+        self._buffers.insert(position, buffer)
+        if overlaps or len(self._added) > _LISTED_BUFFERS:
             self._search_tree()
 
-    def _search_tree(self) -> None:
-        """From now on, search as the reference does: ranges overlap, or are empty."""
-        if self._tree is None:
-            from cffpy.capture.buffer_tree import BufferTree
+    def _reaches_next(self, gpuaddr: int, size: int) -> bool:
+        position = bisect_right(self._starts, gpuaddr)
+        return position < len(self._starts) and self._starts[position] < gpuaddr + size
 
-            self._tree = BufferTree()
-            for buffer in self._added:
-                self._tree.insert(buffer)
+    def _search_tree(self) -> None:
+        """From now on, search as the reference does: ranges overlap, are empty, or are many."""
+        from cffpy.capture.buffer_tree import BufferTree
+
+        self._tree = BufferTree()
+        for buffer in self._added:
+            self._tree.insert(buffer)
+        self._starts.clear()
+        self._buffers.clear()
 
     def find(self, gpuaddr: int) -> Buffer | None:
         """The buffer that holds this address, or None. Address 0 is in no buffer."""
@@ -175,6 +220,19 @@ class MemoryImage:
         offset = gpuaddr - buffer.gpuaddr
         return buffer.words(offset & 3), offset >> 2
 
+    def write(self, gpuaddr: int, data: bytes) -> bytes | None:
+        """Change what the image has at an address, as the GPU would; the capture keeps its own.
+
+        Returns what was there, as far as it was captured (up to the end of one buffer); None where
+        the buffer has more than MAX_WRITABLE bytes and nothing is changed. A stream that runs in
+        the buffer already sees it from the buffer's second write on.
+        """
+        buffer = self.find(gpuaddr)
+        if buffer is None:
+            return b""
+        self.epoch += 1
+        return buffer.write(gpuaddr - buffer.gpuaddr, data)
+
     def remaining(self, gpuaddr: int) -> int:
         """Bytes from this address to the declared end of its buffer; 0 where there is none."""
         buffer = self.find(gpuaddr)
@@ -183,12 +241,16 @@ class MemoryImage:
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All buffers by rising address."""
-        return tuple(self._buffers)
+        if self._tree is None:
+            return tuple(self._buffers)
+        return tuple(sorted(self._added, key=lambda buffer: buffer.gpuaddr))
 
 
 def _as_dwords(contents: memoryview) -> memoryview:
     if sys.byteorder == "little":
         return contents.cast("I")
+    from array import array  # lazy: it brings in the package collections
+
     swapped = array("I", contents.tobytes())
     swapped.byteswap()
     return memoryview(swapped)

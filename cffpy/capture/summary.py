@@ -119,6 +119,7 @@ class _Collector:
         self.address = 0
         self.size = 0
         self.process: str | None = None
+        self._processes: set[str] = set()
         self.submit: SubmitSummary | None = None
         self.latest: dict[int, BufferSummary] = {}
         self.stream_count = 0
@@ -138,7 +139,7 @@ class _Collector:
             count = counts.get(section.type)
             if count is None:
                 count = counts[section.type] = SectionCount(section.type)
-            count.count += 1
+            count.count += section.count
             count.payload_bytes += len(section.payload)
             handler = by_number.get(section.type)
             if handler is not None:
@@ -153,7 +154,8 @@ class _Collector:
 
     def _command(self, section: Section) -> None:
         self.process = rd.text(section.payload)
-        if self.process not in self.summary.processes:
+        if self.process not in self._processes:
+            self._processes.add(self.process)
             self.summary.processes.append(self.process)
 
     def _gpu_address(self, section: Section) -> None:

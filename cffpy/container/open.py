@@ -18,6 +18,7 @@ import sys
 from cffpy.container.damage import Damage
 from cffpy.errors import ContainerError
 from cffpy.layout import BytesLike
+from cffpy.limits import limit as limit_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,11 @@ if TYPE_CHECKING:
         def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
 
 
-DEFAULT_MAX_BYTES = 4 << 30
+DEFAULT_MAX_BYTES = 1 << 30
+# Without CFFPY_MAX_BYTES, what is no larger than this is read in any case, and more only up to so
+# many times what is stored: bzip2 makes a gigabyte of a hundred bytes, which takes half a minute.
+_ALWAYS_READ = 256 << 20
+_MAX_RATIO = 4096
 _INPUT_STEP = 64 << 10  # bytes of compressed data taken at a time
 _OUTPUT_STEP = 1 << 20  # bytes that a decompressor may give out at a time
 _XZ_MEMORY = 512 << 20  # bytes; a hostile header may ask for 4 GiB
@@ -93,18 +98,21 @@ def open_capture(path: str) -> Content:
 
     Raises ContainerError if it cannot be read at all or is larger than CFFPY_MAX_BYTES.
     """
-    limit = _limit()
+    # without the variable, what is stored bounds what may come of it, too
+    limit = size_limit() if os.environ.get("CFFPY_MAX_BYTES") else None
     if path == "-":
-        name, stored = "standard input", _read_stream(limit)
+        name, stored = "standard input", _read_stream(size_limit())
     else:
         name, stored = path, _map_file(path)
     return open_bytes(stored, name, limit)
 
 
-def open_bytes(stored: BytesLike, name: str = "data", limit: int = DEFAULT_MAX_BYTES) -> Content:
+def open_bytes(stored: BytesLike, name: str = "data", limit: int | None = None) -> Content:
     """As ``open_capture``, for a file that is in memory already."""
     view = memoryview(stored)
     file_size = len(view)
+    if limit is None:
+        limit = min(DEFAULT_MAX_BYTES, max(_ALWAYS_READ, file_size * _MAX_RATIO))
     layers: list[str] = []
     damage: Damage | None = None
     while (layer := sniff_compression(view)) is not None and len(layers) < _MAX_LAYERS:
@@ -120,14 +128,9 @@ def open_bytes(stored: BytesLike, name: str = "data", limit: int = DEFAULT_MAX_B
     return Content(name, view, "+".join(layers) or "none", file_size, damage)
 
 
-def _limit() -> int:
-    chosen = os.environ.get("CFFPY_MAX_BYTES", "")
-    if not chosen:
-        return DEFAULT_MAX_BYTES
-    try:
-        return int(chosen, 0)
-    except ValueError:
-        raise ContainerError(f"CFFPY_MAX_BYTES is no number: {chosen!r}") from None
+def size_limit() -> int:
+    """The most bytes that a capture may have: CFFPY_MAX_BYTES. Raises CffpyError."""
+    return limit_of("CFFPY_MAX_BYTES", DEFAULT_MAX_BYTES)
 
 
 def sniff_compression(view: BytesLike) -> str | None:
@@ -149,7 +152,7 @@ def _map_file(path: str) -> BytesLike:
                 if os.fstat(file.fileno()).st_size == 0:
                     return b""
                 return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            return _read_all(file.readinto, path, _limit())
+            return _read_all(file.readinto, path, size_limit())
     except OSError as problem:
         raise ContainerError(f"{path}: {problem.strerror or problem}") from None
     except ValueError as problem:  # a NUL in the name

@@ -48,6 +48,11 @@ __all__ = (
 # The size field is signed for the reference: it stops at a negative one.
 _SIZE_LIMIT = 1 << 31
 
+# Zeros that are passed over at once: empty sections of type 0, in a file that was preallocated, or
+# in one that is to take time.
+_ZEROS = 4096
+_ZERO_BYTES = bytes(_ZEROS)
+
 # Sections among which a capture names its GPU, a buffer or a stream.
 _FIRST_SECTIONS = 16
 
@@ -58,19 +63,27 @@ class Section(Record):
     ``type`` is a plain number: compare it with ``SectionType``; unknown types pass through.
     """
 
-    __slots__ = ("offset", "payload", "type")
+    __slots__ = ("count", "offset", "payload", "type")
 
-    def __init__(self, section_type: int, offset: int, payload: memoryview) -> None:
+    def __init__(self, section_type: int, offset: int, payload: memoryview, count: int = 1) -> None:
         self.type = section_type
         self.offset = offset
         self.payload = payload
+        #: How many such sections stand here: more than one only of empty ones of type 0.
+        self.count = count
+
+    @property
+    def payload_offset(self) -> int:
+        """Where the payload begins in the decompressed file, in bytes."""
+        return self.offset + SECTION_HEADER.size
 
 
 def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterator[Section]:
     """The sections of ``data`` in order; what is wrong is appended to ``damage``.
 
     Resync markers are skipped. The last section may be cut short by the end of the file: it comes
-    with the payload that is there. A size with bit 31 set ends the file.
+    with the payload that is there. A size with bit 31 set ends the file. A long run of zeros, which
+    are empty sections, comes as one with a ``count``.
     """
     damage = [] if damage is None else damage
     view = memoryview(data)
@@ -89,6 +102,11 @@ def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterat
             message = f"{section_name(section_type)} with the impossible size {size:#x}"
             damage.append(Damage(start, message, reference_says_corrupt=True))
             return
+        if not size and not section_type and view[start : start + _ZEROS] == _ZERO_BYTES:
+            while view[offset : offset + _ZEROS] == _ZERO_BYTES:
+                offset += _ZEROS
+            yield Section(0, start, view[start:start], (offset - start) // header_size)
+            continue
         payload = view[offset : offset + size]
         if len(payload) < size:
             damage.append(Damage(start, _cut_short(section_type, size, len(payload))))

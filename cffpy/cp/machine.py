@@ -10,6 +10,7 @@ from __future__ import annotations
 from cffpy.c_numbers import signed32
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
+from cffpy.cp.nesting import Nesting
 from cffpy.cp.packets import NO_ROW, TABLE
 from cffpy.cp.segment import (
     BUDGET,
@@ -26,17 +27,10 @@ from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, HeaderMemo, next_packet
 from cffpy.regdb.database import Database
 
-#: Streams nested deeper than this are not followed. The hardware has 3 levels (ring, IB1, IB2);
-#: the reference crashes some levels later.
-MAX_DEPTH = 8
-
-#: Dwords that the streams within one submit may have in all, each counted as often as it runs.
-MAX_NESTED_DWORDS = 1 << 28
-
 _OPCODES = 128
 
 #: Registers of this range are banked: they may be written without waiting for the last draw.
-_BANKED = range(0x2000, 0x2400)
+BANKED = range(0x2000, 0x2400)
 
 #: What a segment costs besides its payload, in the same unit.
 _SEGMENT_COST = 1024
@@ -54,6 +48,8 @@ class Machine:
         self.headers = HeaderMemo()
         #: True where groups outlive a draw until somebody calls ``disable_groups``.
         self.keeps_groups = False
+        #: Whether any CP_SET_MARKER sets the mode, as for the reference, or those that name one.
+        self.heeds_every_marker = True
         #: Whether segments are recorded and replayed: faster, and the same.
         self.keeps_segments = True
         #: Whether IBs may run more than once, so that keeping their segments pays.
@@ -71,9 +67,11 @@ class Machine:
         self._trial_replayed = 0
         self._budget = BUDGET
         self._drops = -1
-        #: The streams that run now, outermost first: words, index of the first dword, number.
-        self._active: list[tuple[Words, int, int]] = []
-        self._nested_left = 0
+        #: The streams and blocks that run now, outermost first: words, first dword, dwords.
+        self.streams: list[tuple[Words, int, int]] = []
+        #: How many of these are blocks.
+        self.blocks = 0
+        self.nesting = Nesting()
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Decode for this GPU from now on."""
@@ -126,13 +124,24 @@ class Machine:
 
         ``is_group``: they are a draw-state group, not an IB.
         """
-        state, sink = self.state, self.sink
         if not self._may_enter(words, index, ndwords):
             return
-        self._active.append((words, index, ndwords))
-        state.draws[state.ib_level] = 0
+        self.state.draws[self.state.ib_level] = 0
+        if beyond := self._run(words, index, ndwords, level, is_group):
+            self.sink.overrun(beyond)
+
+    def run_block(self, words: Words, index: int, ndwords: int, level: int) -> int:
+        """Run a part of the current stream; by how many dwords its last packet ends behind it."""
+        self.blocks += 1
+        beyond = self._run(words, index, ndwords, level, is_group=False)
+        self.blocks -= 1
+        return beyond
+
+    def _run(self, words: Words, index: int, ndwords: int, level: int, is_group: bool) -> int:
+        state, sink = self.state, self.sink
+        self.streams.append((words, index, ndwords))
         headers, data, captured = self.headers, words.data, words.count
-        handlers = self._handlers
+        registers, rewritten, handlers = state.registers, state.rewritten, self._handlers
         watched = sink.wants_packet_start
         keeps_segments = self.keeps_segments and (is_group or self.streams_repeat)
         may_start = keeps_segments
@@ -150,11 +159,17 @@ class Machine:
             kind, number, size = headers[data[index]]
             if kind == REGISTERS:
                 values = data[index + 1 : index + size].tolist()
-                untold = sink.write(number, values, level + 1)
+                untold = sink.write(number, values, words, index, level + 1)
                 if untold == EACH_REGISTER:
                     self.write_registers(number, values, level + 2)
                 else:
-                    self._store(number, values)
+                    register = number
+                    for value in values:
+                        registers[register] = value
+                        rewritten.add(register)
+                        register += 1
+                    if self._recorder is not None:
+                        self._recorder.write(number, values)
                 if untold != NOTHING:
                     sink.write_done(words, index, size, level + 1)
             elif kind == OPCODE:
@@ -164,16 +179,19 @@ class Machine:
                 payload = Payload(words, index + 1, size - 1)
                 sink.packet(number, payload, level)
                 if handler is not None:
-                    handler(self, payload, level + 1)
-                    if is_effect and self._recorder is not None:
+                    apart = handler(self, payload, level + 1)
+                    if apart:
+                        index += apart
+                        left -= apart
+                    elif is_effect and self._recorder is not None:
                         self._recorder.effects.append((handler, payload, level + 1))
                 sink.packet_done(number, payload, level + 1)
             elif kind == BAD:
                 self.break_segment()
                 sink.bad_header(data[index])
                 if not self.is_64bit:
-                    self._active.pop()
-                    return
+                    self.streams.pop()
+                    return 0
                 size = next_packet(data, index, min(index + left, captured)) - index
                 if index + size >= captured:
                     size = left
@@ -192,27 +210,14 @@ class Machine:
                     self.break_segment()
                     may_start = True
         self.break_segment()
-        self._active.pop()
-        if left < 0:
-            sink.overrun(-left)
+        self.streams.pop()
+        return max(0, -left)
 
     def _may_enter(self, words: Words, index: int, ndwords: int) -> bool:
-        """Whether a stream is run: not within itself, not too deep, not after endless others.
-
-        None of this happens in a sound capture; the reference crashes or runs on for ever.
-        """
-        if not self._active:
-            self._nested_left = MAX_NESTED_DWORDS
-            return True
-        address = words.address + index * 4
-        if len(self._active) >= MAX_DEPTH or (words, index, ndwords) in self._active:
-            self.sink.refused(address, "are nested too deeply")
-            return False
-        self._nested_left -= min(ndwords, max(0, words.count - index))
-        if self._nested_left < 0:
-            self.sink.refused(address, "come after too many others of this submit")
-            return False
-        return True
+        reason = self.nesting.refusal(self.streams, self.blocks, words, index, ndwords)
+        if reason is not None:
+            self.sink.refused(words.address + index * 4, reason)
+        return reason is None
 
     # -- segments ---------------------------------------------------------------------------
 
@@ -309,7 +314,7 @@ class Machine:
         recorder = self._recorder
         self.sink.begin_registers()
         for value in values:
-            if state.needs_wfi and register not in _BANKED:
+            if state.needs_wfi and register not in BANKED:
                 self.sink.write_without_wfi(register)
             registers[register] = value
             rewritten.add(register)
@@ -317,26 +322,6 @@ class Machine:
                 recorder.registers[register] = value
             tell(register, value, level)
             register += 1
-
-    def complains(self, register: int, count: int) -> bool:
-        """Whether writing these registers now lacks a wait-for-idle after the last draw."""
-        banked = register >= _BANKED.start and register + count <= _BANKED.stop
-        return self.state.needs_wfi and not banked
-
-    def _store(self, register: int, values: list[int]) -> None:
-        """Write consecutive registers that the sink knows of already."""
-        state = self.state
-        if len(values) == 1:
-            state.registers[register] = values[0]
-            state.rewritten.add(register)
-            if self._recorder is not None:
-                self._recorder.registers[register] = values[0]
-            return
-        written = dict(zip(range(register, register + len(values)), values, strict=True))
-        state.registers.update(written)
-        state.rewritten.update(written)
-        if self._recorder is not None:
-            self._recorder.registers.update(written)
 
     # -- draw-state groups ------------------------------------------------------------------
 

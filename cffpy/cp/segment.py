@@ -106,6 +106,11 @@ class Recorder:
         self.guards: dict[int, int] = {}
         self.effects: list[Effect] = []
 
+    def write(self, register: int, values: list[int]) -> None:
+        """Consecutive registers were written."""
+        for written, value in enumerate(values, register):
+            self.registers[written] = value
+
     def read(self, register: int, value: int) -> None:
         """A register was read to make text."""
         if register not in self.registers:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 COMPOSITORS = ("fdperf", "chrome", "surfaceflinger", "X")
 
 
+def is_compositor(process: str) -> bool:
+    """Whether a process of this name is one of them."""
+    return process.startswith(COMPOSITORS)
+
+
 class Session:
     """A machine over captures, and what it needs. ``complain`` takes a line of warning."""
 
@@ -84,8 +89,11 @@ class Session:
         self._sink.submit(record)
         self.machine.run_submit(record.gpuaddr, record.ndwords)
 
-    def run(self, content: Content) -> list[Damage]:
-        """Run all submits of a file but those of compositors; the damage that was met."""
+    def run(self, content: Content, skips: Callable[[str], bool] = is_compositor) -> list[Damage]:
+        """Run a file's submits; the damage that was met.
+
+        ``skips``: whether the submits of the process of this name are passed over.
+        """
         damage: list[Damage] = []
         skipped = False
         self.start_file()
@@ -95,7 +103,7 @@ class Session:
                     self.submit(record)
             elif isinstance(record, Text):
                 if record.type == SectionType.CMD:
-                    skipped = record.text.startswith(COMPOSITORS)
+                    skipped = skips(record.text)
             elif not self.identified:
                 self.identify(record)
         return damage if content.damage is None else [*damage, content.damage]

@@ -63,15 +63,24 @@ class Payload:
 class Draw(Record):
     """A draw, blit, dispatch or resolve event. ``name`` is the packet's name."""
 
-    __slots__ = ("counted", "label", "name", "num_indices")
+    __slots__ = ("counted", "label", "name", "num_indices", "values")
 
-    def __init__(self, name: str, label: str | None, num_indices: int, counted: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        label: str | None,
+        num_indices: int,
+        counted: bool,
+        values: tuple[int, ...] = (),
+    ) -> None:
         self.name = name
         #: Primitive type, kind of blit, "compute", or "EVENT:<name>", as the reference labels it.
         self.label = label
         self.num_indices = num_indices
         #: False for a draw without indices: it is not counted and has no register summary.
         self.counted = counted
+        #: The packet's values by its layout; of CP_DRAW_INDX and CP_DRAW_INDX_2 only.
+        self.values = values
 
     @property
     def is_compute(self) -> bool:
@@ -143,10 +152,11 @@ class Sink:
 
     # -- register writes --------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], level: int) -> int:
+    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         """A packet (of type 0 or 4) writes ``values`` to the registers from ``register`` on.
 
-        Returns what is still to be told: EACH_REGISTER, WRITE_DONE or NOTHING.
+        Its header is at ``index`` of ``words``. Returns what is still to be told: EACH_REGISTER,
+        WRITE_DONE or NOTHING.
         """
         return EACH_REGISTER
 
@@ -195,6 +205,23 @@ class Sink:
         """CP_REG_RMW, before it is stored."""
 
     # -- nested streams ---------------------------------------------------------------------
+
+    def conditional_block(
+        self, name: str, payload: Payload, ndwords: int, level: int
+    ) -> bool | None:
+        """The packet ``name`` makes the ``ndwords`` behind it conditional.
+
+        None: run them like any other packets, as the reference does. True: run them as a block of
+        their own; False: the same, but on a copy of the state that is dropped behind the block,
+        all but the count of draws.
+        """
+        return None
+
+    def conditional_block_done(self) -> None:
+        """The end of a block for which ``conditional_block`` was True or False."""
+
+    def alternative_block(self, begins: bool) -> None:
+        """Behind a block that was not executed, what is executed in its place begins or ends."""
 
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
         """CP_INDIRECT_BUFFER: descend?"""

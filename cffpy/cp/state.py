@@ -17,6 +17,9 @@ GROUP_DISABLE, GROUP_DISABLE_ALL, GROUP_LOAD_IMMEDIATE = 2, 4, 8
 
 GROUP_COUNT = 32
 
+#: Levels of streams for which draws are counted.
+MOST_DRAW_LEVELS = 16
+
 
 class DrawStateGroup:
     """A draw-state group that waits for the next draw. ``ndwords`` at ``gpuaddr``."""
@@ -31,6 +34,40 @@ class DrawStateGroup:
         self.flags = flags
         self.ndwords = ndwords
         self.gpuaddr = gpuaddr
+
+
+class Overlay(dict[int, int]):
+    """Registers over others: what is written stays here, what is not here is read from below."""
+
+    def __init__(self, below: dict[int, int]) -> None:
+        super().__init__()
+        self._below = below
+        #: Registers that are not known any more, whatever is below.
+        self._gone: set[int] = set()
+
+    def __missing__(self, register: int) -> int:
+        if register in self._gone:
+            raise KeyError(register)
+        return self._below[register]
+
+    def __contains__(self, register: object) -> bool:
+        if super().__contains__(register):
+            return True
+        return register not in self._gone and register in self._below
+
+    def get(self, register: int, default: int | None = None) -> int | None:  # type: ignore[override]
+        """The register's value, here or below."""
+        value = super().get(register)
+        if value is not None:
+            return value
+        return default if register in self._gone else self._below.get(register, default)
+
+    def pop(self, register: int, default: int | None = None) -> int | None:  # type: ignore[override]
+        """Forget a register here; its value, or ``default``. Below, it stays."""
+        value = self.get(register, default)
+        super().pop(register, None)
+        self._gone.add(register)
+        return value
 
 
 class CpState:
@@ -74,12 +111,26 @@ class CpState:
         #: Nesting of indirect buffers and draw-state groups; 0 is the submit's own stream.
         self.ib_level = 0
         #: Draws since the stream at each level began.
-        self.draws = [0] * 16
+        self.draws = [0] * MOST_DRAW_LEVELS
         #: Draws, blits and dispatches of this file so far.
         self.draw_count = 0
 
         #: The bin's rectangle as last told: left, top, right, bottom.
         self.bin_rectangle = (0, 0, 0, 0)
+
+    def fork(self) -> CpState:
+        """A state to go on from here without changing this one.
+
+        It is made at once, however many registers there are. It does not know which of them were
+        written.
+        """
+        other = CpState()
+        for name in self.__slots__:
+            value = getattr(self, name)
+            setattr(other, name, value.copy() if isinstance(value, list) else value)
+        other.registers = Overlay(self.registers)
+        other.written_before, other.rewritten = set(), set()
+        return other
 
     def start_file(self) -> None:
         """Clear what a file's start, and its first accepted GPU id, clear."""

@@ -2,8 +2,8 @@
 """Where branches are in a program's data, for its labels.
 
 The data of a program reach to the end of their buffer, and the reference looks for branches in all
-of them. Programs of one buffer thus end alike: what was found in the last one is kept by distance
-from the end, and only what stands before it is searched anew.
+of them. Programs of one buffer thus end alike: what was found in the last data of a few buffers is
+kept by distance from the end, and only what stands before it is searched anew.
 """
 
 from __future__ import annotations
@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 #: Words that are remembered at most.
 _WORDS = 1 << 16
 
+#: Buffers whose last data are remembered: programs of several stages alternate.
+_BUFFERS = 4
+
+
+class _Searched:
+    """Data, and the branches in them."""
+
+    __slots__ = ("branches", "data")
+
+    def __init__(self, data: bytes, branches: list[tuple[int, Branch]]) -> None:
+        self.data = data
+        #: (Words from the branch to the end of the data, itself included; branch), first ones last.
+        self.branches = branches
+
 
 class BranchFinder:
     """Finds branches. ``branch_of`` tells of a word that may be one (``word & mask == match``)."""
@@ -29,18 +43,15 @@ class BranchFinder:
         self._match = match
         self._branch_of = branch_of
         self._known: dict[int, Branch | None] = {}
-        self._searched = b""
-        #: (Words from the branch to the end of the data, itself included; branch), first ones last.
-        self._found: list[tuple[int, Branch]] = []
+        #: The one that was used last comes first.
+        self._searched: list[_Searched] = []
 
     def targets(self, data: bytes) -> tuple[set[int], set[int]]:
         """Indices that branches and calls lead to, of those inside ``data`` (whole words)."""
         count = len(data) // 8
-        if not self._searched.endswith(data):
-            self._search(data, count)
         labels: set[int] = set()
         calls: set[int] = set()
-        for distance, (target, relative, call) in self._found:
+        for distance, (target, relative, call) in self._search(data, count).branches:
             if distance > count:
                 break
             if relative:
@@ -49,17 +60,34 @@ class BranchFinder:
                 (calls if call else labels).add(target)
         return labels, calls
 
-    def _search(self, data: bytes, count: int) -> None:
-        before = len(self._searched) // 8
-        if not before or not data.endswith(self._searched):
-            before = 0
-            self._found = []
-        self._searched = data
-        words = struct.unpack_from(f"<{count - before}Q", data)
+    def _search(self, data: bytes, count: int) -> _Searched:
+        """The branches in ``data``, and maybe in what comes before them."""
+        alike = [
+            searched
+            for searched in self._searched
+            if searched.data.endswith(data) or data.endswith(searched.data)
+        ]
+        if alike:
+            searched = max(alike, key=lambda searched: len(searched.data))
+            self._searched.remove(searched)
+        else:
+            searched = _Searched(b"", [])
+            del self._searched[_BUFFERS - 1 :]
+        self._searched.insert(0, searched)
+        if len(searched.data) < len(data):
+            self._extend(searched, data, count)
+        return searched
+
+    def _extend(self, searched: _Searched, data: bytes, count: int) -> None:
+        """Search ``data``, which end with what was searched before."""
+        words = struct.unpack_from(f"<{count - len(searched.data) // 8}Q", data)
+        searched.data = data
         branches = {word: branch for word in set(words) if (branch := self._branch(word))}
         if branches:
             places = [index for index, word in enumerate(words) if word in branches]
-            self._found += [(count - index, branches[words[index]]) for index in reversed(places)]
+            searched.branches += [
+                (count - index, branches[words[index]]) for index in reversed(places)
+            ]
 
     def _branch(self, word: int) -> Branch | None:
         if word & self._mask != self._match:

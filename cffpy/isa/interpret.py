@@ -7,7 +7,6 @@ equal. What the language means: register_db/isa/README.md; Mesa: isaspec's decod
 
 from __future__ import annotations
 
-import math
 import struct
 
 from cffpy.isa.expression import evaluate, wrap
@@ -32,9 +31,8 @@ def float_text(bits: int, width: int) -> str:
         value = struct.unpack("<e", struct.pack("<H", bits & 0xFFFF))[0]
     else:
         value = struct.unpack("<f", struct.pack("<I", bits & 0xFFFFFFFF))[0]
-    if math.isnan(value):
-        return "-nan" if bits >> (width - 1) & 1 else "nan"
-    return f"{value:f}"
+    text = f"{value:f}"
+    return "-nan" if text == "nan" and bits >> (width - 1) & 1 else text
 
 
 def sign_extend(value: int, width: int) -> int:

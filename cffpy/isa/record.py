@@ -140,13 +140,14 @@ def follow_registers(events: Events, state: RegisterState) -> tuple[Maxima, Regi
             component = number << 2 | value
             if repeated:
                 component += repeat
-            if file == _FILE_CONST:
-                most_const = max(most_const, component)
-            elif file == _FILE_GPR:
-                if half:
-                    most_half = max(most_half, component)
-                else:
-                    most_full = max(most_full, component)
+            if file == _FILE_GPR:
+                if not half:
+                    if component > most_full:
+                        most_full = component
+                elif component > most_half:
+                    most_half = component
+            elif file == _FILE_CONST and component > most_const:
+                most_const = component
             half = repeated = False
             file = number = 0
     return (most_half, most_full, most_const), (half, repeated, file, number)

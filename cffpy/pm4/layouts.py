@@ -84,6 +84,33 @@ COMPUTE_CHECKPOINT = Layout(
     u32("7", optional=True),
 )
 
+COND_REG_EXEC = Layout(
+    "CP_COND_REG_EXEC",
+    word(
+        "0",
+        bits("PRED_BIT", 18, 22),
+        bits("BINNING", 25),
+        bits("GMEM", 26),
+        bits("SYSMEM", 27),
+        bits("MODE", 28, 31),
+    ),
+    word("1", bits("DWORDS_1", 0, 23)),
+    word("2", bits("DWORDS_2", 0, 23), optional=True),
+)
+REG_TEST = Layout(
+    "CP_REG_TEST",
+    word(
+        "0",
+        bits("REG", 0, 17),
+        bits("SOURCE", 18),
+        bits("BIT", 20, 24),
+        bits("PRED_BIT", 26, 30),
+    ),
+)
+COND_EXEC = Layout(
+    "CP_COND_EXEC", u64("ADDR0"), u64("ADDR1"), u32("REF"), word("5", bits("DWORDS", 0, 23))
+)
+
 # -- draw state -----------------------------------------------------------------------------------
 
 _GROUP_WORD = word(
@@ -183,6 +210,28 @@ DRAW_INDX_INDIRECT_32 = Layout(
     u32("MAX_INDICES"),
     u32("INDIRECT"),
 )
+
+#: OPCODE of CP_DRAW_INDIRECT_MULTI (a6xx_draw_indirect_opcode); "count": it is in memory, too.
+INDIRECT_MULTI_NORMAL, INDIRECT_MULTI_INDEXED, INDIRECT_MULTI_COUNT_INDEXED = 2, 4, 7
+INDIRECT_MULTI = Layout(
+    "CP_DRAW_INDIRECT_MULTI",
+    u32("0"),
+    u32("1"),
+    u32("DRAW_COUNT"),
+    u64("INDIRECT"),
+    u32("STRIDE"),
+)
+INDIRECT_MULTI_INDEXED_DRAWS = Layout(
+    "CP_DRAW_INDIRECT_MULTI (indexed)",
+    u32("0"),
+    u32("1"),
+    u32("DRAW_COUNT"),
+    u64("INDEX"),
+    u32("MAX_INDICES"),
+    u64("INDIRECT"),
+    u32("STRIDE"),
+)
+
 SET_BIN = Layout(
     "CP_SET_BIN",
     u32("0"),
@@ -190,12 +239,23 @@ SET_BIN = Layout(
     word("2", bits("X2", 0, 15), bits("Y2", 16, 31)),
 )
 
+SET_BIN_DATA5 = Layout(
+    "CP_SET_BIN_DATA5",
+    word("0", bits("VSC_SIZE", 16, 21), bits("VSC_N", 22, 26)),
+    u64("BIN_DATA_ADDR"),
+    u64("BIN_SIZE_ADDRESS"),
+    u64("BIN_PRIM_STRM", optional=True),
+)
+PSEUDO_REGISTER = Layout("CP_SET_PSEUDO_REG", word("0", bits("PSEUDO_REG", 0, 10)), u64("ADDRESS"))
+
 # -- registers and memory -------------------------------------------------------------------------
 
 REG_RMW = Layout("CP_REG_RMW", word("0", bits("DST_REG", 0, 15)), u32("SRC0"), u32("SRC1"))
 REG_TO_MEM = Layout(
     "CP_REG_TO_MEM", word("0", bits("REG", 0, 15), bits("CNT", 19, 28)), u64("DEST")
 )
+MEM_TO_REG = Layout("CP_MEM_TO_REG", word("0", bits("REG", 0, 17), bits("CNT", 19, 29)))
+SCRATCH_TO_REG = Layout("CP_SCRATCH_TO_REG", word("0", bits("REG", 0, 17), bits("CNT", 24, 26)))
 REG_WRITE = Layout("CP_REG_WRITE", u32("TRACKER"), word("1", bits("REG", 0, 15)), u32("VALUE"))
 WIDE_REG_WRITE = Layout("CP_WIDE_REG_WRITE", word("0", bits("REG", 0, 15)))
 SET_CONSTANT = Layout(
@@ -222,3 +282,11 @@ IM_LOAD_IMMEDIATE = Layout(
     u32("SHADER_TYPE"),
     word("1", bits("SIZE", 0, 15), bits("START", 16, 31)),
 )
+
+# -- names ----------------------------------------------------------------------------------------
+
+#: Packets that the database describes under the name of another.
+PACKET_DOMAINS = {
+    "CP_LOAD_STATE6_FRAG": "CP_LOAD_STATE6",
+    "CP_LOAD_STATE6_GEOM": "CP_LOAD_STATE6",
+}

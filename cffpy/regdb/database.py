@@ -47,7 +47,7 @@ class Found(Record):
     @property
     def name(self) -> str:
         """The plain name, e.g. ``RB_MRT[0x1].CONTROL``."""
-        return "".join(_plain(part) for part in self.parts)
+        return "".join([_plain(part) for part in self.parts])
 
 
 class Database:
@@ -60,6 +60,8 @@ class Database:
         self._packed_enums: Mapping[str, bytes] = generation["enums"]
         self._domains: dict[str, DomainRow | None] = {}
         self._enums: dict[str, tuple[ValueRow, ...]] = {}
+        #: Enum -> number -> its values.
+        self._numbered: dict[str, dict[int | None, list[ValueRow]]] = {}
         self._registers: dict[int, Found | None] = {}
         self._offsets: dict[str, int] = {}
         self._by_name: dict[str, dict[str, list[ElementRow]]] = {}
@@ -116,8 +118,13 @@ class Database:
 
     def enum_name(self, enum: str, number: int, variants: Variants) -> str | None:
         """The first value of the enum that has this number in the current variants, or None."""
-        for name, value, condition in self.enum(enum):
-            if value == number and (condition is None or holds(condition, variants)):
+        numbered = self._numbered.get(enum)
+        if numbered is None:
+            numbered = self._numbered[enum] = {}
+            for row in self.enum(enum):
+                numbered.setdefault(row[1], []).append(row)
+        for name, _, condition in numbered.get(number, ()):
+            if condition is None or holds(condition, variants):
                 return name
         return None
 

@@ -43,7 +43,7 @@ def test_buffers_accumulate_until_the_first_address_behind_a_stream() -> None:
     assert found == [
         (Submit(0, 0x1000, 1), [0x1000, 0x2000]),
         (Submit(1, 0x2000, 2), [0x1000, 0x2000]),
-        (Submit(2, 0x1000, 1), [0x3000, 0x4000]),
+        (Submit(2, 0x1000, 1, submit=1), [0x3000, 0x4000]),
     ]
 
 
@@ -77,7 +77,7 @@ def test_addresses_are_64_bits_wide_where_the_section_has_them() -> None:
     )
     assert found == [
         (Submit(0, 0x1_0000_1000, 3), [0x1_0000_1000]),
-        (Submit(1, 0x1000, 3), [0x1000]),
+        (Submit(1, 0x1000, 3, submit=1), [0x1000]),
     ]
 
 
@@ -126,3 +126,30 @@ def test_a_section_cut_short_gives_a_buffer_of_what_is_there() -> None:
             assert place is not None
             assert place[0].count == (16 - cut) // 4
             assert image.remaining(0x1000) == 16
+
+
+def test_streams_that_see_the_same_buffers_are_one_submit() -> None:
+    buffers = buffer_sections(0x1000, bytes(4))
+    stream = command_stream_section(0x1000, 1)
+    found = records(gpu_id_section(630), *buffers, stream, stream, *buffers, *buffers, stream)
+    submits = [record for record, _ in found if isinstance(record, Submit)]
+    assert [(one.number, one.submit) for one in submits] == [(0, 0), (1, 0), (2, 1)]
+    bare = [record for record, _ in records(stream, gpu_id_section(630), stream)]
+    assert [one.submit for one in bare if isinstance(one, Submit)] == [0, 0]
+
+
+def test_buffers_know_their_place_in_the_file() -> None:
+    contents = [b"one!", b"two!two!", b"three..."]
+    sections = [
+        section
+        for at, part in enumerate(contents, 1)
+        for section in buffer_sections(0x1000 * at, part)
+    ]
+    data = capture_bytes([gpu_id_section(630), *sections, command_stream_section(0x1000, 1)])
+    image = MemoryImage()
+    (found,) = [
+        [(buffer.gpuaddr, buffer.file_offset) for buffer in image.buffers]
+        for record in read_records(iter_sections(data), image)
+        if isinstance(record, Submit)
+    ]
+    assert found == [(0x1000 * at, data.index(part)) for at, part in enumerate(contents, 1)]

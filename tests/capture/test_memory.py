@@ -309,3 +309,55 @@ def test_buffers_apart_are_found_by_any_search(slots: list[tuple[int, int]], tre
         for at in range(70)
     }
     check_look_ups(image, scanned)
+
+
+def test_writing_changes_a_copy() -> None:
+    original = bytearray(range(16))
+    image = MemoryImage()
+    image.add(0x1000, 16, memoryview(original), 0x80)
+    words, _ = image.place(0x1000) or pytest.fail("not found")
+    shifted, _ = image.place(0x1001) or pytest.fail("not found")
+    assert words.hex(1, 1) == "07060504"
+    epoch = image.epoch
+    assert image.write(0x1004, b"\xaa\xbb\xcc\xdd") == bytes([4, 5, 6, 7])
+    assert image.epoch > epoch
+    assert words.get(1) == 0xDDCCBBAA
+    assert words.hex(1, 1) == "ddccbbaa"
+    assert words.bytes(1, 1) == b"\xaa\xbb\xcc\xdd"
+    assert shifted.get(0) == 0xAA030201
+    assert words.file_offset == 0x80
+    assert original == bytes(range(16))
+    image.add(0x1000, 16, memoryview(original))
+    assert (image.place(0x1004) or pytest.fail("not found"))[0].get(1) == 0x07060504
+
+
+def test_writing_ends_with_the_buffer() -> None:
+    image = MemoryImage()
+    image.add(0x1000, 8, memoryview(bytes(8)))
+    assert image.write(0x1006, b"abcd") == b"\0\0"
+    assert image.write(0x1008, b"a") == b""
+    assert image.write(0x2000, b"a") == b""
+    words, _ = image.place(0x1000) or pytest.fail("not found")
+    assert words.bytes(0, 9) == b"\0\0\0\0\0\0ab"
+
+
+def test_large_buffers_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cffpy.capture.memory.MAX_WRITABLE", 4)
+    image = MemoryImage()
+    image.add(0x1000, 8, memoryview(bytes(8)))
+    assert image.write(0x1000, b"a") is None
+
+
+def test_file_offsets_of_words() -> None:
+    image = MemoryImage()
+    image.add(0x1000, 16, memoryview(bytes(16)), 0x500)
+    for address in (0x1000, 0x1004, 0x1007):
+        place = image.place(address)
+        assert place is not None
+        words, index = place
+        assert words.file_offset + 4 * index == 0x500 + address - 0x1000
+        assert words.address + 4 * index == address
+    image.add(0x1000, 8, memoryview(bytes(8)), 0x900)
+    place = image.place(0x1004)
+    assert place is not None
+    assert (place[0].file_offset, place[1]) == (0x900, 1)

@@ -188,9 +188,10 @@ def test_limit_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("CFFPY_MAX_BYTES", "0x1000")
     with pytest.raises(ContainerError, match="more than 4096 bytes"):
         open_capture(str(path))
-    monkeypatch.setenv("CFFPY_MAX_BYTES", "much")
-    with pytest.raises(ContainerError, match="no number"):
-        open_capture(str(path))
+    for wrong in ("much", "0", "-1"):
+        monkeypatch.setenv("CFFPY_MAX_BYTES", wrong)
+        with pytest.raises(CffpyError, match="CFFPY_MAX_BYTES is no"):
+            open_capture(str(path))
 
 
 def test_layers_are_bounded() -> None:

@@ -178,3 +178,17 @@ def test_a_capture_is_known_by_its_first_sections(samples: Path) -> None:
 @pytest.mark.parametrize("data", [b"", bytes(4096), b"\x0d\0\0\0\5\0\0\0630..", b"\x63\0\0\0" * 9])
 def test_what_is_no_capture(data: bytes) -> None:
     assert not rd.looks_like_capture(data)
+
+
+@pytest.mark.parametrize("zeros", [4095, 4096, 4104, 100_000, 100_001, 100_007])
+def test_a_long_run_of_zeros_is_one_section_that_counts(zeros: int) -> None:
+    damage: list[rd.Damage] = []
+    data = capture_bytes([gpu_id_section(540)]) + bytes(zeros)
+    assert sum(section.count for section in rd.iter_sections(data, damage)) == 1 + zeros // 8
+    assert len(damage) == bool(zeros % 8)
+    empty = zeros // 8
+    found = list(rd.iter_sections(bytes(empty * 8) + capture_bytes([gpu_id_section(630)])))
+    assert rd.gpu_id(found[-1].payload) == 630
+    assert found[-1].offset == empty * 8
+    assert sum(section.count for section in found) == empty + 1
+    assert len(found) < 1000

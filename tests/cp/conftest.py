@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from cffpy.capture.gpu import guess
-from cffpy.capture.memory import MemoryImage
+from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
 from cffpy.cp.sink import EACH_REGISTER, Draw, Payload, Sink
@@ -47,7 +47,7 @@ class RecordingSink(Sink):
     def refused(self, gpuaddr: int, reason: str) -> None:
         self.heard.append(("refused", gpuaddr, reason))
 
-    def write(self, register: int, values: list[int], level: int) -> int:
+    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         self.heard.append(("write", register, values, level))
         return EACH_REGISTER
 

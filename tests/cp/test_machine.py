@@ -66,7 +66,7 @@ def test_indirect_buffers(run, packets) -> None:
 def test_a_stream_that_calls_itself_ends(run, packets) -> None:
     call = packets.type7(0x3F, 0x100000, 0, 4)
     done = run(630, call)
-    assert done.sink.of("refused") == [("refused", 0x100000, "are nested too deeply")]
+    assert done.sink.of("refused") == [("refused", 0x100000, "call themselves")]
     assert done.state.ib_level == 0
 
 

@@ -138,6 +138,27 @@ def test_labels_come_from_all_data_even_behind_the_end():
     assert "jump" not in "".join(shown)
 
 
+def test_labels_of_programs_that_share_buffers():
+    """What was searched for one program is used for others, in any order."""
+    rng = random.Random(7)
+    words = [
+        NOP,
+        NOP,
+        END,
+        MOV,
+        BAD,
+        CALL | 2,
+        *(JUMP | (offset & 0xFFFFFFFF) for offset in (-3, 1, 4)),
+    ]
+    buffers = [[rng.choice(words) for _ in range(40)] for _ in range(5)]
+    buffers += [[NOP] * 10, [*buffers[0], *buffers[1]], []]
+    disassembler = Ir3Disassembler(6)
+    for _ in range(200):
+        buffer = rng.choice(buffers)
+        data = pack(*buffer[rng.randint(0, len(buffer)) :])
+        assert disassembler.disassemble(data, 0) == Ir3Disassembler(6).disassemble(data, 0)
+
+
 def test_a_target_outside_shows_its_offset():
     assert text_of(lines(JUMP | 0xFFFFFFFF)[0]) == "jump #-1"
     assert text_of(lines(JUMP | 1)[0]) == "jump #1"

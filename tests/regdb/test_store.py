@@ -68,7 +68,7 @@ def test_touched_file_is_not_compiled_anew(cache, edition, compilations):
     assert len(compilations) == 1
 
 
-@pytest.mark.parametrize("damage", [b"", b"CFFPYDB2", None])
+@pytest.mark.parametrize("damage", [b"", b"CFFPYDB3", None])
 def test_damaged_cache_is_compiled_anew(cache, edition, compilations, damage):
     directory = edition(a6xx=A6XX)
     before = store.load(directory, "A6XX")

@@ -9,6 +9,7 @@ the sink of a draw or descends into a stream ends the segment that is recorded b
 from __future__ import annotations
 
 from cffpy.cp.packets.compute import cp_exec_cs, cp_exec_cs_indirect, cp_run_opencl
+from cffpy.cp.packets.conditional import cp_cond_exec, cp_cond_reg_exec
 from cffpy.cp.packets.draw import (
     cp_blit,
     cp_draw_auto,
@@ -55,7 +56,8 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
-    Handler = Callable[[Machine, Payload, int], None]
+    #: What it returns, if anything: how many dwords behind the packet ran within it.
+    Handler = Callable[[Machine, Payload, int], int | None]
 
 
 class Row(Record):
@@ -99,6 +101,8 @@ TABLE = {
     "CP_RUN_OPENCL": Row(cp_run_opencl),
     "CP_EVENT_WRITE": Row(cp_event_write),
     "CP_EVENT_WRITE7": Row(cp_event_write),
+    "CP_COND_EXEC": Row(cp_cond_exec),
+    "CP_COND_REG_EXEC": Row(cp_cond_reg_exec),
     "CP_MEM_WRITE": Row(cp_mem_write),
     "CP_SET_CONSTANT": Row(cp_set_constant),
     "CP_REG_RMW": Row(cp_reg_rmw),

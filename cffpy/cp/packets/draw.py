@@ -27,11 +27,12 @@ def cp_draw_indx_2(machine: Machine, payload: Payload, level: int) -> None:
 
 def _draw_indx(machine: Machine, name: str, payload: Payload, level: int) -> None:
     state = machine.state
-    _, primitive, _, _, _, num_indices, _, _ = payload.read(DRAW_INDX)
+    values = payload.read(DRAW_INDX)
+    _, primitive, _, _, _, num_indices, _, _ = values
     label = machine.enum_name(_PRIMITIVES, primitive)
     counted = num_indices > 0
     machine.break_segment()
-    machine.sink.draw(Draw(name, label, num_indices, counted), payload, level)
+    machine.sink.draw(Draw(name, label, num_indices, counted, values), payload, level)
     state.draws[state.ib_level] += 1
     if counted:
         state.finish_draw()

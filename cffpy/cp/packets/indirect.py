@@ -60,6 +60,8 @@ def _run_blocks(
             break
         machine.sink.numbered_stream(name, number, level)
         machine.run(words, index, ndwords, level)
+        if machine.nesting.is_exhausted(len(machine.streams) - machine.blocks):
+            break
         index += ndwords
     machine.state.ib_level -= 1
 

@@ -22,12 +22,24 @@ _ENABLE_MASKS = {
 }
 
 
+#: With this bit a marker is not about the render mode (adreno_pm4.xml: SET_IFPC_MODE).
+_OTHER_MARKER = 0x100
+
+
+def names_mode(marker: int) -> bool:
+    """Whether the first dword of a CP_SET_MARKER sets the render mode."""
+    return bool(marker & 0xF) and not marker & _OTHER_MARKER
+
+
 def cp_set_marker(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_MARKER: the render mode, and with it which draw-state groups are loaded.
 
-    The mode is bits 3:0 even where bit 8 says that they mean something else (cp_set_marker).
+    For the reference the mode is bits 3:0 even where bit 8 says that they mean something else
+    (cp_set_marker), or where they are 0 and other bits are what the packet is about.
     """
     marker = payload[0] & 0xF
+    if not machine.heeds_every_marker and not names_mode(payload[0]):
+        return
     mode = machine.enum_name("a6xx_marker", marker)
     state = machine.state
     state.render_mode = f"0x{marker:x}" if mode is None else mode

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""Debug markers: CP_NOP packets in which a driver leaves text (turnip, freedreno)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.cp.sink import Payload
+
+#: First dword of such a packet ("MESG", "BEGN", "END").
+MESSAGE, BEGIN, END = 0x4D455347, 0x4245474E, 0x454E4400
+
+
+def marker_text(payload: Payload, limit: int | None = None) -> str:
+    """The ASCII characters behind the first dword, up to a NUL; of ``limit`` bytes at most."""
+    content = payload.words.bytes(payload.index + 1, payload.count - 1)
+    text = content.split(b"\0", 1)[0][:limit]
+    return bytes(byte for byte in text if byte < 0x80).decode("ascii")

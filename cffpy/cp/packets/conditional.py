@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Packets that make the dwords behind them conditional.
+
+The reference runs them regardless; a sink may have them run as a block, or for naught. A packet
+that is too short to say how many dwords is passed over.
+"""
+
+from __future__ import annotations
+
+from cffpy.pm4.layouts import COND_EXEC, COND_REG_EXEC
+from cffpy.pm4.reader import OPCODE
+
+#: Blocks within blocks that are run at most.
+MAX_BLOCKS = 32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+
+
+def cp_cond_reg_exec(machine: Machine, payload: Payload, level: int) -> int | None:
+    """CP_COND_REG_EXEC: by render mode, predicate, thread or a register's value."""
+    if payload.count < 2:
+        return None
+    fields = payload.read(COND_REG_EXEC)
+    ndwords = fields[-1] if payload.count > 2 else fields[-2]
+    return _conditional(machine, "CP_COND_REG_EXEC", payload, ndwords, level)
+
+
+def cp_cond_exec(machine: Machine, payload: Payload, level: int) -> int | None:
+    """CP_COND_EXEC: by values in memory."""
+    if payload.count * 4 < COND_EXEC.size:
+        return None
+    return _conditional(machine, "CP_COND_EXEC", payload, payload.read(COND_EXEC)[-1], level)
+
+
+def _conditional(
+    machine: Machine, name: str, payload: Payload, ndwords: int, level: int
+) -> int | None:
+    live = machine.sink.conditional_block(name, payload, ndwords, level)
+    if live is None:
+        return None
+    machine.break_segment()
+    inside, beyond = _run_apart(machine, payload, ndwords, level - 1, live)
+    machine.sink.conditional_block_done()
+    first = payload.index + payload.count
+    if beyond and not live and _ends_with_nop(machine, first, inside):
+        _run_alternative(machine, first + inside, beyond, level - 1)
+    return inside + beyond
+
+
+def _run_apart(
+    machine: Machine, payload: Payload, ndwords: int, level: int, live: bool
+) -> tuple[int, int]:
+    """Run the ``ndwords`` behind a packet as a block: its dwords, and those of its packets beyond.
+
+    A last packet that reaches beyond the block is run whole, as the reference does; and no block
+    reaches beyond its stream.
+    """
+    words, start, length = machine.streams[-1]
+    index = payload.index + payload.count
+    ndwords = min(ndwords, start + length - index)
+    state = machine.state
+    if not live:
+        machine.state = state.fork()
+    beyond = 0
+    if machine.blocks < MAX_BLOCKS:
+        beyond = machine.run_block(words, index, ndwords, level)
+    else:
+        machine.sink.refused(words.address + 4 * index, "are under too many conditions")
+    state.draw_count = machine.state.draw_count
+    machine.state = state
+    return ndwords, beyond
+
+
+def _ends_with_nop(machine: Machine, index: int, ndwords: int) -> bool:
+    """Whether the last packet of a block is a CP_NOP."""
+    words, _, _ = machine.streams[-1]
+    end = min(index + ndwords, words.count)
+    kind = number = 0
+    while index < end:
+        kind, number, size = machine.headers[words.data[index]]
+        index += max(1, size)
+    return kind == OPCODE and machine.packet_names[number] == "CP_NOP"
+
+
+def _run_alternative(machine: Machine, index: int, ndwords: int, level: int) -> None:
+    """What is executed instead of a block: the dwords that a CP_NOP at its end passes over.
+
+    The reference passes over them, too, so draws in them have no numbers.
+    """
+    words, start, length = machine.streams[-1]
+    ndwords = min(ndwords, start + length - index)
+    if ndwords <= 0 or machine.blocks >= MAX_BLOCKS:
+        return
+    count = machine.state.draw_count
+    machine.sink.alternative_block(True)
+    machine.run_block(words, index, ndwords, level)
+    machine.sink.alternative_block(False)
+    machine.state.draw_count = count

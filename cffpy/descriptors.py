@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Descriptors in memory: which domain of the register database describes which, by generation."""
+
+from __future__ import annotations
+
+#: Generation -> (domain, dwords of a descriptor).
+SAMPLERS = {
+    3: ("A3XX_TEX_SAMP", 2),
+    4: ("A4XX_TEX_SAMP", 2),
+    5: ("A5XX_TEX_SAMP", 4),
+    6: ("A6XX_TEX_SAMP", 4),
+    7: ("A6XX_TEX_SAMP", 4),
+}
+TEXTURES = {
+    3: ("A3XX_TEX_CONST", 4),
+    4: ("A4XX_TEX_CONST", 8),
+    5: ("A5XX_TEX_CONST", 12),
+    6: ("A6XX_TEX_CONST", 16),
+    7: ("A6XX_TEX_CONST", 16),
+}
+UBOS = {5: ("A5XX_UBO", 2), 6: ("A6XX_UBO", 2), 7: ("A6XX_UBO", 2)}
+
+#: Dwords from one bindless descriptor to the next.
+BINDLESS_STRIDE = 16

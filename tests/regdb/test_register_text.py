@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Names and values of registers as plain text."""
+
+from __future__ import annotations
+
+import pytest
+
+from cffpy.regdb.database import Database
+from cffpy.regdb.register_text import RegisterText
+
+A6XX = Database.open("A6XX")
+
+
+@pytest.fixture
+def text() -> RegisterText:
+    return RegisterText(A6XX)
+
+
+def at(name: str) -> int:
+    offset = A6XX.register_offset(name)
+    assert offset
+    return offset
+
+
+def test_names(text: RegisterText) -> None:
+    assert text.name(at("RB_DEPTH_CNTL")) == "RB_DEPTH_CNTL"
+    assert text.name(at("RB_MRT[1].CONTROL")) == "RB_MRT[0x1].CONTROL"
+    assert text.name(0x3FFF0) == "0x3fff0"
+
+
+def test_both_dwords_of_a_wide_register_are_one_value(text: RegisterText) -> None:
+    base = at("RB_MRT[0].BASE")
+    assert text.text(base, {base: 0x1000, base + 1: 0x5}) == "0x500001000"
+    assert text.text(base, {base: 0x1000}) == "0x1000"
+    assert text.listed([base + 1, base, at("RB_DEPTH_CNTL")]) == [base, at("RB_DEPTH_CNTL")]
+    assert text.listed([base + 1]) == [base + 1]
+
+
+def test_fields_cover_the_whole_value(text: RegisterText) -> None:
+    fields = dict(text.fields(at("RB_DEPTH_CNTL"), 0x5))
+    assert fields["Z_TEST_ENABLE"] == "TRUE"
+    assert fields["ZFUNC"] == "FUNC_LESS"
+    assert "other bits" not in fields
+    assert dict(text.fields(at("RB_DEPTH_CNTL"), 0x80000005))["other bits"] == "0x80000000"
+
+
+def test_registers_without_fields(text: RegisterText) -> None:
+    assert text.fields(at("VFD_INDEX_OFFSET"), 7) == [("", "0x7")]
+    assert text.fields(0x3FFF0, 7) == [("", "0x7")]
+    assert text.type_name(0x3FFF0) == ""
+    assert text.type_name(at("RB_MRT[0].BASE")) in ("address", "waddress")
+
+
+def test_descriptors(text: RegisterText) -> None:
+    shown = dict(text.descriptor_fields("A6XX_TEX_SAMP", [0x2 | 0x1 << 1, 0, 0, 0]))
+    assert shown["XY_MAG"] == "A6XX_TEX_LINEAR"
+    assert text.descriptor_fields("A6XX_UBO", [0x10] * 3)[-1] == ("dword 2", "0x10")
