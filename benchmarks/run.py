@@ -108,8 +108,8 @@ def measure_stages(path: str, options: list[str]) -> dict[str, Any]:
         "seconds": seconds,
         "raw_bytes": len(content.data),
         "text_bytes": text_bytes,
-        "segments_recorded": dump._machine.segments_recorded,
-        "segments_replayed": dump._machine.segments_replayed,
+        "segments_recorded": dump.machine.segments_recorded,
+        "segments_replayed": dump.machine.segments_replayed,
     }
 
 
@@ -180,10 +180,18 @@ def _cells(row: dict[str, Any]) -> list[str]:
     ]
 
 
-def samples() -> list[str]:
-    """The project's sample captures."""
-    folder = os.path.join(ROOT, "samples")
-    return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if ".rd" in name]
+def samples(folder: str) -> list[str]:
+    """The project's samples, compiled into ``folder``."""
+    from cffpy.pm4asm.assemble import assemble
+
+    texts = os.path.join(ROOT, "samples")
+    paths = []
+    for name in sorted(os.listdir(texts)):
+        if name.endswith(".pm4"):
+            paths.append(os.path.join(folder, name.replace(".pm4", ".rd")))
+            with open(os.path.join(texts, name), "rb") as text, open(paths[-1], "wb") as file:
+                file.write(assemble(text, name))
+    return paths
 
 
 def main() -> None:
@@ -201,10 +209,11 @@ def main() -> None:
     arguments = parser.parse_args()
     options = shlex.split(arguments.options)
     rows = []
-    for path in arguments.capture or samples():
-        if not os.path.isfile(path):
-            parser.error(f"no file {path}")
-        rows.append(measure(path, options, max(1, arguments.runs)))
+    with tempfile.TemporaryDirectory() as folder:
+        for path in arguments.capture or samples(folder):
+            if not os.path.isfile(path):
+                parser.error(f"no file {path}")
+            rows.append(measure(path, options, max(1, arguments.runs)))
     facts = machine()
     if arguments.json:
         content = {"machine": facts, "runs": arguments.runs, "options": options}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 from cffpy.cli.dump_options import parse
@@ -25,7 +26,10 @@ from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
+
+    from cffpy.container.open import Content
 
 _USAGE = "Usage: cffpy dump [OPTIONS] FILE...\nTry 'cffpy dump --help' for help.\n\nError: {}\n"
 
@@ -56,7 +60,7 @@ def _help() -> int:
 
 def _dump(settings: dict[str, Any], files: list[str]) -> int:
     register_db, gpu = settings.pop("register_db", None), settings.pop("gpu", None)
-    pager = settings.pop("pager", None)
+    annotates, pager = settings.pop("annotate", False), settings.pop("pager", None)
     settings.pop("verbose", None)
     settings["color"] = use_colour(settings.get("color"))
     if settings.get("draw") == -1:  # the reference's way to say: every draw
@@ -72,11 +76,18 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
     gc.disable()
     failed = False
     with PagedOutput(pager) as stream:
-        dump = Dump(options, lambda data: write_all(stream, data), print_warning, register_db, gpu)
+        given = options, lambda data: write_all(stream, data), print_warning, register_db, gpu
+        opened: dict[str, Content] = {}
+        if annotates:
+            from cffpy.views.cffdump.annotate import AnnotatedDump
+
+            dump: Dump = AnnotatedDump(_find_prefix(files, options, opened), *given)
+        else:
+            dump = Dump(*given)
         for name in files:
             dump.begin(name)
             try:
-                content = open_capture(name)
+                content = opened.pop(name, None) or open_capture(name)
             except ContainerError as problem:
                 print_error(str(problem))
                 failed = True
@@ -88,3 +99,24 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
     if (options.query_mode != QUERY_ALL or options.query_compare) and not options.query:
         raise UsageProblem("query options are only valid with --query.")
     return EXIT_OK
+
+
+def _find_prefix(files: list[str], options: DumpOptions, opened: dict[str, Content]) -> str:
+    """The prefix of annotations in a dump of these files; ``opened`` takes what is kept open.
+
+    That is what may not be read twice, or need not: only one capture at a time shall be in memory.
+    """
+    from cffpy.views.cffdump.prefix import choose_prefix
+
+    def texts() -> Iterator[bytes | memoryview]:
+        yield "\n".join([*files, *options.query]).encode("latin-1", "replace")
+        for name in dict.fromkeys(files):
+            try:
+                content = open_capture(name)
+            except ContainerError:
+                continue  # said when it is its turn
+            if len(files) == 1 or not os.path.isfile(name):
+                opened[name] = content
+            yield content.data
+
+    return choose_prefix(texts())

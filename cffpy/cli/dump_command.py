@@ -13,6 +13,7 @@ Examples:
   cffpy dump -s --once capture.rd.gz       registers at each draw, each IB once
   cffpy dump -F 2 -D 17 capture.rd.gz      one draw of one submit
   cffpy dump -q 'RB_MRT[0].CONTROL' --query-delta capture.rd.gz
+  cffpy dump --annotate capture.rd.gz      with passes, tiles, draws, conditions
   ssh device cat /tmp/x.rd | cffpy dump --unit-test - > x.txt
 """
 

@@ -117,6 +117,7 @@ OPTIONS = (
     Option("query-compare", "Queries: values for binning against values for drawing."),
     Option("once", "Decode each IB only once in each render mode."),
     Option("not-once", "Decode each IB each time (default).", names=("once",), value=False),
+    Option("annotate", "Lines of cffpy's own between: passes, tiles, draws, conditions."),
     Option("unit-test", "Leave out what names the file."),
     Option("register-db", "Another edition of the register database.", metavar="DIR"),
     Option("gpu", "Decode as this GPU: 630, or any of a6xx.", metavar="GPU", convert=_gpu),

@@ -34,7 +34,7 @@ Write = Callable[[bytes], object]
 
 def decode(data: bytes, segments: bool = True, write: Write = len, **options: object) -> Machine:
     dump = Dump(DumpOptions(unit_test=True, **options), write, lambda line: None)
-    machine = dump._machine
+    machine = dump.machine
     machine.keeps_segments = segments
     dump.begin("synthetic")
     dump.file(open_bytes(data))

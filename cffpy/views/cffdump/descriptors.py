@@ -8,29 +8,12 @@ starts behind the end of its buffer ends the list.
 from __future__ import annotations
 
 from cffpy.capture.memory import Place, Words
+from cffpy.descriptors import BINDLESS_STRIDE, SAMPLERS, TEXTURES
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.views.cffdump.text import CffdumpSink
-
-#: Generation -> (domain, dwords of a descriptor).
-_SAMPLERS = {
-    3: ("A3XX_TEX_SAMP", 2),
-    4: ("A4XX_TEX_SAMP", 2),
-    5: ("A5XX_TEX_SAMP", 4),
-    6: ("A6XX_TEX_SAMP", 4),
-    7: ("A6XX_TEX_SAMP", 4),
-}
-_TEXTURES = {
-    3: ("A3XX_TEX_CONST", 4),
-    4: ("A4XX_TEX_CONST", 8),
-    5: ("A5XX_TEX_CONST", 12),
-    6: ("A6XX_TEX_CONST", 16),
-    7: ("A6XX_TEX_CONST", 16),
-}
-#: Dwords from one bindless descriptor to the next.
-BINDLESS_STRIDE = 16
 
 #: cffdump: a list of exactly this many ends at the first that is all zero (mesa 25.0.7).
 _NOISY_COUNT = 16
@@ -42,7 +25,7 @@ def dump_samplers(
     view: CffdumpSink, place: Place, count: int, level: int, bindless: bool = False
 ) -> None:
     """``count`` samplers at ``place``."""
-    kind = _SAMPLERS.get(view.generation)
+    kind = SAMPLERS.get(view.generation)
     if kind is None:
         return
     domain, dwords = kind
@@ -58,7 +41,7 @@ def dump_samplers(
 
 def dump_textures(view: CffdumpSink, place: Place, count: int, level: int) -> None:
     """``count`` texture descriptors at ``place``; with --textures what they point at, too."""
-    kind = _TEXTURES.get(view.generation)
+    kind = TEXTURES.get(view.generation)
     if kind is None:
         return
     domain, dwords = kind

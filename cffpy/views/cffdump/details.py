@@ -8,6 +8,7 @@ cp_compute_checkpoint (mesa 25.0.7).
 from __future__ import annotations
 
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
+from cffpy.cp.markers import BEGIN, END, MESSAGE, marker_text
 from cffpy.cp.sink import Payload
 from cffpy.pm4.layouts import (
     COMPUTE_CHECKPOINT,
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     Detail = Callable[["CffdumpSink", Payload, int], None]
     Nested = Callable[["CffdumpSink", Payload, int], bool]
 
-#: First dword of a CP_NOP that turnip leaves as a marker ("MESG", "BEGN", "END").
-_MESSAGE, _BEGIN, _END = 0x4D455347, 0x4245474E, 0x454E4400
-
 _A2XX_STAGES = {0: ("vertex", "vo"), 1: ("fragment", "fo")}
 
 
@@ -39,21 +37,20 @@ def cp_nop(view: CffdumpSink, payload: Payload, level: int) -> None:
     if view.quiet3:
         return
     marker = payload[0]
-    if marker in (_MESSAGE, _BEGIN, _END):
+    if marker in (MESSAGE, BEGIN, END):
         view.machine.break_segment()
-    if marker == _MESSAGE:
+    if marker == MESSAGE:
         view.put("### ")
-    elif marker == _BEGIN:
+    elif marker == BEGIN:
         view.marker_depth += 1
         view.put(f">>> #{view.marker_depth}: ")
-    elif marker == _END:
+    elif marker == END:
         view.put(f"<<< #{view.marker_depth}: ")
         view.marker_depth -= 1
     else:
         return
     if payload.count > 1:
-        text = payload.words.bytes(payload.index + 1, payload.count - 1).split(b"\0", 1)[0]
-        view.put(bytes(byte for byte in text if byte < 0x80).decode("ascii") + "\n")
+        view.put(marker_text(payload) + "\n")
 
 
 def cp_reg_to_mem(view: CffdumpSink, payload: Payload, level: int) -> None:

@@ -6,13 +6,12 @@ cffdump: draw_indx_common, cp_draw_indx and its kin, print_mode (mesa 25.0.7).
 
 from __future__ import annotations
 
-from array import array
+import struct
 
 from cffpy.c_numbers import signed32
 from cffpy.cp.sink import Draw, Payload
 from cffpy.pm4.layouts import (
     DRAW_INDIRECT_64,
-    DRAW_INDX,
     DRAW_INDX_INDIRECT_32,
     DRAW_INDX_INDIRECT_64,
 )
@@ -42,7 +41,8 @@ def show_draw(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> No
     """Everything that is printed for a draw behind the packet's fields."""
     if draw.name == "CP_EXEC_CS_INDIRECT":
         _exec_cs_indirect(view, payload, level)
-    query(view, draw.label, draw.num_indices)
+    if view.queried or view.options.query_compare:
+        query(view, draw.label, draw.num_indices)
     if draw.name in ("CP_DRAW_INDX", "CP_DRAW_INDX_2"):
         _draw_indx(view, draw, payload, level)
     elif not draw.is_compute:
@@ -75,7 +75,7 @@ def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> N
     if view.quiet2:
         return
     state = view.machine.state
-    _, primitive, source, _, _, num_indices, gpuaddr, size = payload.read(DRAW_INDX)
+    _, primitive, source, _, _, num_indices, gpuaddr, size = draw.values
     source_name = view.decoder.enum_name("pc_di_src_sel", source)
     tabs = LEVELS[level]
     view.put(
@@ -85,7 +85,7 @@ def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> N
         f"{tabs}num_indices:   {signed32(num_indices)}\n"
     )
     if draw.name == "CP_DRAW_INDX_2":
-        width = _index_width(payload)
+        width = _index_width(draw)
         count = num_indices
         _indices(view, payload.words, payload.index + 3, width, count, level)
         view.hex(payload.words, payload.index + 3, count * width // 4, level + 1)
@@ -93,14 +93,14 @@ def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> N
         view.put(f"{tabs}gpuaddr:       {gpuaddr:08x}\n{tabs}idx_size:      {signed32(size)}\n")
         place = view.machine.image.place(gpuaddr)
         if place is not None:
-            width = _index_width(payload)
+            width = _index_width(draw)
             _indices(view, *place, width, size // width if width else 0, level)
             view.hex(*place, size // 4, level + 1)
 
 
-def _index_width(payload: Payload) -> int:
+def _index_width(draw: Draw) -> int:
     """Bytes of an index; 0 for both size bits at once, which is no size."""
-    _, _, _, is_32bit, is_8bit, _, _, _ = payload.read(DRAW_INDX)
+    _, _, _, is_32bit, is_8bit, _, _, _ = draw.values
     if is_8bit:
         return 0 if is_32bit else 1
     return 4 if is_32bit else 2
@@ -112,8 +112,9 @@ def _indices(
     shown = ""
     if width:
         code = words.bytes_from(index, count * width)
-        numbers = array({1: "B", 2: "H", 4: "I"}[width], code[: len(code) // width * width])
-        shown = "".join([f" {number}" for number in numbers])
+        whole = code[: len(code) // width * width]
+        numbers = struct.iter_unpack({1: "<B", 2: "<H", 4: "<I"}[width], whole)
+        shown = "".join([f" {number}" for (number,) in numbers])
     view.put(f"{LEVELS[level]}idxs:         {shown}\n")
 
 

@@ -11,7 +11,7 @@ from cffpy.capture.load import Identity, Submit, Text, read_records
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
 from cffpy.container.rd import SectionType, iter_sections
-from cffpy.cp.session import COMPOSITORS, Session
+from cffpy.cp.session import Session, is_compositor
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.text import CffdumpSink
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.capture.gpu import Gpu
+    from cffpy.cp.machine import Machine
 
 _RULE = "############################################################\n"
 
@@ -41,12 +42,16 @@ class Dump:
         """
         self._options = options
         self._complain = complain
-        self._view = CffdumpSink(options, write, complain, register_db)
+        self._view = self._make_view(options, write, complain, register_db)
         self._session = Session(self._view, complain, register_db, gpu)
-        self._machine = self._session.machine
-        self._machine.keeps_groups = options.query_compare
-        self._machine.streams_repeat = not (options.once or options.query_compare)
-        self._view.machine = self._machine
+        self._view.machine = self.machine
+        self.machine.keeps_groups = options.query_compare
+        self.machine.streams_repeat = not (options.once or options.query_compare)
+
+    @property
+    def machine(self) -> Machine:
+        """What runs the command streams: its switches and counters."""
+        return self._session.machine
 
     def begin(self, name: str) -> None:
         """A file begins, whether it can be opened or not."""
@@ -82,6 +87,15 @@ class Dump:
         if content.damage is not None:
             self._complain(f"{content.name}: {content.damage}")
 
+    def _make_view(
+        self,
+        options: DumpOptions,
+        write: Callable[[bytes], object],
+        complain: Callable[[str], None],
+        register_db: str | None,
+    ) -> CffdumpSink:
+        return CffdumpSink(options, write, complain, register_db)
+
     # -- sections ---------------------------------------------------------------------------
 
     def _text(self, record: Text, skipped: bool) -> bool:
@@ -103,7 +117,7 @@ class Dump:
         options = self._options
         if options.exe is not None:
             return not process.startswith(options.exe)
-        return not options.show_compositor and process.startswith(COMPOSITORS)
+        return not options.show_compositor and is_compositor(process)
 
     def _submit(self, submit: Submit, skipped: bool) -> None:
         view = self._view

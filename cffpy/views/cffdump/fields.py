@@ -54,14 +54,22 @@ class FieldTable:
         self._fields: dict[tuple[str, int], _Field | None] = {}
         self._varying: dict[tuple[str, int], bool] = {}
 
-    def lines(self, domain: str, data: Sequence[int], index: int, count: int, tabs: str) -> str:
-        """One line a field of ``count`` dwords from ``data[index]``, until one is unknown."""
+    def lines(
+        self, domain: str, data: Sequence[int], index: int, count: int, tabs: str
+    ) -> tuple[str, bool]:
+        """One line a field of ``count`` dwords from ``data[index]``, until one is unknown.
+
+        Also whether they depend on nothing but the dwords, and reading them changes nothing.
+        """
         lines = []
         fields = self._fields
+        fixed = True
         position = 0
         while position < count:
             key = (domain, position)
             field = fields[key] if key in fields else self._field(key)
+            if key not in fields or (field is not None and not field.formatter.fixed):
+                fixed = False
             if field is None:
                 break
             value = data[index + position]
@@ -70,7 +78,7 @@ class FieldTable:
                 value |= data[index + position] << 32
             lines.append(f"{tabs}{field.line(value)}\n")
             position += 1
-        return "".join(lines)
+        return "".join(lines), fixed
 
     def _field(self, key: tuple[str, int]) -> _Field | None:
         domain, position = key

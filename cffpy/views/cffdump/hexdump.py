@@ -12,12 +12,16 @@ from cffpy.regdb.decode import float32_text
 from cffpy.views.cffdump.quirks import LEVELS
 
 _ROW = 8
+_ROW_32BIT, _ROW_64BIT = "%08x:%s%04x: %s\n", "%016x:%s%04x: %s\n"
+_MASK_32BIT, _MASK_64BIT = (1 << 32) - 1, (1 << 64) - 1
 _ZEROS = " ".join(["00000000"] * _ROW)
 
 
 def hex_rows(words: Words, index: int, count: int, level: int, is_64bit: bool) -> str:
     """``count`` dwords from ``index`` of ``words`` as rows of eight."""
-    count = min(count, words.count - index)
+    captured = words.count - index
+    if count > captured:
+        count = captured
     if count <= 0:
         return ""
     address = words.address + index * 4
@@ -27,8 +31,7 @@ def hex_rows(words: Words, index: int, count: int, level: int, is_64bit: bool) -
         if is_64bit:
             return f"{address:016x}:{tabs}0000: {row}\n"
         return f"{address & 0xFFFFFFFF:08x}:{tabs}0000: {row}\n"
-    digits = 16 if is_64bit else 8
-    mask = (1 << digits * 4) - 1
+    form, mask = (_ROW_64BIT, _MASK_64BIT) if is_64bit else (_ROW_32BIT, _MASK_32BIT)
     text = words.hex(index, count)
     rows = []
     in_zeros = False
@@ -40,8 +43,7 @@ def hex_rows(words: Words, index: int, count: int, level: int, is_64bit: bool) -
                 in_zeros = True
             continue
         in_zeros = False
-        place = address + start * 4 & mask
-        rows.append(f"{place:0{digits}x}:{tabs}{start * 4:04x}: {row}\n")
+        rows.append(form % (address + start * 4 & mask, tabs, start * 4, row))
     return "".join(rows)
 
 

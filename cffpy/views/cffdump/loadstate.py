@@ -24,8 +24,8 @@ from cffpy.cp.loadstate import (
     state_place,
 )
 from cffpy.cp.sink import Payload
+from cffpy.descriptors import BINDLESS_STRIDE
 from cffpy.views.cffdump.descriptors import (
-    BINDLESS_STRIDE,
     dump_descriptor_target,
     dump_samplers,
     dump_textures,

@@ -65,7 +65,9 @@ class Output:
         segment = self.recording
         assert segment is not None
         self.recording = None
-        return segment, segment.finish(self._chunks, mark)
+        size = segment.finish(self._chunks, mark)
+        self._large += size
+        return segment, size
 
     def replay(self, segment: SegmentText, registers: Mapping[int, int]) -> None:
         """Put a recorded text again."""

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 #: Last parts of the name of an upper half.
 _UPPER = ("high", "plus")
 
-#: Texts kept for one register: a hostile stream may write any number of values.
-_VALUES_LIMIT = 4096
+#: Enough for any level.
+LEVEL_BITS = 6
+
+#: Values whose lines are kept at most, of all registers: a hostile stream may write any number.
+_LINES_LIMIT = 1 << 17
 
 
 class RegisterEntry:
@@ -34,7 +37,6 @@ class RegisterEntry:
         "follow_up",
         "is_address",
         "is_low",
-        "is_plain",
         "name",
         "other_half",
         "register",
@@ -54,16 +56,19 @@ class RegisterEntry:
         self.wide = wide
         #: True for the lower dword of a 64-bit register.
         self.is_low = False
-        #: True when the line depends on nothing but the value (and, of an address, on memory).
-        self.is_plain = True
         self.is_address = False
         #: a5xx: +1 for a _LO register whose _HI follows, -1 for that _HI; else 0.
         self.other_half = 0
         self.follow_up: FollowUp | None = None
         #: Value -> line behind the tabs, with newline.
         self.values: dict[int, str] = {}
-        #: (Value, level) -> line of a summary behind its marks.
-        self.summaries: dict[tuple[int, int], str] = {}
+        #: Value and level (in the lowest LEVEL_BITS) -> line of a summary behind its marks.
+        self.summaries: dict[int, str] = {}
+
+    def forget(self) -> None:
+        """Keep no text any longer."""
+        self.values.clear()
+        self.summaries.clear()
 
 
 class RegisterTable:
@@ -87,6 +92,7 @@ class RegisterTable:
         self._warn = warn
         #: Register offset -> entry, of all that were met.
         self.entries: dict[int, RegisterEntry] = {}
+        self._kept = 0
         self._addresses: list[RegisterEntry] = []
         self._epoch = -1
         self._low_half: RegisterEntry | None = None
@@ -109,7 +115,7 @@ class RegisterTable:
             return low, self._low_value
         entry = self.entries.get(register) or self.entry(register)
         if entry.wide:
-            if self._ends_with(register, "_HI"):
+            if _ends_with(self._plain_name(register), "_HI"):
                 self._warn(f"WARNING: 64b discontinuity (no _LO dword for {register:x})\n")
             else:
                 self._low_half, self._low_value = entry, value
@@ -133,32 +139,37 @@ class RegisterTable:
         if line is None:
             line = f"{entry.name}: {entry.text(value)}"
             line += f"{self._location(value)}\n" if entry.is_address else "\n"
-            if len(entry.values) >= _VALUES_LIMIT:
-                entry.values.clear()
-            entry.values[value] = line
+            self._keep(entry, value, line)
         return line
 
     def summary(self, entry: RegisterEntry, value: int, level: int) -> str:
-        """The line of a plain register in a summary, behind its marks."""
+        """A register's line in a summary, behind its marks."""
         text = f"{value:08x}{LEVELS[level]}{self.line(entry, value)}"
-        if len(entry.summaries) >= _VALUES_LIMIT:
-            entry.summaries.clear()
-        entry.summaries[value, level] = text
+        if not entry.other_half:
+            entry.summaries[value << LEVEL_BITS | level] = text
         return text
+
+    def _keep(self, entry: RegisterEntry, value: int, line: str) -> None:
+        self._kept += 1
+        if self._kept > _LINES_LIMIT:
+            self._kept = 1
+            for known in self.entries.values():
+                known.forget()
+        entry.values[value] = line
 
     def refresh(self) -> None:
         """Forget where addresses lie, if memory has changed."""
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
             for known in self._addresses:
-                known.values.clear()
-                known.summaries.clear()
+                known.forget()
 
     def _half_line(self, entry: RegisterEntry, value: int) -> str:
         """A half of an a5xx address: the other half is the register's last written value."""
         text = entry.values.get(value)
         if text is None:
-            text = entry.values[value] = f"{entry.name}: {entry.text(value)}"
+            text = f"{entry.name}: {entry.text(value)}"
+            self._keep(entry, value, text)
         other = self._read(entry.register + entry.other_half)
         gpuaddr = value | other << 32 if entry.other_half > 0 else value << 32 | other
         return f"{text}{self._location(gpuaddr & 0xFFFFFFFFFFFFFFFF)}\n"
@@ -188,25 +199,28 @@ class RegisterTable:
                 if entry.is_address:
                     self._addresses.append(entry)
             elif self._generation == 5:
-                entry.other_half = self._other_half(register)
+                entry.other_half = self._other_half(register, found.name)
         entry.follow_up = self._follow_ups.get(register)
         entry.is_low = (
             entry.wide
             and found is not None
             and found.parts[-1][0] not in _UPPER
-            and not self._ends_with(register, "_HI")
+            and not _ends_with(found.name, "_HI")
         )
-        entry.is_plain = entry.follow_up is None and not entry.other_half
         return entry
 
-    def _other_half(self, register: int) -> int:
-        if self._ends_with(register, "_HI") and self._ends_with(register - 1, "_LO"):
+    def _other_half(self, register: int, name: str) -> int:
+        if _ends_with(name, "_HI") and _ends_with(self._plain_name(register - 1), "_LO"):
             return -1
-        if self._ends_with(register, "_LO") and self._ends_with(register + 1, "_HI"):
+        if _ends_with(name, "_LO") and _ends_with(self._plain_name(register + 1), "_HI"):
             return 1
         return 0
 
-    def _ends_with(self, register: int, suffix: str) -> bool:
-        # cffdump: endswith looks only at the suffix's first occurrence (mesa 25.0.7)
+    def _plain_name(self, register: int) -> str | None:
         found = self._decoder.register(register)
-        return found is not None and found.name.find(suffix) == len(found.name) - len(suffix)
+        return None if found is None else found.name
+
+
+def _ends_with(name: str | None, suffix: str) -> bool:
+    # cffdump: endswith looks only at the suffix's first occurrence (mesa 25.0.7)
+    return name is not None and name.find(suffix) == len(name) - len(suffix)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from cffpy.cp.state import ALL_MODES, BINNING, GMEM, SYSMEM
 from cffpy.views.cffdump.options import QUERY_ALL, QUERY_WRITTEN
 from cffpy.views.cffdump.quirks import LEVELS
+from cffpy.views.cffdump.registers import LEVEL_BITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,12 +81,12 @@ def _print_whole(view: CffdumpSink, registers: list[int], level: int) -> int:
             value |= high << 32
         elif changed:
             last[register] = value
-        mark = _MARKS[changed][written]
-        if entry.is_plain:
-            put(mark + (entry.summaries.get((value, level)) or table.summary(entry, value, level)))
-        else:
-            put(f"{mark}{value:08x}")
-            view.show_register(entry, value, level)
+        line = entry.summaries.get(value << LEVEL_BITS | level)
+        if line is None:
+            line = table.summary(entry, value, level)
+        put(_MARKS[changed][written] + line)
+        if entry.follow_up is not None:
+            entry.follow_up(view, value, level)
     return count
 
 

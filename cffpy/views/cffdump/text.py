@@ -12,6 +12,7 @@ from cffpy.cp.sink import EACH_REGISTER, NOTHING, WRITE_DONE, Draw, Payload, Sin
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.a2xx import set_constant
+from cffpy.views.cffdump.complaints import Complaints
 from cffpy.views.cffdump.details import DETAILS, NESTED
 from cffpy.views.cffdump.draws import show_draw
 from cffpy.views.cffdump.dumped import DumpedPlaces
@@ -20,6 +21,7 @@ from cffpy.views.cffdump.followups import follow_ups
 from cffpy.views.cffdump.hexdump import float_rows, hex_rows
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import Output
+from cffpy.views.cffdump.packets import PacketTable
 from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, reference_fields, reference_half
 from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
 from cffpy.views.cffdump.segment_text import SegmentText
@@ -36,12 +38,6 @@ if TYPE_CHECKING:
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.registers import FollowUp
 
-#: Complaints about streams that are not run, at most: a hostile capture may have any number.
-_REFUSALS_SHOWN = 20
-
-#: cffdump: dump_commands decodes these like CP_LOAD_STATE6 (mesa 25.0.7)
-_DOMAINS = {"CP_LOAD_STATE6_FRAG": "CP_LOAD_STATE6", "CP_LOAD_STATE6_GEOM": "CP_LOAD_STATE6"}
-
 
 class CffdumpSink(Sink):
     """The text view. ``write`` takes bytes, ``complain`` a line for standard error."""
@@ -55,7 +51,7 @@ class CffdumpSink(Sink):
     ) -> None:
         """``register_db``: directory of another edition, for its instruction sets."""
         self.options = options
-        self.complain = complain
+        self.complain = Complaints(complain)
         self.output = Output(write)
         self.put = self.output.put
         self.put_large = self.output.put_large
@@ -76,9 +72,7 @@ class CffdumpSink(Sink):
         self.gpuaddr_lo = 0
         self.marker_depth = 0
         self.in_summary = False
-        self._summary = options.summary
         self._sampled_draw = 0
-        self._refusals = 0
         self._segment_keys: dict[tuple[object, ...], int] = {}
         #: What follows the register that was written last: function, value, level.
         self._follow_up: tuple[FollowUp, int, int] | None = None
@@ -92,8 +86,7 @@ class CffdumpSink(Sink):
     def start_file(self) -> None:
         """cffdump: cffdec_init: what a file's start and its first accepted GPU id reset."""
         self.last_values.clear()
-        self._summary = self.options.summary
-        self._update_quiet()
+        self.complain.start_file()
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """cffdump: init_rnn: a fresh database, so no current variants; query names are resolved."""
@@ -110,12 +103,10 @@ class CffdumpSink(Sink):
             follow_ups(self.decoder, gpu.generation),
             self.put,
         )
-        self._packet_lines: dict[tuple[int, int, int], str] = {}
-        self._writes = WriteTable(self.registers, self.machine)
-        self._plans = [
-            (name and _DOMAINS.get(name, name), DETAILS.get(name or ""))
-            for name in self.machine.packet_names
-        ]
+        names = self.machine.packet_names
+        self._packets = PacketTable(names, self._fields, self.palette)
+        self._details = [DETAILS.get(name or "") for name in names]
+        self._writes = WriteTable(self.registers, self.machine.image)
         self.queried = []
         for query in self.options.query:
             register = c_number(query) & 0xFFFFFFFF or database.register_offset(query)
@@ -133,14 +124,12 @@ class CffdumpSink(Sink):
         hidden = draw is not None and draw != self._sampled_draw
         self.quiet1 = hidden
         self.quiet2 = hidden or bool(self.options.query)
-        self.quiet3 = self.quiet2 or self._summary
+        self.quiet3 = self.quiet2 or self.options.summary
         self._renew_segment_key()
 
     def show_all(self, shown: bool) -> None:
-        """Show (or no longer show) what --summary hides."""
-        if self.options.summary:
-            self._summary = not shown
-            self._update_quiet()
+        """Show, within one packet, what --summary hides; or no longer."""
+        self.quiet3 = self.quiet2 or (self.options.summary and not shown)
 
     def hex(self, words: Words, index: int, count: int, level: int) -> None:
         """cffdump: dump_hex. A count below 0 is unsigned there: all that follows in the buffer."""
@@ -163,7 +152,7 @@ class CffdumpSink(Sink):
         """cffdump: dump_domain."""
         if not self.quiet2:
             left = min(count, words.count - index)
-            self.put(self._fields.lines(domain, words.data, index, left, LEVELS[level]))
+            self.put(self._fields.lines(domain, words.data, index, left, LEVELS[level])[0])
 
     # -- segments ---------------------------------------------------------------------------
 
@@ -172,7 +161,6 @@ class CffdumpSink(Sink):
         if self.options.dump_shaders or self.generation == 0:
             return  # each shader printed is a file of its own; or no file has begun
         state = (
-            self.quiet3,
             self.quiet2,
             self.gpuaddr_lo,
             self.decoder.variants_key,
@@ -217,24 +205,12 @@ class CffdumpSink(Sink):
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         self.output.flush_if_full()
-        domain, detail = self._plans[opcode]
         if not self.quiet2:
-            key = (opcode, payload.count, level)
-            self.put(self._packet_lines.get(key) or self._packet_line(key))
-            if domain:
-                self.fields(domain, payload.words, payload.index, payload.count, level + 2)
+            text = self._packets.text(opcode, payload.words, payload.index, payload.count, level)
+            self.put(text)
+        detail = self._details[opcode]
         if detail is not None:
             detail(self, payload, level + 1)
-
-    def _packet_line(self, key: tuple[int, int, int]) -> str:
-        opcode, count, level = key
-        palette = self.palette
-        name = self.machine.packet_names[opcode] or "(null)"
-        line = self._packet_lines[key] = (
-            f"\t{LEVELS[level]}opcode: {palette.opcode}{name}{palette.reset}"
-            f" ({opcode:02x}) ({count + 1} dwords)\n"
-        )
-        return line
 
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
         if not self.quiet2:
@@ -255,32 +231,34 @@ class CffdumpSink(Sink):
         self.put(f"**** this ain't right!! dwords_left=-{dwords}\n")
 
     def refused(self, gpuaddr: int, reason: str) -> None:
-        if self._refusals < _REFUSALS_SHOWN:
-            self.complain(f"commands at {gpuaddr:016x} {reason}: not decoded")
-        self._refusals += 1
+        self.complain(f"commands at {gpuaddr:016x} {reason}: not decoded")
 
     # -- registers --------------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], level: int) -> int:
+    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         self.output.flush_if_full()
-        count = len(values)
-        machine, hidden, writes = self.machine, self.quiet3, self._writes
-        needs_wfi = machine.state.needs_wfi and not self.quiet2
-        complains = needs_wfi and machine.complains(register, count)
-        if count:
-            if hidden and not complains and writes.is_silent(register, count):
+        writes = self._writes
+        run = writes.run(register, len(values))
+        complains = self.machine.state.needs_wfi and not run.is_banked and not self.quiet2
+        if self.quiet3:
+            if complains and (run.is_silent or run.is_whole):
+                self.put(writes.complaints(run))
+            if run.is_silent:
                 return NOTHING
-            written = writes.find(register, values, level, hidden, complains)
-            if written is not None:
-                text, last = written
-                self.put(text)
-                if last.follow_up is not None:
-                    value = values[-2] | values[-1] << 32 if last.wide else values[-1]
-                    self._follow_up = last.follow_up, value, level + 1
-                return NOTHING if hidden and last.follow_up is None else WRITE_DONE
-        if not hidden:
+        elif run.is_whole:
+            text = writes.text(run, values, level, complains)
+            if run.follow_up is None:
+                row = hex_rows(words, index, len(values) + 1, level, self.is_64bit)
+                self.put(text + row)
+                return NOTHING
+            self.put(text)
+        else:
             self.put(writes.head(register, level))
-        return EACH_REGISTER
+        if not run.is_whole:
+            return EACH_REGISTER
+        if run.follow_up is not None:
+            self._follow_up = run.follow_up, run.last_value(values), level + 1
+        return WRITE_DONE
 
     def write_done(self, words: Words, index: int, ndwords: int, level: int) -> None:
         if self._follow_up is not None:  # waited for the registers to be stored

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Text of whole register-write packets: the line ``write NAME (offset)`` and the registers' lines.
 
-Most writes of a capture are the same few registers with the same few values; their text is kept
-(``WrittenKey`` says by what). Runs with a register before the last one that shows more than its
-value are not taken: they go the long way, register by register.
+Most writes of a capture are of the same few runs of registers: what is known of a run is kept, and
+the text of the shorter ones by their values. Runs with a register before the last one that shows
+more than its value are not taken: they go the long way, register by register.
 """
 
 from __future__ import annotations
 
+from cffpy.cp.machine import BANKED
 from cffpy.views.cffdump.followups import ALWAYS
 from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
@@ -16,145 +17,157 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.cp.machine import Machine
+    from cffpy.capture.memory import MemoryImage
+    from cffpy.views.cffdump.registers import FollowUp
 
-    #: The text of a packet, and its last register.
-    Written = tuple[str, RegisterEntry]
-
-    #: First register, level, whether hidden and complained of, and the values (or, where they are
-    #: hidden, their number).
-    WrittenKey = tuple[int, int, bool, bool, tuple[int, ...] | int]
+    #: A run, the level, whether there are complaints, and the values.
+    WrittenKey = tuple["Run", int, bool, tuple[int, ...]]
 
 #: Registers of a run whose text is kept, at most.
 _RUN_LIMIT = 16
 
-#: Texts kept at most.
-_TEXTS_LIMIT = 1 << 15
+#: Texts, and registers of runs, kept at most.
+_TEXTS_LIMIT, _REGISTERS_LIMIT = 1 << 15, 1 << 18
+
+
+class Run:
+    """``count`` registers from ``register`` on, as a packet writes them."""
+
+    __slots__ = (
+        "complaints",
+        "count",
+        "follow_up",
+        "is_banked",
+        "is_silent",
+        "is_whole",
+        "only",
+        "openings",
+        "parts",
+        "register",
+    )
+
+    def __init__(self, register: int, count: int, registers: RegisterTable) -> None:
+        self.register = register
+        self.count = count
+        self.is_banked = register >= BANKED.start and register + count <= BANKED.stop
+        #: The registers, and how many dwords each takes.
+        self.parts: list[tuple[RegisterEntry, int]] = []
+        #: No register needs more than its value: a follow-up (of any but the last one), another
+        #: register's value, or, of an upper half, the lower one. Others go the long way.
+        self.is_whole = count > 0
+        #: Where registers are not shown it does nothing: no latch, no odd halves.
+        self.is_silent = count > 0
+        position = 0
+        while position < count:
+            entry = registers.entry(register + position)
+            is_upper = entry.wide and not entry.is_low
+            dwords = 2 if entry.wide else 1
+            position += dwords
+            self.parts.append((entry, dwords))
+            if is_upper or entry.other_half or (entry.follow_up and position != count):
+                self.is_whole = False
+            if is_upper or entry.follow_up in ALWAYS:
+                self.is_silent = False
+        last = self.parts[-1][0] if self.parts else None
+        #: What follows the last register.
+        self.follow_up: FollowUp | None = None if last is None else last.follow_up
+        #: The only register, if all is one line. A lone lower half has none.
+        self.only = last if len(self.parts) == 1 and position == count else None
+        #: What stands before its value, by level and whether there are complaints.
+        self.openings: dict[tuple[int, bool], str] = {}
+        self.complaints: str | None = None
+
+    def last_value(self, values: list[int]) -> int:
+        """The last register's value."""
+        is_wide = self.parts[-1][1] == 2
+        return values[-2] | values[-1] << 32 if is_wide else values[-1]
 
 
 class WriteTable:
     """Texts of register-write packets, in the current database and memory image."""
 
-    def __init__(self, registers: RegisterTable, machine: Machine) -> None:
+    def __init__(self, registers: RegisterTable, image: MemoryImage) -> None:
         self._registers = registers
-        self._image = machine.image
-        self._complains = machine.complains
+        self._image = image
         self._epoch = -1
-        self._written: dict[WrittenKey, Written] = {}
-        self._heads: dict[tuple[int, int], str] = {}
-        self._silent: dict[tuple[int, int], bool] = {}
-        #: (First register, number) -> entries with the width of each, or None for the long way.
-        self._runs: dict[tuple[int, int], list[tuple[RegisterEntry, int]] | None] = {}
+        self._runs: dict[tuple[int, int], Run] = {}
+        self._kept = 0
+        self._written: dict[WrittenKey, str] = {}
+
+    def run(self, register: int, count: int) -> Run:
+        """What is known of a run of registers."""
+        run = self._runs.get((register, count))
+        if run is None:
+            self._kept += count
+            if self._kept > _REGISTERS_LIMIT:
+                self._runs.clear()
+                self._written.clear()
+                self._kept = count
+            run = self._runs[register, count] = Run(register, count, self._registers)
+        return run
 
     def head(self, register: int, level: int) -> str:
         """The line ``write NAME (offset)``."""
-        key = (register, level)
-        head = self._heads.get(key)
-        if head is None:
-            name = self._registers.entry(register).name
-            head = self._heads[key] = f"{LEVELS[level]}write {name} ({register:04x})\n"
-        return head
+        return f"{LEVELS[level]}write {self._registers.entry(register).name} ({register:04x})\n"
 
     def complaint(self, register: int) -> str:
         """What is said of a register that is written without a wait for idle."""
         return f"NEEDS WFI: {self._registers.entry(register).name} ({register:x})\n"
 
-    def find(
-        self, register: int, values: list[int], level: int, hidden: bool, complains: bool
-    ) -> Written | None:
-        """The whole text of a run of registers but for what follows the last one, and that one.
+    def complaints(self, run: Run) -> str:
+        """All that is said of a run without a wait for idle."""
+        if run.complaints is None:
+            run.complaints = self._complaints(run.register, run.count)
+        return run.complaints
 
-        ``hidden``: only the complaints; ``complains``: whether there are any, about registers that
-        lack a wait for idle now.
+    def text(self, run: Run, values: list[int], level: int, complains: bool) -> str:
+        """The whole text of a run that ``is_whole``, but for what follows the last register.
 
-        None if one needs more than its value: a follow-up (of any but the last one), another
-        register's value, or an upper half without its lower one.
+        ``complains``: registers lack a wait for idle now.
         """
+        entry = run.only
+        if entry is not None:
+            opening = run.openings.get((level, complains)) or self._opening(run, level, complains)
+            value = values[0] | values[1] << 32 if entry.wide else values[0]
+            line = entry.values.get(value)
+            if line is None or entry.is_address:
+                line = self._registers.line(entry, value)
+            return opening + line
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
             self._written.clear()
-        shown = len(values) if hidden else tuple(values)
-        key = (register, level, hidden, complains, shown)
-        written = self._written.get(key)
-        if written is None:
-            run = self._run(register, len(values))
-            if run is None:
-                return None
-            lines = self._lines(register, run, values, level, hidden, complains)
-            written = "".join(lines), run[-1][0]
-            if len(values) <= _RUN_LIMIT:
+        key = (run, level, complains, tuple(values))
+        text = self._written.get(key)
+        if text is None:
+            text = "".join(self._lines(run, values, level, complains))
+            if run.count <= _RUN_LIMIT:
                 if len(self._written) >= _TEXTS_LIMIT:
                     self._written.clear()
-                self._written[key] = written
-        return written
+                self._written[key] = text
+        return text
 
-    def _run(self, register: int, count: int) -> list[tuple[RegisterEntry, int]] | None:
-        """The registers of a run and their dwords, or None."""
-        key = (register, count)
-        if key not in self._runs:
-            if len(self._runs) >= _TEXTS_LIMIT:
-                self._runs.clear()
-            self._runs[key] = self._make_run(register, count)
-        return self._runs[key]
+    def _complaints(self, register: int, count: int) -> str:
+        written = range(register, register + count)
+        return "".join([self.complaint(number) for number in written if number not in BANKED])
 
-    def is_silent(self, register: int, count: int) -> bool:
-        """Whether a run does nothing where registers are not shown: no latch, no odd halves."""
-        key = (register, count)
-        silent = self._silent.get(key)
-        if silent is None:
-            if len(self._silent) >= _TEXTS_LIMIT:
-                self._silent.clear()
-            silent = self._silent[key] = self._find_silent(register, count)
-        return silent
+    def _opening(self, run: Run, level: int, complains: bool) -> str:
+        complaints = self.complaints(run) if complains else ""
+        opening = f"{self.head(run.register, level)}{complaints}{LEVELS[level + 1]}"
+        run.openings[level, complains] = opening
+        return opening
 
-    def _find_silent(self, register: int, count: int) -> bool:
-        position = 0
-        while position < count:
-            entry = self._registers.entry(register + position)
-            if (entry.wide and not entry.is_low) or entry.follow_up in ALWAYS:
-                return False
-            position += 2 if entry.wide else 1
-        return True
-
-    def _make_run(self, register: int, count: int) -> list[tuple[RegisterEntry, int]] | None:
-        run = []
-        position = 0
-        while position < count:
-            entry = self._registers.entry(register + position)
-            dwords = 2 if entry.wide else 1
-            is_last = position + dwords == count
-            if entry.other_half or (entry.wide and not entry.is_low):
-                return None
-            if entry.follow_up is not None and not is_last:
-                return None
-            run.append((entry, dwords))
-            position += dwords
-        return run
-
-    def _lines(
-        self,
-        register: int,
-        run: list[tuple[RegisterEntry, int]],
-        values: list[int],
-        level: int,
-        hidden: bool,
-        complains: bool,
-    ) -> Iterator[str]:
+    def _lines(self, run: Run, values: list[int], level: int, complains: bool) -> Iterator[str]:
         tabs = LEVELS[level + 1]
-        if not hidden:
-            yield self.head(register, level)
+        yield self.head(run.register, level)
         position = 0
-        for entry, dwords in run:
-            value = values[position]
-            end = position + dwords
+        for entry, dwords in run.parts:
+            left = run.count - position
             if complains:
-                for written in range(register + position, register + min(end, len(values))):
-                    if self._complains(written, 1):
-                        yield self.complaint(written)
-            position = end
-            if end > len(values):
+                yield self._complaints(run.register + position, min(dwords, left))
+            if dwords > left:
                 return  # a lone lower half at a packet's end prints nothing
+            value = values[position]
             if dwords == 2:
-                value |= values[end - 1] << 32
-            if not hidden:
-                yield tabs + self._registers.line(entry, value)
+                value |= values[position + 1] << 32
+            yield tabs + self._registers.line(entry, value)
+            position += dwords

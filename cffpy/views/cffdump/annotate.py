@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""``dump --annotate``: lines of cffpy's own between the reference's.
+
+Each begins with one prefix (see cffpy.views.cffdump.prefix) and stands where the reference begins a
+line, so that what remains without them is the reference's output.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.annotations import Annotations, Annotator, Position
+from cffpy.views.cffdump.annotation_groups import GroupLines
+from cffpy.views.cffdump.annotation_lines import SOURCES
+from cffpy.views.cffdump.dump import Dump
+from cffpy.views.cffdump.output import Output
+from cffpy.views.cffdump.text import CffdumpSink
+from cffpy.views.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.analysis.annotations import Note
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import Submit
+    from cffpy.capture.memory import Words
+    from cffpy.container.open import Content
+    from cffpy.cp.sink import Draw, Payload
+    from cffpy.cp.state import DrawStateGroup
+    from cffpy.regdb.database import Database
+    from cffpy.views.cffdump.options import DumpOptions
+
+
+class AnnotatedOutput(Output):
+    """Holds lines of its own back until the reference's text begins a line."""
+
+    def __init__(self, write: Callable[[bytes], object], prefix: str) -> None:
+        super().__init__(write)
+        self._prefix = prefix
+        self._due: list[str] = []
+        self._begins_line = True
+        self._append = self.put
+        self.put = self._put
+
+    def annotate(self, text: str) -> None:
+        """Put a line of its own before the text that comes next."""
+        self._due.append(f"{self._prefix}{visible(text)}\n")
+
+    def withdraw(self, number: int) -> None:
+        """Forget the lines that wait, but for the first ``number``."""
+        del self._due[number:]
+
+    @property
+    def waiting(self) -> int:
+        """How many lines wait for a text."""
+        return len(self._due)
+
+    def settle(self) -> None:
+        """No text comes any more, or none that the lines that wait are about."""
+        if self._due and self._begins_line:
+            self._append("".join(self._due))
+            self._due.clear()
+
+    def put_large(self, text: str) -> None:
+        """Take a piece of text that may be long."""
+        self._before(text)
+        super().put_large(text)
+
+    def _put(self, text: str) -> None:
+        self._before(text)
+        self._append(text)
+
+    def _before(self, text: str) -> None:
+        if text:
+            self.settle()
+            self._begins_line = text[-1] == "\n"
+
+
+class AnnotatingSink(CffdumpSink):
+    """The text view with ``notes`` between its lines."""
+
+    def __init__(
+        self,
+        options: DumpOptions,
+        write: Callable[[bytes], object],
+        complain: Callable[[str], None],
+        register_db: str | None,
+        prefix: str,
+    ) -> None:
+        super().__init__(options, write, complain, register_db)
+        self.output: AnnotatedOutput = AnnotatedOutput(write, prefix)
+        self.put = self.output.put
+        self.put_large = self.output.put_large
+        self.notes = Annotations()
+        self._groups: GroupLines
+        self._stream = 0
+        #: The machine's streams, and of each the address of its last packet with an opcode, else
+        #: of its first packet. Together they are ``Place.key``.
+        self._path: list[tuple[Words, int, int]] = []
+        self._addresses: list[int] = []
+        self._of_draw: list[Note] = []
+
+    def bind(self, gpu: Gpu, database: Database) -> None:
+        super().bind(gpu, database)
+        self._groups = GroupLines(self.machine)
+
+    def submit(self, submit: Submit) -> None:
+        super().submit(submit)
+        self._stream = submit.number
+        self._path.clear()
+        self._addresses.clear()
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        self._enter()
+        self._addresses[-1] = payload.words.address + 4 * (payload.index - 1)
+        self._tell(Position.BEFORE)
+        self._of_draw = self.notes.of_packet(self._key(), Position.DRAW)
+        super().packet(opcode, payload, level)
+
+    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
+        if self._of_draw:  # an action that the reference does not take for a draw
+            if not self.quiet2:
+                self._tell_draw("")
+            self._of_draw = []
+        super().packet_done(opcode, payload, level)
+        self._enter()
+        self._tell(Position.AFTER)
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        before = self.output.waiting
+        if not self.quiet1:
+            number = f" (dump draw {self.machine.state.draw_count})" if draw.counted else ""
+            self._tell_draw(number)
+        told = self.output.waiting
+        super().draw(draw, payload, level)
+        if self.quiet2 and self.output.waiting >= told:  # nothing was shown of it
+            self.output.withdraw(before)
+        self._of_draw = []
+
+    def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
+        if not self.quiet2:
+            self.output.annotate(self._groups.line(group, loaded))
+        super().group(group, loaded, level)
+
+    # -- within -----------------------------------------------------------------------------
+
+    def _enter(self) -> None:
+        """Follow the machine into and out of streams."""
+        active, path, addresses = self.machine.streams, self._path, self._addresses
+        while path and (len(path) > len(active) or path[-1] is not active[len(path) - 1]):
+            path.pop()
+            addresses.pop()
+        for entry in active[len(path) :]:
+            words, index, _ = entry
+            path.append(entry)
+            addresses.append(words.address + 4 * index)
+
+    def _key(self) -> tuple[int, ...]:
+        return (self._stream, *self._addresses)
+
+    def _tell(self, position: Position) -> None:
+        if self.quiet1:
+            return
+        for note in self.notes.of_packet(self._key(), position):
+            if not (note.is_detail and self.quiet2):
+                self.output.annotate(note.text)
+
+    def _tell_draw(self, number: str) -> None:
+        for note in self._of_draw:
+            self.output.annotate(f"{note.text}{number}{note.more}")
+
+
+class AnnotatedDump(Dump):
+    """Prints captures with annotations. The first line that it prints is one, and explains them."""
+
+    _view: AnnotatingSink
+
+    def __init__(
+        self,
+        prefix: str,
+        options: DumpOptions,
+        write: Callable[[bytes], object],
+        complain: Callable[[str], None],
+        register_db: str | None = None,
+        gpu: Gpu | None = None,
+    ) -> None:
+        """``prefix``: of the annotations, as ``choose_prefix`` finds it. Others as for ``Dump``."""
+        self._prefix = prefix
+        super().__init__(options, write, complain, register_db, gpu)
+        self.machine.keeps_segments = False
+        self._annotator = Annotator(SOURCES, register_db, gpu)
+        self._view.output.annotate("annotations: lines that begin as this one are not cffdump's")
+
+    def file(self, content: Content) -> None:
+        """Decode one opened file."""
+        output = self._view.output
+        self._view.notes = self._annotator.annotate(content, self._skips)
+        try:
+            super().file(content)
+        finally:
+            output.settle()
+            output.flush()
+
+    def _make_view(
+        self,
+        options: DumpOptions,
+        write: Callable[[bytes], object],
+        complain: Callable[[str], None],
+        register_db: str | None,
+    ) -> CffdumpSink:
+        return AnnotatingSink(options, write, complain, register_db, self._prefix)
+
+    def _submit(self, submit: Submit, skipped: bool) -> None:
+        self._tell(submit, Position.BEFORE)
+        super()._submit(submit, skipped)
+        self._tell(submit, Position.AFTER)
+
+    def _tell(self, submit: Submit, position: Position) -> None:
+        if not self._view.quiet1:
+            for note in self._view.notes.of_stream(submit.number, position):
+                self._view.output.annotate(note.text)

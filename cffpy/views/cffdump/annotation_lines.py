@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: MIT
+"""What ``dump --annotate`` says: each source turns what a walk has found into lines.
+
+A new kind of annotation is a function in ``SOURCES``; where several lines stand at one packet they
+stand in the order of the sources.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.annotations import Note, Position
+from cffpy.analysis.passes.model import Tile
+from cffpy.analysis.visibility import VisibilityReader
+from cffpy.regdb.register_text import RegisterText
+from cffpy.views.passes import attachment_text, operation_text, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.annotations import AnnotationFinder, Block, Source
+    from cffpy.analysis.passes.model import Operation, Pass, Run
+    from cffpy.analysis.place import Place
+    from cffpy.analysis.visibility_model import TileVisibility
+
+_PHASES = {"load": "loads", "clear": "clears", "store": "stores"}
+_UNKNOWN = "attachment unknown"
+
+
+# -- submits --------------------------------------------------------------------------------------
+
+
+def submit_lines(finder: AnnotationFinder) -> Iterator[Note]:
+    """Where submits and their command streams begin and end, and which passes run on."""
+    going_on: dict[int, list[Pass]] = {}
+    for one in finder.found.passes:
+        for number in one.streams[1:]:
+            going_on.setdefault(number, []).append(one)
+    for number, group in groupby(finder.streams, key=lambda stream: stream.submit):
+        streams = list(group)
+        counted = _count(len(streams), "command stream")
+        yield Note(streams[0].number, f"submit {number} begins: {counted}")
+        for stream in streams:
+            name = f"stream {stream.number} of submit {number}"
+            if len(streams) > 1:
+                yield Note(stream.number, f"{name} begins")
+                yield Note(stream.number, f"{name} ends", Position.AFTER)
+            for one in going_on.get(stream.number, ()):
+                yield Note(stream.number, f"pass {one.index} goes on")
+        yield Note(streams[-1].number, f"submit {number} ends", Position.AFTER)
+
+
+# -- passes ---------------------------------------------------------------------------------------
+
+
+def pass_lines(finder: AnnotationFinder) -> Iterator[Note]:
+    """Where passes, binning runs, tiles, and loads and stores begin and end."""
+    for one in finder.found.passes:
+        yield Note(one.first, f"pass {one.index} begins: {_describe(one)}")
+        runs = one.runs
+        for run, following in zip(runs, [*runs[1:], None], strict=False):
+            yield from _run_lines(one, run, following)
+        idle = bool(runs) and not _ordered(runs[-1])
+        last = runs[-1].place if idle else one.last
+        yield Note(last, f"pass {one.index} ends", Position.AFTER)
+
+
+def _describe(one: Pass) -> str:
+    parts = [title(one).partition(": ")[2]]
+    if one.bin_size is not None:
+        grid = f" in {one.grid.width} x {one.grid.height}" if one.grid else ""
+        parts.append(f"{_count(len(one.tiles), 'tile')} of {one.bin_size}{grid}")
+    if one.pipes:
+        parts.append(_count(len(one.pipes), "VSC pipe"))
+    parts.extend(attachment_text(attachment) for attachment in one.attachments)
+    parts.extend(f"marker {marker}" for marker in one.markers)
+    return "; ".join(parts)
+
+
+def _run_lines(one: Pass, run: Run, following: Run | None) -> Iterator[Note]:
+    """A binning run or a tile. A sysmem pass is one run and has no lines of its own for it."""
+    if run is one.direct:
+        yield from _phase_lines(run, f"pass {one.index}")
+        return
+    name = _run_name(one, run)
+    yield Note(run.place, f"{name} begins{_tile_text(run) if isinstance(run, Tile) else ''}")
+    yield from _phase_lines(run, name)
+    actions = _ordered(run)
+    if actions:
+        yield Note(actions[-1][0].place, f"{name} ends", Position.AFTER)
+    elif following is not None:
+        yield Note(following.place, f"{name} ends")
+    else:
+        yield Note(run.place, f"{name} ends", Position.AFTER)
+
+
+def _run_name(one: Pass, run: Run) -> str:
+    if isinstance(run, Tile):
+        return f"tile {run.number} of pass {one.index}"
+    return f"binning run of pass {one.index}"
+
+
+def _tile_text(tile: Tile) -> str:
+    parts = [f"rectangle {tile.rectangle or 'unknown'}"]
+    if tile.pipe is not None:
+        parts.append(f"VSC pipe {tile.pipe}")
+    if tile.slot is not None:
+        parts.append(f"slot {tile.slot}")
+    if tile.visibility_override:
+        parts.append("visibility stream ignored")
+    return f": {', '.join(parts)}"
+
+
+def _ordered(run: Run) -> list[tuple[Action, Operation | None]]:
+    """What a run does, in order."""
+    found: list[tuple[Action, Operation | None]] = [(draw, None) for draw in run.draws]
+    found.extend((operation.action, operation) for operation in run.operations)
+    return sorted(found, key=lambda entry: entry[0].order)
+
+
+def _phase_lines(run: Run, name: str) -> Iterator[Note]:
+    """Loads, clears and stores that follow each other, with nothing else executed between."""
+    executed = [entry for entry in _ordered(run) if entry[0].executed is not False]
+    for kind, group in groupby(executed, key=lambda entry: entry[1] and entry[1].kind):
+        if kind is None or kind not in _PHASES:
+            continue
+        operations = [operation for _, operation in group if operation is not None]
+        names = dict.fromkeys(operation.attachment or _UNKNOWN for operation in operations)
+        phase = f"{_PHASES[kind]} of {name}"
+        yield Note(operations[0].action.place, f"{phase} begin: {', '.join(names)}")
+        yield Note(operations[-1].action.place, f"{phase} end", Position.AFTER)
+
+
+# -- draws ----------------------------------------------------------------------------------------
+
+
+def draw_lines(finder: AnnotationFinder) -> Iterator[Note]:
+    """What each draw, dispatch and blit is to its pass."""
+    operations = {
+        operation.action.order: operation
+        for one in finder.found.passes
+        for run in one.runs
+        for operation in run.operations
+    }
+    for action in finder.actions:
+        operation = operations.get(action.order)
+        if operation is None:
+            text = f"{_draw_name(action)} {_where(action)}"
+        else:
+            name = operation.attachment or _UNKNOWN
+            text = f"{name}: {operation_text(operation)}; {_where(action)}"
+        yield Note(action.place, text, Position.DRAW, more=_doubt(action, operation))
+
+
+def _doubt(action: Action, operation: Operation | None) -> str:
+    if action.executed is False:
+        return f"; not executed: {action.condition}"
+    if action.executed is None and operation is None:  # an operation's text says so
+        return f"; conditional: {action.condition}"
+    return ""
+
+
+def _draw_name(action: Action) -> str:
+    if action.program_number is not None:
+        return f"{action.kind} {action.program_number}"
+    return action.kind
+
+
+def _where(action: Action) -> str:
+    if action.pass_index is None:
+        return "outside of passes"
+    where = f"of pass {action.pass_index}"
+    if action.is_binning:
+        return f"{where}, binning run"
+    return where if action.tile is None else f"{where}, tile {action.tile}"
+
+
+# -- conditional blocks ---------------------------------------------------------------------------
+
+
+def block_lines(finder: AnnotationFinder) -> Iterator[Note]:
+    """Why the dwords behind a packet are executed, or not."""
+    for block in finder.blocks:
+        extent = f"the next {_count(block.ndwords, 'dword')}, to {block.end:#x},"
+        yield Note(block.place, f"{extent} {_outcome(block)}", is_detail=True)
+
+
+def _outcome(block: Block) -> str:
+    executed, reason = block.condition.executed, block.condition.reason
+    if block.outside is False:
+        return f"are not executed: part of what is not executed ({reason})"
+    if executed is None:
+        return f"are conditional, the GPU decides: {reason}"
+    return f"are {'' if executed else 'not '}executed: {reason}"
+
+
+# -- indirect buffers -----------------------------------------------------------------------------
+
+
+def buffer_lines(finder: AnnotationFinder) -> Iterator[Note]:
+    """What each IB is for, by what is drawn in it."""
+    held: dict[tuple[int, ...], list[Action]] = {}
+    for caller, actions in _actions_by_caller(finder.actions):
+        held.setdefault(caller.key, []).extend(actions)
+    for call in finder.calls:
+        if call.executed is False:
+            text = "not executed"
+        elif not call.is_captured:
+            text = "not captured"
+        else:
+            text = _contents(held.get(call.place.key, []))
+        if call.executed is None:
+            text += "; conditional"
+        yield Note(call.place, f"IB: {text}", is_detail=True)
+
+
+def _actions_by_caller(actions: Iterable[Action]) -> Iterator[tuple[Place, list[Action]]]:
+    """The packets that call the IBs that actions lie in, and these actions."""
+    for stream, group in groupby(actions, key=lambda action: action.place.stream):
+        found = list(group)
+        for outer in stream.path:
+            if outer.kind == "IB" and outer.caller is not None:
+                yield outer.caller, found
+
+
+def _contents(actions: list[Action]) -> str:
+    executed = [action for action in actions if action.executed is not False]
+    if not executed:
+        return "nothing is drawn"
+    counts = Counter(action.role or action.kind for action in executed)
+    parts = [_count(number, *_NOUNS.get(name, (name,))) for name, number in counts.items()]
+    indices = {action.pass_index for action in executed}
+    places = {_where(action) for action in executed}
+    if len(places) == 1:
+        where = places.pop()
+    elif len(indices) == 1:
+        where = f"of pass {indices.pop()}"
+    else:
+        where = f"of {len(indices)} passes"
+    return f"{', '.join(parts)} {where}"
+
+
+_NOUNS = {
+    "dispatch": ("dispatch", "dispatches"),
+    "copy": ("copy", "copies"),
+    "unknown": ("unknown operation",),
+}
+
+
+def _count(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def inherited_lines(finder: AnnotationFinder) -> Iterator[Note]:
+    """Registers whose values of earlier submits are in force at a submit's first draw."""
+    for one in finder.inherited:
+        text = RegisterText(one.state.database)
+        names = [text.name(register) for register in text.listed(one.registers)]
+        shown = ", ".join(names[:_SHOWN_REGISTERS])
+        rest = len(names) - _SHOWN_REGISTERS
+        more = f" and {rest} more" if rest > 0 else ""
+        number = _count(len(names), "register")
+        yield Note(
+            one.state.action.place,
+            f"inherited: {number} of earlier submits in force: {shown}{more}",
+            Position.DRAW,
+        )
+
+
+#: Names of inherited registers that are shown.
+_SHOWN_REGISTERS = 8
+
+
+def visibility_lines(finder: AnnotationFinder) -> Iterator[Note]:
+    """What captured visibility streams say of each tile, where the tile begins."""
+    reader = VisibilityReader(finder.found)
+    for one in finder.found.passes:
+        if not one.hardware_binning:
+            continue
+        visible = reader.read(one).tiles
+        for tile in one.tiles:
+            said = visible.get(tile.number)
+            if said is not None and not said.overridden:
+                yield Note(tile.place, _visibility_text(one, tile, said))
+
+
+def _visibility_text(one: Pass, tile: Tile, said: TileVisibility) -> str:
+    draws = _count(len(said.draws), "draw")
+    primitives = said.total_primitives
+    text = f"visibility stream, pipe {tile.pipe} slot {tile.slot}: {draws} of"
+    text += f" {len(one.program_draws)} visible"
+    if primitives is not None:
+        text += f", {_count(primitives, 'primitive')}"
+    if said.draws:
+        text += f": {_ranges(said.draws)}"
+    return text
+
+
+def _ranges(numbers: tuple[int, ...]) -> str:
+    """Ascending numbers as ranges, cut where they are many."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    shown = [str(a) if a == b else f"{a}..{b}" for a, b in found[:_SHOWN_RANGES]]
+    return ", ".join(shown) + (", ..." if len(found) > _SHOWN_RANGES else "")
+
+
+#: Ranges of visible draws that are shown of a tile.
+_SHOWN_RANGES = 12
+
+SOURCES: tuple[Source, ...] = (
+    submit_lines,
+    pass_lines,
+    block_lines,
+    buffer_lines,
+    inherited_lines,
+    visibility_lines,
+    draw_lines,
+)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""What is kept for speed may be forgotten at any time: small limits change no byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from benchmarks.synthetic import draws_capture, tiles_capture
+from cffpy.container.open import open_capture
+from cffpy.views.cffdump import fields, packets, registers, writes
+from tests.views.conftest import dump
+
+LIMITS = [
+    (registers, "_LINES_LIMIT"),
+    (writes, "_TEXTS_LIMIT"),
+    (writes, "_REGISTERS_LIMIT"),
+    (packets, "_TEXTS_LIMIT"),
+    (fields, "_VALUES_LIMIT"),
+]
+
+
+@pytest.mark.parametrize("limit", [1, 7])
+@pytest.mark.parametrize(("module", "name"), LIMITS)
+def test_small_limits(
+    module: ModuleType, name: str, limit: int, samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    captures = [
+        bytes(open_capture(str(samples / "a630-triangle.rd.gz")).data),
+        bytes(open_capture(str(samples / "a220-triangle.rd")).data),
+        draws_capture(20, distinct=True),
+        tiles_capture(3, 10),
+    ]
+    plain = [dump(*captures), dump(*captures, summary=True)]
+    monkeypatch.setattr(module, name, limit)
+    assert [dump(*captures), dump(*captures, summary=True)] == plain
