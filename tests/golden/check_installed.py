@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from runner import CHECKOUT, EXPECTED, difference, sample_cases
+from runner import EXPECTED, build_samples, difference, sample_cases
 
 _RECORDED = 12
 _LARGEST = 300_000  # bytes of recorded output
@@ -25,7 +25,7 @@ def main() -> None:
     """Run all checks; leave with a message at the first that fails."""
     command, *shared = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cache:
-        os.symlink(CHECKOUT / "samples", Path(folder, "samples"))
+        build_samples(Path(folder))
         environment = {
             "PATH": os.environ.get("PATH", ""),
             "HOME": folder,
@@ -46,7 +46,7 @@ def main() -> None:
 
         for case in sample_cases():
             files = [name if name == "-" else f"samples/{name}" for name in case["files"]]
-            stdin = CHECKOUT / "samples" / case["stdin"] if "stdin" in case else None
+            stdin = Path(folder, "samples", case["stdin"]) if "stdin" in case else None
             got = run("dump", *case["args"], *files, stdin=stdin)
             _compare(case["name"], (EXPECTED / f"{case['name']}.txt").read_bytes(), got)
         recorded = _recorded_cases(Path(shared[0])) if shared else []
@@ -55,6 +55,10 @@ def main() -> None:
         shown = run("db", "show", "RB_MRT[0].CONTROL", "--gpu", "630")
         if not shown.startswith(b"RB_MRT[0].CONTROL  0x8820"):
             sys.exit(f"db show: {shown!r}")
+        captures = ["samples/a220-triangle.rd", "samples/a630-triangle.rd.gz"]
+        page = run("diff", "--html", "-", *captures)
+        if not page.endswith(b"</html>\n") or b"addEventListener" not in page:
+            sys.exit(f"diff --html: {page[:1000]!r}")
         if os.listdir(cache):
             sys.exit(f"descriptions were compiled at a start: {os.listdir(cache)}")
     print(f"{len(sample_cases())} sample cases, {len(recorded)} recorded cases: identical")

@@ -14,6 +14,11 @@ from typing import Any
 CHECKOUT = Path(__file__).resolve().parents[2]
 EXPECTED = CHECKOUT / "samples" / "expected"
 
+#: Samples that are built compressed.
+COMPRESSED = ("a630-triangle", "damaged")
+#: a630-triangle.rd.gz without its last third.
+BROKEN_GZIP = "damaged-gzip.rd.gz"
+
 # What may change the output of a command, and must not here.
 _PERSONAL = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "PAGER", "CFFPY_PAGER", "CFFPY_DEBUG")
 
@@ -26,11 +31,32 @@ def sample_cases() -> list[Case]:
     return cases
 
 
-def run_sample(case: Case) -> subprocess.CompletedProcess[bytes]:
-    """Run a case of the table, by the names that the samples have in the checkout."""
+def build_samples(folder: Path) -> None:
+    """Compile all samples into ``folder``/samples, as captures that tests and cases name.
+
+    All are ``.rd``, but those of COMPRESSED. One more has no text of its own: a broken gzip stream.
+    """
+    from cffpy.container.writer import gzip_bytes
+    from cffpy.pm4asm.assemble import assemble
+
+    built = folder / "samples"
+    built.mkdir()
+    for path in sorted((CHECKOUT / "samples").glob("*.pm4")):
+        with open(path, "rb") as text:
+            data = assemble(text, str(path))
+        if path.stem in COMPRESSED:
+            (built / f"{path.stem}.rd.gz").write_bytes(gzip_bytes(data))
+        else:
+            (built / f"{path.stem}.rd").write_bytes(data)
+    whole = (built / "a630-triangle.rd.gz").read_bytes()
+    (built / BROKEN_GZIP).write_bytes(whole[: len(whole) * 2 // 3])
+
+
+def run_sample(case: Case, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a case of the table in a folder that ``build_samples`` filled."""
     files = [name if name == "-" else f"samples/{name}" for name in case["files"]]
-    stdin = CHECKOUT / "samples" / case["stdin"] if "stdin" in case else None
-    return run_dump([*case["args"], *files], CHECKOUT, stdin)
+    stdin = folder / "samples" / case["stdin"] if "stdin" in case else None
+    return run_dump([*case["args"], *files], folder, stdin)
 
 
 def run_dump(

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: MIT
+"""Edits of a capture in place: which bytes to change so that a draw, a group, a value is another.
+
+Each edit is a sink that looks on while the whole capture runs, and then tells its patches; lengths
+stay as they are. Draws are numbered as the dump numbers them, submits of compositors left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cffpy.analysis.places import Owners
+from cffpy.capture.gpu import Gpu
+from cffpy.capture.load import Submit, Text, read_records
+from cffpy.capture.memory import Words
+from cffpy.container.layouts import COMMAND_STREAM_ADDRESS, SECTION_HEADER, SectionType
+from cffpy.container.open import Content
+from cffpy.container.rd import Section, iter_sections
+from cffpy.container.writer import dwords_bytes
+from cffpy.cp.machine import Machine
+from cffpy.cp.session import COMPOSITORS, Session
+from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
+from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
+from cffpy.errors import CaptureError
+from cffpy.pm4.layouts import DRAW_STATE_GROUP_32, DRAW_STATE_GROUP_64, TYPE2_HEADER
+from cffpy.pm4.reader import BAD, HeaderMemo
+from cffpy.pm4asm.headers import opcode_header
+from cffpy.record import Record
+from cffpy.regdb.database import Database
+
+#: Draw numbers that a message lists.
+_LISTED = 12
+
+
+class Patch(Record):
+    """``data`` replaces the bytes at a file offset; only the bits of ``mask`` where there is one.
+
+    ``mask`` is for a patch of one dword.
+    """
+
+    __slots__ = ("data", "mask", "offset")
+
+    def __init__(self, offset: int, data: bytes, mask: int | None = None) -> None:
+        self.offset = offset
+        self.data = data
+        self.mask = mask
+
+    def apply(self, output: bytearray) -> None:
+        """Change ``output``."""
+        end = self.offset + len(self.data)
+        data = self.data
+        if self.mask is not None:
+            before = int.from_bytes(output[self.offset : end], "little")
+            wanted = int.from_bytes(data, "little")
+            data = dwords_bytes([before & ~self.mask | wanted & self.mask])
+        output[self.offset : end] = data
+
+
+class Edit(Sink):
+    """The base of the edits. ``machine`` and ``owners`` are set before a capture runs."""
+
+    def __init__(self) -> None:
+        self.machine: Machine
+        self.owners: Owners
+        #: The stream that runs.
+        self.stream = 0
+        #: The GPU that the packets are for, once a stream ran.
+        self.gpu: Gpu | None = None
+
+    def bind(self, gpu: Gpu, database: Database) -> None:
+        self.gpu = gpu
+
+    def submit(self, submit: Submit) -> None:
+        self.stream = submit.number
+
+    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+        return NOTHING
+
+    def patches(self) -> list[Patch]:
+        """What to change. Raises CaptureError where there is nothing to change."""
+        raise NotImplementedError
+
+    def messages(self) -> list[str]:
+        """What was changed, a line each."""
+        raise NotImplementedError
+
+    def place(self, payload: Payload) -> int:
+        """File offset of a packet's header. Raises CaptureError."""
+        offset = self.owners.file_offset(payload.words, payload.index - 1)
+        if offset is None:
+            raise CaptureError(
+                f"the packet at {payload.words.address + payload.index * 4 - 4:#x} lies in "
+                "buffers that overlap; which of them it came from is not known"
+            )
+        return offset
+
+    def nop(self, ndwords: int) -> list[int]:
+        """A packet of ``ndwords`` that does nothing."""
+        is_64bit = self.machine.is_64bit
+        if ndwords == 1 and not is_64bit:
+            return [TYPE2_HEADER]
+        nop = self.machine.packet_names.index("CP_NOP")
+        return [opcode_header(is_64bit, nop, ndwords - 1), *[0] * (ndwords - 1)]
+
+
+class NopDraw(Edit):
+    """Makes the packet of a draw a CP_NOP of the same size."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+        self._patch: Patch | None = None
+        self._name = ""
+        self._executed: dict[int, list[int]] = {}
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        if not draw.counted:
+            return
+        number = self.machine.state.draw_count
+        offset = self.owners.file_offset(payload.words, payload.index - 1)
+        if offset is not None:
+            self._executed.setdefault(offset, []).append(number)
+        if number == self.number:
+            self._name = draw.name
+            self._patch = Patch(self.place(payload), dwords_bytes(self.nop(payload.captured + 1)))
+
+    def patches(self) -> list[Patch]:
+        if self._patch is None:
+            raise no_draw(self.number, self.machine)
+        return [self._patch]
+
+    def messages(self) -> list[str]:
+        assert self._patch is not None
+        draws = self._executed[self._patch.offset]
+        return [f"draw {self.number} ({self._name}) is a CP_NOP now{_shared(draws)}"]
+
+
+class TruncateAfterDraw(Edit):
+    """Ends the capture's commands behind a draw.
+
+    What follows it in its stream, and in the streams that call that one, becomes CP_NOPs, packet by
+    packet; later submits get a length of 0.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+        self._headers = HeaderMemo()
+        self._path: list[Payload] = []
+        self._patches: list[Patch] | None = None
+        self._packets = 0
+        self._place = -1
+        self._draws: dict[int, list[int]] = {}
+        self._stream_sections: list[Section] = []
+        self._later: list[int] = []
+
+    def stream_section(self, section: Section) -> None:
+        """A section that executes a stream comes."""
+        self._stream_sections.append(section)
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        self._path.append(payload)
+
+    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
+        self._path.pop()
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        if not draw.counted:
+            return
+        number = self.machine.state.draw_count
+        offset = self.owners.file_offset(payload.words, payload.index - 1)
+        if offset is not None:
+            self._draws.setdefault(offset, []).append(number)
+        if number == self.number:
+            self._place = self.place(payload)
+            self._patches = []
+            self._cut()
+            self._later = [self.stream]
+
+    def _cut(self) -> None:
+        path = iter(self._path)
+        for words, index, ndwords in self.machine.streams:
+            end = min(index + ndwords, words.count)
+            for packet in path:
+                if packet.words is words and index < packet.index <= end:
+                    self._cut_stream(words, packet.index + packet.count, end)
+                    break
+            else:
+                raise CaptureError(
+                    f"draw {self.number} lies in a draw-state group: the capture cannot end there"
+                )
+
+    def _cut_stream(self, words: Words, index: int, end: int) -> None:
+        assert self._patches is not None
+        while index < end:
+            kind, _, size = self._headers[words.data[index]]
+            size = min(size, end - index)
+            offset = self.owners.file_offset(words, index)
+            if kind != BAD and offset is not None:
+                self._patches.append(Patch(offset, dwords_bytes(self.nop(size))))
+                self._packets += 1
+            index += size
+
+    def patches(self) -> list[Patch]:
+        if self._patches is None:
+            raise no_draw(self.number, self.machine)
+        patches = list(self._patches)
+        for section in self._later_sections():
+            place = COMMAND_STREAM_ADDRESS.place("dwords").dword * 4
+            offset = section.offset + SECTION_HEADER.size + place
+            patches.append(Patch(offset, bytes(min(4, max(0, len(section.payload) - place)))))
+        return patches
+
+    def _later_sections(self) -> list[Section]:
+        return self._stream_sections[self._later[0] + 1 :]
+
+    def messages(self) -> list[str]:
+        shared = _shared(self._draws[self._place])
+        lines = [f"{self._packets} packets behind draw {self.number} are CP_NOPs now{shared}"]
+        later = len(self._later_sections())
+        if later:
+            lines.append(f"{later} later submits have a length of 0 now")
+        return lines
+
+
+class DropGroup(Edit):
+    """Disables a draw-state group in each CP_SET_DRAW_STATE that sets it."""
+
+    def __init__(self, group_id: int) -> None:
+        super().__init__()
+        self.group_id = group_id
+        self._patches: dict[int, Patch] = {}
+        self._times = 0
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        if self.machine.packet_names[opcode] != "CP_SET_DRAW_STATE":
+            return
+        layout = DRAW_STATE_GROUP_64 if self.machine.is_64bit else DRAW_STATE_GROUP_32
+        size = layout.dwords
+        for position in range(0, payload.captured - size + 1, size):
+            ndwords, flags, _, group_id, _ = payload.read(layout, position)
+            if group_id != self.group_id or flags & (GROUP_DISABLE | GROUP_DISABLE_ALL):
+                continue
+            if not ndwords:
+                continue
+            self._times += 1
+            header = self.place(payload)
+            names = dict.fromkeys(layout.names, 0)
+            names.update(FLAGS=GROUP_DISABLE, GROUP_ID=group_id)
+            self._patches[header + 4 + position * 4] = Patch(
+                header + 4 + position * 4, layout.build(**names)
+            )
+
+    def patches(self) -> list[Patch]:
+        if not self._patches:
+            raise CaptureError(f"no CP_SET_DRAW_STATE sets group {self.group_id}")
+        return list(self._patches.values())
+
+    def messages(self) -> list[str]:
+        count = len(self._patches)
+        places = "1 place" if count == 1 else f"{count} places"
+        times = "once" if self._times == 1 else f"{self._times} times"
+        return [f"group {self.group_id} is disabled in {places}, executed {times}"]
+
+
+def no_draw(number: int, machine: Machine) -> CaptureError:
+    """The error of a draw that is not there."""
+    count = machine.state.draw_count
+    shown = f"draws 0 to {count - 1} are there" if count else "there are no draws"
+    return CaptureError(f"no draw {number}: {shown}")
+
+
+def _shared(draws: Sequence[int]) -> str:
+    """What else becomes of a packet that more than one draw is."""
+    if len(draws) < 2:
+        return ""
+    listed = ", ".join(map(str, draws[:_LISTED])) + (", ..." if len(draws) > _LISTED else "")
+    return f"; the packet was executed {len(draws)} times (draws {listed}), all are affected"
+
+
+def edited(
+    content: Content,
+    edits: Sequence[Edit],
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+) -> tuple[bytearray, list[str]]:
+    """The capture's bytes after all edits, and what was done; each sees the capture as it came.
+
+    Raises CaptureError where an edit has nothing to change.
+    """
+    output = bytearray(content.data)
+    lines = []
+    for edit in edits:
+        run(content, edit, complain, register_db)
+        for patch in edit.patches():
+            patch.apply(output)
+        lines += edit.messages()
+    return output, lines
+
+
+def run(
+    content: Content, edit: Edit, complain: Callable[[str], None], register_db: str | None
+) -> None:
+    """Run all of a capture for one edit."""
+    session = Session(edit, complain, register_db)
+    edit.machine = session.machine
+    edit.owners = Owners(session.image)
+    session.start_file()
+    skipped = False
+
+    def noted(section: Section) -> Section:
+        if section.type == SectionType.CMDSTREAM_ADDR and isinstance(edit, TruncateAfterDraw):
+            edit.stream_section(section)
+        return section
+
+    sections = map(noted, edit.owners.watch(iter_sections(content.data)))
+    for record in read_records(sections, session.image):
+        if isinstance(record, Submit):
+            if not skipped:
+                session.submit(record)
+        elif isinstance(record, Text):
+            if record.type == SectionType.CMD:
+                skipped = record.text.startswith(COMPOSITORS)
+        elif not session.identified:
+            session.identify(record)

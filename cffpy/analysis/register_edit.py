@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""``--set``: another value in a field of a register, wherever it is written or at one draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cffpy.analysis.edits import Edit, Patch, no_draw
+from cffpy.capture.gpu import Gpu
+from cffpy.capture.memory import Words
+from cffpy.container.writer import dwords_bytes
+from cffpy.cp.sink import NOTHING, Draw, Payload
+from cffpy.errors import CaptureError
+from cffpy.pm4.layouts import REG_RMW, REG_WRITE, SET_CONSTANT, WIDE_REG_WRITE
+from cffpy.pm4asm.build import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS
+from cffpy.pm4asm.elements import Element, build_value
+from cffpy.pm4asm.model import Call, Name, SourceProblem, Value
+from cffpy.pm4asm.parse import parse_line
+from cffpy.pm4asm.values import encode, nearest
+from cffpy.pm4asm.vocabulary import Vocabulary
+from cffpy.regdb.database import Database
+
+_DWORD = 0xFFFFFFFF
+#: Draws that are remembered for one write.
+_MAX_DRAWS = 1 << 16
+
+
+class _Write:
+    """One dword of a packet that writes a register."""
+
+    __slots__ = ("draws", "half", "is_rmw")
+
+    def __init__(self, half: int, is_rmw: bool) -> None:
+        self.half = half
+        self.is_rmw = is_rmw
+        #: The draws that it reached as the last write of its register.
+        self.draws: list[int] = []
+
+
+class SetRegister(Edit):
+    """``REG=VALUE`` or ``REG.FIELD=VALUE``, the value in the language of texts.
+
+    ``at_draw``: only the last write that reaches this draw; None: every write.
+    """
+
+    def __init__(self, text: str, at_draw: int | None = None) -> None:
+        super().__init__()
+        self.at_draw = at_draw
+        self._text = text
+        target, equals, value = text.partition("=")
+        if not equals or not target.strip() or not value.strip():
+            raise CaptureError(f"'{text}' is not REG.FIELD=VALUE")
+        self._target, self._value = target.strip(), value.strip()
+        self._register = self._dwords = -1
+        self._name = ""
+        self._bits = self._mask = 0
+        self._writes: dict[int, _Write] = {}
+        #: Half of the register -> file offset of its last write.
+        self._last: dict[int, int] = {}
+        self._chosen: list[int] | None = None
+        self._done: list[int] = []
+
+    def bind(self, gpu: Gpu, database: Database) -> None:
+        super().bind(gpu, database)
+        vocabulary = Vocabulary(gpu, database)
+        try:
+            statement = parse_line(f"{self._target} = {self._value}", "--set")
+            if statement.kind != "register":
+                raise CaptureError(f"'{self._text}' is not REG.FIELD=VALUE")
+            value: Value = statement.parts[1]  # type: ignore[assignment]
+            self._resolve(vocabulary, value)
+        except SourceProblem as problem:
+            raise CaptureError(f"{self._text}: {problem}") from None
+
+    def _resolve(self, vocabulary: Vocabulary, value: Value) -> None:
+        try:
+            offset, element = vocabulary.named_register(self._target)
+            field = None
+            self._name = self._target
+        except SourceProblem:
+            self._name, _, field = self._target.rpartition(".")
+            if not self._name:
+                raise
+            offset, element = vocabulary.named_register(self._name)
+        self._register, self._dwords = offset, element.dwords
+        if field is None:
+            self._mask = (1 << 32 * element.dwords) - 1
+            database, variants = vocabulary.database, vocabulary.variants
+            self._bits = build_value(element, value, self._name, database, variants, _no_label)
+        else:
+            self._field(element, field, value)
+
+    def _field(self, element: Element, name: str, value: Value) -> None:
+        known = [field for field in element.fields if field.name == name]
+        if not element.is_bitset or not known:
+            near = nearest(name, [field.name for field in element.fields])
+            raise SourceProblem(f"{self._name} has no field {name}{near}")
+        field = known[0]
+        self._mask = field.mask
+        if field.width == 1 and isinstance(value, Name) and value.text in ("true", "false"):
+            self._bits = int(value.text == "true") << field.low
+        else:
+            self._bits = encode(field, value, _no_label) << field.low
+
+    # -- writes -----------------------------------------------------------------------------
+
+    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+        for half in range(self._dwords):
+            position = self._register + half - register
+            if 0 <= position < len(values):
+                self._wrote(words, index + 1 + position, half)
+        return NOTHING
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        name = self.machine.packet_names[opcode] or ""
+        for register, position in _written(name, payload):
+            half = register - self._register
+            if 0 <= half < self._dwords and position < payload.captured:
+                self._wrote(payload.words, payload.index + position, half, name == "CP_REG_RMW")
+
+    def _wrote(self, words: Words, index: int, half: int, is_rmw: bool = False) -> None:
+        offset = self.owners.file_offset(words, index)
+        if offset is None:
+            raise CaptureError(
+                f"the write at {words.address + index * 4:#x} lies in buffers that overlap"
+            )
+        if offset not in self._writes:
+            self._writes[offset] = _Write(half, is_rmw)
+        self._last[half] = offset
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        if not draw.counted:
+            return
+        number = self.machine.state.draw_count
+        for offset in self._last.values():
+            draws = self._writes[offset].draws
+            if len(draws) < _MAX_DRAWS:
+                draws.append(number)
+        if number == self.at_draw:
+            self._chosen = [
+                offset for half, offset in self._last.items() if self._mask >> 32 * half & _DWORD
+            ]
+
+    # -- what to change ---------------------------------------------------------------------
+
+    def patches(self) -> list[Patch]:
+        if self.at_draw is not None and self._chosen is None:
+            raise no_draw(self.at_draw, self.machine)
+        offsets = self._chosen
+        if offsets is None:
+            offsets = [
+                offset
+                for offset, write in self._writes.items()
+                if self._mask >> 32 * write.half & _DWORD
+            ]
+        if not offsets:
+            until = "" if self.at_draw is None else f" before draw {self.at_draw}"
+            raise CaptureError(f"{self._name} is never written{until}")
+        self._done = offsets
+        return [patch for offset in offsets for patch in self._patch(offset)]
+
+    def _patch(self, offset: int) -> Iterator[Patch]:
+        write = self._writes[offset]
+        mask = self._mask >> 32 * write.half & _DWORD
+        bits = self._bits >> 32 * write.half & _DWORD
+        yield Patch(offset, dwords_bytes([bits]), mask)
+        if write.is_rmw:  # SRC0 before it: the bits that are kept
+            yield Patch(offset - 4, dwords_bytes([0]), mask)
+
+    def messages(self) -> list[str]:
+        count = len({offset // 4 - self._writes[offset].half for offset in self._done})
+        places = "1 place" if count == 1 else f"{count} places"
+        line = f"{self._text}: set in {places}"
+        if self.at_draw is not None:
+            draws = sorted({n for offset in self._done for n in self._writes[offset].draws})
+            others = [number for number in draws if number != self.at_draw]
+            if others:
+                shown = ", ".join(map(str, others[:12])) + (", ..." if len(others) > 12 else "")
+                line += f"; this also reaches {len(others)} other draws ({shown})"
+        return [line]
+
+
+def _no_label(call: Call) -> int:
+    raise SourceProblem(f"{call.name} is no value of this field", call.column)
+
+
+def _written(name: str, payload: Payload) -> Iterator[tuple[int, int]]:
+    """(Register, dword of the payload) for each register that a packet with an opcode writes."""
+    if name == "CP_SET_CONSTANT":
+        index, kind, add = payload.read(SET_CONSTANT)
+        if kind == SET_REGISTERS and not add:
+            for position in range(1, payload.captured):
+                yield CONTEXT_REGISTERS + index + position - 1, position
+    elif name == "CP_REG_WRITE":
+        yield payload.read(REG_WRITE)[1], 2
+    elif name == "CP_REG_RMW":
+        yield payload.read(REG_RMW)[0], 2
+    elif name == "CP_WIDE_REG_WRITE":
+        (register,) = payload.read(WIDE_REG_WRITE)
+        for position in range(1, payload.captured):
+            yield register + position - 1, position
+    elif name in PAIRS:
+        for position in range(PAIRS[name], payload.captured - 1, 2):
+            yield payload[position], position + 1

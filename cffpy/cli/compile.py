@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy compile``: a text of the packet assembly language to a capture."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, capture_file, print_error, write_output
+from cffpy.errors import CffpyError
+
+_EPILOG = """\b
+Examples:
+  cffpy compile samples/a630-triangle.pm4 -o triangle.rd
+  cffpy compile edited.pm4 -o edited.rd.gz && cffpy dump edited.rd.gz
+  cffpy compile --check edited.pm4
+"""
+
+
+@click.command(name="compile", epilog=_EPILOG)
+@click.argument("path", metavar="IN.pm4")
+@click.option("-o", "--output", metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz.")
+@click.option("--check", is_flag=True, help="Only check the text; write nothing.")
+@click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@click.help_option("-h", "--help")
+def compile_command(path: str, output: str | None, check: bool, register_db: str | None) -> int:
+    """Build a capture from a text of the packet assembly language.
+
+    IN.pm4 may be '-' for standard input, OUT.rd '-' for standard output. Nothing is written where
+    the text is wrong. The language: docs/pm4asm.md.
+    """
+    if (output is None) != check:
+        raise click.UsageError("give either -o OUT.rd or --check")
+    from cffpy.container.open import size_limit
+    from cffpy.pm4asm.assemble import assemble
+
+    try:
+        if path == "-" and sys.stdin is None:
+            raise CffpyError("standard input is closed")
+        if path == "-":
+            data = assemble(sys.stdin.buffer, "standard input", register_db, size_limit())
+        else:
+            with open(path, "rb") as stream:
+                data = assemble(stream, path, register_db, size_limit())
+    except CffpyError as problem:
+        print_error(str(problem))
+        return EXIT_FAILURE
+    except OSError as problem:
+        print_error(f"{path}: {problem.strerror or problem}")
+        return EXIT_FAILURE
+    if output is not None:
+        write_output(output, [capture_file(output, data)])
+    return EXIT_OK

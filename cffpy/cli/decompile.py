@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy decompile``: a capture as a text of the packet assembly language."""
+
+from __future__ import annotations
+
+import click
+
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning, write_output
+from cffpy.errors import CffpyError
+
+_EPILOG = """\b
+Examples:
+  cffpy decompile capture.rd.gz -o capture.pm4
+  cffpy decompile --submit 3 capture.rd.gz | less
+  cffpy decompile capture.rd | sed 's/CULL_BACK, //' | cffpy compile - -o changed.rd
+"""
+
+
+@click.command(name="decompile", epilog=_EPILOG)
+@click.argument("path", metavar="FILE")
+@click.option("-o", "--output", default="-", metavar="OUT.pm4", help="Default: standard output.")
+@click.option(
+    "--submit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Only this submit, numbered as the dump numbers them, with the buffers that it sees.",
+)
+@click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@click.help_option("-h", "--help")
+def decompile_command(path: str, output: str, submit: int | None, register_db: str | None) -> int:
+    """Write a capture as text: packets, registers, programs by name, the rest as data.
+
+    'cffpy compile' makes the same capture of it again, section by section and byte by byte (of the
+    decompressed file). FILE may be '-' for standard input, and so may OUT.pm4 for standard output.
+    The language: docs/pm4asm.md.
+    """
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import open_capture
+    from cffpy.views.pm4.decompile import decompile
+
+    damage: list[Damage] = []
+    try:
+        content = open_capture(path)
+        pieces = decompile(content, damage, print_warning, register_db, submit)
+        write_output(output, (piece.encode() for piece in pieces))
+    except CffpyError as problem:
+        print_error(str(problem))
+        return EXIT_FAILURE
+    if content.damage is not None:
+        damage.append(content.damage)
+    for item in damage:
+        print_warning(f"{content.name}: {item}")
+    return EXIT_OK

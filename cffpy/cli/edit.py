@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy edit``: changes of a capture in place, such as people make to find a draw at fault."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from cffpy.cli.output import (
+    EXIT_FAILURE,
+    EXIT_OK,
+    capture_file,
+    print_error,
+    print_warning,
+    write_output,
+)
+from cffpy.errors import CffpyError
+
+_EPILOG = """\b
+Examples:
+  cffpy edit capture.rd.gz --nop-draw 12 -o without-12.rd.gz
+  cffpy edit capture.rd.gz --truncate-after-draw 30 -o first-30.rd.gz
+  cffpy edit capture.rd.gz --set 'RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS' -o always.rd.gz
+  cffpy edit capture.rd.gz --set 'GRAS_SU_CNTL.CULL_BACK=0' --at-draw 7 -o uncull-7.rd.gz
+  cffpy edit capture.rd.gz --drop-group 3 --drop-group 5 -o no-state.rd.gz
+"""
+_NUMBER = click.IntRange(min=0)
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("path", metavar="FILE")
+@click.option(
+    "--nop-draw", "nops", type=_NUMBER, multiple=True, metavar="N", help="Make draw N a CP_NOP."
+)
+@click.option(
+    "--truncate-after-draw",
+    "last",
+    type=_NUMBER,
+    metavar="N",
+    help="Execute nothing behind draw N, in this submit and in later ones.",
+)
+@click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="REG.FIELD=VALUE",
+    help="Another value wherever the register is written; VALUE as in a text.",
+)
+@click.option(
+    "--at-draw", type=_NUMBER, metavar="N", help="--set: only the last write that reaches draw N."
+)
+@click.option(
+    "--drop-group",
+    "groups",
+    type=click.IntRange(0, 31),
+    multiple=True,
+    metavar="G",
+    help="Disable a draw-state group wherever it is set.",
+)
+@click.option(
+    "-o", "--output", required=True, metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz."
+)
+@click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@click.help_option("-h", "--help")
+def edit(
+    path: str,
+    nops: tuple[int, ...],
+    last: int | None,
+    values: tuple[str, ...],
+    at_draw: int | None,
+    groups: tuple[int, ...],
+    output: str,
+    register_db: str | None,
+) -> int:
+    """Change a capture in place: draws, values of registers, draw-state groups.
+
+    All lengths stay; a packet that goes becomes a CP_NOP of its size. Draws are numbered as the
+    dump numbers them (draw[N]); all numbers are those of FILE as it is. Where a packet lies in
+    commands that are executed several times, all executions are affected: standard error says so,
+    and what else was done. FILE may be '-' for standard input, OUT.rd '-' for standard output.
+    """
+    if not (nops or last is not None or values or groups):
+        raise click.UsageError("nothing to do: give --nop-draw, --set or the like")
+    if at_draw is not None and not values:
+        raise click.UsageError("--at-draw belongs to --set")
+    from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
+    from cffpy.analysis.register_edit import SetRegister
+    from cffpy.container.open import open_capture
+
+    try:
+        edits: list[Edit] = [SetRegister(text, at_draw) for text in values]
+        edits += [DropGroup(group) for group in groups]
+        edits += [NopDraw(number) for number in nops]
+        if last is not None:
+            edits.append(TruncateAfterDraw(last))
+        content = open_capture(path)
+        if content.damage is not None:
+            print_warning(f"{content.name}: {content.damage}")
+        data, lines = edited(content, edits, print_warning, register_db)
+    except CffpyError as problem:
+        print_error(f"{path}: {problem}")
+        return EXIT_FAILURE
+    write_output(output, [capture_file(output, data)])
+    for line in lines:
+        print(f"cffpy: {line}", file=sys.stderr)
+    return EXIT_OK

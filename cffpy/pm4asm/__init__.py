@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The packet assembly language: its model, parser, printer and assembler."""

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Data: rows of hex dwords, fills, strings, odd bytes; to lines of the language and back.
+
+Zeros are not shown: ``at ADDRESS`` fills the way there with them, and so does a buffer's end.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from collections.abc import Iterator, Sequence
+
+from cffpy.pm4asm.model import quoted, unquoted
+
+#: Dwords in a row of hex.
+ROW = 8
+#: Dwords from which on equal ones are a fill, and zeros are passed over.
+_LEAST = 16
+
+_ZEROS = re.compile(rb"\0{%d,}" % ((_LEAST + 1) * 4))
+_REPEATS = re.compile(rb"(?s)(....)\1{%d,}" % (_LEAST + 1))
+_ROW_TEXT = re.compile(r"[0-9a-f]{8}(?: +[0-9a-f]{8})*")
+_STRING = re.compile(rb"([ -~\n\t]{5,})(\0{0,3})")
+#: Bytes that are looked through for repeats at a time; regular expressions copy none of them.
+_LONGEST_STRING = 4096
+
+
+def hex_rows(words: Sequence[int]) -> list[str]:
+    """Rows of up to eight dwords."""
+    if not words:
+        return []
+    digits = array("I", words)
+    digits.byteswap()
+    if sys.byteorder == "big":
+        digits.byteswap()
+    text = digits.tobytes().hex(" ", 4)
+    step = ROW * 9
+    return [text[start : start + step - 1] for start in range(0, len(text), step)]
+
+
+def row_words(text: str) -> list[int]:
+    """The dwords of a row."""
+    return [int(word, 16) for word in text.split()]
+
+
+def row_bytes(text: str) -> bytes:
+    """The same as they lie in memory."""
+    words = array("I", bytes.fromhex(text))
+    words.byteswap()
+    return words.tobytes()
+
+
+def is_row(text: str) -> bool:
+    """Whether a line is a row of dwords: what the grammar's terminal ROW matches."""
+    return _ROW_TEXT.fullmatch(text) is not None
+
+
+def string_row(words: Sequence[int]) -> str | None:
+    """``string "..."`` for dwords that are text and end within their last dword, else None."""
+    data = array("I", words)
+    if sys.byteorder == "big":
+        data.byteswap()
+    if len(data) * 4 > _LONGEST_STRING:
+        return None
+    match = _STRING.fullmatch(data.tobytes())
+    return f"string {quoted(match[1])}" if match else None
+
+
+def string_words(literal: str) -> list[int]:
+    """The dwords of a string, with zeros up to the end of the last."""
+    data = string_bytes(literal)
+    return list(memoryview(data).cast("I")) if sys.byteorder == "little" else _big(data)
+
+
+def string_bytes(literal: str) -> bytes:
+    """The same as bytes."""
+    text = unquoted(literal)
+    return text.ljust((len(text) + 3) // 4 * 4, b"\0")
+
+
+def _big(data: bytes) -> list[int]:
+    words = array("I", data)
+    words.byteswap()
+    return words.tolist()
+
+
+def show_data(view: memoryview, address: int) -> Iterator[str]:
+    """Lines for bytes at an address, which is aligned with a dword; long zeros as ``at``.
+
+    Zeros at the very end are not shown at all.
+    """
+    whole = len(view) // 4 * 4
+    end = whole
+    start = 0
+    if len(view) == whole:
+        end = _without_zeros(view)
+    for zeros in _ZEROS.finditer(view[:end]):
+        stop = (zeros.start() + 3) // 4 * 4
+        if stop > start:
+            yield from _show_run(view[start:stop])
+        start = zeros.end() // 4 * 4
+        yield f"at {address + start:#x}"
+    if start < end:
+        yield from _show_run(view[start:end])
+    if whole < len(view):
+        yield f"bytes {bytes(view[whole:]).hex(' ')}"
+
+
+def _without_zeros(view: memoryview) -> int:
+    """Where the zeros at the end begin, in whole dwords."""
+    end = len(view)
+    step = 4096
+    while end and not bytes(view[max(0, end - step) : end]).strip(b"\0"):
+        end = max(0, end - step)
+    last = bytes(view[max(0, end - step) : end]).rstrip(b"\0")
+    return (max(0, end - step) + len(last) + 3) // 4 * 4
+
+
+def _show_run(view: memoryview) -> Iterator[str]:
+    start = 0
+    for repeats in _REPEATS.finditer(view):
+        first = (repeats.start() + 3) // 4 * 4
+        last = repeats.end() // 4 * 4
+        if first > start:
+            yield from _show_rows(view[start:first])
+        count = (last - first) // 4
+        word = int.from_bytes(view[first : first + 4], "little")
+        yield f"fill {word:#010x} * {count}"
+        start = last
+    if start < len(view):
+        yield from _show_rows(view[start:])
+
+
+def _show_rows(view: memoryview) -> Iterator[str]:
+    words = array("I")
+    words.frombytes(view)
+    if sys.byteorder == "big":
+        words.byteswap()
+    text = string_row(words)
+    if text is not None:
+        yield text
+    else:
+        yield from hex_rows(words)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""Elements: a register, or a dword of a packet or structure, as fields; both ways.
+
+A packet's fields may choose what the fields behind them mean (a *variant*). Variants last as long
+as the packet: what is chosen in it is chosen by its own fields, so that a line stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from cffpy.layout import Layout
+from cffpy.pm4asm.labels import Labels
+from cffpy.pm4asm.model import Fields, Item, Number, SourceProblem, Value
+from cffpy.pm4asm.values import (
+    Field,
+    Resolve,
+    decode,
+    encode,
+    make_field,
+    nearest,
+    plain_field,
+)
+from cffpy.regdb.database import Database, Found, holds
+from cffpy.regdb.rows import BITSET, ENUM, INLINE_BITSET, INLINE_ENUM, NAMED_INLINE_BITSET
+
+_BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
+_ENUMS = (ENUM, INLINE_ENUM)
+
+Variants = dict[str, int]
+
+
+class Element(NamedTuple):
+    """One or two dwords and their fields. ``is_bitset``: the fields have names of their own."""
+
+    fields: tuple[Field, ...]
+    dwords: int
+    is_bitset: bool
+
+    def holding(self, word: int, variants: Variants, database: Database) -> list[Field]:
+        """The fields that are there in these variants, which the word's fields may change."""
+        for field in self.fields:
+            if field.selects and _holds(field, variants):
+                _select(field, field.extract(word), variants, database)
+        return [field for field in self.fields if _holds(field, variants)]
+
+
+def make_element(found: Found, name: str, database: Database, variants: Variants) -> Element:
+    """The element that the database found; ``name`` is that of an element with one field."""
+    row = found.type
+    assert row is not None
+    if row[0] not in _BITSETS:
+        field = make_field(name, row, None, database, variants)
+        return Element((field,), found.dwords, False)
+    fields = [
+        make_field(inner, kind, condition, database, variants) for inner, condition, kind in row[7]
+    ]
+    return Element(tuple(fields), found.dwords, True)
+
+
+def layout_elements(layout: Layout) -> dict[int, Element]:
+    """Dword -> element, for a packet that only a layout describes."""
+    elements = {}
+    index = 0
+    for field in layout.fields:
+        if field.parts:
+            parts = [plain_field(part.name, part.low, part.high) for part in field.parts]
+            elements[index] = Element(tuple(parts), 1, True)
+        else:
+            only = plain_field(field.name, 0, field.size * 8 - 1)
+            elements[index] = Element((only,), field.size // 4, False)
+        index += field.size // 4
+    return elements
+
+
+def _holds(field: Field, variants: Variants) -> bool:
+    return field.condition is None or holds(field.condition, variants)
+
+
+def _select(field: Field, bits: int, variants: Variants, database: Database) -> None:
+    name = database.enum_name(field.selects, bits, variants)
+    position = None if name is None else database.variant(field.selects, name)
+    if position is not None:
+        variants[field.selects] = position
+
+
+def show(fields: Sequence[Field], word: int, labels: Labels) -> tuple[list[Item], int]:
+    """The fields' items that say ``word``, and the bits that no field says.
+
+    Numbers that are 0 are left out, as what is not said is 0.
+    """
+    items = []
+    covered = 0
+    for field in fields:
+        mask = field.mask
+        if not mask & ~covered or not field.name:
+            continue
+        bits = (word & mask) >> field.low
+        if bits or (field.kind in _ENUMS and 0 in field.names):
+            items.append(Item(field.name, decode(field, bits, labels)))
+            covered |= mask
+    return items, word & ~covered
+
+
+class Taken:
+    """Items of a line that are still to be encoded, by name."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items: dict[str | int, Item] = {}
+        self._seen: list[str] = []
+        for item in items:
+            if item.name in self._items:
+                raise SourceProblem(f"{item.name} is said twice", item.column)
+            self._items[item.name] = item
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
+
+    def __contains__(self, name: str | int) -> bool:
+        return name in self._items
+
+    def take(self, name: str | int) -> Item | None:
+        """The item of this name, which is taken away, or None."""
+        if isinstance(name, str):
+            self._seen.append(name)
+        return self._items.pop(name, None)
+
+    def places(self) -> Iterator[int]:
+        """Dwords that are named by number."""
+        return (name for name in self._items if isinstance(name, int))
+
+    def unknown(self, where: str) -> SourceProblem:
+        """What is left, as an error."""
+        item = next(iter(self._items.values()))
+        near = nearest(item.name, self._seen) if isinstance(item.name, str) else ""
+        name = f"[{item.name}]" if isinstance(item.name, int) else item.name
+        return SourceProblem(f"{where} has no field {name}{near}", item.column)
+
+
+def build(
+    element: Element, taken: Taken, variants: Variants, database: Database, resolve: Resolve
+) -> tuple[int, bool]:
+    """The element's dwords from the items that are its fields; and whether there were any."""
+    word = given = 0
+    there = False
+    ordered = [field for field in element.fields if field.selects]
+    ordered += [field for field in element.fields if not field.selects]
+    for field in ordered:
+        if not field.name or not _holds(field, variants):
+            continue
+        item = taken.take(field.name)
+        bits = 0
+        if item is not None:
+            there = True
+            bits = encode(field, item.value, resolve, item.column)
+            mask = field.mask
+            if given & mask and (word ^ bits << field.low) & given & mask:
+                message = f"{field.name} contradicts another field of the same bits"
+                raise SourceProblem(message, item.column)
+            word |= bits << field.low
+            given |= mask
+        if field.selects:
+            _select(field, bits, variants, database)
+    return word, there
+
+
+def show_value(element: Element, word: int, labels: Labels) -> Value:
+    """A register's value; what its fields cannot say, as a number."""
+    if not element.is_bitset:
+        field = element.fields[0]
+        shown = decode(field, field.extract(word), labels)
+        return Number("1") if shown is None else shown
+    items, rest = show(element.fields, word, labels)
+    return Fields((*items, Number(f"{rest:#x}")) if rest else tuple(items))
+
+
+def build_value(
+    element: Element,
+    value: Value,
+    name: str,
+    database: Database,
+    variants: Variants,
+    resolve: Resolve,
+) -> int:
+    """The dwords of a register from its value."""
+    if not element.is_bitset:
+        field = element.fields[0]
+        return encode(field, value, resolve) << field.low
+    whole = plain_field(name, 0, element.dwords * 32 - 1)
+    if not isinstance(value, Fields):
+        return encode(whole, value, resolve)
+    taken = Taken([item for item in value.items if isinstance(item, Item)])
+    word, _ = build(element, taken, dict(variants), database, resolve)
+    if taken:
+        raise taken.unknown(name)
+    for item in value.items:
+        if isinstance(item, Number):
+            word |= encode(whole, item, resolve)
+    return word

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""Statements of sections, blocks and data: what each puts into the capture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cffpy.container.layouts import GPU_ADDRESS, RESYNC_MARKER, SECTION_HEADER, SectionType
+from cffpy.container.writer import (
+    NewSection,
+    address_section,
+    capture_bytes,
+    chip_id_section,
+    command_stream_section,
+    dwords_bytes,
+    gpu_id_section,
+    parameter_section,
+)
+from cffpy.layout import LayoutError
+from cffpy.pm4asm.blocks import Image
+from cffpy.pm4asm.data import row_words, string_bytes
+from cffpy.pm4asm.model import (
+    Call,
+    Item,
+    Name,
+    Number,
+    SourceProblem,
+    Statement,
+    Value,
+    unquoted,
+)
+from cffpy.pm4asm.values import Resolve, encode, nearest, plain_field
+
+#: The version of the language.
+VERSION = 1
+
+_DWORD = plain_field("value", 0, 31)
+_ADDRESS = plain_field("ADDRESS", 0, 63)
+_TEXTS = {"cmd": SectionType.CMD, "test": SectionType.TEST}
+_TYPES = {f"RD_{name}": number for name, number in vars(SectionType).items() if name.isupper()}
+
+
+class Sections:
+    """Runs statements that are neither packets nor programs."""
+
+    def __init__(self, image: Image, resolve: Resolve) -> None:
+        self._image = image
+        self._resolve = resolve
+        self._run: dict[str, Callable[[Statement], None]] = {
+            "version": self._version,
+            "gpu_id": self._gpu_id,
+            "chip_id": self._chip_id,
+            "marker": self._marker,
+            "cmd": self._text,
+            "test": self._text,
+            "param": self._param,
+            "stream": self._stream,
+            "address": self._address,
+            "section": self._section,
+            "trailing": self._trailing,
+            "buffer": self._buffer,
+            "commands": self._inner,
+            "data": self._inner,
+            "shader": self._shader,
+            "end": lambda statement: image.close(),
+            "at": self._at,
+            "row": self._row,
+            "bytes": self._bytes,
+            "string": self._string,
+            "fill": self._fill,
+        }
+
+    def run(self, statement: Statement) -> None:
+        """Raises SourceProblem."""
+        try:
+            action = self._run[statement.kind]
+        except KeyError:
+            raise SourceProblem("nothing to go on with: + belongs to packets", 1) from None
+        try:
+            action(statement)
+        except LayoutError as problem:
+            raise SourceProblem(str(problem), statement.column) from None
+
+    # -- sections ---------------------------------------------------------------------------
+
+    def _put(self, section: NewSection) -> None:
+        self._image.section(capture_bytes([section]))
+
+    def _version(self, statement: Statement) -> None:
+        number = _number(statement.parts[0])
+        if number.integer != VERSION:
+            raise SourceProblem(f"this is version {VERSION} of the language", number.column)
+
+    def _gpu_id(self, statement: Statement) -> None:
+        self._put(gpu_id_section(_number(statement.parts[0]).integer))
+
+    def _chip_id(self, statement: Statement) -> None:
+        self._put(chip_id_section(_number(statement.parts[0]).integer))
+
+    def _marker(self, statement: Statement) -> None:
+        given = statement.parts[0]
+        count = 1 if given is None else _positive(given)
+        self._image.check_size(count * RESYNC_MARKER.size)
+        self._image.section(RESYNC_MARKER.build() * count)
+
+    def _text(self, statement: Statement) -> None:
+        self._put(NewSection(_TEXTS[statement.kind], unquoted(str(statement.parts[0]))))
+
+    def _param(self, statement: Statement) -> None:
+        self._put(parameter_section(*[_number(part).integer for part in statement.parts]))
+
+    def _stream(self, statement: Statement) -> None:
+        self._image.section(self.stream_section(statement))
+
+    def stream_section(self, statement: Statement) -> bytes:
+        """The section that executes a command stream."""
+        values = [
+            part for part in statement.parts if not isinstance(part, str) and part is not None
+        ]
+        short = any(isinstance(part, str) for part in statement.parts)
+        place, dwords = values[0], values[1] if len(values) > 1 else None
+        if dwords is None:
+            if not isinstance(place, Name):
+                raise SourceProblem("how many dwords? stream ADDRESS dwords COUNT", 1)
+            dwords = Call("sizeof", place.text, 0, place.column)
+        address = self._value(place, _ADDRESS)
+        if short and address >> 32:
+            raise SourceProblem(f"{address:#x} is no address of 32 bits", statement.column)
+        count = self._value(dwords, _DWORD)
+        return capture_bytes([command_stream_section(address, count, short=short)])
+
+    def _value(self, value: object, field: object) -> int:
+        assert isinstance(value, Number | Name | Call)
+        shown: Value = value
+        return encode(_ADDRESS if field is _ADDRESS else _DWORD, shown, self._resolve)
+
+    def _address(self, statement: Statement) -> None:
+        place, size, short = statement.parts
+        sizes = _attributes([size], ("size",))
+        self._put_address(statement, place, sizes["size"], short is not None)
+
+    def _put_address(self, statement: Statement, place: object, size: int, short: bool) -> int:
+        """The section that names an address, which is returned."""
+        address = encode(_ADDRESS, _number(place), self._resolve)
+        if short and address >> 32:
+            raise SourceProblem(f"{address:#x} is no address of 32 bits", statement.column)
+        self._put(address_section(address, size, short=short))
+        return address
+
+    def _section(self, statement: Statement) -> None:
+        kind, *attributes = statement.parts
+        sizes = _attributes(attributes, ("size", "contents", "declared"))
+        if isinstance(kind, Name):
+            number = _TYPES.get(kind.text)
+            if number is None:
+                near = nearest(kind.text, _TYPES)
+                raise SourceProblem(f"no type of section is called {kind.text}{near}", kind.column)
+        else:
+            number = _number(kind).integer
+        self._open(number, 0, None, sizes.get("contents", sizes.get("size")), sizes)
+
+    def _buffer(self, statement: Statement) -> None:
+        name, place, *rest = statement.parts
+        assert isinstance(name, Name)
+        short = rest.pop() is not None
+        sizes = _attributes(rest, ("size", "contents", "declared"))
+        address = self._put_address(statement, place, sizes.get("size", 0), short)
+        length = self._image.output
+        at = len(length) - (GPU_ADDRESS.size if short else GPU_ADDRESS.full_size)
+        at += GPU_ADDRESS.place("length").dword * 4
+        wanted = sizes.get("contents", sizes.get("size"))
+
+        def close(size: int) -> None:
+            if "size" not in sizes:
+                length[at : at + 4] = dwords_bytes([size])
+
+        self._open(SectionType.BUFFER_CONTENTS, address, name, wanted, sizes, close, name.column)
+
+    def _open(
+        self,
+        kind: int,
+        address: int,
+        name: Name | None,
+        wanted: int | None,
+        sizes: dict[str, int],
+        then: Callable[[int], None] | None = None,
+        column: int = 1,
+    ) -> None:
+        """A section with content; ``wanted``: its bytes, up to which zeros are added."""
+        image = self._image
+        header = len(image.output)
+        image.section(SECTION_HEADER.build(type=kind, size=0))
+
+        def close(size: int) -> None:
+            if wanted is not None:
+                if size > wanted:
+                    raise SourceProblem(
+                        f"the content has {size} bytes, {size - wanted} more than the section", 1
+                    )
+                image.fill(wanted - size)
+                size = wanted
+            declared = sizes.get("declared", size)
+            image.output[header : header + SECTION_HEADER.size] = SECTION_HEADER.build(
+                type=kind, size=declared
+            )
+            if then is not None:
+                then(size)
+
+        image.open(address, None if name is None else name.text, close, column)
+
+    def _trailing(self, statement: Statement) -> None:
+        self._image.section(b"")
+        self._image.open(0, None, None)
+
+    # -- blocks and data --------------------------------------------------------------------
+
+    def _inner(self, statement: Statement) -> None:
+        name, place = statement.parts
+        assert isinstance(name, Name)
+        if place is not None:
+            self._image.move_to(_number(place).integer, _number(place).column)
+        self._image.open_inner(name.text, name.column)
+
+    def _shader(self, statement: Statement) -> None:
+        self._inner(statement)
+        self._image.program = []
+
+    def _at(self, statement: Statement) -> None:
+        place = _number(statement.parts[0])
+        self._image.move_to(place.integer, place.column)
+
+    def _row(self, statement: Statement) -> None:
+        self._image.add(dwords_bytes(row_words(str(statement.parts[0]))))
+
+    def _bytes(self, statement: Statement) -> None:
+        self._image.add(bytes.fromhex(str(statement.parts[0])))
+
+    def _string(self, statement: Statement) -> None:
+        self._image.add(string_bytes(str(statement.parts[0])))
+
+    def _fill(self, statement: Statement) -> None:
+        word, given = statement.parts
+        count = _positive(given)
+        self._image.check_size(count * 4)
+        self._image.add(dwords_bytes([encode(_DWORD, _number(word), self._resolve)]) * count)
+
+
+def _number(part: object) -> Number:
+    assert isinstance(part, Number)
+    return part
+
+
+def _positive(part: object) -> int:
+    number = _number(part)
+    if number.integer < 0:
+        raise SourceProblem(f"{number} is no count", number.column)
+    return number.integer
+
+
+def _attributes(given: list[object], known: tuple[str, ...]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for item in given:
+        if not isinstance(item, Item):
+            continue
+        name = str(item.name)
+        if name in sizes:
+            raise SourceProblem(f"{name} is said twice", item.column)
+        if name not in known or not isinstance(item.value, Number):
+            raise SourceProblem(f"{name} is not known here", item.column)
+        sizes[name] = encode(_DWORD, item.value, lambda call: 0)
+    return sizes

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Packets: dwords -> lines of the language.
+
+Lines are given only where building them gives the same dwords again; what cannot be said so (wrong
+parity, bits without a field) is the caller's to show as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cffpy.container.writer import dwords_bytes
+from cffpy.pm4.layouts import SET_CONSTANT
+from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS, HeaderMemo, next_packet
+from cffpy.pm4asm.build import (
+    CONTEXT_REGISTERS,
+    PAIRS,
+    SET_REGISTERS,
+    Builder,
+    build_structure,
+)
+from cffpy.pm4asm.data import hex_rows, string_row
+from cffpy.pm4asm.elements import show_value
+from cffpy.pm4asm.headers import opcode_header, register_header
+from cffpy.pm4asm.labels import NO_LABELS, Labels
+from cffpy.pm4asm.model import Call, Item, Number, SourceProblem
+from cffpy.pm4asm.rows import build_row, show_row
+from cffpy.pm4asm.vocabulary import Structure, Vocabulary
+
+#: What lies in a packet: from which dword of its payload on, which structure, how many of it.
+Hint = tuple[int, str, int]
+
+#: Packets, and values of registers, that are remembered; dwords of the longest such packet.
+_MEMO = 1 << 17
+_MEMO_DWORDS = 64
+
+#: Dwords of CP_IM_LOAD_IMMEDIATE before the program.
+_A2XX_PROGRAM = 2
+
+#: Dwords of a packet that nothing describes which are told one by one, on its line.
+_FEW = 2
+
+
+class Shower:
+    """Shows packets of one generation."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, listing: Callable[[bytes, bool], str] | None = None
+    ) -> None:
+        """``listing``: the text of an a2xx program, and of a fragment program if told so."""
+        self.vocabulary = vocabulary
+        self._listing = listing
+        self.labels = NO_LABELS
+        self._headers = HeaderMemo()
+        self._builder = Builder(vocabulary)
+        self._values: dict[tuple[int, int], str] = {}
+        self._packets: dict[tuple[int, ...], list[str] | None] = {}
+
+    def label(self, labels: Labels) -> None:
+        """From now on, these blocks have labels."""
+        self.labels = labels
+        self._packets.clear()
+
+    def size(self, words: Sequence[int], index: int) -> int:
+        """Dwords of the packet at ``index``; where none is, up to the next, as the machine goes."""
+        kind, _, size = self._headers[words[index]]
+        if kind == BAD:
+            end = len(words)
+            return (next_packet(words, index, end) if self.vocabulary.gpu.is_64bit else end) - index
+        return size
+
+    def show(self, words: Sequence[int], hint: Hint | None) -> list[str] | None:
+        """The lines of a packet, all of whose dwords are ``words``; None where it is data."""
+        if hint is not None or len(words) > _MEMO_DWORDS:
+            return self._show(words, hint)
+        key = tuple(words)
+        try:
+            return self._packets[key]
+        except KeyError:
+            if len(self._packets) >= _MEMO:
+                self._packets.clear()
+            lines = self._packets[key] = self._show(words, None)
+            return lines
+
+    def _show(self, words: Sequence[int], hint: Hint | None) -> list[str] | None:
+        kind, number, _ = self._headers[words[0]]
+        try:
+            if kind == REGISTERS:
+                return self._show_registers(number, words)
+            if kind == OPCODE:
+                return self._show_opcode(number, words, hint)
+        except SourceProblem:  # no packet that the language could say
+            return None
+        return ["idle"] if kind == IDLE else None
+
+    # -- register writes --------------------------------------------------------------------
+
+    def _show_registers(self, register: int, words: Sequence[int]) -> list[str] | None:
+        count = len(words) - 1
+        if words[0] != register_header(self.vocabulary.gpu.is_64bit, register, count):
+            return None
+        lines = []
+        position = 1
+        while position <= count:
+            known = self.vocabulary.register(register)
+            word, dwords = words[position], 1
+            if known is not None and known[1].dwords == 2:
+                if position < count:
+                    word, dwords = word | words[position + 1] << 32, 2
+                else:
+                    known = None
+            lines.append(self.show_register(register, word, known is not None))
+            position += dwords
+            register += dwords
+        return [lines[0], *["+ " + line for line in lines[1:]]]
+
+    def show_register(self, register: int, word: int, is_whole: bool = True) -> str:
+        """``NAME = value``; by offset where the name's fields cannot say the value."""
+        key = (register, word) if is_whole else (-1 - register, word)
+        text = self._values.get(key)
+        if text is None or word in self.labels:
+            text = self._register_text(register, word, is_whole)
+            if word not in self.labels:
+                if len(self._values) > _MEMO:
+                    self._values.clear()
+                self._values[key] = text
+        return text
+
+    def _register_text(self, register: int, word: int, is_whole: bool) -> str:
+        known = self.vocabulary.register(register) if is_whole else None
+        if known is None:
+            return f"{register:#x} = {word:#x}"
+        name, element = known
+        value = show_value(element, word, self.labels)
+        try:
+            if self._builder.value(name, value, self._resolve) == word:
+                return f"{name} = {value}"
+        except SourceProblem:
+            pass
+        if element.is_bitset or element.dwords == 2:
+            return f"{name} = {word:#x}"
+        return f"{register:#x} = {word:#x}"
+
+    def _resolve(self, call: Call) -> int:
+        if call.function == "reg":
+            return self.vocabulary.register_of(call)
+        return self.labels.value(call)
+
+    # -- packets with an opcode -------------------------------------------------------------
+
+    def _show_opcode(
+        self, opcode: int, words: Sequence[int], hint: Hint | None
+    ) -> list[str] | None:
+        payload = words[1:]
+        if words[0] != opcode_header(self.vocabulary.gpu.is_64bit, opcode, len(payload)):
+            return None
+        name = self.vocabulary.packet_name(opcode)
+        if name is None:
+            return [f"packet {opcode:#x}", *_more(hex_rows(payload))]
+        structure = self.vocabulary.structure(name)
+        if name in PAIRS:
+            return self._show_pairs(name, payload)
+        head: list[Item] = []
+        lines: list[str] = []
+        used = 0
+        if structure is not None and structure.entry:
+            lines, used = self._show_entries(structure, payload)
+        elif structure is not None and structure.is_known:
+            head, used = show_row(structure, payload, self.labels, self.vocabulary)
+            built = build_row(structure, head, self._resolve)
+            if built != list(payload[:used]):
+                head, used = [], 0
+        elif len(payload) <= _FEW and name != "CP_NOP":
+            head = [Item(place, Number(f"{word:#x}")) for place, word in enumerate(payload)]
+            used = len(payload)
+        lines += self._show_rest(name, payload, used, hint)
+        return [" ".join([name, *map(str, head)]), *lines]
+
+    def _show_entries(self, structure: Structure, payload: Sequence[int]) -> tuple[list[str], int]:
+        lines = []
+        size = structure.entry
+        used = 0
+        while used + size <= len(payload):
+            words = list(payload[used : used + size])
+            items, shown = show_row(structure, words, self.labels, self.vocabulary)
+            if not items or shown > size or build_row(structure, items, self._resolve) != words:
+                lines += _more(hex_rows(words))
+            else:
+                lines.append("+ " + " ".join(map(str, items)))
+            used += size
+        return lines, used
+
+    def _show_rest(
+        self, name: str, payload: Sequence[int], used: int, hint: Hint | None
+    ) -> list[str]:
+        rest = payload[used:]
+        if not rest:
+            return []
+        if name == "CP_SET_CONSTANT" and used == 1:
+            return self._show_constants(payload)
+        if hint is not None and used == hint[0]:
+            _, domain, count = hint
+            return self.show_structures(domain, count, rest, "+ ")
+        if name == "CP_NOP":
+            text = string_row(rest)
+            if text is not None:
+                return ["+ " + text]
+        comments = []
+        if name == "CP_IM_LOAD_IMMEDIATE" and used == _A2XX_PROGRAM and self._listing is not None:
+            text = self._listing(dwords_bytes(rest), payload[0] == 1)
+            comments = [f"// {line.strip()}" for line in text.splitlines()]
+        return comments + _more(hex_rows(rest))
+
+    def _show_constants(self, payload: Sequence[int]) -> list[str]:
+        index, kind, add = SET_CONSTANT.read_dwords(payload)
+        if kind != SET_REGISTERS or add:
+            return _more(hex_rows(payload[1:]))
+        register = CONTEXT_REGISTERS + index
+        return [
+            "+ " + self.show_register(register + place, word)
+            for place, word in enumerate(payload[1:])
+        ]
+
+    def _show_pairs(self, name: str, payload: Sequence[int]) -> list[str]:
+        used = PAIRS[name]
+        if len(payload) < used or (len(payload) - used) % 2:
+            return [name, *_more(hex_rows(payload))]
+        lines = [name, *_more(hex_rows(payload[:used]))]
+        for place in range(used, len(payload), 2):
+            register, word = payload[place], payload[place + 1]
+            known = self.vocabulary.register(register)
+            is_whole = known is not None and known[1].dwords == 1
+            lines.append("+ pair " + self.show_register(register, word, is_whole))
+        return lines
+
+    def show_structures(
+        self, domain: str, count: int, words: Sequence[int], prefix: str = ""
+    ) -> list[str]:
+        """Lines of up to ``count`` structures in a row; what is left over is data."""
+        structure = self.vocabulary.structure(domain)
+        size = 0 if structure is None else structure.dwords
+        lines: list[str] = []
+        used = 0
+        while structure is not None and size and count > 0 and used + size <= len(words):
+            part = list(words[used : used + size])
+            lines += self._show_structure(structure, part, prefix)
+            used += size
+            count -= 1
+        return lines + [prefix + row for row in hex_rows(words[used:])]
+
+    def _show_structure(self, structure: Structure, words: list[int], prefix: str) -> list[str]:
+        items, _ = show_row(structure, words, self.labels, self.vocabulary)
+        try:
+            if build_structure(structure, items, self._resolve) == words:
+                return [prefix + " ".join([structure.name, *map(str, items)])]
+        except SourceProblem:
+            pass
+        return [prefix + row for row in hex_rows(words)]
+
+
+def _more(rows: Sequence[str]) -> list[str]:
+    return ["+ " + row for row in rows]

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""One field of a register or packet: bits -> value of the language, and back.
+
+A decimal number is in the field's unit (a float, a fixed-point number, a signed integer); a
+hexadecimal one is the field's bits, or, where the description shifts a field, its shifted value.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from cffpy.pm4asm.labels import Labels
+from cffpy.pm4asm.model import Call, Fields, Name, Number, SourceProblem, Value, is_name
+from cffpy.regdb.database import Database, holds
+from cffpy.regdb.rows import (
+    BOOLEAN,
+    ENUM,
+    FIXED,
+    FLOAT,
+    HEX,
+    INLINE_ENUM,
+    INT,
+    REGID,
+    UFIXED,
+    UINT,
+    Condition,
+    TypeRow,
+)
+
+#: The number that a label, or a name with a function, stands for.
+Resolve = Callable[[Call], int]
+
+_REGISTER_ID = re.compile(r"r([0-9]{1,10})\.([xyzw])")
+_FLOATS = {16: "<e", 32: "<f", 64: "<d"}
+_INTEGERS = {16: "<H", 32: "<I", 64: "<Q"}
+_FRACTIONS = (FIXED, UFIXED, FLOAT)
+
+
+class Field(NamedTuple):
+    """Bits ``low`` to ``high`` of a dword or pair of dwords, and what they mean."""
+
+    name: str
+    low: int
+    high: int
+    shr: int
+    kind: int
+    radix: int
+    names: Mapping[int, str]
+    numbers: Mapping[str, int]
+    #: The varset whose variant this field's value chooses, or "".
+    selects: str
+    condition: Condition
+    #: Whether a label may stand for its value unasked: an address, or a plain number.
+    is_address: bool
+
+    @property
+    def width(self) -> int:
+        """In bits."""
+        return self.high - self.low + 1
+
+    @property
+    def mask(self) -> int:
+        """Its bits in the dword."""
+        return (1 << (self.high + 1)) - (1 << self.low)
+
+    def extract(self, word: int) -> int:
+        """Its bits of a dword, shifted down."""
+        return (word & self.mask) >> self.low
+
+
+def make_field(
+    name: str, type_row: TypeRow, condition: Condition, database: Database, variants: dict[str, int]
+) -> Field:
+    """The field that a type of the database describes; bitsets within bitsets are numbers.
+
+    A name that the language cannot write is dropped: bits without a name are told as numbers.
+    """
+    kind, type_name, low, high, shr, radix, selects, payload = type_row
+    names: dict[int, str] = {}
+    numbers: dict[str, int] = {}
+    if kind in (ENUM, INLINE_ENUM):
+        for text, number, when in database.enum(payload) if kind == ENUM else payload:
+            if number is not None and is_name(text) and (when is None or holds(when, variants)):
+                names.setdefault(number, text)
+                numbers.setdefault(text, number)
+    elif kind > INLINE_ENUM:
+        kind = HEX
+    varset = payload if selects and kind == ENUM else ""
+    is_address = kind == HEX and (type_name in ("address", "waddress") or high - low >= 31)
+    name = name if is_name(name) else ""
+    return Field(name, low, high, shr, kind, radix, names, numbers, varset, condition, is_address)
+
+
+def plain_field(name: str, low: int, high: int) -> Field:
+    """A number without further meaning; an address, by its name."""
+    is_address = "ADDR" in name or "BASE" in name
+    kind = HEX if is_address else UINT
+    return Field(name, low, high, 0, kind, 0, {}, {}, "", None, is_address)
+
+
+# -- bits -> value ---------------------------------------------------------------------------------
+
+
+def decode(field: Field, bits: int, labels: Labels) -> Value | None:
+    """The value that says ``bits``; None for a flag that is set."""
+    kind = field.kind
+    if field.is_address and bits << field.shr in labels:
+        return Name(labels.name(bits << field.shr))
+    if kind in (ENUM, INLINE_ENUM):
+        name = field.names.get(bits)
+        if name is not None and field.numbers.get(name) == bits:
+            return Name(name)
+        return Number(f"{bits:#x}")
+    if kind == BOOLEAN:
+        return None if bits == 1 else Number(f"{bits:#x}")
+    if kind == UINT:
+        return Number(str(bits << field.shr))
+    if kind == INT:
+        signed = bits - (1 << field.width) if bits >> (field.width - 1) else bits
+        return Number(str(signed << field.shr))
+    if kind == REGID:
+        return Name(f"r{bits >> 2}.{'xyzw'[bits & 3]}")
+    if kind == FLOAT and field.width in _FLOATS:
+        return Number(_float_text(bits, field.width))
+    if kind in (FIXED, UFIXED):
+        signed = bits
+        if kind == FIXED and bits >> (field.width - 1):
+            signed -= 1 << field.width
+        return Number(_fixed_text(signed, field.radix))
+    return Number(f"{bits << field.shr:#x}")
+
+
+def _float_text(bits: int, width: int) -> str:
+    """The shortest decimal that is read back as these bits, else the bits."""
+    (value,) = struct.unpack(_FLOATS[width], struct.pack(_INTEGERS[width], bits))
+    for digits in (4, 7, 9, 17):
+        text = f"{value:.{digits}g}"
+        if _is_decimal(text) and _float_bits(text, width) == bits:
+            return text if "." in text or "e" in text else f"{text}.0"
+    return f"{bits:#x}"
+
+
+def _is_decimal(text: str) -> bool:
+    return text.lstrip("-")[:1].isdigit()
+
+
+def _float_bits(text: str, width: int) -> int | None:
+    value = float(text)
+    try:
+        packed = struct.pack(_FLOATS[width], value)
+    except OverflowError:
+        return None
+    if math.isinf(value):  # infinities are told by their bits
+        return None
+    number: int = struct.unpack(_INTEGERS[width], packed)[0]
+    return number
+
+
+def _fixed_text(number: int, radix: int) -> str:
+    if not radix:
+        return str(number)
+    sign = "-" if number < 0 else ""
+    whole, rest = divmod(abs(number), 1 << radix)
+    # 1/2^radix has radix decimal digits
+    digits = f"{rest * 5**radix:0{radix}d}".rstrip("0") or "0"
+    return f"{sign}{whole}.{digits}"
+
+
+# -- value -> bits ---------------------------------------------------------------------------------
+
+
+def encode(field: Field, value: Value | None, resolve: Resolve, column: int = 0) -> int:
+    """The bits that ``value`` says. Raises SourceProblem with the column of what is wrong."""
+    if value is None:
+        if field.kind != BOOLEAN:
+            raise SourceProblem(f"{field.name} needs a value", column)
+        return 1
+    if isinstance(value, Fields):
+        raise SourceProblem(f"{field.name} is one field, without fields of its own", value.column)
+    if isinstance(value, Name):
+        return _encode_name(field, value, resolve)
+    if isinstance(value, Call):
+        return _unshifted(field, resolve(value), value.column)
+    return _encode_number(field, value)
+
+
+def _encode_name(field: Field, value: Name, resolve: Resolve) -> int:
+    number = field.numbers.get(value.text)
+    if number is not None:
+        return _fitting(field, number, value.column)
+    if field.kind == REGID:
+        match = _REGISTER_ID.fullmatch(value.text)
+        if match:
+            return _fitting(field, int(match[1]) << 2 | "xyzw".index(match[2]), value.column)
+    if field.numbers:
+        near = nearest(value.text, field.numbers)
+        raise SourceProblem(f"{field.name} has no value {value.text}{near}", value.column)
+    return _unshifted(field, resolve(Call("", value.text, 0, value.column)), value.column)
+
+
+def _encode_number(field: Field, value: Number) -> int:
+    if value.is_raw or field.kind not in _FRACTIONS:
+        number = value.integer
+        if field.kind in (HEX, INT, UINT):
+            if number < 0 and field.kind == INT:
+                half = 1 << (field.width - 1 + field.shr)
+                if number < -half:
+                    raise _too_large(field, value.text, value.column)
+                number += 2 * half
+            return _unshifted(field, number, value.column)
+        return _fitting(field, number, value.column)
+    if field.kind == FLOAT:
+        bits = _float_bits(value.text, field.width) if field.width in _FLOATS else None
+        if bits is None:
+            raise _too_large(field, value.text, value.column)
+        return bits
+    scaled = Fraction(value.text) * (1 << field.radix)
+    if scaled.denominator != 1:
+        unit = _fixed_text(1, field.radix)
+        raise SourceProblem(f"{field.name}: {value.text} is no multiple of {unit}", value.column)
+    number = scaled.numerator
+    signed = field.kind == FIXED
+    limit = 1 << (field.width - signed)
+    if not (-limit if signed else 0) <= number < limit:
+        raise _too_large(field, value.text, value.column)
+    return number & ((1 << field.width) - 1)
+
+
+def _unshifted(field: Field, number: int, column: int) -> int:
+    if number & ((1 << field.shr) - 1):
+        unit = 1 << field.shr
+        raise SourceProblem(f"{field.name}: {number:#x} is no multiple of {unit:#x}", column)
+    if number >> field.shr >> field.width or number < 0:
+        raise _too_large(field, f"{number:#x}" if field.kind == HEX else str(number), column)
+    return number >> field.shr
+
+
+def _fitting(field: Field, number: int, column: int) -> int:
+    if number < 0 or number >> field.width:
+        raise _too_large(field, str(number), column)
+    return number
+
+
+def _too_large(field: Field, shown: str, column: int) -> SourceProblem:
+    width = f"{field.width} bit" if field.width == 1 else f"{field.width} bits"
+    return SourceProblem(f"{field.name}: {shown} does not fit into {width}", column)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``, did you mean X?`` for the nearest known name, or nothing."""
+    folded = {candidate.upper(): candidate for candidate in known}
+    found = difflib.get_close_matches(name.upper(), folded, n=1, cutoff=0.5)
+    return f", did you mean {folded[found[0]]}?" if found else ""

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: MIT
+"""A capture as text: its sections in order, each as a statement that compiles to the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from cffpy.analysis.survey import BufferSet, surveyed
+from cffpy.capture.gpu import Gpu
+from cffpy.container import rd
+from cffpy.container.damage import Damage
+from cffpy.container.layouts import PARAMETER, RESYNC_MARKER, SECTION_HEADER, SectionType
+from cffpy.container.open import Content
+from cffpy.container.rd import Section, section_name
+from cffpy.container.writer import (
+    NewSection,
+    address_section,
+    chip_id_section,
+    command_stream_section,
+    gpu_id_section,
+)
+from cffpy.errors import CaptureError
+from cffpy.isa.edition import Disassemblers
+from cffpy.pm4asm.data import show_data
+from cffpy.pm4asm.labels import Label, Labels
+from cffpy.pm4asm.model import quoted
+from cffpy.pm4asm.sections import VERSION
+from cffpy.pm4asm.shaders import Programs
+from cffpy.pm4asm.show import Shower
+from cffpy.pm4asm.vocabulary import Vocabulary
+from cffpy.views.pm4.buffers import INDENT, BufferLines
+from cffpy.views.pm4.segments import segments
+
+#: Bytes of a text section that is shown as a string.
+_LONGEST_TEXT = 1 << 15
+_TEXTS = {SectionType.CMD: "cmd", SectionType.TEST: "test"}
+_A2XX = 2
+_SHORT = 8  # bytes of an address without its upper half
+
+
+def decompile(
+    content: Content,
+    damage: list[Damage],
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    submit: int | None = None,
+) -> Iterator[str]:
+    """The text in pieces. ``submit``: only the stream of this number, and its buffers."""
+    return _Decompiler(content, register_db, submit).run(damage, complain)
+
+
+class _Decompiler:
+    def __init__(self, content: Content, register_db: str | None, submit: int | None) -> None:
+        self._content = content
+        self._register_db = register_db
+        self._submit = submit
+        self._gpu: Gpu | None = None
+        self._showers: dict[str, Shower] = {}
+        self._programs: dict[int, Programs] = {}
+        self._disassemblers = Disassemblers(register_db)
+        #: Names given so far, by their first word.
+        self._names: dict[str, int] = {}
+        self._end = 0
+        self._stream = 0
+
+    def run(self, damage: list[Damage], complain: Callable[[str], None]) -> Iterator[str]:
+        yield f"pm4 {VERSION}\n"
+        for buffers in surveyed(self._content, damage, complain, self._register_db):
+            if self._submit is None or self._submit in buffers.streams:
+                yield from self._set(buffers, self._submit)
+            else:
+                yield from self._identities(buffers)
+        if self._submit is not None and self._submit >= self._stream:
+            raise CaptureError(f"no submit {self._submit}: there are {self._stream}")
+        if self._submit is None:
+            data = self._content.data
+            yield from self._markers(len(data))
+            if self._end < len(data):
+                yield "trailing {\n"
+                yield from _body(data[self._end :], 0, is_sized=False)
+                yield "}\n"
+
+    # -- sets of buffers --------------------------------------------------------------------
+
+    def _identities(self, buffers: BufferSet) -> Iterator[str]:
+        """Of a set that is left out, what names the GPU and the process."""
+        for section in buffers.sections:
+            if section.type == SectionType.CMDSTREAM_ADDR:
+                self._stream += 1
+            elif section.type in (SectionType.GPU_ID, SectionType.CHIP_ID, SectionType.CMD):
+                yield from self._simple(section)
+
+    def _set(self, buffers: BufferSet, submit: int | None) -> Iterator[str]:
+        shower = programs = None
+        if buffers.gpu is not None and buffers.database is not None:
+            if self._gpu is None or self._gpu.chip != buffers.gpu.chip:
+                self._gpu = buffers.gpu
+                yield f"gpu a{buffers.gpu.generation}xx  // {buffers.gpu.name}\n"
+            shower = self._shower(buffers)
+            programs = self._programs_of(buffers.gpu.generation)
+        labels = self._labels(buffers) if shower is not None else {}
+        if shower is not None:
+            shower.label(Labels({address: label for address, (_, label) in labels.items()}))
+        view = BufferLines(buffers, shower, programs, labels)
+        waiting: Section | None = None
+        for section in buffers.sections:
+            if submit is None:
+                marks = list(self._markers(section.offset))
+            else:
+                marks, self._end = [], section.offset
+            if waiting is not None:
+                if section.type == SectionType.BUFFER_CONTENTS and not marks:
+                    yield from self._buffer(waiting, section, view)
+                    self._pass(section)
+                    waiting = None
+                    continue
+                yield from self._simple(waiting)
+            waiting = None
+            yield from marks
+            if section.type == SectionType.CMDSTREAM_ADDR:
+                self._stream += 1
+                if submit is not None and submit != self._stream - 1:
+                    continue
+            if _address_of(section) is not None:
+                waiting = section
+            else:
+                yield from self._simple(section, labels)
+            self._pass(section)
+        if waiting is not None:
+            yield from self._simple(waiting)
+
+    def _shower(self, buffers: BufferSet) -> Shower:
+        assert buffers.gpu is not None
+        assert buffers.database is not None
+        shower = self._showers.get(buffers.gpu.chip)
+        if shower is None:
+            vocabulary = Vocabulary(buffers.gpu, buffers.database)
+            listing = self._listing if buffers.gpu.generation == _A2XX else None
+            shower = self._showers[buffers.gpu.chip] = Shower(vocabulary, listing)
+        return shower
+
+    def _listing(self, code: bytes, is_fragment: bool) -> str:
+        """An a2xx program as a comment: there is no assembler for it."""
+        return self._disassemblers.a2xx().listing(code, 0, is_fragment).text
+
+    def _programs_of(self, generation: int) -> Programs | None:
+        if generation < 3:
+            return None
+        programs = self._programs.get(generation)
+        if programs is None:
+            from cffpy.isa.store import edition_directory
+
+            directory = edition_directory(self._register_db, "ir3")
+            programs = self._programs[generation] = Programs(generation, directory)
+        return programs
+
+    def _labels(self, buffers: BufferSet) -> dict[int, tuple[int, Label]]:
+        """Address of a block -> the section it lies in, and its label."""
+        labels = {}
+        for section, address in _buffers(buffers):
+            for segment in segments(buffers.findings.get(section.offset, ())):
+                if not segment.is_start:
+                    continue
+                word = segment.finding.name
+                number = self._names[word] = self._names.get(word, -1) + 1
+                size = (segment.end - segment.start) // 4
+                label = Label(f"{word}{number}", size)
+                labels[address + segment.start] = (section.offset, label)
+        return labels
+
+    # -- sections ---------------------------------------------------------------------------
+
+    def _pass(self, section: Section) -> None:
+        self._end = _end(section)
+
+    def _markers(self, offset: int) -> Iterator[str]:
+        """The resync markers up to a section's header."""
+        count = (offset - self._end) // RESYNC_MARKER.size
+        marker = RESYNC_MARKER.build()
+        found = 0
+        while found < count and self._content.data[self._end : self._end + 8] == marker:
+            self._end += RESYNC_MARKER.size
+            found += 1
+        if found:
+            yield "marker\n" if found == 1 else f"marker * {found}\n"
+
+    def _simple(
+        self, section: Section, labels: dict[int, tuple[int, Label]] | None = None
+    ) -> Iterator[str]:
+        kind, payload = section.type, bytes(section.payload[: _LONGEST_TEXT + 1])
+        if self._declared(section) == len(section.payload) and len(payload) <= _LONGEST_TEXT:
+            if kind in _TEXTS:
+                yield f"{_TEXTS[kind]} {quoted(payload)}\n"
+                return
+            if kind == SectionType.GPU_ID:
+                if gpu_id_section(rd.gpu_id(payload)).payload == payload:
+                    yield f"gpu_id {rd.gpu_id(payload)}\n"
+                    return
+            elif kind == SectionType.CHIP_ID:
+                if chip_id_section(rd.chip_id(payload)).payload == payload:
+                    yield f"chip_id {rd.chip_id(payload):#x}\n"
+                    return
+            elif kind == SectionType.PARAM and len(payload) == PARAMETER.size:
+                yield "param {} {:#x} {}\n".format(*PARAMETER.read_bytes(payload))
+                return
+            elif kind == SectionType.GPUADDR:
+                if (address := _address_of(section)) is not None:
+                    size = rd.gpu_address(payload)[1]
+                    short = " short" if len(payload) == _SHORT else ""
+                    yield f"address {address:#x} size {size}{short}\n"
+                    return
+            elif kind == SectionType.CMDSTREAM_ADDR:
+                line = self._stream_line(payload, labels or {})
+                if line is not None:
+                    yield line
+                    return
+        yield from self._generic(section)
+
+    def _stream_line(self, payload: bytes, labels: dict[int, tuple[int, Label]]) -> str | None:
+        address, dwords = rd.command_stream_address(payload)
+        short = len(payload) == _SHORT
+        if command_stream_section(address, dwords, short=short).payload != payload:
+            return None
+        _, label = labels.get(address, (0, None))
+        shown = f"{address:#x}" if label is None else label.name
+        size = f" dwords {dwords}" if label is None or label.dwords != dwords else ""
+        number = self._stream - 1
+        return f"stream {shown}{size}{' short' if short else ''}  // submit {number}\n"
+
+    def _declared(self, section: Section) -> int:
+        header = self._content.data[section.offset : section.offset + SECTION_HEADER.size]
+        size: int = SECTION_HEADER.read_bytes(header)[1]
+        return size
+
+    def _generic(self, section: Section) -> Iterator[str]:
+        name = section_name(section.type)
+        shown = str(section.type) if name.startswith("type ") else name
+        size = len(section.payload)
+        declared = self._declared(section)
+        cut = f" declared {declared}" if declared != size else ""
+        yield f"section {shown} size {size}{cut} {{\n"
+        yield from _body(section.payload, 0, is_sized=True)
+        yield "}\n"
+
+    def _buffer(self, named: Section, section: Section, view: BufferLines) -> Iterator[str]:
+        address, size = rd.gpu_address(named.payload)
+        short = len(named.payload) == _SHORT
+        contents = len(section.payload)
+        declared = self._declared(section)
+        number = self._names["b"] = self._names.get("b", -1) + 1
+        head = f"buffer b{number} {address:#x} size {size}"
+        if contents != size:
+            head += f" contents {contents}"
+        if declared != contents:
+            head += f" declared {declared}"
+        yield f"{head}{' short' if short else ''} {{\n"
+        lines = [
+            f"{INDENT}{line}\n" for line in view.lines(section.offset, address, section.payload)
+        ]
+        yield "".join(lines)
+        yield "}\n"
+
+
+def _end(section: Section) -> int:
+    """File offset behind a section."""
+    return section.offset + SECTION_HEADER.size + len(section.payload)
+
+
+def _address_of(section: Section) -> int | None:
+    """The address of an RD_GPUADDR that ``buffer`` can say, else None."""
+    if section.type != SectionType.GPUADDR:
+        return None
+    address, size = rd.gpu_address(section.payload)
+    short = len(section.payload) == _SHORT
+    said: NewSection = address_section(address, size, short=short)
+    return address if said.payload == section.payload else None
+
+
+def _buffers(buffers: BufferSet) -> Iterator[tuple[Section, int]]:
+    """The sections of contents that are shown as buffers, with their addresses."""
+    address: int | None = None
+    end = 0  # no marker may stand between the two sections
+    for section in buffers.sections:
+        is_next = section.type == SectionType.BUFFER_CONTENTS and section.offset == end
+        if is_next and address is not None:
+            yield section, address
+        address = _address_of(section)
+        end = _end(section)
+
+
+def _body(view: memoryview, address: int, is_sized: bool) -> Iterator[str]:
+    whole = memoryview(view)
+    for line in show_data(whole, address):
+        yield f"{INDENT}{line}\n"
+    if not is_sized and len(whole) % 4 == 0:
+        yield f"{INDENT}at {len(whole):#x}\n"

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: MIT
+"""Edits and repairs: the dump shows the change, and nothing else that is different."""
+
+from __future__ import annotations
+
+import difflib
+
+import pytest
+
+from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
+from cffpy.analysis.register_edit import SetRegister
+from cffpy.analysis.repair import repair
+from cffpy.capture.summary import summarise
+from cffpy.container.open import Content, open_bytes
+from cffpy.container.writer import (
+    buffer_sections,
+    capture_bytes,
+    command_stream_section,
+    dwords_bytes,
+    gpu_id_section,
+)
+from cffpy.errors import CaptureError
+from tests.builders import COMMANDS, capture, type0, type3, type4, type7
+from tests.views.conftest import dump
+
+DRAWS, STATE = 0x200000, 0x300000
+DEPTH, BIN = 0x8871, 0x8800
+
+NOP, IB, GROUPS, DRAW, MARKER, REG_WRITE, REG_RMW, BUNCH = (
+    0x10,
+    0x3F,
+    0x43,
+    0x38,
+    0x65,
+    0x6D,
+    0x21,
+    0x5C,
+)
+
+
+def draw(count: int) -> list[int]:
+    return type7(DRAW, 4 | 2 << 6, 1, count, 0)
+
+
+def frame() -> bytes:
+    """Two tiles that call one IB with two draws, whose state is a group; then a second submit."""
+    draws = [
+        *type7(GROUPS, 2 | 0b111 << 20 | 3 << 24, STATE, 0),
+        *type4(BIN, 0x11),
+        *draw(3),
+        *type4(DEPTH, 0x47),
+        *draw(6),
+        *type7(NOP, 1),
+    ]
+    commands = [*type7(MARKER, 4), *type7(IB, DRAWS, 0, len(draws))]
+    commands += [*type7(MARKER, 4), *type7(IB, DRAWS, 0, len(draws)), *type7(NOP, 2, 3)]
+    last = [*type4(BIN, 5), *draw(9)]
+    state = type4(0x8090, 0x12)
+    first = capture(630, commands, {DRAWS: draws, STATE: state})
+    return first + capture_bytes(
+        [
+            *buffer_sections(COMMANDS, dwords_bytes(last)),
+            command_stream_section(COMMANDS, len(last)),
+        ]
+    )
+
+
+def changed(data: bytes, *edits: Edit) -> tuple[list[str], list[str]]:
+    """Lines of the dump that an edit changed, without addresses and hex; and its messages."""
+    content = open_bytes(data)
+    output, messages = edited(content, edits, pytest.fail)
+    assert len(output) == len(data)
+    before, after = dump(data).decode(), dump(bytes(output)).decode()
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    kept = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return [line[0] + line[1:].strip() for line in kept if "\t0000: " not in line], messages
+
+
+def words_changed(data: bytes, edit: Edit) -> dict[int, tuple[int, int]]:
+    """Byte offset -> dword before and after."""
+    output, _ = edited(open_bytes(data), [edit], pytest.fail)
+    found = {}
+    for offset in range(0, len(data), 4):
+        pair = (
+            int.from_bytes(data[offset : offset + 4], "little"),
+            int.from_bytes(output[offset : offset + 4], "little"),
+        )
+        if pair[0] != pair[1]:
+            found[offset] = pair
+    return found
+
+
+def draws_shown(data: bytes) -> int:
+    return dump(data).count(b"] register values")
+
+
+# -- draws ---------------------------------------------------------------------------------------
+
+
+def test_nop_draw() -> None:
+    data = frame()
+    output, messages = edited(open_bytes(data), [NopDraw(4)], pytest.fail)
+    assert messages == ["draw 4 (CP_DRAW_INDX_OFFSET) is a CP_NOP now"]
+    assert (draws_shown(data), draws_shown(bytes(output))) == (5, 4)
+    # a NOP of the same size, and not one other dword
+    start = len(data) - 20 - 20
+    assert output[:start] == data[:start]
+    assert output[start + 20 :] == data[start + 20 :]
+    assert output[start : start + 20] == dwords_bytes(type7(NOP, 0, 0, 0, 0))
+
+
+def test_nop_draw_that_is_executed_twice() -> None:
+    data = frame()
+    for number in (1, 3):
+        output, messages = edited(open_bytes(data), [NopDraw(number)], pytest.fail)
+        assert messages == [
+            f"draw {number} (CP_DRAW_INDX_OFFSET) is a CP_NOP now; the packet was executed "
+            "2 times (draws 1, 3), all are affected"
+        ]
+        assert draws_shown(bytes(output)) == 3
+
+
+def test_numbers_are_those_of_the_capture_as_it_came() -> None:
+    data = frame()
+    output, _ = edited(open_bytes(data), [NopDraw(0), NopDraw(4)], pytest.fail)
+    assert draws_shown(bytes(output)) == 2
+    with pytest.raises(CaptureError, match="no draw 5: draws 0 to 4 are there"):
+        edited(open_bytes(data), [NopDraw(5)], pytest.fail)
+
+
+def test_nop_draw_of_32_bit_packets() -> None:
+    commands = [*type0(0x2000, 5), *type3(0x22, 0, 0x84, 3), *type3(0x22, 0, 0x84, 6)]
+    lines, _ = changed(capture(330, commands), NopDraw(0))
+    assert "+opcode: CP_NOP (10) (4 dwords)" in lines
+    assert "-{ NUM_INDICES = 3 }" in lines
+    assert "-{ NUM_INDICES = 6 }" not in lines
+
+
+def test_truncate_after_draw() -> None:
+    data = frame()
+    output, messages = edited(open_bytes(data), [TruncateAfterDraw(2)], pytest.fail)
+    # in the IB: a register, the second draw, a NOP; behind the second call: a NOP
+    assert messages == [
+        "4 packets behind draw 2 are CP_NOPs now; the packet was executed 2 times (draws 0, 2), "
+        "all are affected",
+        "1 later submits have a length of 0 now",
+    ]
+    assert draws_shown(bytes(output)) == 2
+    before, after = dump(data).decode(), dump(bytes(output)).decode()
+    same = before.index("draw[0] register values")
+    assert before[:same].replace("(6 dwords)", "") == after[:same].replace("(6 dwords)", "")
+    assert "cmdstream[1]: 0 dwords" in after
+
+
+def test_truncate_after_the_last_draw() -> None:
+    data = capture(630, draw(3))
+    output, messages = edited(open_bytes(data), [TruncateAfterDraw(0)], pytest.fail)
+    assert output == data
+    assert messages == ["0 packets behind draw 0 are CP_NOPs now"]
+
+
+# -- groups --------------------------------------------------------------------------------------
+
+
+def test_drop_group() -> None:
+    lines, messages = changed(frame(), DropGroup(3))
+    assert messages == ["group 3 is disabled in 1 place, executed 2 times"]
+    assert lines.count("+{ COUNT = 0 | DISABLE | GROUP_ID = 3 }") == 2
+    assert lines.count("-write GRAS_SU_CNTL (8090)") == 2
+    assert not [line for line in lines if line[0] == "+" and "write" in line]
+    with pytest.raises(CaptureError, match="no CP_SET_DRAW_STATE sets group 4"):
+        edited(open_bytes(frame()), [DropGroup(4)], pytest.fail)
+
+
+# -- values --------------------------------------------------------------------------------------
+
+
+def test_set_everywhere() -> None:
+    data = frame()
+    lines, messages = changed(data, SetRegister("RB_BIN_CONTROL.BINW=0"))
+    assert messages == ["RB_BIN_CONTROL.BINW=0: set in 2 places"]
+    assert {line.partition(":")[0] for line in lines if "BIN_CONTROL" in line}
+    assert not [line for line in lines if "BIN_CONTROL" not in line]
+    found = words_changed(data, SetRegister("RB_BIN_CONTROL.BINW=0"))
+    assert sorted(found.values()) == [(5, 0), (0x11, 0)]
+
+
+def test_set_at_a_draw() -> None:
+    data = frame()
+    found = words_changed(data, SetRegister("RB_BIN_CONTROL=0x123", 4))
+    assert list(found.values()) == [(5, 0x123)]
+    _, messages = changed(data, SetRegister("RB_BIN_CONTROL.BINW=64", 3))
+    assert messages == [
+        "RB_BIN_CONTROL.BINW=64: set in 1 place; this also reaches 3 other draws (0, 1, 2)"
+    ]
+    with pytest.raises(CaptureError, match="RB_DEPTH_CNTL is never written before draw 0"):
+        edited(open_bytes(data), [SetRegister("RB_DEPTH_CNTL.ZFUNC=FUNC_NEVER", 0)], pytest.fail)
+
+
+def test_two_fields_of_one_write() -> None:
+    edits = [
+        SetRegister("RB_DEPTH_CNTL.ZFUNC=FUNC_NEVER"),
+        SetRegister("RB_DEPTH_CNTL.Z_TEST_ENABLE=0"),
+    ]
+    output, _ = edited(open_bytes(frame()), edits, pytest.fail)
+    assert dwords_bytes(type4(DEPTH, 0x42)) in output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("RB_STENCIL_CONTROL=0", "RB_STENCIL_CONTROL is never written"),
+        ("RB_DEPTH_CNTL.ZFUN=1", "no field ZFUN, did you mean ZFUNC?"),
+        ("RB_DEPTH_CNTX=1", "no register is called RB_DEPTH_CNTX"),
+        ("RB_DEPTH_CNTL.ZFUNC=FUNC_LES", "did you mean FUNC_LESS?"),
+        ("RB_DEPTH_CNTL.ZFUNC=9", "9 does not fit into 3 bits"),
+        ("RB_DEPTH_CNTL", "is not REG.FIELD=VALUE"),
+        ("=1", "is not REG.FIELD=VALUE"),
+        ("RB_DEPTH_CNTL= ", "is not REG.FIELD=VALUE"),
+        ("RB_DEPTH_CNTL.ZFUNC.X=1", "no register is called RB_DEPTH_CNTL.ZFUNC"),
+    ],
+)
+def test_wrong_values(text: str, message: str) -> None:
+    with pytest.raises(CaptureError, match=message):
+        edited(open_bytes(frame()), [SetRegister(text)], pytest.fail)
+
+
+def test_set_in_packets_with_an_opcode() -> None:
+    commands = [
+        *type7(REG_WRITE, 2, 0x8801, 0x10),
+        *type7(BUNCH, BIN, 1, DEPTH, 2),
+        *type7(REG_RMW, DEPTH, 0xFFFFFFFF, 0x47),
+        *draw(3),
+    ]
+    data = capture(630, commands)
+    assert list(words_changed(data, SetRegister("RB_BIN_CONTROL=7")).values()) == [(1, 7)]
+    found = words_changed(data, SetRegister("RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS")).values()
+    # the pair, then of the RMW the bits that are kept and those that are set
+    assert list(found) == [(2, 0x1E), (0xFFFFFFFF, 0xFFFFFFE3), (0x47, 0x5F)]
+    found = words_changed(data, SetRegister("RB_RENDER_CNTL=0x33")).values()
+    assert list(found) == [(0x10, 0x33)]
+
+
+def test_set_constants_of_a2xx() -> None:
+    commands = [*type3(0x2D, 4 << 16 | 0x104, 0xF), *type3(0x22, 0, 0x84, 3)]
+    found = words_changed(capture(220, commands), SetRegister("RB_COLOR_MASK.WRITE_RED=0"))
+    assert list(found.values()) == [(0xF, 0xE)]
+
+
+def test_set_a_64_bit_register() -> None:
+    commands = [*type4(0x8825, 0x1000, 1), *draw(3)]
+    found = words_changed(capture(630, commands), SetRegister("RB_MRT[0].BASE=0x200002000"))
+    assert list(found.values()) == [(0x1000, 0x2000), (1, 2)]
+
+
+# -- repair --------------------------------------------------------------------------------------
+
+
+def whole(data: bytes) -> tuple[bytes, list[str]]:
+    repaired = repair(open_bytes(data))
+    summary = summarise(open_bytes(repaired.data))
+    assert not summary.damage
+    return repaired.data, repaired.messages
+
+
+def test_nothing_to_repair() -> None:
+    assert whole(frame()) == (frame(), [])
+
+
+@pytest.mark.parametrize("cut", [1, 15, 19, 20, 21, 25, 47])
+def test_what_is_cut(cut: int) -> None:
+    """The end of the first submit: its stream comes back, at whatever byte the file was cut."""
+    first = capture(630, [*type7(MARKER, 1), *type7(NOP, 1), *type4(BIN, 1), *draw(3)])
+    data, messages = whole(first[: len(first) - cut])
+    if cut <= 20:
+        assert data == first
+        assert messages[-1].startswith("added RD_CMDSTREAM_ADDR: 11 dwords at 0x100000")
+    else:
+        assert summarise(open_bytes(data)).streams == []
+
+
+def test_a_stream_as_that_of_an_earlier_submit() -> None:
+    data = frame()
+    again, messages = whole(data[:-20])
+    assert again[:-20] == data[:-20]
+    assert summarise(open_bytes(again)).streams[1].address == COMMANDS
+    assert "as that of an earlier submit" in messages[-1]
+
+
+def test_which_stream_is_not_clear() -> None:
+    sections = [gpu_id_section(630)]
+    for number in range(2):
+        code = dwords_bytes(type7(NOP, 1) * 5)
+        sections += buffer_sections(COMMANDS + number * 0x1000, code)
+    data = capture_bytes(sections)
+    with pytest.raises(CaptureError, match="any of 0x100000, 0x101000: name it with --address"):
+        repair(open_bytes(data))
+    repaired = repair(open_bytes(data), 0x101000)
+    assert repaired.messages == ["added RD_CMDSTREAM_ADDR: 10 dwords at 0x101000, as asked"]
+    assert repair(open_bytes(data), 0x101000, 4).data[:-8].endswith(b"\x00\x10\x10\x00")
+    with pytest.raises(CaptureError, match="none of the buffers looks like one"):
+        repair(open_bytes(capture_bytes(buffer_sections(0x1000, b"\xff" * 64))))
+
+
+def test_trailing_bytes_are_dropped() -> None:
+    data, messages = whole(frame() + b"abc")
+    assert data == frame()
+    assert messages == ["dropped 3 bytes behind the last section"]
+
+
+def test_rubbish() -> None:
+    for data in (b"", b"abc", b"\xff" * 100, bytes(range(256)) * 4):
+        content = Content("data", data, "none", len(data), None)
+        assert isinstance(repair(content).messages, list)
