@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""How two facts under one key differ, in words: fields of descriptors, words of data, listings."""
+
+from __future__ import annotations
+
+import re
+import struct
+from difflib import unified_diff
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.model import Difference
+from cffpy.analysis.diff.noise import FACT_CATEGORIES, Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.diff.side import Side
+
+#: Lines of a shader's difference, and words of data, that are kept.
+_MAX_LINES = 2000
+_MAX_WORDS = 64
+
+#: What stands before an instruction in a listing: numbers, and its words in brackets.
+_NUMBERS = re.compile(r"^\s*:?[\w:]*\[[\w]*\]\s*|^\s*[0-9a-f]{1,4}:\s")
+
+_LABEL = re.compile(r"\bl\d+\b")
+
+#: Bytes.
+_INSTRUCTION, _A2XX_INSTRUCTION = 8, 12
+
+_OTHER = Category("other", 60)
+
+
+def key_text(key: FactKey) -> str:
+    """A fact's name: ``texture FS 0``, ``uniform data set 1 slot 2``."""
+    if len(key) == 3 and str(key[1]).startswith("set "):
+        return f"{key[0]} {key[1]} slot {key[2]}"
+    if key[0] == "draw":
+        return str(key[1])
+    return " ".join(str(part) for part in key)
+
+
+def differences(
+    key: FactKey, good: Fact | None, bad: Fact | None, sides: tuple[Side, Side]
+) -> Iterator[Difference]:
+    """What differs between two facts; nothing where one is unknown."""
+    category = FACT_CATEGORIES.get(str(key[0]), _OTHER)
+    name = key_text(key)
+    places = None if good is None else good.place, None if bad is None else bad.place
+    if good is None or bad is None:
+        texts = ("there", "missing") if bad is None else ("missing", "there")
+        yield Difference(name, *texts, category, *places)
+    elif good.domain is not None and good.domain == bad.domain:
+        for field, one, other in _field_pairs(good, bad, sides):
+            yield Difference(f"{name}: {field}", one, other, category, *places)
+    elif key[0] == "shader":
+        one, other = (_listing(side, fact) for side, fact in zip(sides, (good, bad), strict=True))
+        lines = unified_diff(_instructions(one), _instructions(other), "good", "bad", lineterm="")
+        texts = _shader_text(good, one, sides[0]), _shader_text(bad, other, sides[1])
+        yield Difference(name, *texts, category, *places, tuple(islice(lines, _MAX_LINES)))
+    elif good.data is not None and bad.data is not None:
+        yield _data_difference(name, category, good, bad)
+    else:
+        yield Difference(name, str(good.digest), str(bad.digest), category, *places)
+
+
+def _listing(side: Side, fact: Fact) -> str:
+    known = side.recording.listings
+    return known.get(fact.digest, "") if isinstance(fact.digest, bytes) else ""
+
+
+def _instructions(listing: str) -> list[str]:
+    """A listing without what shifts: numbers and words of instructions, numbers in labels."""
+    labels: dict[str, str] = {}
+
+    def renamed(match: re.Match[str]) -> str:
+        return labels.setdefault(match[0], f"label{len(labels)}")
+
+    return [_LABEL.sub(renamed, _NUMBERS.sub("", line).strip()) for line in listing.splitlines()]
+
+
+def _shader_text(fact: Fact, listing: str, side: Side) -> str:
+    if not listing or not isinstance(fact.digest, bytes):
+        return "not captured"
+    size = _A2XX_INSTRUCTION if side.recording.generation == 2 else _INSTRUCTION
+    instructions = 0 if fact.data is None else len(fact.data) // size
+    return f"{instructions} instructions, digest {fact.digest.hex()[:8]}"
+
+
+def _field_pairs(good: Fact, bad: Fact, sides: tuple[Side, Side]) -> Iterator[tuple[str, str, str]]:
+    assert good.domain is not None
+    fields = []
+    for side, fact in zip(sides, (good, bad), strict=True):
+        assert fact.data is not None
+        dwords = fact.data[: len(fact.data) // 4 * 4].cast("I").tolist()
+        fields.append(side.text.descriptor_fields(good.domain, dwords))
+    for (name, one), (_, other) in zip(*fields, strict=False):
+        if one != other and not _is_address(name):
+            yield name, one, other
+
+
+def _is_address(name: str) -> bool:
+    return name in ("BASE_LO", "BASE_HI", "FLAG_LO", "FLAG_HI", "BASE")
+
+
+def _data_difference(name: str, category: Category, good: Fact, bad: Fact) -> Difference:
+    one, other = bytes(good.data or b""), bytes(bad.data or b"")
+    size = max(len(one), len(other))
+    words = [
+        offset
+        for offset in range(0, size, 4)
+        if one[offset : offset + 4] != other[offset : offset + 4]
+    ]
+    first = words[0] if words else 0
+    details = tuple(
+        f"+{offset:#x}: {_word(one, offset)} → {_word(other, offset)}"
+        for offset in words[:_MAX_WORDS]
+    )
+    if len(words) > _MAX_WORDS:
+        details = (*details, f"and {len(words) - _MAX_WORDS} more words")
+    count = f"{len(words)} of {size // 4} words" if len(words) > 1 else f"offset {first:#x}"
+    place = f"{name} ({count})"
+    return Difference(
+        place, _word(one, first), _word(other, first), category, good.place, bad.place, details
+    )
+
+
+def _word(data: bytes, offset: int) -> str:
+    part = data[offset : offset + 4]
+    if len(part) < 4:
+        return part.hex() or "missing"
+    return word_text(int.from_bytes(part, "little"))
+
+
+def word_text(word: int) -> str:
+    """A word as hex, and as the number that it would be if it is a float of usual size."""
+    number: float = struct.unpack("<f", word.to_bytes(4, "little"))[0]
+    usual = 1e-6 < abs(number) < 1e9
+    return f"{word:08x} ({number:g})" if usual else f"{word:08x}"

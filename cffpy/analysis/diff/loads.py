@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Loads: the state that packets have loaded, as facts: constants, descriptors, uniform buffers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.facts import Contents, Fact, FactKey, digest
+from cffpy.cp.loadstate import (
+    BINDLESS,
+    CONSTANTS,
+    SAMPLERS,
+    TEXTURES,
+    UBO,
+    LoadedState,
+    loaded_state,
+    state_place,
+)
+from cffpy.descriptors import SAMPLERS as SAMPLER_DOMAINS
+from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
+from cffpy.descriptors import UBOS
+
+if TYPE_CHECKING:
+    from cffpy.analysis.place import Place
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+
+#: Bytes of a unit of constants: a vector of four, up to a3xx half of one.
+_VECTOR_BYTES, _A3XX_UNIT_BYTES = 16, 8
+
+#: a3xx: state block of CP_LOAD_STATE -> the stage whose textures' levels lie at the addresses that
+#: it loads, so many of one texture. Source: SB_*_MIPADDR, and fd3_emit of freedreno.
+_A3XX_LEVELS = {1: "VS", 3: "FS"}
+_A3XX_LEVELS_OF_TEXTURE = 14
+
+
+#: Facts that are kept at most: each draw is compared by all of them, and none has nearly as many.
+_MAX_FACTS = 2048
+
+
+class Loads:
+    """What CP_LOAD_STATE* and CP_SET_CONSTANT have loaded, under the keys of facts."""
+
+    def __init__(self, machine: Machine, contents: Contents) -> None:
+        self._machine = machine
+        self._contents = contents
+        self.facts: dict[FactKey, Fact] = {}
+
+    def load_state(self, payload: Payload, packet: Place) -> None:
+        """CP_LOAD_STATE and its kin."""
+        generation = self._machine.gpu.generation
+        loaded = loaded_state(generation, payload)
+        place = state_place(self._machine, payload, loaded)
+        if place is None:
+            return
+        words, index = place
+        first = payload[0] & (0xFFFF if generation == 3 else 0x3FFF)
+        dwords = words.data[index : words.count]
+        if loaded.kind == CONSTANTS:
+            size = loaded.units * (_VECTOR_BYTES if generation >= 4 else _A3XX_UNIT_BYTES)
+            for position in range(first, first + loaded.units):
+                self.facts.pop(("constants", loaded.stage, position), None)
+            self._put(("constants", loaded.stage, first), dwords[: size // 4].cast("B"), packet)
+        elif loaded.source == BINDLESS:
+            return  # a descriptor of a set, which is compared as that
+        elif generation == 3 and (stage := _A3XX_LEVELS.get(payload[0] >> 19 & 7)):
+            self._texture_addresses(stage, first, dwords[: loaded.units], packet)
+        elif loaded.kind in (SAMPLERS, TEXTURES):
+            self._descriptors(loaded, first, dwords, packet)
+        elif loaded.kind == UBO and generation in UBOS:
+            self._uniform_buffers(loaded, first, dwords, packet)
+
+    def constant(self, payload: Payload, packet: Place) -> None:
+        """CP_SET_CONSTANT that writes no registers (a2xx)."""
+        end = payload.index + max(1, payload.count)
+        data = payload.words.data[payload.index + 1 : end].cast("B")
+        self._put(("constants", payload[0] & 0xFFFFF), data, packet)
+
+    def _put(self, key: FactKey, data: memoryview, packet: Place) -> None:
+        if data and self._has_room(key):
+            self.facts[key] = Fact(digest(data), data, None, packet)
+
+    def _has_room(self, key: FactKey) -> bool:
+        return key in self.facts or len(self.facts) < _MAX_FACTS
+
+    def _descriptors(
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: Place
+    ) -> None:
+        is_texture = loaded.kind == TEXTURES
+        domains = TEXTURE_DOMAINS if is_texture else SAMPLER_DOMAINS
+        row = domains.get(self._machine.gpu.generation)
+        if row is None:
+            return
+        domain, size = row
+        for unit in range(min(loaded.units, len(dwords) // size)):
+            data = dwords[unit * size : (unit + 1) * size].cast("B")
+            key = ("texture" if is_texture else "sampler", loaded.stage, first + unit)
+            if not self._has_room(key):
+                return
+            self.facts[key] = self._contents.descriptor(data, domain, packet)
+
+    def _texture_addresses(
+        self, stage: str, first: int, addresses: memoryview, packet: Place
+    ) -> None:
+        """Where textures of a3xx are: it has no addresses in descriptors."""
+        for level in range(0, len(addresses), _A3XX_LEVELS_OF_TEXTURE):
+            key = "texture address", stage, (first + level) // _A3XX_LEVELS_OF_TEXTURE
+            data = addresses[level : level + _A3XX_LEVELS_OF_TEXTURE].cast("B")
+            self.facts[key] = Fact(0, data, place=packet, points_at=addresses[level] or None)
+
+    def _uniform_buffers(
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: Place
+    ) -> None:
+        domain, size = UBOS[self._machine.gpu.generation]
+        for unit in range(min(loaded.units, len(dwords) // size)):
+            descriptor = dwords[unit * size : (unit + 1) * size]
+            low, high = descriptor
+            place = loaded.stage, first + unit
+            if not self._has_room(("uniform data", *place)):
+                return
+            data = descriptor.cast("B")
+            self.facts["uniform buffer", *place] = self._contents.descriptor(data, domain, packet)
+            address, extent = low | (high & 0x1FFFF) << 32, (high >> 17) * _VECTOR_BYTES
+            self.facts["uniform data", *place] = self._contents.region(address, extent, packet)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""What a comparison of two captures finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cffpy.analysis.diff.noise import Category, NoiseClass
+    from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.place import Place
+
+
+@dataclass(slots=True, frozen=True)
+class Difference:
+    """One thing that is ``good`` in the first capture and ``bad`` in the second, as text."""
+
+    #: E.g. ``RB_DEPTH_CNTL.ZFUNC`` or ``shader FS``.
+    name: str
+    good: str
+    bad: str
+    category: Category
+    #: The packets that wrote the values, where packets did.
+    good_place: Place | None = field(default=None, compare=False)
+    bad_place: Place | None = field(default=None, compare=False)
+    #: More of it: the lines of a shader that differ, the words of a buffer.
+    details: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, frozen=True)
+class Extent:
+    """Draws of a pair of passes, by their numbers in the good capture (if not, the bad one).
+
+    ``first`` is None for the pass as a whole.
+    """
+
+    good_pass: int | None
+    bad_pass: int | None
+    first: int | None = None
+    last: int | None = None
+    #: Numbers are the bad capture's.
+    in_bad: bool = False
+
+
+@dataclass(slots=True)
+class Entry:
+    """One cause: what differs, where, and what follows from it."""
+
+    title: str
+    extents: tuple[Extent, ...]
+    differences: list[Difference] = field(default_factory=list)
+    consequences: list[Entry] = field(default_factory=list)
+    #: Lower comes first.
+    rank: int = 0
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether all of it is worked out by drivers from other state."""
+        return bool(self.differences) and all(d.category.derived for d in self.differences)
+
+
+@dataclass(slots=True)
+class PassPair:
+    """Two passes that are each other's counterparts, and their draws; None: there is none."""
+
+    good: Pass | None
+    bad: Pass | None
+    draws: list[tuple[Record | None, Record | None]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """The result. ``hidden``: how many differences each noise class hides, with names."""
+
+    good: Recording
+    bad: Recording
+    pairs: list[PassPair] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    hidden: dict[NoiseClass, Counter[str]] = field(default_factory=dict)
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs that is not hidden."""
+        return bool(self.entries)
+
+    def hide(self, noise: NoiseClass, name: str) -> None:
+        """Count a difference that is not shown."""
+        self.hidden.setdefault(noise, Counter())[name] += 1

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Passes as wholes: which are counterparts, and how a pair differs in what is no draw's state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.model import Difference
+from cffpy.analysis.diff.noise import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Set
+
+    from cffpy.analysis.diff.record import Recording
+    from cffpy.analysis.passes.model import Operation, Pass
+    from cffpy.analysis.place import Place
+
+_STRUCTURE = Category("pass", 1)
+_OPERATIONS = Category("load, clear and store", 2)
+_TARGETS = Category("targets", 3)
+_LRZ = Category("lrz", 80, derived=True)
+
+_NOTHING = "nothing"
+
+
+def pass_key(recording: Recording, one: Pass) -> Hashable:
+    """Equal for passes that do the same."""
+    return (
+        one.kind,
+        one.mode,
+        one.framebuffer,
+        one.samples,
+        tuple((target.name, target.format) for target in one.attachments),
+        tuple(record.fingerprint for record in recording.of(one)),
+    )
+
+
+def pass_likeness(good: Recording, bad: Recording, one: Pass, other: Pass) -> float:
+    """0 (nothing alike) to 1."""
+    if one.kind != other.kind:
+        return 0.0
+    mine, theirs = good.of(one), bad.of(other)
+    counts = sorted((len(mine), len(theirs)))
+    draws = 1.0 if counts[0] == counts[1] else counts[0] / counts[1]
+    shaders = _overlap({r.shaders for r in mine}, {r.shaders for r in theirs})
+    size = 1.0 if one.framebuffer == other.framebuffer else 0.0
+    targets = _overlap(_target_names(one), _target_names(other))
+    return 0.1 + 0.15 * draws + 0.3 * shaders + 0.25 * size + 0.2 * targets
+
+
+def _target_names(one: Pass) -> set[Hashable]:
+    """Attachments, also of a pass in which nothing is drawn."""
+    if one.attachments:
+        return {target.name for target in one.attachments}
+    return set(_by_attachment(one))
+
+
+def _overlap(one: Set[Hashable], other: Set[Hashable]) -> float:
+    if not one and not other:
+        return 1.0
+    return len(one & other) / max(len(one), len(other))
+
+
+def is_laid_out_alike(one: Pass, other: Pass) -> bool:
+    """Whether both passes are cut into the same tiles."""
+    return (
+        one.mode == other.mode
+        and one.hardware_binning == other.hardware_binning
+        and one.bin_size == other.bin_size
+        and one.grid == other.grid
+        and one.framebuffer == other.framebuffer
+    )
+
+
+def structure(one: Pass, other: Pass) -> Iterator[Difference]:
+    """Mode, sizes, samples, attachments, loads, clears and stores, LRZ."""
+    if one.mode != other.mode:
+        yield Difference("mode", mode_text(one), mode_text(other), _STRUCTURE)
+    elif one.hardware_binning != other.hardware_binning:
+        names = ("no", "hardware")
+        texts = names[one.hardware_binning], names[other.hardware_binning]
+        yield Difference("binning", *texts, _STRUCTURE)
+    drawn = bool(one.program_draws and other.program_draws)
+    whole: list[tuple[str, object, object]] = [
+        ("framebuffer", one.framebuffer, other.framebuffer),
+        ("render area", one.render_area, other.render_area),
+    ]
+    if drawn:  # what only draws tell
+        whole += [
+            ("samples", one.samples, other.samples),
+            ("views", one.views, other.views),
+            ("layers", one.layers, other.layers),
+        ]
+    for what, mine, theirs in whole:
+        if mine != theirs and mine is not None and theirs is not None:
+            yield Difference(what, str(mine), str(theirs), _STRUCTURE)
+    if one.mode == other.mode == "gmem":
+        for name, good, bad in (
+            ("bin size", one.bin_size, other.bin_size),
+            ("tiles", len(one.tiles), len(other.tiles)),
+        ):
+            if good != bad:
+                yield Difference(name, str(good), str(bad), Category("tiles", 35, derived=True))
+    if drawn:
+        yield from _attachments(one, other)
+    yield from _operations(one, other, by_name=drawn)
+    yield from _lrz(one, other)
+
+
+def mode_text(one: Pass) -> str:
+    """``sysmem``, ``gmem 3x1``."""
+    grid = f" {one.grid}" if one.grid else ""
+    return f"{one.mode or 'unknown'}{grid}"
+
+
+def _attachments(one: Pass, other: Pass) -> Iterator[Difference]:
+    good = {target.name: target for target in one.attachments}
+    bad = {target.name: target for target in other.attachments}
+    for name in sorted(good.keys() | bad.keys()):
+        mine, theirs = good.get(name), bad.get(name)
+        if mine is None or theirs is None:
+            texts = ("there", "missing") if theirs is None else ("missing", "there")
+            yield Difference(name, *texts, _TARGETS)
+            continue
+        for what, left, right in (
+            ("format", mine.format, theirs.format),
+            ("tiling", mine.tiling, theirs.tiling),
+            ("UBWC", mine.ubwc, theirs.ubwc),
+            ("samples", mine.samples, theirs.samples),
+        ):
+            if left != right:
+                derived = what == "samples"
+                yield Difference(
+                    f"{name} {what}", str(left), str(right), Category("targets", 30, derived)
+                )
+
+
+def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:
+    """What is done to each attachment before, amid and behind the draws.
+
+    Without draws there is nothing that names them: all are compared as one.
+    """
+    good, bad = _by_attachment(one), _by_attachment(other)
+    if not by_name:
+        good, bad = (
+            {"all attachments": [operation for of in found.values() for operation in of]}
+            for found in (good, bad)
+        )
+    same_mode = one.mode == other.mode
+    for name in sorted(good.keys() | bad.keys()):
+        mine, theirs = good.get(name, []), bad.get(name, [])
+        for kinds, what in ((("load", "clear"), "at the begin"), (("store",), "at the end")):
+            if not same_mode and what == "at the end":
+                continue  # in sysmem nothing is stored
+            left, right = _kinds(mine, kinds), _kinds(theirs, kinds)
+            if not same_mode:
+                left, right = left.replace("load", _NOTHING), right.replace("load", _NOTHING)
+            if left != right:
+                places = _place(mine, kinds), _place(theirs, kinds)
+                yield Difference(f"{name} {what}", left, right, _OPERATIONS, *places)
+        if same_mode:
+            yield from _clear_values(name, mine, theirs)
+
+
+def _by_attachment(one: Pass) -> dict[str, list[Operation]]:
+    run = one.direct or (one.tiles[0] if one.tiles else None)
+    found: dict[str, list[Operation]] = {}
+    for operation in () if run is None else run.operations:
+        if operation.action.executed is not False:
+            for name in (operation.attachment or "an unknown attachment").split("+"):
+                found.setdefault(name, []).append(operation)
+    return found
+
+
+def _kinds(operations: list[Operation], kinds: tuple[str, ...]) -> str:
+    found = [
+        "resolve" if operation.resolves else operation.kind
+        for operation in operations
+        if operation.kind in kinds
+    ]
+    return ", ".join(found) or _NOTHING
+
+
+def _place(operations: list[Operation], kinds: tuple[str, ...]) -> Place | None:
+    return next((o.action.place for o in operations if o.kind in kinds), None)
+
+
+def _clear_values(
+    name: str, mine: list[Operation], theirs: list[Operation]
+) -> Iterator[Difference]:
+    good = [operation for operation in mine if operation.clear_value is not None]
+    bad = [operation for operation in theirs if operation.clear_value is not None]
+    for left, right in zip(good, bad, strict=False):
+        if left.clear_value != right.clear_value and left.how == right.how:
+            yield Difference(
+                f"clear value of {name}",
+                _value_text(left),
+                _value_text(right),
+                _OPERATIONS,
+                left.action.place,
+                right.action.place,
+            )
+
+
+def _value_text(operation: Operation) -> str:
+    words = list(operation.clear_value or ())
+    while len(words) > 1 and not words[-1]:
+        words.pop()
+    return " ".join(f"{word:08x}" for word in words)
+
+
+def _lrz(one: Pass, other: Pass) -> Iterator[Difference]:
+    if one.lrz is None or other.lrz is None or one.mode != other.mode:
+        return
+    for name, good, bad in (
+        ("LRZ used", one.lrz.used, other.lrz.used),
+        ("LRZ switched off", one.lrz.disabled, other.lrz.disabled),
+        ("LRZ off from draw", one.lrz.off_from, other.lrz.off_from),
+    ):
+        if good != bad:
+            yield Difference(name, str(good), str(bad), _LRZ)

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: MIT
+"""A capture as ``diff`` compares it: passes, and of each of the program's draws what it depends on.
+
+Records hold only what has changed since the record before: state is large, changes are few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.bindless import Memory, SetPlace, Sets, bases
+from cffpy.analysis.diff.facts import (
+    Contents,
+    Fact,
+    FactKey,
+    digest,
+    vertex_buffers,
+)
+from cffpy.analysis.diff.identity import note_states
+from cffpy.analysis.diff.loads import Loads
+from cffpy.analysis.passes.finder import find_passes, run
+from cffpy.analysis.provenance import ProvenanceFinder, Write
+from cffpy.cp.loadstate import LOAD_STATE_PACKETS
+from cffpy.isa.edition import Disassemblers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Pass, Passes, Run
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.memory import Words
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import Content
+    from cffpy.cp.sink import Payload
+    from cffpy.regdb.database import Database
+
+#: Packets that order or synchronise; compared as a sequence between draws.
+_BARRIERS = frozenset(
+    (
+        "CP_WAIT_FOR_IDLE",
+        "CP_WAIT_FOR_ME",
+        "CP_WAIT_MEM_WRITES",
+        "CP_WAIT_REG_MEM",
+        "CP_WAIT_REG_EQ",
+        "CP_WAIT_MEM_GTE",
+        "CP_WAIT_TIMESTAMP",
+        "CP_EVENT_WRITE",
+        "CP_EVENT_WRITE7",
+    )
+)
+
+#: Events that are no barrier: marks for statistics, and what is compared as an operation.
+_OTHER_EVENTS = ("BLIT", "LRZ_CLEAR", "LABEL", "ZPASS_DONE", "START_PRIMITIVE_CTRS")
+
+#: Draws of a capture that are compared at most: each takes some kilobytes.
+MAX_RECORDS = 1 << 16
+
+#: Packets between two draws that are kept, at most.
+_MAX_EVENTS = 4096
+
+#: Bytes in which programs were looked for, each from its begin to the end of its buffer, at most.
+_MAX_PROGRAM_BYTES = 2 << 30
+
+#: Registers that hold push constants (a7xx).
+_PUSH_CONSTANTS = "HLSQ_SHARED_CONSTS_IMM"
+_PUSH_CONSTANT_DWORDS = 64
+
+
+@dataclass(slots=True)
+class Record:
+    """One of the program's draws, dispatches or copies.
+
+    ``registers`` and ``facts`` are those that were written since the record before, whatever the
+    value; a fact that is gone is None.
+    """
+
+    action: Action
+    registers: dict[int, tuple[int, Write]]
+    facts: dict[FactKey, Fact | None]
+    #: The bindless sets that are bound, by number.
+    sets: dict[int, SetPlace]
+    #: Barriers since the record before, by name.
+    events: tuple[str, ...]
+    #: Digests of its shaders, as far as they are captured.
+    shaders: tuple[object, ...] = ()
+    #: Changes if anything of its own does; for the alignment.
+    fingerprint: int = 0
+    #: Equal where all state is, also what is not its own.
+    state: int = 0
+
+
+@dataclass(slots=True)
+class Recording:
+    """A capture for comparison. ``records`` by ``Action.order``."""
+
+    name: str
+    passes: Passes
+    database: Database | None
+    generation: int
+    records: dict[int, Record] = field(default_factory=dict)
+    #: Listings of shaders by digest.
+    listings: dict[bytes, str] = field(default_factory=dict)
+    sets: Sets | None = None
+    damage: list[Damage] = field(default_factory=list)
+
+    def of(self, one: Pass) -> list[Record]:
+        """The records of a pass, in order."""
+        return [
+            self.records[draw.order] for draw in one.program_draws if draw.order in self.records
+        ]
+
+
+def record(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> Recording:
+    """Record a capture: one walk to find the program's draws, one to take what they depend on.
+
+    Raises UnsupportedGpu where nothing tells the generation.
+    """
+    first, damage = find_passes(content, complain, register_db, gpu)
+    orders = (draw.order for one in first.found.passes for draw in one.program_draws)
+    wanted = set(islice(orders, MAX_RECORDS))
+    if next(orders, None) is not None:
+        first.found.problems.append(f"only the first {MAX_RECORDS} draws are compared")
+    recorder = Recorder(wanted, register_db)
+    run(recorder, content, lambda _line: None, register_db, gpu)
+    database = recorder.machine.database if first.found.passes else None
+    recording = Recording(content.name, first.found, database, first.generation)
+    recording.records = recorder.records
+    recording.listings = recorder.listings
+    recording.damage = damage
+    if recorder.left_out:
+        complain(f"{content.name}: {recorder.left_out} parts of memory, too many to be compared")
+    if database is not None and first.generation >= 6:
+        recording.sets = Sets(database, first.generation)
+        for one in recording.records.values():
+            digests = tuple(recording.sets.read(place)[0] for place in one.sets.values())
+            one.fingerprint = hash((one.fingerprint, digests))
+    note_states(recording)
+    return recording
+
+
+class Recorder(ProvenanceFinder):
+    """Takes a record at each action that is wanted."""
+
+    def __init__(self, wanted: set[int], register_db: str | None) -> None:
+        super().__init__(lambda action: False, lambda state: None)
+        self.records: dict[int, Record] = {}
+        self.listings: dict[bytes, str] = {}
+        self._orders = wanted
+        self._contents: Contents
+        self._memory: Memory | None = None
+        self._push_constants = range(0)
+        self._layout = -1
+        self._disassemblers = Disassemblers(register_db)
+        self._program_bytes = 0
+        self._shader_facts: dict[tuple[int, str, int], Fact] = {}
+        self._written: set[int] = set()
+        self._loads: Loads
+        self._facts: dict[FactKey, Fact] = {}
+        self._run: Run | None = None
+        self._events: list[str] = []
+        self._largest: dict[Fact, int | None] = {}
+
+    @property
+    def left_out(self) -> int:
+        """Parts of memory that were not read, because so much was read before."""
+        return self._contents.left_out if self.records else 0
+
+    # -- while the machine runs -----------------------------------------------------------------
+
+    def bind(self, gpu: Gpu, database: Database) -> None:
+        """Read memory as the generation has it."""
+        super().bind(gpu, database)
+        self._contents = Contents(self.machine.image, database)
+        self._loads = Loads(self.machine, self._contents)
+        first = self.registers.offset(f"{_PUSH_CONSTANTS}[0]") or self.registers.offset(
+            f"{_PUSH_CONSTANTS}[0].REG"
+        )
+        self._push_constants = range(first, first + _PUSH_CONSTANT_DWORDS if first else first)
+
+    def note_write(self, registers: range, write: Write) -> None:
+        """Remember which registers were written since the last record."""
+        self._written.update(registers)
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        """Keep barriers, and the state that packets load."""
+        super().packet(opcode, payload, level)
+        if self.executed is False:
+            return
+        name = self.machine.packet_names[opcode]
+        if name in _BARRIERS:
+            if not name.startswith("CP_EVENT") and len(self._events) < _MAX_EVENTS:
+                self._events.append(name)
+        elif name in LOAD_STATE_PACKETS and payload.count:
+            self._enter_run()
+            self._loads.load_state(payload, self.packet_place)
+        elif name == "CP_SET_CONSTANT" and payload[0] >> 16 & 0xF != 4:
+            self._enter_run()
+            self._loads.constant(payload, self.packet_place)
+
+    def event(self, name: str | None, level: int) -> None:
+        """Keep events that are barriers."""
+        super().event(name, level)
+        is_barrier = name is not None and name not in _OTHER_EVENTS
+        if is_barrier and self.executed is not False and len(self._events) < _MAX_EVENTS:
+            self._events.append(name or "")
+
+    def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        """No descriptor set goes on where a draw-state group begins."""
+        if self.generation >= 6:
+            self._current_memory().add_bound(words.address + 4 * index)
+
+    def act(self, action: Action) -> None:
+        """Take the record of a wanted action."""
+        super().act(action)
+        if action.order in self._orders:
+            self.records[action.order] = self._record(action)
+
+    def _enter_run(self) -> None:
+        """What was loaded in another run, say the binning run, is not of this one's draws.
+
+        Drivers load everything anew: each run executes the same commands.
+        """
+        run = None if self.tracker is None else self.tracker.run
+        if run is not self._run:
+            self._run = run
+            self._loads.facts.clear()
+
+    # -- records --------------------------------------------------------------------------------
+
+    def _record(self, action: Action) -> Record:
+        self._enter_run()
+        values = self.machine.state.registers
+        registers = {
+            register: (values[register], self.writes[register])
+            for register in self._written
+            if register in values and register in self.writes
+        }
+        now = dict(self._all_facts(action))
+        before = self._facts
+        facts: dict[FactKey, Fact | None] = {
+            key: fact for key, fact in now.items() if _is_new(fact, before.get(key))
+        }
+        facts.update({key: None for key in before if key not in now})
+        shaders = tuple(now[key].digest for key in now if key[0] == "shader")
+        own = [(key, now[key].digest) for key in now if key[0] in _OWN]
+        pushed = [(r, values[r]) for r in self._written if r in self._push_constants]
+        own_key = hash((tuple(own), tuple(sorted(pushed))))
+        self._facts = now
+        self._written = set()
+        events, self._events = tuple(self._events), []
+        sets = self._sets(action)
+        return Record(action, registers, facts, sets, events, shaders, own_key)
+
+    def _all_facts(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
+        yield from _parameters(action)
+        if action.kind in ("draw", "dispatch"):
+            yield from self._shader_contents(action)
+            yield from self._loads.facts.items()
+        if action.kind == "draw":
+            yield from self._drawn_from(action)
+
+    def _drawn_from(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
+        elements = action.vertices
+        indices = index_region(action, self.generation)
+        if indices is not None:
+            address, count, size = indices
+            fact = self._contents.region(address, count * size)
+            yield ("index buffer",), fact
+            if fact not in self._largest:
+                self._largest[fact] = self._contents.largest_index(fact, size)
+            largest = self._largest[fact]
+            elements = None if largest is None else largest + 1
+        elif action.indexed:
+            elements = None
+        if elements is not None:
+            elements = max(elements, action.instances or 1)
+        yield from vertex_buffers(self.registers, self._contents, self.generation, elements)
+
+    def _sets(self, action: Action) -> dict[int, SetPlace]:
+        if self.generation < 6 or action.kind not in ("draw", "dispatch"):
+            return {}
+        memory = self._current_memory()
+        found = {}
+        for number, base in bases(self.registers, action.kind == "dispatch"):
+            memory.add_bound(base)
+            found[number] = memory, base
+        return found
+
+    def _current_memory(self) -> Memory:
+        image = self.machine.image
+        if self._memory is None or self._layout != image.layout:
+            self._layout = image.layout
+            self._memory = Memory(image)
+        return self._memory
+
+    def _shader_contents(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
+        for stage, address in action.shaders:
+            key = (self.machine.image.epoch, stage, address)
+            fact = self._shader_facts.get(key)
+            if fact is None:
+                fact = self._shader_facts[key] = self._shader(stage, address)
+            yield ("shader", stage), fact
+
+    def _shader(self, stage: str, address: int) -> Fact:
+        place = self.machine.image.place(address)
+        if place is None:
+            return Fact(None, None, address)
+        words, index = place
+        self._program_bytes += 4 * max(0, words.count - index)
+        if self._program_bytes > _MAX_PROGRAM_BYTES:
+            self._contents.left_out += 1
+            return Fact(None, None, address)
+        data = words.bytes(index, words.count - index)
+        if self.generation == 2:
+            old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
+            size, text = old.size, old.text
+        else:
+            new = self._disassemblers.ir3(self.generation).listing(data, 0)
+            size, text = new.instructions * 8, new.text
+        code = memoryview(data)[:size]
+        if not code:
+            return Fact(None, None, address)
+        value = digest(code)
+        self.listings.setdefault(value, text)
+        return Fact(value, code, address)
+
+
+def _is_new(fact: Fact, before: Fact | None) -> bool:
+    """Whether it is another value, or the same one from another packet."""
+    return before is not fact and (before != fact or before.place is not fact.place)
+
+
+#: Facts that belong to one draw alone, by which draws are recognised.
+_OWN = ("draw", "shader", "constants", "uniform data", "vertex buffer", "index buffer")
+
+
+def _parameters(action: Action) -> Iterator[tuple[FactKey, Fact]]:
+    for name, value in (
+        ("packet", action.packet),
+        ("primitive", action.label),
+        ("vertices", action.vertices),
+        ("instances", action.instances),
+        ("indexed", int(action.indexed)),
+        ("groups", None if action.groups is None else "x".join(map(str, action.groups))),
+        ("first index", first_index(action)),
+    ):
+        if value is not None:
+            yield ("draw", name), Fact(value, place=action.place)
+
+
+def first_index(action: Action) -> int | None:
+    """FIRST_INDX of CP_DRAW_INDX_OFFSET; None for draws without indices."""
+    if action.packet != "CP_DRAW_INDX_OFFSET" or not action.indexed:
+        return None
+    return action.place.words.get(action.place.index + 4)
+
+
+def index_region(action: Action, generation: int) -> tuple[int, int, int] | None:
+    """Address, number and bytes of the indices that a draw reads, where its packet tells them."""
+    if not action.indexed or action.vertices is None:
+        return None
+    words, start = action.place.words, action.place.index + 1
+    if action.packet == "CP_DRAW_INDX_OFFSET":
+        size = 1 << (words.get(start) >> 10 & 3)
+        address = words.get(start + 4)
+        if generation >= 5:
+            address |= words.get(start + 5) << 32
+        return address + size * words.get(start + 3), action.vertices, size
+    if action.packet == "CP_DRAW_INDX":
+        initiator = words.get(start + 1)
+        size = 1 if initiator & 0x2000 else 4 if initiator & 0x800 else 2
+        return words.get(start + 3), action.vertices, size
+    return None

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""A comparison of two captures: as a document for JSON and HTML, as a tree of lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.diff.noise import CLASSES
+from cffpy.views.passes_document import pass_document, place_document
+
+if TYPE_CHECKING:
+    from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
+
+SCHEMA = "cffpy.diff/1"
+
+#: What the tree shows of one entry: fields, lines of details, consequences.
+_SHOWN_FIELDS = 12
+_SHOWN_DETAILS = 24
+_SHOWN_CONSEQUENCES = 12
+
+#: Names of a noise class that the summary gives.
+_SHOWN_NAMES = 4
+
+
+@dataclass(slots=True)
+class Node:
+    """A line of the tree, and the lines under it. ``style``: what it is, for colours."""
+
+    text: str
+    style: str = ""
+    children: list[Node] = field(default_factory=list)
+
+    def add(self, text: str, style: str = "") -> Node:
+        """Put a line under this one."""
+        child = Node(text, style)
+        self.children.append(child)
+        return child
+
+
+def summary(result: Comparison) -> str:
+    """How much differs, in one line."""
+    if not result.differs:
+        return "no difference"
+    count = len(result.entries)
+    folded = sum(map(_count_folded, result.entries))
+    text = f"{count} difference{'s' if count > 1 else ''}"
+    return f"{text}, {folded} more that follow" if folded else text
+
+
+def tree(result: Comparison, everything: bool = False) -> list[Node]:
+    """The summary, an entry each, and what is hidden. ``everything``: cut nothing short."""
+    nodes = [Node(f"{summary(result)}: {result.good.name} → {result.bad.name}", "summary")]
+    nodes.extend(_entry_node(entry, everything) for entry in result.entries)
+    if result.hidden:
+        hidden = Node("hidden (counted only; --show CLASS shows them)", "hidden")
+        for noise, names in sorted(result.hidden.items()):
+            listed = ", ".join(name for name, _ in names.most_common(_SHOWN_NAMES))
+            more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+            hidden.add(f"{noise}: {sum(names.values())} ({listed}{more})", "hidden")
+        nodes.append(hidden)
+    return nodes
+
+
+def text_lines(nodes: list[Node], depth: int = 0) -> list[str]:
+    """The tree as indented lines."""
+    lines = []
+    for node in nodes:
+        lines.append("  " * depth + node.text)
+        lines.extend(text_lines(node.children, depth + 1))
+    return lines
+
+
+def _entry_node(entry: Entry, everything: bool) -> Node:
+    node = Node(entry.title, "entry")
+    limit = len(entry.differences) if everything else _SHOWN_FIELDS
+    for difference in entry.differences[:limit]:
+        shown = node.add(f"{difference.name}: {difference.good} → {difference.bad}", "field")
+        _add_places(shown, difference)
+        lines = difference.details if everything else difference.details[:_SHOWN_DETAILS]
+        for line in lines:
+            shown.add(line, "detail")
+        if len(lines) < len(difference.details):
+            shown.add(f"and {len(difference.details) - len(lines)} more lines", "more")
+    if len(entry.differences) > limit:
+        node.add(f"and {len(entry.differences) - limit} more fields (--all shows them)", "more")
+    if entry.consequences:
+        number = len(entry.consequences)
+        folded = node.add(f"what follows from it: {number}", "folded")
+        limit = number if everything else _SHOWN_CONSEQUENCES
+        for consequence in entry.consequences[:limit]:
+            if everything:
+                folded.children.append(_entry_node(consequence, everything))
+            else:
+                folded.add(consequence.title, "consequence")
+        if number > limit:
+            folded.add(f"and {number - limit} more", "more")
+    return node
+
+
+def _add_places(node: Node, difference: Difference) -> None:
+    for name, place in (("good", difference.good_place), ("bad", difference.bad_place)):
+        if place is not None:
+            node.add(f"{name}: {place}", "place")
+
+
+def _count_folded(entry: Entry) -> int:
+    return sum(1 + _count_folded(consequence) for consequence in entry.consequences)
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+
+def document(result: Comparison) -> dict[str, Any]:
+    """Entries with their fields and consequences, pairs of passes and draws, what is hidden."""
+    return {
+        "good": _capture(result, 0),
+        "bad": _capture(result, 1),
+        "differs": result.differs,
+        "summary": summary(result),
+        "entries": [_entry(entry) for entry in result.entries],
+        "hidden": {
+            noise: {
+                "description": CLASSES[noise],
+                "count": sum(names.values()),
+                "names": dict(names.most_common()),
+            }
+            for noise, names in sorted(result.hidden.items())
+        },
+        "passes": [_pair(pair) for pair in result.pairs],
+    }
+
+
+def _capture(result: Comparison, side: int) -> dict[str, Any]:
+    recording = (result.good, result.bad)[side]
+    return {
+        "file": recording.name,
+        "gpu": recording.passes.gpu,
+        "damage": [str(damage) for damage in recording.damage],
+        "passes": [pass_document(one) for one in recording.passes.passes],
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "title": entry.title,
+        "extents": [_extent(extent) for extent in entry.extents],
+        "differences": [_difference(difference) for difference in entry.differences],
+        "consequences": [_entry(consequence) for consequence in entry.consequences],
+    }
+
+
+def _extent(extent: Extent) -> dict[str, Any]:
+    return {
+        "good_pass": extent.good_pass,
+        "bad_pass": extent.bad_pass,
+        "first_draw": extent.first,
+        "last_draw": extent.last,
+        "numbers_of": "bad" if extent.in_bad else "good",
+    }
+
+
+def _difference(difference: Difference) -> dict[str, Any]:
+    good, bad = difference.good_place, difference.bad_place
+    return {
+        "name": difference.name,
+        "good": difference.good,
+        "bad": difference.bad,
+        "category": difference.category.name,
+        "good_written_by": None if good is None else place_document(good),
+        "bad_written_by": None if bad is None else place_document(bad),
+        "details": list(difference.details),
+    }
+
+
+def _pair(pair: PassPair) -> dict[str, Any]:
+    return {
+        "good": None if pair.good is None else pair.good.index,
+        "bad": None if pair.bad is None else pair.bad.index,
+        "draws": [
+            [None if record is None else record.action.program_number for record in (mine, theirs)]
+            for mine, theirs in pair.draws
+        ],
+    }

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: MIT
+"""The passes of both captures as HTML: aligned side by side, with gaps, draws and marks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.passes import mode_text
+from cffpy.views.diff_html.entries import REST
+from cffpy.views.diff_html.marks import DrawRun, PairMarks, anchor, draw_runs
+from cffpy.views.diff_html.markup import Budget, Markup, element, join
+from cffpy.views.passes import size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.diff.model import PassPair
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.views.diff_html.marks import Mark, PairKey
+
+#: Pairs of passes, and of one pair the rows of draws and the parts of its strip.
+MAX_PAIRS = 1000
+_MAX_ROWS = 200
+_MAX_PARTS = 1000
+
+#: Characters of all pairs.
+_CHARACTERS = 3_000_000
+
+#: Labels of entries in one cell.
+_MAX_LABELS = 12
+
+#: Pairs that an entry itself touches which are open from the start.
+_OPEN_PAIRS = 3
+
+#: Properties that say where a pass is: that they differ means nothing.
+_PLACES = ("submit", "from", "to")
+
+
+class PairList:
+    """Renders pairs of passes. ``labels``: of the entries that are in the page."""
+
+    def __init__(self, marks: Mapping[PairKey, PairMarks], labels: Collection[str]) -> None:
+        self._marks = marks
+        self._labels = labels
+        self._budget = Budget(_CHARACTERS)
+
+    def render(self, pairs: Sequence[PassPair]) -> Markup:
+        """All pairs in order; at the end a note if some are cut short."""
+        parts: list[Markup] = []
+        whole = opened = 0
+        for number, pair in enumerate(pairs[:MAX_PAIRS]):
+            marks = self._marks.get(pair_key(pair), PairMarks())
+            if self._budget.is_spent:
+                heading = element("div", self._heading(pair, marks), class_="pair-heading")
+                parts.append(element("div", heading, **_keys(number)))
+                continue
+            is_open = opened < _OPEN_PAIRS and any("." not in label for label in marks.labels)
+            opened += is_open
+            whole += 1
+            parts.append(self._budget.take(self._pair(pair, number, marks, is_open)))
+        if whole < len(pairs):
+            text = f"The page is full: {len(pairs) - whole:,} passes are not shown in full,"
+            text += f" {len(pairs) - len(parts):,} of them not at all ({REST})."
+            parts.append(element("p", text, class_="note"))
+        return join(parts)
+
+    def _pair(self, pair: PassPair, number: int, marks: PairMarks, is_open: bool) -> Markup:
+        runs = list(islice(draw_runs(pair, marks), _MAX_PARTS))
+        whole = []
+        if marks.whole:
+            whole.append(element("p", "The pass as a whole: ", self._links(marks.whole)))
+        if marks.dropped:
+            text = f"{marks.dropped:,} more places of entries are not marked ({REST})"
+            whole.append(element("p", text, class_="note"))
+        return element(
+            "details",
+            element("summary", self._heading(pair, marks), class_="pair-heading"),
+            _facts(pair),
+            whole,
+            _strip(runs),
+            self._draws(runs),
+            open=is_open,
+            **_keys(number),
+        )
+
+    def _heading(self, pair: PassPair, marks: PairMarks) -> list[Markup]:
+        """Both passes, and the entries that touch them or from which follows what does."""
+        causes = [label.partition(".")[0] for label in marks.labels]
+        return [
+            element("h3", pair_name(pair), class_="pair-name"),
+            _side_title(pair.good, "good"),
+            _side_title(pair.bad, "bad"),
+            element("span", self._links(causes), class_="touched"),
+        ]
+
+    def _draws(self, runs: Sequence[DrawRun]) -> Markup | None:
+        if not runs:
+            return None
+        rows = []
+        for run in runs[:_MAX_ROWS]:
+            cells = []
+            for name, there in (("good", run.good), ("bad", run.bad)):
+                if there:
+                    cells.append(element("td", _draw_text(there)))
+                else:
+                    cells.append(element("td", f"missing in {name}", class_="gap"))
+            cells.append(element("td", self._links([mark.label for mark in run.marks])))
+            rows.append(element("tr", cells, class_=_touch(run.marks)))
+        if len(runs) > _MAX_ROWS:
+            text = f"and {len(runs) - _MAX_ROWS:,} more runs of draws or more ({REST})"
+            rows.append(element("tr", element("td", text, colspan=3, class_="note")))
+        head = element(
+            "tr",
+            element("th", "draws of good", scope="col", class_="good"),
+            element("th", "draws of bad", scope="col", class_="bad"),
+            element("th", "touched by", scope="col"),
+        )
+        return element("table", element("thead", head), element("tbody", rows), class_="draws")
+
+    def _links(self, labels: Sequence[str]) -> Markup | None:
+        """Entries, then what follows, each with a link to it where it is in the page."""
+        if not labels:
+            return None
+        ordered = sorted(set(labels), key=_order)
+        parts = []
+        for label in ordered[:_MAX_LABELS]:
+            class_ = "link follows-from" if "." in label else "link direct"
+            if label in self._labels:
+                parts.append(element("a", label, href=f"#{anchor(label)}", class_=class_))
+            else:
+                parts.append(element("span", label, class_=class_))
+        if len(ordered) > _MAX_LABELS:
+            parts.append(element("span", f"and {len(ordered) - _MAX_LABELS:,} more", class_="note"))
+        return element("span", parts, class_="links")
+
+
+def _keys(number: int) -> dict[str, str]:
+    """Class and id of a pair, and what the filter asks for."""
+    return {"class_": "pair", "id": f"pair-{number}", "data_pair": str(number)}
+
+
+def pair_key(pair: PassPair) -> PairKey:
+    """The indices of both passes."""
+    return (
+        None if pair.good is None else pair.good.index,
+        None if pair.bad is None else pair.bad.index,
+    )
+
+
+def pair_name(pair: PassPair) -> str:
+    """``pass 1``, or ``pass 1 of good, 2 of bad``."""
+    good, bad = pair_key(pair)
+    if good is None:
+        return f"pass {bad} of bad"
+    if bad is None:
+        return f"pass {good} of good"
+    return f"pass {good}" if good == bad else f"pass {good} of good, {bad} of bad"
+
+
+def _side_title(one: Pass | None, name: str) -> Markup:
+    if one is None:
+        return element("span", f"missing in {name}", class_="gap")
+    parts: list[str] = [one.kind]
+    if one.kind == "render":
+        parts += [mode_text(one), size_text(one)]
+    count = len(one.program_draws)
+    noun = {"compute": "dispatch", "transfer": "copy"}.get(one.kind, "draw")
+    plural = {"dispatch": "dispatches", "copy": "copies"}.get(noun, f"{noun}s")
+    parts.append(f"{count:,} {noun if count == 1 else plural}")
+    return element("span", ", ".join(parts), class_=f"side side-{name}")
+
+
+# -- what a pass is -------------------------------------------------------------------------------
+
+
+def _facts(pair: PassPair) -> Markup:
+    """Properties of both passes; those that differ stand out."""
+    sides = [{} if one is None else _properties(one) for one in (pair.good, pair.bad)]
+    rows = []
+    for name in dict.fromkeys([*sides[0], *sides[1]]):
+        good, bad = (side.get(name, "") for side in sides)
+        both = pair.good is not None and pair.bad is not None
+        differs = both and good != bad and name not in _PLACES
+        cells = [
+            element("td", class_="gap")
+            if one is None
+            else element("td", text or "–", class_=side if differs else None)
+            for side, one, text in (("good", pair.good, good), ("bad", pair.bad, bad))
+        ]
+        heading = element("th", name, scope="row")
+        rows.append(element("tr", heading, cells, class_="differs" if differs else None))
+    heads = [element("th", "property", scope="col")]
+    heads += [element("th", name, scope="col", class_=name) for name in ("good", "bad")]
+    head = element("thead", element("tr", heads))
+    return element("table", head, element("tbody", rows), class_="properties")
+
+
+def _properties(one: Pass) -> dict[str, str]:
+    found: dict[str, str] = {}
+    if one.kind == "render":
+        found["mode"] = mode_text(one)
+        found["framebuffer"] = size_text(one)
+        if one.render_area is not None:
+            found["render area"] = str(one.render_area)
+        for name, number in (
+            ("samples", one.samples),
+            ("layers", one.layers),
+            ("views", one.views),
+        ):
+            if number is not None and number > 1:
+                found[name] = str(number)
+        if one.mode == "gmem":
+            bins = f" of {one.bin_size}" if one.bin_size else ""
+            binning = "hardware" if one.hardware_binning else "no"
+            found["tiles"] = f"{len(one.tiles):,}{bins}, {binning} binning"
+        operations = _operations(one)
+        for target in one.attachments:
+            parts = [
+                target.format or "format unknown",
+                target.tiling,
+                "UBWC" if target.ubwc else "",
+            ]
+            parts += operations.pop(target.name, ())
+            found[target.name] = ", ".join(part for part in parts if part)
+        for name, done in operations.items():
+            found[name] = ", ".join(done)
+        if one.lrz is not None:
+            off = "" if one.lrz.off_from is None else f", off from draw {one.lrz.off_from} on"
+            found["LRZ"] = ("used" if one.lrz.used else "not used") + off
+    if one.markers:
+        found["markers"] = " › ".join(one.markers)
+    found["submit"] = str(one.submit)
+    found["from"], found["to"] = str(one.first), str(one.last)
+    return found
+
+
+def _operations(one: Pass) -> dict[str, list[str]]:
+    """Attachment -> what is done to it, each once. Without addresses, which differ for nothing."""
+    found: dict[str, dict[str, None]] = {}
+    for run in one.runs:
+        for operation in run.operations:
+            if operation.action.executed is False:
+                continue
+            text: str = "resolve" if operation.resolves else operation.kind
+            if operation.clear_value is not None:
+                text += f" {_clear_text(operation.clear_value)}"
+            found.setdefault(operation.attachment or "attachment unknown", {})[text] = None
+    return {name: list(texts) for name, texts in found.items()}
+
+
+def _clear_text(words: Sequence[int]) -> str:
+    """The dwords of a clear value, without zeros behind."""
+    last = max((number for number, word in enumerate(words) if word), default=0)
+    return " ".join(f"{word:08x}" for word in words[: last + 1])
+
+
+# -- draws ----------------------------------------------------------------------------------------
+
+
+def _strip(runs: Sequence[DrawRun]) -> Markup | None:
+    """A picture of the draws: good above, bad below; the table says the same in words."""
+    total = sum(run.length for run in runs)
+    if total < 2:
+        return None
+    parts = []
+    at = 0
+    for run in runs:
+        touched = _touch(run.marks)
+        for y, there in ((0, run.good), (5, run.bad)):
+            class_ = "absent" if not there else touched if run.good and run.bad else "alone"
+            parts.append(
+                element("rect", x=at, y=y, width=run.length, height=4, class_=f"part {class_}")
+            )
+        at += run.length
+    return element(
+        "svg",
+        parts,
+        class_="strip",
+        viewBox=f"0 0 {total} 9",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+    )
+
+
+def _touch(marks: Iterable[Mark]) -> str:
+    kinds = {mark.is_consequence for mark in marks}
+    return "direct" if False in kinds else "follows-from" if kinds else "same"
+
+
+def _draw_text(draws: Sequence[Action]) -> Markup:
+    """Numbers, kinds, sizes of draws."""
+    numbers = [draw.program_number for draw in draws if draw.program_number is not None]
+    parts = [
+        name if count == 1 else f"{count:,} {name}"
+        for name, count in Counter(draw.label or draw.packet for draw in draws).most_common(4)
+    ]
+    for nouns, values in (
+        ("indices", {draw.vertices for draw in draws if draw.indexed}),
+        ("vertices", {draw.vertices for draw in draws if draw.kind == "draw" and not draw.indexed}),
+        ("instances", {draw.instances for draw in draws} - {1}),
+    ):
+        known = sorted(value for value in values if value is not None)
+        if known:
+            parts.append(f"{_range(known)} {nouns}")
+    dump = sorted(draw.number for draw in draws if draw.number is not None)
+    if dump:
+        parts.append(f"dump {_range(dump)}")
+    text = element("span", f" {', '.join(parts)}", class_="what")
+    return join((element("b", _range(numbers) if numbers else "?"), text))
+
+
+def _range(numbers: Sequence[int]) -> str:
+    first, last = numbers[0], numbers[-1]
+    return str(first) if first == last else f"{first}..{last}"
+
+
+def _order(label: str) -> tuple[int, list[int]]:
+    numbers = [int(number) for number in label.split(".")]
+    return len(numbers), numbers

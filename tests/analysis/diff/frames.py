@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Small captures of an a6xx: passes of draws with the state that a test gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cffpy.analysis.diff.compare import compare
+from cffpy.analysis.diff.model import Comparison
+from cffpy.analysis.diff.noise import CLASSES, NoiseClass
+from cffpy.analysis.diff.record import Recording, record
+from cffpy.container.open import open_bytes
+from cffpy.regdb.database import Database
+from tests.builders import capture, type4, type7
+
+DATABASE = Database.open("A6XX")
+
+DRAW, MARKER, IB, WAIT, LOAD_FRAG = 0x38, 0x65, 0x3F, 0x26, 0x34
+DIRECT_RENDER = 1
+TRIANGLES, FROM_MEMORY, AUTO_INDEX = 4, 0 << 6, 2 << 6
+
+#: State that every draw has from the start.
+INITIAL = {"RB_DEPTH_CNTL": 0x1, "GRAS_SU_CNTL": 0, "GRAS_SC_WINDOW_SCISSOR_BR": 0x00FF00FF}
+
+
+@dataclass
+class DrawCall:
+    """A draw, the registers that are written before it, and other packets."""
+
+    vertices: int = 3
+    registers: Mapping[str, int] = field(default_factory=dict)
+    packets: Sequence[int] = ()
+    instances: int = 1
+
+
+def commands(draws: Iterable[DrawCall]) -> list[int]:
+    words = type7(MARKER, DIRECT_RENDER)
+    for name, value in INITIAL.items():
+        words += write(name, value)
+    for draw in draws:
+        for name, value in draw.registers.items():
+            words += write(name, value)
+        words += draw.packets
+        words += type7(DRAW, TRIANGLES | AUTO_INDEX, draw.instances, draw.vertices)
+    return words
+
+
+def write(name: str, *values: int) -> list[int]:
+    offset = DATABASE.register_offset(name)
+    assert offset, name
+    return type4(offset, *values)
+
+
+def frame_bytes(
+    *passes: Iterable[DrawCall], buffers: Mapping[int, list[int] | bytes] | None = None
+) -> bytes:
+    """A capture file."""
+    words = [word for draws in passes for word in commands(draws)]
+    return capture(630, words, dict(buffers or {}))
+
+
+def frame(
+    *passes: Iterable[DrawCall], buffers: Mapping[int, list[int] | bytes] | None = None
+) -> Recording:
+    return record(open_bytes(frame_bytes(*passes, buffers=buffers)), lambda line: None)
+
+
+def compared(good: Recording, bad: Recording, shown: Iterable[NoiseClass] = ()) -> Comparison:
+    return compare(good, bad, frozenset(CLASSES) - set(shown))
+
+
+def titles(good: Recording, bad: Recording, *shown: NoiseClass) -> list[str]:
+    return [entry.title for entry in compared(good, bad, shown).entries]

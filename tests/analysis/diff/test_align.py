@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Alignment of sequences."""
+
+from __future__ import annotations
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cffpy.analysis.diff import align as module
+from cffpy.analysis.diff.align import Pair, align
+
+
+def same(one: int, other: int) -> float:
+    return float(one == other)
+
+
+def plain(left: list[int], right: list[int]) -> list[Pair]:
+    return align(left, right, (lambda item: item,), same)
+
+
+small = st.lists(st.integers(0, 6), max_size=30)
+
+
+@given(small, small)
+def test_pairs_increase_and_cover_both_sides(left: list[int], right: list[int]) -> None:
+    pairs = plain(left, right)
+    assert [one for one, _ in pairs if one is not None] == list(range(len(left)))
+    assert [other for _, other in pairs if other is not None] == list(range(len(right)))
+    assert (None, None) not in pairs
+
+
+@given(small)
+def test_equal_sequences_align_fully(items: list[int]) -> None:
+    assert plain(items, items) == [(n, n) for n in range(len(items))]
+
+
+@given(st.lists(st.integers(), min_size=1, max_size=40, unique=True), st.data())
+def test_one_that_is_missing_is_found(items: list[int], data: st.DataObject) -> None:
+    gone = data.draw(st.integers(0, len(items) - 1))
+    rest = items[:gone] + items[gone + 1 :]
+    forth, back = plain(items, rest), plain(rest, items)
+    assert [pair for pair in forth if None in pair] == [(gone, None)]
+    assert back == [(other, one) for one, other in forth]
+
+
+@given(small, small)
+def test_equal_items_are_paired_as_often_as_a_longest_common_run_allows_at_the_ends(
+    left: list[int], right: list[int]
+) -> None:
+    pairs = plain([*left, 100, 101], [*right, 100, 101])
+    assert pairs[-2:] == [(len(left), len(right)), (len(left) + 1, len(right) + 1)]
+
+
+def test_a_finer_key_decides_among_items_that_a_coarser_one_takes_for_equal() -> None:
+    left = [("a", 1), ("a", 2), ("a", 3)]
+    right = [("a", 1), ("a", 3)]
+    keys = (lambda item: item, lambda item: item[0])
+    pairs = align(left, right, keys, lambda one, other: float(one[0] == other[0]))
+    assert pairs == [(0, 0), (1, None), (2, 1)]
+
+
+def test_a_changed_item_stays_opposite_its_counterpart() -> None:
+    alike = {(10, 11): 0.6, (20, 21): 0.6}
+    pairs = align(
+        [1, 10, 20, 2], [1, 5, 11, 21, 2], (lambda item: item,), lambda a, b: alike.get((a, b), 0)
+    )
+    assert pairs == [(0, 0), (None, 1), (1, 2), (2, 3), (3, 4)]
+
+
+def test_items_that_are_nothing_alike_are_no_counterparts() -> None:
+    assert plain([1], [2]) == [(0, None), (None, 0)]
+
+
+def test_work_is_bounded_where_nothing_is_equal() -> None:
+    count = 3000
+    assert count * (count - 1) > module._MAX_CELLS
+    started = time.process_time()
+    pairs = align(range(count), range(count - 1), (lambda item: -item * item,), lambda a, b: 0.0)
+    assert len(pairs) == len(set(pairs))
+    pairs = align(
+        [(0, n) for n in range(count)],
+        [(1, n) for n in range(count - 1)],
+        (lambda item: item,),
+        lambda a, b: 0.5,
+    )
+    assert len(pairs) == count
+    assert time.process_time() - started < 5

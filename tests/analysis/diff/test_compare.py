@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Two recordings, to entries: what is told of which draws."""
+
+from __future__ import annotations
+
+import pytest
+
+from cffpy.container.writer import dwords_bytes
+from tests.analysis.diff.frames import (
+    LOAD_FRAG,
+    WAIT,
+    DrawCall,
+    compared,
+    frame,
+    titles,
+    write,
+)
+from tests.builders import type7
+
+DEPTH = "RB_DEPTH_CNTL"
+LESS, ALWAYS = 0x1 | 1 << 2, 0x1 | 7 << 2
+
+
+def draws(count: int = 6) -> list[DrawCall]:
+    return [DrawCall(3 * (number + 1)) for number in range(count)]
+
+
+def test_the_same_is_the_same() -> None:
+    result = compared(frame(draws(), draws()), frame(draws(), draws()))
+    assert not result.differs
+    assert result.hidden == {}
+    assert [(p.good and p.good.index, p.bad and p.bad.index) for p in result.pairs] == [
+        (0, 0),
+        (1, 1),
+    ]
+
+
+def test_a_register_differs_from_its_write_to_the_next() -> None:
+    good, bad = draws(), draws()
+    for one, value in ((good, LESS), (bad, ALWAYS)):
+        one[1].registers = {DEPTH: value}
+        one[4].registers = {DEPTH: 1}
+    (entry,) = compared(frame(good), frame(bad)).entries
+    assert entry.title == "pass 0, draws 1..3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
+    (difference,) = entry.differences
+    assert difference.good_place is not None
+    assert difference.bad_place is not None
+    assert difference.good_place.words.get(difference.good_place.index + 1) == LESS
+
+
+def test_ranges_of_one_cause_are_one_entry() -> None:
+    good, bad = draws(), draws()
+    for at in (0, 3):
+        good[at].registers, bad[at].registers = {DEPTH: LESS}, {DEPTH: ALWAYS}
+        good[at + 1].registers = bad[at + 1].registers = {DEPTH: 1}
+    assert [title.split(":")[0] for title in titles(frame(good), frame(bad))] == [
+        "pass 0, draws 0, 3"
+    ]
+
+
+@pytest.mark.parametrize("gone", [0, 2, 5])
+def test_a_missing_draw_shifts_nothing(gone: int) -> None:
+    rest = draws()
+    del rest[gone]
+    good, bad = frame(draws()), frame(rest)
+    assert titles(good, bad) == [f"pass 0: draw {gone} of good is missing in bad"]
+    assert titles(bad, good) == [f"pass 0: draw {gone} of bad is missing in good"]
+
+
+def test_missing_draws_are_one_entry() -> None:
+    rest = [draw for number, draw in enumerate(draws(12)) if number not in (2, 3, 7)]
+    assert titles(frame(draws(12)), frame(rest)) == [
+        "pass 0: draws 2..3, 7 of good are missing in bad"
+    ]
+
+
+def test_the_only_draw_of_a_pass_is_missing() -> None:
+    assert titles(frame(draws(), draws(1)), frame(draws(), [])) == [
+        "pass 1: draw 0 of good is missing in bad"
+    ]
+
+
+def test_draws_that_differ_in_state_alone_are_told_apart() -> None:
+    alike = [DrawCall(3, {"VFD_INDEX_OFFSET": number}) for number in range(5)]
+    rest = [*alike[:2], *alike[3:]]
+    assert titles(frame(alike), frame(rest)) == ["pass 0: draw 2 of good is missing in bad"]
+
+
+def test_a_missing_pass() -> None:
+    three, two = frame(draws(3), draws(5), draws(4)), frame(draws(3), draws(4))
+    assert titles(three, two) == ["pass 1 of good is missing in bad (render, sysmem, 5 draws)"]
+    assert titles(two, three) == ["pass 1 of bad is missing in good (render, sysmem, 5 draws)"]
+
+
+def test_missing_passes_in_a_row_are_one_entry() -> None:
+    good = frame(draws(3), draws(5), draws(1), draws(4))
+    assert titles(good, frame(draws(3), draws(4))) == [
+        "passes 1..2 of good are missing in bad (6 draws)"
+    ]
+
+
+def test_a_capture_without_passes_lacks_all_of_them() -> None:
+    assert titles(frame(draws()), frame()) == [
+        "pass 0 of good is missing in bad (render, sysmem, 6 draws)"
+    ]
+    assert titles(frame(), frame()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "title"),
+    [
+        (DrawCall(8), "pass 0, draw 2: vertices: 9 → 8"),
+        (DrawCall(9, instances=4), "pass 0, draw 2: instances: 1 → 4"),
+    ],
+)
+def test_draw_parameters(change: DrawCall, title: str) -> None:
+    bad = draws()
+    bad[2] = change
+    assert titles(frame(draws()), frame(bad)) == [title]
+
+
+def test_a_value_that_is_left_over_from_an_earlier_pass_is_told_there_alone() -> None:
+    good, bad = draws(), draws()
+    good[4].registers, bad[4].registers = {"GRAS_CL_CNTL": 0}, {"GRAS_CL_CNTL": 1}
+    result = compared(frame(good, draws()), frame(bad, draws()))
+    assert [entry.title.split(":")[0] for entry in result.entries] == ["pass 0, draws 4..5"]
+    assert result.hidden["inherited"] == {"GRAS_CL_CNTL": 1}
+    shown = compared(frame(good, draws()), frame(bad, draws()), ["inherited"])
+    assert [entry.title.split(":")[0] for entry in shown.entries] == [
+        "pass 0, draws 4..5; pass 1, draws 0..5"
+    ]
+
+
+def test_a_value_that_one_side_only_has_left_over_is_told() -> None:
+    good, bad = draws(), draws()
+    good[0].registers = {DEPTH: ALWAYS}
+    bad[0].registers = {DEPTH: ALWAYS, "GRAS_CL_CNTL": 1}
+    first = [DrawCall(99, {"GRAS_CL_CNTL": 0})]
+    assert titles(frame(first, good), frame(first, bad)) == [
+        "pass 1, draws 0..5: GRAS_CL_CNTL.CLIP_DISABLE: FALSE → TRUE"
+    ]
+
+
+def test_hidden_differences_are_counted_and_shown_on_demand() -> None:
+    good, bad = draws(), draws()
+    good[0].registers, bad[0].registers = (
+        {"VFD_FETCH[0].BASE": 0x1000},
+        {"VFD_FETCH[0].BASE": 0x2000},
+    )
+    one, other = frame(good), frame(bad)
+    result = compared(one, other)
+    assert result.entries == []
+    assert result.hidden["addresses"]["VFD_FETCH[0].BASE"] == 1
+    assert titles(one, other, "addresses") == [
+        "pass 0, draws 0..5: VFD_FETCH[0].BASE: 0x1000 → 0x2000"
+    ]
+
+
+def test_barriers() -> None:
+    bad = draws()
+    bad[3].packets = type7(WAIT)
+    assert titles(frame(draws()), frame(bad)) == [
+        "pass 0, draw 3: waits and cache events before it: no more → CP_WAIT_FOR_IDLE"
+    ]
+
+
+def constants(values: list[int]) -> list[int]:
+    units = len(values) // 4
+    return type7(LOAD_FRAG, 1 << 14 | 0xC << 18 | units << 22, 0, 0, *values)
+
+
+def test_constants_by_word() -> None:
+    good, bad = draws(), draws()
+    good[2].packets, bad[2].packets = constants([1, 2, 3, 4]), constants([1, 2, 7, 4])
+    good[3].packets = bad[3].packets = constants([0, 0, 0, 0])
+    (entry,) = compared(frame(good), frame(bad)).entries
+    assert entry.title == "pass 0, draw 2: constants FS 0 (offset 0x8): 00000003 → 00000007"
+
+
+def test_vertex_data_of_the_vertices_that_are_drawn() -> None:
+    state = (
+        write("VFD_CONTROL_0", 1)
+        + write("VFD_FETCH[0].BASE", 0x200000, 0)
+        + write("VFD_FETCH[0].SIZE", 64)
+        + write("VFD_FETCH[0].STRIDE", 4)
+    )
+    one = [DrawCall(3, packets=state)]
+    data = list(range(16))
+
+    def recorded(changed: int) -> object:
+        words = [*data[:changed], 77, *data[changed + 1 :]]
+        return frame(one, buffers={0x200000: dwords_bytes(words)})
+
+    good = frame(one, buffers={0x200000: dwords_bytes(data)})
+    assert titles(good, recorded(2)) == [  # type: ignore[arg-type]
+        "pass 0, draw 0: vertex buffer 0 (offset 0x8): 00000002 → 0000004d"
+    ]
+    assert titles(good, recorded(3)) == []  # type: ignore[arg-type]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Passes as wholes: how a pair differs in mode, sizes, attachments and operations."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cffpy.analysis.attachments import Attachment
+from cffpy.analysis.diff.passes import is_laid_out_alike, structure
+from cffpy.analysis.passes.model import Operation, Pass, Run, Size
+
+PLACE: Any = SimpleNamespace()
+ACTION: Any = SimpleNamespace(executed=True, place=None)
+
+
+def made(*operations: Operation, **changes: Any) -> Pass:
+    found = Pass(0, "render", 0, [0], PLACE, PLACE, "sysmem", framebuffer=Size(64, 32))
+    found.attachments = [Attachment("color 0", 0x1000, "FMT6_8_8_8_8_UNORM")]
+    found.program_draws = [ACTION]
+    found.direct = Run(PLACE, operations=list(operations))
+    found.samples = 1
+    for name, value in changes.items():
+        setattr(found, name, value)
+    return found
+
+
+def clear(value: int, attachment: str = "color 0") -> Operation:
+    return Operation("clear", attachment, "BLIT event", ACTION, clear_value=(value, 0, 0, 0))
+
+
+def store(attachment: str = "color 0", resolves: bool = False) -> Operation:
+    return Operation("store", attachment, "BLIT event", ACTION, resolves=resolves)
+
+
+def told(one: Pass, other: Pass) -> list[tuple[str, str, str]]:
+    return [(d.name, d.good, d.bad) for d in structure(one, other)]
+
+
+def test_the_same() -> None:
+    assert told(made(clear(1), store()), made(clear(1), store())) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "good", "bad"),
+    [
+        ({"framebuffer": Size(60, 32)}, "framebuffer", "64x32", "60x32"),
+        ({"samples": 4}, "samples", "1", "4"),
+        ({"hardware_binning": True}, "binning", "no", "hardware"),
+        ({"mode": "gmem", "grid": Size(3, 1)}, "mode", "sysmem", "gmem 3x1"),
+        ({"attachments": []}, "color 0", "there", "missing"),
+        (
+            {"attachments": [Attachment("color 0", 0, "FMT6_16_UINT")]},
+            "color 0 format",
+            "FMT6_8_8_8_8_UNORM",
+            "FMT6_16_UINT",
+        ),
+    ],
+)
+def test_one_thing_differs(changes: dict[str, Any], name: str, good: str, bad: str) -> None:
+    assert told(made(), made(**changes)) == [(name, good, bad)]
+    assert told(made(**changes), made()) == [(name, bad, good)]
+
+
+def test_operations() -> None:
+    assert told(made(clear(1), store()), made(clear(0x11), store())) == [
+        ("clear value of color 0", "00000001", "00000011")
+    ]
+    assert told(made(clear(1), store()), made(clear(1))) == [
+        ("color 0 at the end", "store", "nothing")
+    ]
+    assert told(made(clear(1), store()), made(store(resolves=True))) == [
+        ("color 0 at the begin", "clear", "nothing"),
+        ("color 0 at the end", "store", "resolve"),
+    ]
+
+
+def test_without_draws_operations_have_no_names() -> None:
+    nothing = {"program_draws": [], "attachments": [], "samples": None}
+    assert told(made(clear(1), store()), made(clear(1, "unknown"), store("x"), **nothing)) == []
+    assert told(made(clear(1), store()), made(store("x"), **nothing)) == [
+        ("all attachments at the begin", "clear", "nothing")
+    ]
+
+
+def test_layouts() -> None:
+    assert is_laid_out_alike(made(), made())
+    for changes in ({"mode": "gmem"}, {"bin_size": Size(32, 32)}, {"framebuffer": Size(1, 1)}):
+        assert not is_laid_out_alike(made(), made(**changes))

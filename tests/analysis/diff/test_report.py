@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""From differences to entries: grouping, order, folding, titles."""
+
+from __future__ import annotations
+
+import time
+
+from cffpy.analysis.diff.model import Difference, Entry, Extent
+from cffpy.analysis.diff.noise import FACT_CATEGORIES, Category, category
+from cffpy.analysis.diff.report import group, where
+
+
+def difference(name: str, about: Category | None = None) -> Difference:
+    return Difference(name, "0", "1", about or category(name))
+
+
+def at(*draws: tuple[int, int], index: int = 0) -> list[Extent]:
+    return [Extent(index, index, first, last) for first, last in draws]
+
+
+def test_the_same_draws_are_one_entry_by_rank() -> None:
+    entries = group(
+        {
+            difference("SP_FS_CONFIG"): at((2, 4)),
+            difference("RB_MRT[0].BLEND_CONTROL.X"): at((2, 4)),
+            difference("RB_MRT[0].BLEND_CONTROL.A"): at((2, 3), (4, 4)),
+        },
+        [],
+        [],
+    )
+    (entry,) = entries
+    assert entry.title == "pass 0, draws 2..4: RB_MRT[0].BLEND_CONTROL.A: 0 → 1 (+2 fields)"
+    assert [d.name for d in entry.differences][-1] == "SP_FS_CONFIG"
+
+
+def test_numbers_in_names_count_as_numbers() -> None:
+    (entry,) = group({difference(f"RB_MRT[{n}].CONTROL"): at((0, 0)) for n in (10, 9, 2)}, [], [])
+    assert [d.name for d in entry.differences] == [f"RB_MRT[{n}].CONTROL" for n in (2, 9, 10)]
+
+
+def test_what_follows_from_a_shader_is_folded_under_it() -> None:
+    (entry,) = group(
+        {
+            difference("shader FS", FACT_CATEGORIES["shader"]): at((3, 9)),
+            difference("SP_FS_CONFIG"): at((3, 8)),
+        },
+        [],
+        [],
+    )
+    assert entry.title.startswith("pass 0, draws 3..9: shader FS")
+    assert [one.title.split(":")[0] for one in entry.consequences] == ["pass 0, draws 3..8"]
+
+
+def test_what_is_of_other_draws_does_not_follow() -> None:
+    entries = group(
+        {
+            difference("shader FS", FACT_CATEGORIES["shader"]): at((3, 9)),
+            difference("RB_DEPTH_CNTL.ZFUNC"): at((3, 9), (12, 12)),
+        },
+        [],
+        [],
+    )
+    assert len(entries) == 2
+
+
+def test_data_that_differs_at_every_draw_is_one_entry() -> None:
+    about = FACT_CATEGORIES["constants"]
+    found = {
+        Difference(f"constants VS 0 ({n} of 32 words)", f"{n}", "x", about): at((n, n))
+        for n in range(1, 40)
+    }
+    (entry,) = group(found, [], [])
+    assert entry.title == (
+        "pass 0, draws 1..39: constants VS 0 (1 of 32 words): 1 → x, and other values at 38 more"
+    )
+    assert entry.extents == (Extent(0, 0, 1, 39),)
+    assert [one.extents for one in entry.consequences] == [tuple(at((n, n))) for n in range(1, 40)]
+
+
+def test_many_entries_take_bounded_time() -> None:
+    started = time.process_time()
+    found = {difference(f"REGISTER_{n}"): at((n, n)) for n in range(20_000)}
+    assert len(group(found, [], [])) == 20_000
+    assert time.process_time() - started < 10
+
+
+def test_two_causes_stay_two() -> None:
+    entries = group(
+        {
+            difference("RB_DEPTH_CNTL.ZFUNC"): at((0, 2)),
+            difference("GRAS_SU_CNTL.CULL_BACK"): at((5, 5)),
+        },
+        [],
+        [],
+    )
+    assert [entry.title.split(":")[0] for entry in entries] == [
+        "pass 0, draws 0..2",
+        "pass 0, draw 5",
+    ]
+
+
+def test_draws_behind_one_that_is_missing_may_differ_in_what_programs_go_on_with() -> None:
+    missing = Entry("pass 0: draw 4 of good is missing in bad", tuple(at((4, 4))), rank=0)
+    found = {
+        difference("constants FS 0", FACT_CATEGORIES["constants"]): at((5, 5)),
+        difference("index data", FACT_CATEGORIES["index buffer"]): at((2, 2)),
+        difference("GRAS_SU_CNTL.CULL_BACK"): at((6, 6)),
+    }
+    entries = group(found, [missing], [])
+    assert [len(entry.consequences) for entry in entries] == [1, 0, 0]
+
+
+def test_where() -> None:
+    assert where(at((1, 1))) == "pass 0, draw 1"
+    assert where(at((1, 1), (3, 5))) == "pass 0, draws 1, 3..5"
+    assert where([Extent(2, 3)]) == "pass 2 (3 of bad)"
+    assert where([Extent(None, 3)]) == "pass 3 of bad"
+    many = at(*((n, n) for n in range(0, 40, 2)))
+    assert where(many).endswith(", 14 more ranges")
+    assert where([Extent(n, n) for n in range(9)]).endswith("and 6 more passes")

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""cffpy diff, run as users run it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.diff.noise import CLASSES
+from cffpy.container.writer import (
+    buffer_sections,
+    capture_bytes,
+    command_stream_section,
+    dwords_bytes,
+)
+from tests.analysis.diff.frames import DrawCall, frame_bytes
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def draws(changed: dict[str, int] | None = None) -> list[DrawCall]:
+    calls = [DrawCall(3 * (number + 1)) for number in range(4)]
+    calls[1].registers = {"RB_DEPTH_CNTL": 5, "GRAS_CL_CNTL": 0, **(changed or {})}
+    return calls
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.rd"
+    path.write_bytes(frame_bytes(draws()))
+    return path
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    path = tmp_path / "bad.rd.gz"
+    path.write_bytes(gzip.compress(frame_bytes(draws({"RB_DEPTH_CNTL": 29}))))
+    return path
+
+
+def test_the_same_in_other_compression(run_cffpy: Run, good: Path, tmp_path: Path) -> None:
+    twin = tmp_path / "twin.rd.xz"
+    twin.write_bytes(lzma.compress(good.read_bytes()))
+    done = run_cffpy("diff", good, twin)
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"no difference: ")
+    assert done.stderr == b""
+
+
+def test_a_difference(run_cffpy: Run, good: Path, bad: Path) -> None:
+    done = run_cffpy("diff", good, bad)
+    assert done.returncode == 1
+    lines = done.stdout.decode().splitlines()
+    assert lines[0].startswith("1 difference: ")
+    assert lines[1] == "pass 0, draws 1..3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
+    assert lines[3].startswith("    good: stream 0, packet 0x100")
+    assert b"\x1b" not in done.stdout
+    assert b"\x1b[" in run_cffpy("diff", "--color", good, bad).stdout
+
+
+def test_standard_input(run_cffpy: Run, good: Path, bad: Path) -> None:
+    done = run_cffpy("diff", "-", bad, input=good.read_bytes())
+    assert done.returncode == 1
+    assert b"standard input" in done.stdout
+    assert run_cffpy("diff", good, "-", input=good.read_bytes()).returncode == 0
+    both = run_cffpy("diff", "-", "-", input=good.read_bytes())
+    assert both.returncode == 2
+    assert both.stdout == b""
+    assert b"cannot both be standard input" in both.stderr
+
+
+def test_brief_is_the_exit_code_alone(run_cffpy: Run, good: Path, bad: Path) -> None:
+    for other, code in ((good, 0), (bad, 1)):
+        done = run_cffpy("diff", "--brief", good, other)
+        assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
+
+
+def test_json(run_cffpy: Run, good: Path, bad: Path) -> None:
+    document = json.loads(run_cffpy("diff", "--json", good, bad).stdout)
+    assert document["schema"] == "cffpy.diff/1"
+    assert document["differs"] is True
+    (entry,) = document["entries"]
+    (extent,) = entry["extents"]
+    assert (extent["first_draw"], extent["last_draw"], extent["numbers_of"]) == (1, 3, "good")
+    (difference,) = entry["differences"]
+    assert (difference["good"], difference["bad"]) == ("FUNC_LESS", "FUNC_ALWAYS")
+    assert int(difference["good_written_by"]["file_offset"], 16) > 0
+    assert document["passes"][0]["draws"] == [[n, n] for n in range(4)]
+    same = json.loads(run_cffpy("diff", "--json", good, good).stdout)
+    assert (same["differs"], same["entries"], same["hidden"]) == (False, [], {})
+
+
+def test_unified(run_cffpy: Run, good: Path, bad: Path) -> None:
+    done = run_cffpy("diff", "--unified", good, bad)
+    assert done.returncode == 1
+    lines = done.stdout.decode().splitlines()
+    assert lines[:2] == [f"--- {good}", f"+++ {bad}"]
+    assert [line.split()[-1] for line in lines if line.startswith("@@")] == ["1"]
+    assert any(line.startswith("-") and "FUNC_LESS" in line for line in lines[2:])
+    assert any(line.startswith("+") and "FUNC_ALWAYS" in line for line in lines[2:])
+    assert run_cffpy("diff", "--unified", good, good).stdout == b""
+
+
+#: Noise class -> a register of it.
+NOISE = {
+    "addresses": "VFD_FETCH[0].BASE",
+    "scratch": "CP_SCRATCH[4].REG",
+    "gmem": "RB_DEPTH_BUFFER_BASE_GMEM",
+    "engines": "RB_2D_BLIT_CNTL",
+    "inherited": "GRAS_CL_CNTL",
+}
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_noise_is_counted_and_shown_on_demand(run_cffpy: Run, tmp_path: Path, noise: str) -> None:
+    assert noise in CLASSES
+    name = NOISE[noise]
+    paths = [tmp_path / "one.rd", tmp_path / "other.rd"]
+    for value, path in enumerate(paths):
+        calls = [DrawCall(3)]
+        if noise != "inherited" or value:
+            calls[0].registers = {name: 0x1000 * (value + 1)}
+        path.write_bytes(frame_bytes(calls))
+    hidden = run_cffpy("diff", *paths)
+    plain = name.replace("[4]", "[0x4]")
+    assert hidden.returncode == 0
+    assert f"  {noise}: 1 ({plain}" in hidden.stdout.decode()
+    for switch in (noise, "all"):
+        shown = run_cffpy("diff", "--show", switch, *paths)
+        assert shown.returncode == 1
+        assert f"pass 0, draw 0: {plain}" in shown.stdout.decode()
+
+
+def test_trouble_is_one_line_and_exit_code_2(run_cffpy: Run, good: Path, tmp_path: Path) -> None:
+    nameless = tmp_path / "nameless.rd"
+    nameless.write_bytes(
+        capture_bytes(
+            [*buffer_sections(0x1000, dwords_bytes([0] * 4)), command_stream_section(0x1000, 4)]
+        )
+    )
+    for paths in ((tmp_path / "nothing.rd", good), (good, nameless)):
+        done = run_cffpy("diff", *paths)
+        assert done.returncode == 2
+        assert done.stdout == b""
+        assert done.stderr.count(b"\n") == 1
+        assert b"Traceback" not in done.stderr
+    for form in ("--json", "--unified"):
+        done = run_cffpy("diff", "--brief", form, good, good)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert b"--brief prints nothing: it excludes --json and --unified" in done.stderr
+    assert run_cffpy("diff", good).returncode == 2
+
+
+def test_damage_is_told_and_changes_no_exit_code(run_cffpy: Run, good: Path) -> None:
+    cut = good.with_name("cut.rd")
+    cut.write_bytes(good.read_bytes() + b"\x03\0\0\0\xff\0\0\0")
+    done = run_cffpy("diff", good, cut)
+    assert done.returncode == 0
+    assert b"cut.rd" in done.stderr
+
+
+def test_one_side_empty(run_cffpy: Run, good: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.rd"
+    empty.write_bytes(b"")
+    done = run_cffpy("diff", good, empty)
+    assert done.returncode == 1
+    assert b"pass 0 of good is missing in bad (render, sysmem, 4 draws)" in done.stdout
+    assert run_cffpy("diff", empty, empty).returncode == 0
+
+
+def test_the_order_depends_on_no_hash_seed(run_cffpy: Run, tmp_path: Path) -> None:
+    paths = [tmp_path / "one.rd", tmp_path / "other.rd"]
+    noise = [*NOISE.values(), *(f"VFD_FETCH[{number}].BASE" for number in range(1, 16))]
+    names = ("GRAS_CL_CNTL", "RB_STENCILREF", "RB_STENCIL_CONTROL", "GRAS_SU_CNTL", "VPC_PACK")
+    for value, path in enumerate(paths):
+        calls = [
+            DrawCall(3, {name: value + number for number, name in enumerate(noise)}),
+            DrawCall(6, dict.fromkeys(("RB_DEPTH_CNTL", "GRAS_SU_CNTL"), value)),
+            DrawCall(9, dict.fromkeys(names[:4], value)),
+        ]
+        path.write_bytes(frame_bytes(calls))
+    outputs = {
+        run_cffpy("diff", "--json", *paths, env={"PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1", "77")
+    }
+    (output,) = outputs
+    assert len(json.loads(output)["hidden"]) > 2

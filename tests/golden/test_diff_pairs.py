@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Pairs of recorded captures: the change that was made in the program is the first entry.
+
+What each capture's program did differently is in captures/pairs.json; here is what that must look
+like as an entry: where it is, and what its first field is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.diff.compare import compare
+from cffpy.analysis.diff.model import Comparison, Entry
+from cffpy.analysis.diff.noise import CLASSES
+from cffpy.analysis.diff.record import Recording, record
+from cffpy.container.open import open_bytes, open_capture
+from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.writer import NewSection, capture_bytes
+
+HIDDEN = frozenset(CLASSES)
+
+#: Last part of the bad capture's name -> its first entry's title.
+EXPECTED = {
+    "depthop": r"pass 24, draws 0\.\.23: RB_DEPTH_CONTROL\.ZFUNC: FUNC_LESS → FUNC_ALWAYS",
+    "bad-viewport": r"pass (24, draw 0|0, draws 0\.\.39): GRAS_CL_VPORT\S*XOFFSET\S*: ",
+    "filter": r"pass 0, draw 0: sampler .*: ANISO: A6XX_TEX_ANISO_8 → A6XX_TEX_ANISO_1",
+    "fov": r"pass 0, draw 0: uniform data .* \(2 of 64 words\)",
+    "texfmt": r"pass 0, draw 0: texture .*: SRGB: FALSE → TRUE",
+    "zclear": r"pass 0: clear value of depth: 00ffffff → 00000000",
+    "blend": r"pass 0, draws 10\.\.14: RB_(BLEND_CNTL|MRT\[0\]\.(BLEND_)?CONTROL)\.",
+    "missing-draw": r"pass 0: draw 17 of good is missing in bad",
+    "mode": r"pass 0: sysmem in bad, gmem 3x1 in good",
+    "pushconst": r"pass 0, draw 20: HLSQ_SHARED_CONSTS_IMM\[0xc\]",
+    "shader": r"pass 0, draws 15\.\.19: shader FS: ",
+    "load": r"pass 0: color 0 at the begin: clear → load",
+    "nostore": r"pass 0: color 0 at the end: store → nothing",
+    "size": r"pass 0: framebuffer: 1280x720 → 1272x720",
+    "msaa": r"pass 1: samples: 1 → 4",
+}
+
+
+def recording(path: Path) -> Recording:
+    return record(open_capture(str(path)), lambda line: None)
+
+
+def compared(good: Path, bad: Path) -> Comparison:
+    return compare(recording(good), recording(bad), HIDDEN)
+
+
+def pairs(shared: Path) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads((shared / "captures" / "pairs.json").read_text())
+    return found
+
+
+def capture(shared: Path, name: str) -> Path:
+    path = shared / "captures" / f"{name}.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    return path
+
+
+def flat(entries: list[Entry]) -> set[tuple[str, str, str]]:
+    found = set()
+    for entry in entries:
+        found |= {(d.name, d.good, d.bad) for d in entry.differences}
+        found |= flat(entry.consequences)
+    return found
+
+
+def test_the_change_is_the_first_entry_and_the_only_one(shared: Path) -> None:
+    for pair in pairs(shared):
+        kind = next((kind for kind in EXPECTED if pair["bad"].endswith(kind)), None)
+        if kind is None:
+            continue
+        result = compared(capture(shared, pair["good"]), capture(shared, pair["bad"]))
+        titles = [entry.title for entry in result.entries]
+        assert titles, pair
+        assert re.match(EXPECTED[kind], titles[0]), (pair, titles)
+        assert len(titles) == 1, (pair, titles)
+
+
+def test_every_kind_of_pair_has_an_expectation(shared: Path) -> None:
+    unknown = [
+        pair["bad"]
+        for pair in pairs(shared)
+        if not any(pair["bad"].endswith(kind) for kind in EXPECTED)
+    ]
+    assert unknown == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a220-gl-cube",
+        "a330-gl-inst-mrt",
+        "a430-gl-compute",
+        "a530-gl-blit-msaa",
+        "a630-gl-indirect",
+        "a660-vk-dynrend-msaa-gmem",
+        "a740-vk-geom-gmem",
+        "a740-vk-xfer",
+        "edge-missing-ib-bo",
+    ],
+)
+def test_a_capture_against_itself_has_no_difference(shared: Path, name: str) -> None:
+    path = capture(shared, name)
+    result = compared(path, path)
+    assert result.entries == []
+    assert result.hidden == {}
+
+
+@pytest.mark.parametrize("kind", ["shader", "blend", "load", "size", "texfmt"])
+def test_the_other_way_round_the_same_differs(shared: Path, kind: str) -> None:
+    pair = next(pair for pair in pairs(shared) if pair["bad"].endswith(kind))
+    good, bad = capture(shared, pair["good"]), capture(shared, pair["bad"])
+    one, other = recording(good), recording(bad)
+    forth, back = compare(one, other, HIDDEN), compare(other, one, HIDDEN)
+    turned = {(name, bad, good) for name, good, bad in flat(back.entries)}
+    assert flat(forth.entries) == turned
+
+
+def submits(path: Path) -> list[bytes]:
+    """A capture cut into one a submit, each with what names the GPU."""
+    head: list[NewSection] = []
+    cut: list[list[NewSection]] = [[]]
+    streamed = False
+    for section in iter_sections(open_capture(str(path)).data):
+        new = NewSection(section.type, bytes(section.payload))
+        if section.type in (SectionType.GPU_ID, SectionType.CHIP_ID):
+            head.append(new)
+            continue
+        if section.type == SectionType.GPUADDR and streamed:
+            cut.append([])
+            streamed = False
+        streamed = streamed or section.type == SectionType.CMDSTREAM_ADDR
+        cut[-1].append(new)
+    return [capture_bytes([*head, *sections]) for sections in cut]
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        ("a618-vk-cube-gmem-forcebin", 1, 2),
+        ("BIG-a660-vk-cube-100frames-101submits", 5, 50),
+        ("BIG-a730-vk-scene1000-unsorted-sysmem-2frames", 1, 2),
+    ],
+)
+def test_two_frames_of_one_program_at_other_addresses_are_the_same(
+    shared: Path, name: str, one: int, other: int
+) -> None:
+    cut = submits(capture(shared, name))
+    assert cut[one] != cut[other]
+    first, second = (record(open_bytes(cut[number]), lambda line: None) for number in (one, other))
+    assert compare(first, second, HIDDEN).entries == []
+
+
+def test_a_frame_whose_uniform_data_alone_changes_differs_in_that(shared: Path) -> None:
+    cut = submits(capture(shared, "a660-vkcube-5frames"))
+    first, second = (record(open_bytes(cut[number]), lambda line: None) for number in (1, 2))
+    entries = compare(first, second, HIDDEN).entries
+    assert len(entries) == 1
+    assert entries[0].title.startswith("pass 0, draw 0: uniform data ")
+
+
+def test_gears_that_turn_differ_in_constants_alone(shared: Path) -> None:
+    cut = submits(capture(shared, "glxgears-a420"))
+    first, second = (record(open_bytes(cut[number]), lambda line: None) for number in (3, 5))
+    found = flat(compare(first, second, HIDDEN).entries)
+    assert found
+    assert {name.partition(" (")[0] for name, _, _ in found} == {"constants VS 0"}
