@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""A case: a mutant and a command line, both made of one number."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from tests.fuzz import commands, mutate
+from tests.fuzz.captures import Library, file_bytes, piece
+from tests.fuzz.child import Limits, Outcome, run
+from tests.fuzz.commands import Files
+from tests.fuzz.packets import made_up
+
+Runner = Callable[[list[str], Limits], Outcome]
+
+
+class Case(NamedTuple):
+    """What ran: the names by which it is counted, and what it takes to run it again."""
+
+    seed: int
+    generation: int
+    capture: str
+    command: str
+    arguments: list[str]
+    mutant: bytes
+    outcome: Outcome
+
+
+class Bench:
+    """Runs cases in a folder of its own, with a cache of compiled descriptions of its own."""
+
+    def __init__(self, limits: Limits | None = None, folder: Path | None = None) -> None:
+        self.library = Library()
+        self.limits = limits or Limits()
+        self._folder = tempfile.TemporaryDirectory(prefix="cffpy-fuzz-", dir=folder)
+        self.folder = Path(self._folder.name)
+        self.environment = {"CFFPY_DEBUG": "", "CFFPY_CACHE": str(self.folder / "cache")}
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+    def run(
+        self,
+        seed: int,
+        only: str | None = None,
+        generation: int | None = None,
+        runner: Runner | None = None,
+    ) -> Case:
+        """The case of a number. ``runner``: how the command is run; by default in a child."""
+        rng = Random(seed)
+        chosen, path = self.library.pick(rng, generation)
+        parts = made_up(rng, chosen) if path is None else piece(rng, path)
+        original = file_bytes(parts)
+        mutant = mutate.mutant(rng, parts)
+        command = commands.choose(rng, only)
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            files = Files(Path(folder) / "mutant.rd", Path(folder) / "original.rd", Path(folder))
+            files.mutant.write_bytes(mutant)
+            files.original.write_bytes(original)
+            arguments = commands.LINES[command][0](rng, files)
+            if runner is not None:
+                outcome = runner(arguments, self.limits)
+            else:
+                outcome = run(arguments, self.limits, self.environment)
+        return Case(
+            seed, chosen, path.name if path else "made up", command, arguments, mutant, outcome
+        )
+
+    def again(self, case: Case, mutant: bytes, generation: int | None = None) -> Outcome:
+        """The same command line with another mutant; what else it needs is made again."""
+        rng = Random(case.seed)
+        chosen, path = self.library.pick(rng, generation)
+        parts = made_up(rng, chosen) if path is None else piece(rng, path)
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            old = next((Path(word).parent for word in case.arguments if self._is_ours(word)), None)
+            place = Path(folder)
+            (place / "mutant.rd").write_bytes(mutant)
+            (place / "original.rd").write_bytes(file_bytes(parts))
+            arguments = [
+                word if old is None else word.replace(str(old), folder) for word in case.arguments
+            ]
+            return run(arguments, self.limits, self.environment)
+
+    def _is_ours(self, word: str) -> bool:
+        return word.startswith(str(self.folder))

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""The command lines that mutants are put through: every command, with sets of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from tests.fuzz import texts
+
+
+class Files(NamedTuple):
+    """What a case has: the mutant, the capture that it was made of, a folder for more."""
+
+    mutant: Path
+    original: Path
+    folder: Path
+
+
+Line = Callable[[Random, Files], list[str]]
+
+
+def _dump(rng: Random, files: Files) -> list[str]:
+    options = rng.choice(
+        (
+            [],
+            [],
+            ["-s"],
+            ["-s", "-a", "--color"],
+            ["--once"],
+            ["--once", "-s"],
+            ["--textures", "--bindless"],
+            ["-D", str(rng.randrange(4))],
+            ["-F", "0"],
+            ["-q", "RB_MRT[0].CONTROL", "-q", "0x2000", "--query-delta"],
+            ["-q", "GRAS_CNTL", "--query-compare"],
+            ["--annotate"],
+            ["--annotate"],
+        )
+    )
+    return ["dump", *options, str(files.mutant)]
+
+
+def _gpu(rng: Random) -> list[str]:
+    """Mostly nothing; else a generation that need not be the capture's."""
+    return ["--gpu", f"a{rng.randrange(2, 8)}xx"] if rng.random() < 0.1 else []
+
+
+def _form(rng: Random, *forms: str) -> list[str]:
+    chosen = rng.choice(("", "", *forms))
+    return [chosen] if chosen else []
+
+
+def _passes(rng: Random, files: Files) -> list[str]:
+    return ["passes", *_form(rng, "--json", "--csv"), *_gpu(rng), str(files.mutant)]
+
+
+def _draws(rng: Random, files: Files) -> list[str]:
+    form = _form(rng, "--json", "--csv", "--program")
+    return ["draws", *form, *_gpu(rng), str(files.mutant)]
+
+
+def _inherited(rng: Random, files: Files) -> list[str]:
+    return ["draws", "--inherited", *_form(rng, "--json"), *_gpu(rng), str(files.mutant)]
+
+
+def _state(rng: Random, files: Files) -> list[str]:
+    chosen = ["--draw", str(rng.choice((0, 1, 2, 7)))]
+    if rng.random() < 0.3:
+        chosen += ["--pass", str(rng.randrange(2))]
+    return ["state", *chosen, *_form(rng, "--json", "--csv"), *_gpu(rng), str(files.mutant)]
+
+
+def _tiles(rng: Random, files: Files) -> list[str]:
+    chosen = rng.choice(([], ["--pass", "0"], ["--pass", "1"]))
+    form = rng.choice(([], ["--json"], ["--csv"], ["--svg", "-"]))
+    return ["tiles", *chosen, *form, *_gpu(rng), str(files.mutant)]
+
+
+def _vsc(rng: Random, files: Files) -> list[str]:
+    if rng.random() < 0.7:
+        chosen = rng.choice(
+            ([], ["--pass", "0"], ["--json"], ["--pass", "1", "--json"], ["--svg", "-"])
+        )
+        return ["vsc", *chosen, str(files.mutant)]
+    source = files.folder / "stream.hex"
+    source.write_bytes(texts.hex_text(rng).encode("utf-8", "surrogatepass"))
+    kind = rng.choice(([], ["--draws"], ["--primitive-count", "3"]))
+    form = _form(rng, "--json")
+    return ["vsc", "--hex", source.read_text(), "--bins", str(rng.randrange(1, 64)), *kind, *form]
+
+
+def _diff(rng: Random, files: Files) -> list[str]:
+    sides = [str(files.original), str(files.mutant)]
+    rng.shuffle(sides)
+    forms = [["--json"], ["--unified"], ["--all", "--show", "all"], ["--brief"], []]
+    forms.append(["--html", str(files.folder / "report.html")])
+    return ["diff", *rng.choice(forms), *_gpu(rng), *sides]
+
+
+def _decompile(rng: Random, files: Files) -> list[str]:
+    return ["decompile", *rng.choice(([], [], ["--submit", "0"])), str(files.mutant)]
+
+
+def _compile(rng: Random, files: Files) -> list[str]:
+    text = rng.choice(texts.capture_texts())
+    source = files.folder / "mutant.pm4"
+    source.write_bytes(texts.mutated_text(rng, text).encode("utf-8", "surrogatepass"))
+    return ["compile", *rng.choice(([], ["--check"])), str(source), "-o", str(files.folder / "o")]
+
+
+def _edit(rng: Random, files: Files) -> list[str]:
+    number = str(rng.randrange(5))
+    change = rng.choice(
+        (
+            ["--nop-draw", number],
+            ["--truncate-after-draw", number],
+            ["--drop-group", number],
+            ["--set", "RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS"],
+            ["--set", "GRAS_SU_CNTL.CULL_BACK=0", "--at-draw", number],
+        )
+    )
+    return ["edit", *change, "-o", str(files.folder / "o.rd"), str(files.mutant)]
+
+
+def _repair(rng: Random, files: Files) -> list[str]:
+    more = rng.choice(([], [], ["--address", "0x100000", "--size", str(rng.randrange(99))]))
+    return ["repair", *more, "-o", str(files.folder / "o.rd"), str(files.mutant)]
+
+
+def _info(rng: Random, files: Files) -> list[str]:
+    return ["info", *_form(rng, "--json", "--buffers"), str(files.mutant)]
+
+
+def _disasm(rng: Random, files: Files) -> list[str]:
+    if rng.random() < 0.8:
+        form = _form(rng, "--json", "--list")
+        return ["disasm", "--all", *form, *_gpu(rng), str(files.mutant)]
+    source = files.folder / "shader.bin"
+    source.write_bytes(rng.randbytes(rng.choice((0, 7, 8, 64, 4000))))
+    kind = rng.choice((["--gpu", "a2xx"], ["--gpu", "a6xx"], ["--format", "hex"], []))
+    return ["disasm", *kind, str(source)]
+
+
+def _asm(rng: Random, files: Files) -> list[str]:
+    source = files.folder / "shader.asm"
+    source.write_bytes(texts.assembly_text(rng).encode("utf-8", "surrogatepass"))
+    return ["asm", *_form(rng, "--format=raw"), "--gpu", rng.choice(("a6xx", "a7xx")), str(source)]
+
+
+def _db(rng: Random, files: Files) -> list[str]:
+    edition = files.folder / "edition"
+    texts.write_edition(rng, edition)
+    kind = rng.random()
+    if kind < 0.5:
+        return ["db", "check", *_form(rng, "--json"), str(edition)]
+    if kind < 0.7:
+        name = rng.choice(("RB_MRT[0].CONTROL", "0x8820", "a6xx_tile_mode", "CP_NOP", "\x1b[0m"))
+        return ["db", "show", name, "--register-db", str(edition)]
+    command = rng.choice(("dump", "passes", "draws"))
+    return [command, "--register-db", str(edition), str(files.mutant)]
+
+
+#: Name -> how to make a command line, and how often it is chosen.
+LINES: dict[str, tuple[Line, float]] = {
+    "dump": (_dump, 4),
+    "info": (_info, 1),
+    "passes": (_passes, 2),
+    "draws": (_draws, 1.5),
+    "draws --inherited": (_inherited, 1),
+    "state": (_state, 1.5),
+    "tiles": (_tiles, 1.5),
+    "vsc": (_vsc, 1),
+    "diff": (_diff, 2),
+    "disasm": (_disasm, 1.5),
+    "decompile": (_decompile, 2),
+    "compile": (_compile, 1.5),
+    "edit": (_edit, 1.5),
+    "repair": (_repair, 1),
+    "asm": (_asm, 0.7),
+    "db": (_db, 0.3),
+}
+
+#: Commands that work on texts: the generation of a mutant says nothing about them.
+TEXT_COMMANDS = ("asm", "compile", "db")
+
+
+def choose(rng: Random, only: str | None = None) -> str:
+    """A command of the table, as often as it says."""
+    if only is not None:
+        return only
+    return rng.choices(list(LINES), [weight for _, weight in LINES.values()], k=1)[0]

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""A short run of the fuzzer: each command over mutants of every generation; and what it found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cffpy.container.open import open_bytes
+from cffpy.container.rd import iter_sections
+from cffpy.errors import CffpyError
+from tests.builders import type4, type7
+from tests.fuzz import mutate
+from tests.fuzz.captures import Part, file_bytes, parse
+
+if not hasattr(os, "fork"):
+    pytest.skip("cases run in forked processes", allow_module_level=True)
+
+from tests.fuzz.__main__ import import_all
+from tests.fuzz.batch import batch, run_here
+from tests.fuzz.bombs import BOMBS, capture
+from tests.fuzz.case import Bench
+from tests.fuzz.child import Limits, run
+from tests.fuzz.commands import LINES
+
+SEED = 20261120
+
+#: Cases of each command.
+CASES = 40
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    import_all()
+    bench = Bench(Limits(seconds=20))
+    yield bench
+    bench.close()
+
+
+@pytest.mark.parametrize("command", LINES)
+def test_mutants(bench: Bench, command: str) -> None:
+    """In one child for all cases; one that fails is run again alone, for its message."""
+    first = SEED + 1000 * list(LINES).index(command)
+
+    def work() -> Iterator[tuple[int, dict]]:
+        os.environ.update(bench.environment)
+        for seed in range(first, first + CASES):
+            yield seed, {}
+            yield seed, {"problem": bench.run(seed, command, runner=run_here).outcome.problem}
+
+    row: dict = {}
+    for row in batch(bench.limits, work):
+        if row.get("problem"):
+            break
+    if row.get("problem") != "":
+        outcome = bench.run(row["number"], command).outcome
+        assert not outcome.problem, f"{row['number']}: {outcome.problem}\n{outcome.stderr}"
+    assert row["number"] == first + CASES - 1
+
+
+@pytest.mark.parametrize("command", ["dump", "info", "passes", "draws", "tiles", "vsc", "disasm"])
+def test_cut_at_any_byte(bench: Bench, command: str) -> None:
+    """Codes tell damage, but not of dump and info; a cut between sections is none."""
+    draw = type7(0x38, 0x84, 1, 3)
+    data = capture(type7(0x65, 2) + type7(0x65, 4) + type4(0x8890, 0) + draw)
+    whole = {section.offset for section in iter_sections(data)} | {len(data)}
+    path = bench.folder / "cut.rd"
+    line = [command, *(["--all"] if command == "disasm" else []), str(path)]
+
+    def work() -> Iterator[tuple[int, dict]]:
+        os.environ.update(bench.environment)
+        for size in range(16, len(data) + 1):
+            path.write_bytes(data[:size])
+            outcome = run_here(line, bench.limits)
+            yield size, {"problem": outcome.problem, "code": outcome.code}
+
+    rows = list(batch(bench.limits, work))
+    assert [row["number"] for row in rows] == list(range(16, len(data) + 1))
+    assert {row["problem"] for row in rows} == {""}
+    if command not in ("dump", "info", "tiles"):
+        assert [row["number"] for row in rows if row["code"] == 0] == sorted(whole - {0, 12})
+    elif command != "tiles":
+        assert {row["code"] for row in rows} == {0}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_small_bombs(bench: Bench, name: str) -> None:
+    """A hundredth of the size at which they are measured."""
+    bomb, scale, commands = BOMBS[name]
+    path = bench.folder / "bomb.rd"
+    path.write_bytes(bomb(max(1, scale // 100)))
+    for command in ("dump", "passes") if "dump" in commands else ("draws", "diff"):
+        line = [command, str(path), *([str(path)] if command == "diff" else [])]
+        outcome = run(line, bench.limits, bench.environment)
+        assert not outcome.problem, f"{command}: {outcome.problem}\n{outcome.stderr}"
+
+
+def parts_of(pieces: list[tuple[int, bytes]]) -> list[Part]:
+    return [Part(section_type, payload) for section_type, payload in pieces]
+
+
+@given(st.lists(st.tuples(st.integers(0, 17), st.binary(max_size=64)), max_size=12), st.integers(0))
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_mutator_keeps_to_bytes(pieces: list[tuple[int, bytes]], seed: int) -> None:
+    """Whatever it is given, the mutator makes bytes, the same for the same number."""
+    made = [mutate.mutant(Random(seed), parts_of(pieces)) for _ in range(2)]
+    assert made[0] == made[1]
+
+
+@given(st.lists(st.tuples(st.integers(0, 17), st.binary(max_size=64)), max_size=12))
+def test_parts_are_the_capture(pieces: list[tuple[int, bytes]]) -> None:
+    data = file_bytes(parts_of(pieces))
+    assert file_bytes(parse(data)) == data
+
+
+@given(
+    st.binary(max_size=300),
+    st.sampled_from([b"", b"\x1f\x8b", b"BZh", b"PK\x03\x04", b"\xfd7zXZ\0"]),
+)
+def test_containers_take_any_bytes(data: bytes, magic: bytes) -> None:
+    try:
+        content = open_bytes(magic + data, limit=1 << 20)
+    except CffpyError:
+        return
+    sections = list(iter_sections(content.data, []))
+    assert sum(section.count for section in sections) <= len(content.data) // 8

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""What the fuzzer and the bombs found, each built as small as it goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.diff.align import align
+from cffpy.capture.memory import MemoryImage
+from tests.builders import type4, type7
+from tests.fuzz.bombs import DRAW, MARKER, capture
+
+_DRAW = type7(DRAW, 0x84, 1, 3)
+
+
+def test_push_constants_that_only_one_capture_has(tmp_path: Path, run_cffpy) -> None:
+    """diff: KeyError, since there was no value to show on the other side."""
+    paths = []
+    for number, count in enumerate((64, 60)):
+        words = type7(MARKER, 1) + type4(0xAB00, *range(1, 1 + count)) + _DRAW
+        path = tmp_path / f"{number}.rd"
+        path.write_bytes(capture(words, gpu=740))
+        paths.append(path)
+    for order in (paths, paths[::-1]):
+        done = run_cffpy("diff", "--show", "all", *order)
+        assert done.returncode in (0, 1)
+        assert b"internal error" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["nul\0", "escape\x1b[31m", "\u202eoverride"])
+def test_messages_show_control_characters(tmp_path: Path, run_cffpy, name: str) -> None:
+    """db: the wrong line of a description was printed as it was."""
+    folder = tmp_path / "adreno"
+    folder.mkdir()
+    (folder / "a6xx.regs").write_text(f"enum {name} {{\n")
+    done = run_cffpy("db", "check", tmp_path)
+    text = (done.stdout + done.stderr).decode()
+    assert done.returncode == 1
+    assert not {"\0", "\x1b", "\u202e"} & set(text)
+    assert text.count("\n") > 1, "with the line, and a caret below it"
+
+
+def test_a_marker_does_not_flood_what_is_shown_of_passes(tmp_path: Path, run_cffpy) -> None:
+    """passes: a debug marker of 64 KiB was shown with each pass that it is around."""
+    words = type7(0x10, 0x4245474E, *[0x41414141] * 4000) + (type7(MARKER, 1) + _DRAW) * 50
+    path = tmp_path / "marker.rd"
+    path.write_bytes(capture(words))
+    done = run_cffpy("passes", "--json", path)
+    passes = [one for submit in json.loads(done.stdout)["submits"] for one in submit["passes"]]
+    assert len(passes) == 50
+    assert len(done.stdout) < 50 * 4000
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("CFFPY_MAX_DEPTH", "1", "are nested too deeply"),
+        ("CFFPY_MAX_COMMANDS", "300", "come after too many others"),
+        ("CFFPY_MAX_DRAWS", "4", "more than 4 passes, tiles and draws"),
+    ],
+)
+def test_limits_are_set_and_said(
+    tmp_path: Path, run_cffpy, variable: str, value: str, said: str
+) -> None:
+    path = tmp_path / "calls.rd"
+    path.write_bytes(capture(type7(0x3F, 0x200000, 0, 4) * 6, buffers={0x200000: _DRAW}))
+    full = run_cffpy("draws", path)
+    limited = run_cffpy("draws", path, env={variable: value})
+    assert (full.returncode, full.stderr) == (0, b"")
+    assert limited.returncode == 0
+    assert len(limited.stdout.splitlines()) < len(full.stdout.splitlines())
+    assert said in limited.stderr.decode()
+    assert variable in limited.stderr.decode()
+    for wrong in ("0", "-3", "many"):
+        refused = run_cffpy("draws", path, env={variable: wrong})
+        assert refused.returncode == 1
+        assert refused.stderr.startswith(f"cffpy: error: {variable} is no".encode())
+
+
+def test_likenesses_are_worked_out_up_to_a_limit_only() -> None:
+    """diff: many gaps, each small enough, took minutes together."""
+    calls = 0
+
+    def likeness(_one: object, _other: object) -> float:
+        nonlocal calls
+        calls += 1
+        return 0.0
+
+    left, right = [], []
+    for gap in range(40):
+        left += [("same", gap), *(("left", gap, number) for number in range(400))]
+        right += [("same", gap), *(("right", gap, number) for number in range(401))]
+    pairs = align(left, right, (lambda item: item,), likeness)
+    assert calls <= 2_000_000
+    assert [pair for pair in pairs if None not in pair][:1] == [(0, 0)]
+    assert sorted(one for one, _ in pairs if one is not None) == list(range(len(left)))
+    assert sorted(other for _, other in pairs if other is not None) == list(range(len(right)))
+
+
+def test_many_buffers_are_found_as_few_are() -> None:
+    """Buffers in falling order took a time that grew with the square of their number."""
+    image = MemoryImage()
+    contents = memoryview(b"12345678")
+    for number in range(10_000, 0, -1):
+        image.add(number * 0x100, 8, contents, number)
+    assert len(image.buffers) == 10_000
+    assert [buffer.file_offset for buffer in image.buffers] == list(range(1, 10_001))
+    for number in (1, 2, 4095, 4096, 4097, 9_999, 10_000):
+        found = image.find(number * 0x100 + 7)
+        assert found is not None
+        assert found.file_offset == number
+        assert image.find(number * 0x100 + 8) is None
+    image.add(0x100, 4, contents, 77)
+    image.add(0x104, 4, contents, 78)
+    found = image.find(0x104)
+    assert found is not None
+    assert found.file_offset == 78
+    layout = image.layout
+    image.write(0x100, b"x")
+    assert image.layout == layout
+    image.clear()
+    assert image.buffers == ()
+    assert image.find(0x100) is None
