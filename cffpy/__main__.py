@@ -7,6 +7,7 @@ code, and as a traceback only with ``--debug`` or CFFPY_DEBUG=1.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -62,6 +63,7 @@ def run(arguments: list[str]) -> int:
 
     def action() -> int:
         if arguments[:1] == ["dump"]:  # without click, which costs as much as a small capture
+            gc.disable()  # as cffpy.cli.dump does, but before its many imports
             from cffpy.cli.dump import run as dump
 
             return dump(arguments[1:])
@@ -69,7 +71,8 @@ def run(arguments: list[str]) -> int:
 
         return run(arguments)
 
-    return run_guarded(action, debug)
+    command = next((argument for argument in arguments if not argument.startswith("-")), "")
+    return run_guarded(action, debug, 2 if command == "diff" else 1)
 
 
 if __name__ == "__main__":

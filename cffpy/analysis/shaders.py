@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from cffpy.isa.statistics import Statistics
     from cffpy.regdb.database import Database
 
-#: Limits for hostile captures: bytes of distinct programs and their listings, ranges of draws over
-#: all programs, addresses remembered.
+#: Limits for hostile captures: bytes of distinct programs and their listings; bytes in which they
+#: were looked for, from their begins to the ends of buffers; ranges of draws over all programs;
+#: addresses remembered.
 _MAX_BYTES = 256 << 20
+_MAX_LOOKED = 2 << 30
 _MAX_RANGES = 1 << 19
 _MAX_PLACES = 1 << 16
 
@@ -142,6 +144,7 @@ class ShaderCollector(Sink):
         self._disassemblers = Disassemblers(register_db)
         self._distinct: dict[tuple[str, int, bytes], Shader] = {}
         self._bytes = 0
+        self._looked = 0
         self._ranges = 0
         #: Stage -> what draws run: one shader, or two where a packet loads less of a program than
         #: lies at the address that a register holds.
@@ -200,7 +203,7 @@ class ShaderCollector(Sink):
 
     # -- naming -----------------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], level: int) -> int:
+    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         end = register + len(values)
         for naming in self._naming:
             if register <= naming < end:
@@ -258,7 +261,7 @@ class ShaderCollector(Sink):
         """``naming`` names up to ``dwords`` at ``place`` as the program of a stage."""
         shader = None
         if place is not None:
-            shader = self._shader(stage, place, dwords, naming)
+            shader = self.shader_at(stage, place, dwords, naming)
         if shader is None:
             self._bound.pop(stage, None)
             return
@@ -270,7 +273,8 @@ class ShaderCollector(Sink):
 
     # -- programs ---------------------------------------------------------------------------
 
-    def _shader(self, stage: str, place: Place, dwords: int, naming: Naming) -> Shader | None:
+    def shader_at(self, stage: str, place: Place, dwords: int, naming: Naming) -> Shader | None:
+        """The shader of up to ``dwords`` at a place, named for the first time or again."""
         words, index = place
         if self._epoch != self.machine.image.epoch or len(self._places) >= _MAX_PLACES:
             self._epoch = self.machine.image.epoch
@@ -279,6 +283,10 @@ class ShaderCollector(Sink):
         known = (stage, gpuaddr, min(dwords, words.count - index))
         if known in self._places:
             return self._places[known]
+        self._looked += 4 * known[2]
+        if self._looked > _MAX_LOOKED:
+            self.left_out += 1
+            return None
         program = self._program(words.bytes(index, dwords), stage)
         shader = self._places[known] = (
             None if program is None else self._add(stage, program, gpuaddr, naming)
@@ -364,5 +372,6 @@ def collect_shaders(
     """The shaders of a capture, and its damage. ``gpu``: decode for it, whatever the file says."""
     collector = ShaderCollector(register_db)
     session = Session(collector, complain, register_db, gpu)
+    session.machine.nesting.limit_capture(len(content.data))
     collector.machine = session.machine
     return collector, session.run(content)

@@ -31,14 +31,21 @@ def run(
     """
     from cffpy.analysis.shaders import collect_shaders
     from cffpy.capture.gpu import guess
-    from cffpy.cli.output import EXIT_OK, PagedOutput, print_warning, write_all
+    from cffpy.cli.output import (
+        EXIT_FAILURE,
+        EXIT_OK,
+        PagedOutput,
+        print_error,
+        print_warning,
+        write_all,
+    )
     from cffpy.container.open import open_capture
 
     gpu = None if generation is None else guess(generation * 100)
     content = open_capture(path)
     collector, damage = collect_shaders(content, print_warning, register_db, gpu)
     for item in damage:
-        print_warning(f"{content.name}: {item}")
+        print_error(f"{content.name}: {item}")
     if collector.left_out:
         print_warning(f"{content.name}: too many shaders, {collector.left_out} left out")
     with PagedOutput(pager=False) as stream:
@@ -48,7 +55,7 @@ def run(
             write_all(stream, (json.dumps(document, indent=2) + "\n").encode())
         else:
             _write_text(stream, collector.shaders, only_list, write_all)
-    return EXIT_OK
+    return EXIT_FAILURE if damage else EXIT_OK
 
 
 def as_document(name: str, shaders: Sequence[Shader], with_listings: bool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error, progre
 from cffpy.container.open import open_capture
 from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError
+from cffpy.views.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -138,16 +139,16 @@ def _submit_document(submit: SubmitSummary, buffers: bool) -> dict[str, Any]:
 def _print(out: Console, summary: CaptureSummary, buffers: bool) -> None:
     from rich.markup import escape
 
-    out.print(f"[bold]{escape(_visible(summary.name))}[/bold]")
+    out.print(f"[bold]{escape(visible(summary.name))}[/bold]")
     packed = "" if summary.compression == "none" else f", {summary.compression}"
     out.print(f"  size       {summary.size:,} bytes ({summary.file_size:,} in the file{packed})")
     out.print(f"  GPU        {escape(_gpu_text(summary))}")
     for process in summary.processes[:10]:
-        out.print(f"  process    {escape(_visible(process))}")
+        out.print(f"  process    {escape(visible(process))}")
     if len(summary.processes) > 10:
         out.print(f"  process    ... and {len(summary.processes) - 10} more")
     for damage in summary.damage:
-        out.print(f"  [red]damage[/red]     {escape(_visible(str(damage)))}")
+        out.print(f"  [red]damage[/red]     {escape(visible(str(damage)))}")
         if damage.reference_says_corrupt:
             out.print("             (cffdump says: corrupt file)")
     _print_sections(out, summary)
@@ -199,7 +200,7 @@ def _print_submits(out: Console, summary: CaptureSummary) -> None:
     table.add_column("process", no_wrap=True)
     for submit in summary.submits:
         shared = f"{len(submit.kept_buffers):,}", f"{submit.buffer_bytes:,}"
-        process = escape(_visible(submit.process or ""))
+        process = escape(visible(submit.process or ""))
         if not submit.streams:
             table.add_row(str(submit.index), "-", "-", "-", *shared, "", process)
         for position, stream in enumerate(submit.streams):
@@ -241,10 +242,3 @@ def _print_buffers(out: Console, submit: SubmitSummary) -> None:
         )
     out.print(f"\nbuffers of submit {submit.index}")
     out.print(table)
-
-
-def _visible(text: str) -> str:
-    """Text of a file without the control characters that a terminal would obey."""
-    return "".join(
-        character if character.isprintable() else f"\\x{ord(character):02x}" for character in text
-    )

@@ -29,10 +29,24 @@ COMMANDS = {
         "cffpy.cli.dump_command", "dump", "Decode captures as Mesa's cffdump prints them."
     ),
     "info": _Row("cffpy.cli.info", "info", "What is in a capture: GPU, submits, buffers, damage."),
+    "passes": _Row("cffpy.cli.passes", "passes", "The render passes: modes, targets, draws."),
+    "tiles": _Row("cffpy.cli.tiles", "tiles", "The tiles of a pass; density maps; a drawing."),
+    "draws": _Row("cffpy.cli.draws", "draws", "A line for each draw, dispatch and blit."),
+    "state": _Row("cffpy.cli.state", "state", "Registers at a draw, and what wrote them."),
+    "diff": _Row("cffpy.cli.diff", "diff", "What really differs between two captures."),
     "disasm": _Row(
         "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."
     ),
     "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
+    "vsc": _Row(
+        "cffpy.cli.vsc", "vsc", "Visibility streams of a6xx and a7xx: of passes, or given."
+    ),
+    "decompile": _Row(
+        "cffpy.cli.decompile", "decompile_command", "Write a capture as text, to be edited."
+    ),
+    "compile": _Row("cffpy.cli.compile", "compile_command", "Build a capture from such a text."),
+    "edit": _Row("cffpy.cli.edit", "edit", "Change a capture: drop draws, set registers."),
+    "repair": _Row("cffpy.cli.repair", "repair", "Make a damaged capture whole again."),
     "db": _Row("cffpy.cli.db", "db", "The register database: look up, check, import."),
 }
 
@@ -76,7 +90,7 @@ class LazyGroup(click.Group):
 
             name = arguments[0]
             message = f"no such command {name!r}."
-            near = get_close_matches(name, self._rows, n=3, cutoff=0.5)
+            near = get_close_matches(name, self._rows, n=3, cutoff=0.6)
             if near:
                 message += f" Did you mean {' or '.join(repr(match) for match in near)}?"
             elif os.path.exists(name):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from cffpy.layout import BytesLike
+
     _Item = TypeVar("_Item")
 
 EXIT_OK = 0
@@ -135,11 +137,32 @@ class PagedOutput:
         return kind is BrokenPipeError
 
 
-def write_all(stream: BinaryIO, data: bytes) -> None:
+def write_all(stream: BinaryIO, data: BytesLike) -> None:
     """Write all of ``data`` to a raw file, which may take less than it is given at a time."""
     written = stream.write(data) or 0
     while written < len(data):
         written += stream.write(memoryview(data)[written:]) or 0
+
+
+def write_output(path: str, pieces: Iterable[BytesLike]) -> None:
+    """Write a file, or standard output for ``-``. Raises OSError with the file's name."""
+    if path == "-":
+        with PagedOutput(pager=False) as stream:
+            for piece in pieces:
+                write_all(stream, piece)
+        return
+    with open(path, "wb") as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def capture_file(path: str, data: BytesLike) -> BytesLike:
+    """A capture's bytes as the file of this name holds them: compressed if it ends in ``.gz``."""
+    if not path.endswith(".gz"):
+        return data
+    from cffpy.container.writer import gzip_bytes
+
+    return gzip_bytes(data)
 
 
 def progress(items: Iterable[_Item], label: str, total: int | None = None) -> Iterable[_Item]:
@@ -165,8 +188,12 @@ def print_warning(message: str) -> None:
 
 
 def _print_line(kind: str, message: str) -> None:
+    from cffpy.views.visible import visible
+
+    # a wrong description is shown below its error, with a caret below that
+    lines = "\n".join(map(visible, message.split("\n")))
     try:
-        sys.stderr.write(f"cffpy: {kind}: {message}\n")
+        sys.stderr.write(f"cffpy: {kind}: {lines}\n")
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         return  # nobody listens
@@ -182,17 +209,19 @@ def discard_output() -> None:
         return
 
 
-def output_lost(problem: OSError) -> int:
+def output_lost(problem: OSError, failure: int = EXIT_FAILURE) -> int:
     """Output met ``problem``: the exit code. The reader of a pipe may leave, all else is said."""
     discard_output()
     if isinstance(problem, BrokenPipeError):
         return EXIT_OK
     print_error(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
-    return EXIT_FAILURE
+    return failure
 
 
-def run_guarded(action: Callable[[], int | None], debug: bool = False) -> int:
-    """Run a command; turn what may go wrong in it into one line and an exit code."""
+def run_guarded(
+    action: Callable[[], int | None], debug: bool = False, failure: int = EXIT_FAILURE
+) -> int:
+    """Run a command; turn what may go wrong in it into one line and the exit code ``failure``."""
     from cffpy.errors import CffpyError
 
     try:
@@ -205,20 +234,26 @@ def run_guarded(action: Callable[[], int | None], debug: bool = False) -> int:
     except OSError as problem:
         if debug and not isinstance(problem, BrokenPipeError):
             raise
-        return output_lost(problem)
+        return output_lost(problem, failure)
     except CffpyError as problem:
         if debug:
             raise
         _flush_quietly()
         print_error(str(problem))
-        return EXIT_FAILURE
+        return failure
+    except MemoryError:
+        if debug:
+            raise
+        _flush_quietly()
+        print_error("out of memory (CFFPY_MAX_BYTES limits what is read of a file)")
+        return failure
     except Exception as problem:
         if debug:
             raise
         _flush_quietly()
         kind = type(problem).__name__
         print_error(f"internal error: {kind}: {problem} (CFFPY_DEBUG=1 shows where)")
-        return EXIT_FAILURE
+        return failure
 
 
 def _flush_quietly() -> None:

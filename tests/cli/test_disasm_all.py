@@ -97,9 +97,9 @@ def test_other_gpu(path: Path, run_cffpy) -> None:
 def test_damage_is_said(path: Path, run_cffpy) -> None:
     path.write_bytes(path.read_bytes() + b"\1\0\0\0\xff\xff\xff\0")
     done = run_cffpy("disasm", "--all", path)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert LISTING in done.stdout
-    assert done.stderr.startswith(f"cffpy: warning: {path}: ".encode())
+    assert done.stderr.startswith(f"cffpy: error: {path}: ".encode())
 
 
 @pytest.mark.parametrize(

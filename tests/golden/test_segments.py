@@ -122,16 +122,8 @@ class Digest:
 
 
 @pytest.fixture
-def run(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(shared: Path) -> Run:
     """``run(names, options, segments, write)``: dumps captures in one call; gives the machine."""
-    machines: list[Machine] = []
-    make = Machine.__init__
-
-    def make_and_keep(self: Machine, *arguments: Any, **named: Any) -> None:
-        make(self, *arguments, **named)
-        machines.append(self)
-
-    monkeypatch.setattr(Machine, "__init__", make_and_keep)
 
     def run_dump(
         names: Sequence[str],
@@ -140,15 +132,14 @@ def run(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         write: Write,
     ) -> Machine:
         dump = Dump(DumpOptions(**options), write, lambda line: None)
-        machine = machines.pop()
-        machine.keeps_segments = segments
+        dump.machine.keeps_segments = segments
         try:
             for name in names:
                 dump.begin(name)
                 dump.file(open_capture(str(shared / "captures" / f"{name}.rd.gz")))
         except Enough:
             pass
-        return machine
+        return dump.machine
 
     return run_dump
 
@@ -405,7 +396,7 @@ def dumped(data: bytes, options: dict[str, Any], segments: bool) -> tuple[bytes,
     """What is printed for a capture twice in one call."""
     pieces: list[bytes] = []
     dump = Dump(DumpOptions(unit_test=True, **options), pieces.append, lambda line: None)
-    machine = dump._machine
+    machine = dump.machine
     machine.keeps_segments = segments
     for _ in range(2):
         dump.begin("random")

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""What a draw renders to: colour, depth and stencil buffers, as the registers describe them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cffpy.analysis.registers import RegisterReader
+
+#: Colour buffers at most.
+_MAX_COLOURS = 8
+
+
+@dataclass(slots=True, frozen=True)
+class Attachment:
+    """One buffer. ``name``: "color 0", "depth", "stencil". What is None is not in the stream."""
+
+    name: str
+    #: In memory. From a2xx to a4xx, None while the tile's copy is in GMEM.
+    address: int | None
+    format: str | None
+    tiling: str | None = None
+    #: Bytes a row.
+    pitch: int | None = None
+    #: Offset in GMEM, in bytes.
+    gmem: int | None = None
+    #: Whether it is compressed, and where its UBWC flags are.
+    ubwc: bool = False
+    flags: int | None = None
+    samples: int | None = None
+    #: Bits of the components that draws write: 1 red ... 8 alpha; None where that is unknown.
+    write_mask: int | None = None
+    #: Bytes from one layer or view to the next.
+    layer_pitch: int | None = None
+
+
+def attachments(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
+    """The buffers that a draw now would render to."""
+    if generation >= 6:
+        return _from_a6xx(reader, generation)
+    if generation == 5:
+        return _a5xx(reader, reader.field("RB_FS_OUTPUT_CNTL", "MRT") or 0)
+    return bound_buffers(reader, generation)
+
+
+def bound_buffers(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
+    """The buffers that registers name, whether a draw writes them or not (up to a5xx)."""
+    if generation == 5:
+        return _a5xx(reader, _MAX_COLOURS)
+    if generation == 2:
+        return _a2xx(reader)
+    return _a3xx_a4xx(reader, generation)
+
+
+def samples(reader: RegisterReader) -> int | None:
+    """Samples a pixel (a5xx and later)."""
+    code = reader.field("RB_DEST_MSAA_CNTL", "SAMPLES")
+    return None if code is None else 1 << code
+
+
+def _from_a6xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
+    number = samples(reader)
+    found = []
+    count = reader.field("RB_FS_OUTPUT_CNTL1", "MRT") or 0
+    compressed = reader.field("RB_RENDER_CNTL", "FLAG_MRTS")
+    for index in range(min(count, _MAX_COLOURS)):
+        target, flag_buffer = f"RB_MRT[{index}]", f"RB_MRT_FLAG_BUFFER[{index}]"
+        address = reader.address(f"{target}.BASE")
+        gmem = reader.field(f"{target}.BASE_GMEM")
+        if not address and not gmem and not reader.value(f"{target}.PITCH"):
+            continue
+        flags = reader.address(f"{flag_buffer}.ADDR")
+        if compressed is not None and generation == 6:
+            ubwc = bool(compressed >> index & 1)
+        else:
+            ubwc = bool(flags)
+        found.append(
+            Attachment(
+                f"color {index}",
+                address,
+                reader.enum(f"{target}.BUF_INFO", "COLOR_FORMAT"),
+                reader.enum(f"{target}.BUF_INFO", "COLOR_TILE_MODE"),
+                reader.field(f"{target}.PITCH"),
+                gmem,
+                ubwc,
+                flags if ubwc else None,
+                number,
+                reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
+                reader.field(f"{target}.ARRAY_PITCH"),
+            )
+        )
+    depth_format = reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT")
+    if depth_format not in (None, "DEPTH6_NONE", "0x0"):
+        flags = reader.address("RB_DEPTH_FLAG_BUFFER_BASE")
+        ubwc = bool(flags) and (generation > 6 or reader.flag("RB_RENDER_CNTL", "FLAG_DEPTH"))
+        found.append(
+            Attachment(
+                "depth",
+                reader.address("RB_DEPTH_BUFFER_BASE"),
+                depth_format,
+                None,
+                reader.field("RB_DEPTH_BUFFER_PITCH"),
+                reader.field("RB_DEPTH_BUFFER_BASE_GMEM"),
+                ubwc,
+                flags if ubwc else None,
+                number,
+                1 if reader.flag("RB_DEPTH_CNTL", "Z_WRITE_ENABLE") else 0,
+                reader.field("RB_DEPTH_BUFFER_ARRAY_PITCH"),
+            )
+        )
+    if reader.flag("RB_STENCIL_INFO", "SEPARATE_STENCIL"):
+        found.append(
+            Attachment(
+                "stencil",
+                reader.address("RB_STENCIL_BUFFER_BASE"),
+                "S8_UINT",
+                None,
+                reader.field("RB_STENCIL_BUFFER_PITCH"),
+                reader.field("RB_STENCIL_BUFFER_BASE_GMEM"),
+                samples=number,
+            )
+        )
+    return tuple(found)
+
+
+def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
+    """In GMEM mode the base registers hold GMEM offsets; memory is named by loads and stores."""
+    number = samples(reader)
+    in_memory = reader.flag("RB_CNTL", "BYPASS")
+    compressed = reader.field("RB_RENDER_CNTL", "FLAG_MRTS") or 0
+    found = []
+    for index in range(min(count, _MAX_COLOURS)):
+        target = f"RB_MRT[{index}]"
+        if not reader.field(f"{target}.PITCH"):
+            continue
+        base = reader.address(f"{target}.BASE")
+        ubwc = bool(compressed >> index & 1)
+        found.append(
+            Attachment(
+                f"color {index}",
+                base if in_memory else None,
+                reader.enum(f"{target}.BUF_INFO", "COLOR_FORMAT"),
+                reader.enum(f"{target}.BUF_INFO", "COLOR_TILE_MODE") if in_memory else None,
+                reader.field(f"{target}.PITCH") if in_memory else None,
+                None if in_memory else base,
+                ubwc,
+                reader.address(f"RB_MRT_FLAG_BUFFER[{index}].ADDR") if ubwc else None,
+                number,
+                reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
+            )
+        )
+    depth_format = reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT")
+    if depth_format not in (None, "DEPTH5_NONE"):
+        base = reader.address("RB_DEPTH_BUFFER_BASE")
+        ubwc = reader.flag("RB_RENDER_CNTL", "FLAG_DEPTH")
+        found.append(
+            Attachment(
+                "depth",
+                base if in_memory else None,
+                depth_format,
+                pitch=reader.field("RB_DEPTH_BUFFER_PITCH") if in_memory else None,
+                gmem=None if in_memory else base,
+                ubwc=ubwc,
+                flags=reader.address("RB_DEPTH_FLAG_BUFFER_BASE") if ubwc else None,
+                samples=number,
+                write_mask=int(reader.flag("RB_DEPTH_CNTL", "Z_WRITE_ENABLE")),
+            )
+        )
+    if reader.flag("RB_STENCIL_INFO", "SEPARATE_STENCIL"):
+        base = reader.address("RB_STENCIL_BASE")
+        found.append(
+            Attachment(
+                "stencil",
+                base if in_memory else None,
+                "S8_UINT",
+                pitch=reader.field("RB_STENCIL_PITCH") if in_memory else None,
+                gmem=None if in_memory else base,
+                samples=number,
+            )
+        )
+    return tuple(found)
+
+
+def _a3xx_a4xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
+    """In GMEM mode the base registers hold GMEM offsets; memory is named where tiles are stored.
+
+    Drivers set the pitch of what they do not use to 0.
+    """
+    if generation == 3:
+        in_memory = reader.flag("RB_MODE_CONTROL", "GMEM_BYPASS")
+        count = (reader.field("RB_MODE_CONTROL", "MRT") or 0) + 1
+        base_register, base_field = "BUF_BASE", "COLOR_BUF_BASE"
+    else:
+        in_memory = not reader.flag("RB_MODE_CONTROL", "ENABLE_GMEM")
+        count = _MAX_COLOURS
+        base_register, base_field = "BASE", ""
+    number = _samples_a3xx_a4xx(reader)
+    found = []
+    for index in range(count):
+        target = f"RB_MRT[{index}]"
+        pitch = reader.field(f"{target}.BUF_INFO", "COLOR_BUF_PITCH")
+        if not pitch:
+            continue
+        name = f"{target}.{base_register}"
+        base = reader.field(name, base_field) if base_field else reader.value(name)
+        found.append(
+            Attachment(
+                f"color {index}",
+                base if in_memory else None,
+                reader.enum(f"{target}.BUF_INFO", "COLOR_FORMAT"),
+                reader.enum(f"{target}.BUF_INFO", "COLOR_TILE_MODE") if in_memory else None,
+                pitch if in_memory else None,
+                None if in_memory else base,
+                samples=number,
+                write_mask=reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
+            )
+        )
+    pitch = reader.field("RB_DEPTH_PITCH")
+    depth_format = reader.enum("RB_DEPTH_INFO", "DEPTH_FORMAT")
+    base = reader.field("RB_DEPTH_INFO", "DEPTH_BASE")
+    # a3xx has no format that says "none": its drivers write 0, and leave an older pitch
+    is_bound = depth_format not in (None, "DEPTH4_NONE") and bool(pitch)
+    if is_bound and (generation == 4 or reader.value("RB_DEPTH_INFO") or not found):
+        found.append(
+            Attachment(
+                "depth",
+                base if in_memory else None,
+                depth_format,
+                pitch=pitch if in_memory else None,
+                gmem=None if in_memory else base,
+                samples=number,
+                write_mask=int(reader.flag("RB_DEPTH_CONTROL", "Z_WRITE_ENABLE")),
+            )
+        )
+    base = reader.field("RB_STENCIL_INFO", "STENCIL_BASE")
+    if base and reader.field("RB_STENCIL_PITCH"):
+        found.append(
+            Attachment(
+                "stencil",
+                base if in_memory else None,
+                "S8_UINT",
+                pitch=reader.field("RB_STENCIL_PITCH") if in_memory else None,
+                gmem=None if in_memory else base,
+                samples=number,
+            )
+        )
+    return tuple(found)
+
+
+def _samples_a3xx_a4xx(reader: RegisterReader) -> int | None:
+    if reader.value("RB_MSAA_CONTROL") is None:
+        return None
+    if reader.flag("RB_MSAA_CONTROL", "DISABLE"):
+        return 1
+    return 1 << (reader.field("RB_MSAA_CONTROL", "SAMPLES") or 0)
+
+
+def _a2xx(reader: RegisterReader) -> tuple[Attachment, ...]:
+    """``gmem`` holds the bases, which may be in memory too: the pass knows which of the two.
+
+    ``pitch`` is the surface's, of the colour buffer.
+    """
+    code = reader.field("RB_SURFACE_INFO", "MSAA_SAMPLES")
+    number = None if code is None else 1 << code
+    found = []
+    name = reader.enum("RB_COLOR_INFO", "FORMAT")
+    # without a colour buffer the driver writes a format that there is not
+    if name is not None and not name.startswith("0x"):
+        pixels = reader.field("RB_SURFACE_INFO", "SURFACE_PITCH") or 0
+        found.append(
+            Attachment(
+                "color 0",
+                None,
+                name,
+                "linear" if reader.flag("RB_COLOR_INFO", "LINEAR") else "tiled",
+                pixels * bytes_a_pixel(name),
+                reader.field("RB_COLOR_INFO", "BASE"),
+                samples=number,
+                write_mask=reader.value("RB_COLOR_MASK"),
+            )
+        )
+    # no format of depth says "none": drivers write 0, which is a buffer where there is no other
+    value = reader.value("RB_DEPTH_INFO")
+    if value or (value == 0 and not found):
+        found.append(
+            Attachment(
+                "depth",
+                None,
+                reader.enum("RB_DEPTH_INFO", "DEPTH_FORMAT"),
+                gmem=reader.field("RB_DEPTH_INFO", "DEPTH_BASE"),
+                samples=number,
+                write_mask=int(reader.flag("RB_DEPTHCONTROL", "Z_WRITE_ENABLE")),
+            )
+        )
+    return tuple(found)
+
+
+def bytes_a_pixel(colour_format: str) -> int:
+    """Of a2xx's colour formats, whose names tell the bits: COLORX_5_6_5, COLORX_16_16_FLOAT."""
+    bits = (part for part in colour_format.split("_") if part.isdecimal())
+    return sum(map(int, bits)) // 8

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT
+"""Passes of a2xx: RB_SURFACE_INFO begins one, the screen scissor and the copy offset a tile.
+
+GMEM and memory share RB_COLOR_INFO.BASE: a pass without tiles renders to memory. Facts: freedreno
+of Mesa 25.0.7.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.attachments import Attachment, bytes_a_pixel
+from cffpy.analysis.passes.batch_tracker import BatchTracker, written_components
+from cffpy.analysis.passes.model import Operation, Pipe, Rectangle, Size, Tile
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Pass, Run
+    from cffpy.analysis.walk import Walk
+    from cffpy.cp.sink import Payload
+
+_SURFACE, _SCISSOR, _COPY_OFFSET = (
+    "RB_SURFACE_INFO",
+    "PA_SC_SCREEN_SCISSOR_TL",
+    "RB_COPY_DEST_OFFSET",
+)
+
+#: CP_SET_CONSTANT of fetch constant 0, of fragment shaders: the texture that a load reads.
+_FIRST_TEXTURE = 1 << 16
+_TEXTURE_BASE = 0xFFFFF000
+
+#: The format of depth with stencil.
+_PACKED = "DEPTHX_24_8"
+
+#: a20x: pitch of the surface, in pixels, that a fast clear makes of a buffer.
+_FAST_CLEAR_PITCH = 32
+
+
+class A2xxTracker(BatchTracker):
+    """Recognises passes by the registers that the driver sets for them."""
+
+    def __init__(self, walk: Walk) -> None:
+        super().__init__(walk)
+        #: The screen scissor is set, for a tile or all of the pass, and no IB was called since.
+        self._scissor_set = False
+        #: The copy offset is set: the scissor was a tile's.
+        self._tile_set = False
+        self._surface_width: int | None = None
+        self._stream_address = 0
+        self._texture: int | None = None
+        self._last_packet = ""
+        #: Tile -> column and row in its pipe, and the pipe's stream.
+        self._pipe_places: dict[int, tuple[int, int, int]] = {}
+        self.watch(_SURFACE, _SCISSOR, _COPY_OFFSET)
+
+    # -- what comes by ------------------------------------------------------------------------
+
+    def written(self, name: str) -> None:
+        """What the driver sets up."""
+        found = self.render_pass
+        if found is None:
+            if name == _SURFACE:
+                self._open()
+        elif not self.is_drivers:
+            return
+        elif name == _SURFACE and found.has_runs:
+            self._open()
+        elif name == _SCISSOR:
+            self._scissor_set, self._tile_set = True, False
+        elif name == _COPY_OFFSET:
+            self._tile_set = True
+
+    def _open(self) -> None:
+        self.open_render()
+        self._scissor_set = self._tile_set = False
+        self._surface_width = None
+        self._stream_address = 0
+        self._pipe_places.clear()
+
+    def packet(self, name: str, payload: Payload) -> None:
+        """Heed what tells of streams and textures."""
+        self._last_packet = name
+        if name == "CP_SET_DRAW_INIT_FLAGS":
+            self._stream_address = payload[0]
+        elif name == "CP_SET_SHADER_BASES" and self.is_drivers and self.run is not None:
+            # a batch begins with it, also one that sets no surface
+            self.end()
+        elif name == "CP_SET_CONSTANT" and payload[0] == _FIRST_TEXTURE and payload.captured > 2:
+            self._texture = payload[2] & _TEXTURE_BASE
+
+    def run_begins(self, found: Pass) -> None:
+        """Before the first tile comes the binning run; without tiles all is one run."""
+        place = self.walk.packet_place
+        if self._tile_set and found.direct is None:
+            if not self._is_loading:
+                self.open_tile(found, place)
+            self._scissor_set = self._tile_set = False
+        elif self._scissor_set and not found.tiles:
+            self._scissor_set = False
+            if found.direct is None:
+                self.open_direct(found, place, "sysmem")
+        elif not found.tiles and found.direct is None and found.binning is None:
+            self.open_binning(found, place)
+
+    @property
+    def _is_loading(self) -> bool:
+        return isinstance(self.run, Tile) and not self.called
+
+    def end(self) -> None:
+        """What seemed a binning run is none where no tile follows."""
+        found = self.render_pass
+        if found is not None:
+            self.settle()
+            if found.mode is None and not found.has_runs and self._scissor_set:
+                found.mode = "gmem" if self._tile_set else "sysmem"
+            binning = found.binning
+            if binning is not None and not (found.tiles and any(binning.draws)):
+                found.hardware_binning = False
+                if not found.tiles:
+                    found.direct, found.binning, found.mode = binning, None, None
+                    found.unknown.append("mode: neither a tile nor a scissor is set")
+        super().end()
+
+    # -- registers of a run -------------------------------------------------------------------
+
+    def settle_run(self, found: Pass, run: Run) -> None:
+        """Size, tile."""
+        field = self.registers.field
+        self._surface_width = self._surface_width or field(_SURFACE, "SURFACE_PITCH")
+        width = field("PA_SC_SCREEN_SCISSOR_BR", "X")
+        height = field("PA_SC_SCREEN_SCISSOR_BR", "Y")
+        if width is None or height is None:
+            return
+        if run is found.direct and found.mode == "sysmem":
+            found.framebuffer = Size(width, height) if width and height else None
+        if isinstance(run, Tile):
+            offset = self.point(_COPY_OFFSET)
+            run.window_offset = offset
+            if offset is not None:
+                x, y = offset
+                run.rectangle = Rectangle(x, y, x + width, y + height)
+            column = field("VGT_CURRENT_BIN_ID_MIN", "COLUMN")
+            row = field("VGT_CURRENT_BIN_ID_MIN", "ROW")
+            if self._stream_address and column and row:
+                run.streams = self._stream_address, None, None
+                self._pipe_places[run.number] = column - 1, row - 1, self._stream_address
+
+    def targets(self) -> tuple[Attachment, ...]:
+        """The registers do not tell GMEM from memory; the mode does."""
+        return self._in_memory(super().targets())
+
+    def bind_buffers(self) -> tuple[Attachment, ...]:
+        """The same."""
+        return self._in_memory(super().bind_buffers())
+
+    def _in_memory(self, buffers: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
+        found = self.render_pass
+        if found is None or found.mode is None:
+            return tuple(replace(buffer, gmem=None) for buffer in buffers)
+        if found.mode == "gmem":
+            return tuple(replace(buffer, tiling=None, pitch=None) for buffer in buffers)
+        # in sysmem gallium names a colour buffer only: depth's registers may be an older pass's
+        colours = tuple(
+            replace(buffer, address=buffer.gmem, gmem=None)
+            for buffer in buffers
+            if buffer.name != "depth"
+        )
+        control = "RB_DEPTHCONTROL"
+        flag = self.registers.flag
+        is_written = flag(control, "Z_ENABLE") and flag(control, "Z_WRITE_ENABLE")
+        if flag(control, "Z_ENABLE") or flag(control, "STENCIL_ENABLE"):
+            return *colours, Attachment("depth", None, None, write_mask=int(is_written))
+        return colours
+
+    # -- actions ------------------------------------------------------------------------------
+
+    def is_workaround(self, action: Action) -> bool:
+        """On a20x a triangle comes before each draw, once a register tells that DMA is idle."""
+        is_triangle = action.packet == "CP_DRAW_INDX_BIN" and action.vertices == 3
+        if is_triangle and self._last_packet == "CP_WAIT_REG_EQ":
+            return True
+        return super().is_workaround(action)
+
+    def rectangle_draw(self, action: Action) -> None:
+        """The driver's own commands load; IBs of theirs store, IBs of the program's clear."""
+        found = self.render_pass
+        is_copy = self.registers.enum("RB_MODECONTROL", "EDRAM_MODE") == "EDRAM_COPY"
+        if found is None:
+            self.set_aside(action, "copy" if is_copy else "clear")
+        elif is_copy:
+            self._store(action, found)
+        elif self.is_drivers and found.direct is not None:
+            self.set_aside(action, "load")
+        elif self.is_drivers:
+            self._load(action, found)
+        else:
+            self._clear(action)
+
+    def _load(self, action: Action, found: Pass) -> None:
+        if not self._is_loading:
+            # the tile's copy offset comes behind its loads
+            self.open_tile(found, action.place)
+        operation = Operation("load", None, "rectangle draw", action, self._texture)
+        operation.gmem = self.registers.field("RB_COLOR_INFO", "BASE")
+        self.add_operation(operation)
+
+    def _store(self, action: Action, found: Pass) -> None:
+        registers = self.registers
+        self.ensure_run(action.place)
+        self.settle()
+        operation = Operation("store", None, "rectangle draw", action)
+        operation.gmem = registers.field("RB_COLOR_INFO", "BASE")
+        operation.address = registers.value("RB_COPY_DEST_BASE")
+        operation.format = registers.enum("RB_COPY_DEST_INFO", "FORMAT")
+        pixels = registers.field("RB_COPY_DEST_PITCH")
+        if pixels is not None and operation.format is not None:
+            operation.pitch = pixels * bytes_a_pixel(operation.format)
+        is_linear = registers.flag("RB_COPY_DEST_INFO", "LINEAR")
+        operation.tiling = "linear" if is_linear else "tiled"
+        self.add_operation(operation)
+        width = registers.field("PA_SC_WINDOW_SCISSOR_BR", "X")
+        height = registers.field("PA_SC_WINDOW_SCISSOR_BR", "Y")
+        found.framebuffer = Size(width, height) if width and height else None
+        half = _float(registers.value("PA_CL_VPORT_YOFFSET"))
+        if found.bin_size is None and self._surface_width and half is not None:
+            found.bin_size = Size(self._surface_width, round(2 * half))
+
+    def _clear(self, action: Action) -> None:
+        registers = self.registers
+        samples = registers.field(_SURFACE, "MSAA_SAMPLES")
+        is_fast = bool(samples) and registers.field(_SURFACE, "SURFACE_PITCH") == _FAST_CLEAR_PITCH
+        operation = Operation("clear", None, "fast clear" if is_fast else "rectangle draw", action)
+        if is_fast:
+            operation.attachment = self._fast_cleared()
+        elif action.executed is not False:
+            depth = registers.flag("RB_DEPTHCONTROL", "Z_ENABLE")
+            depth = depth and registers.flag("RB_DEPTHCONTROL", "Z_WRITE_ENABLE")
+            stencil = registers.flag("RB_DEPTHCONTROL", "STENCIL_ENABLE")
+            names = written_components(self.targets(), depth, stencil)
+            operation.attachment = "+".join(names) or None
+            # a20x has the colour in a shader's constant
+            value = registers.value("CLEAR_COLOR" if "color 0" in names else "RB_DEPTH_CLEAR")
+            operation.clear_value = None if value is None else (value,)
+        self.clear_by_rectangle(action, operation)
+
+    def _fast_cleared(self) -> str | None:
+        """A fast clear writes as colour and as depth, wherever that is: only bases tell to what.
+
+        To clear colour alone, half of it is written as depth; to clear depth alone, half as colour.
+        """
+        as_colour = self.registers.field("RB_COLOR_INFO", "BASE")
+        as_depth = self.registers.field("RB_DEPTH_INFO", "DEPTH_BASE")
+        names = []
+        for buffer in self.buffers:
+            if buffer.gmem is None:
+                continue
+            if buffer.name != "depth":
+                names.extend([buffer.name] if buffer.gmem == as_colour else [])
+            elif buffer.gmem in (as_colour, as_depth):
+                names.extend(["depth", "stencil"] if buffer.format == _PACKED else ["depth"])
+        return "+".join(names) or None
+
+    # -- the pass as a whole ------------------------------------------------------------------
+
+    def finish(self, found: Pass) -> None:
+        """And the pipes, of which each tile names its stream and its place."""
+        if found.kind == "render":
+            self._find_pipes(found)
+        super().finish(found)
+
+    def _find_pipes(self, found: Pass) -> None:
+        size = found.bin_size
+        if size is None or not found.hardware_binning:
+            return
+        corners: dict[int, tuple[int, int]] = {}
+        sizes: dict[int, tuple[int, int]] = {}
+        tiles = {tile.number: tile for tile in found.tiles}
+        for number, (column, row, stream) in self._pipe_places.items():
+            tile = tiles.get(number)
+            if tile is None or tile.window_offset is None:
+                continue
+            x, y = tile.window_offset
+            corners[stream] = y // size.height - row, x // size.width - column
+            width, height = sizes.get(stream, (0, 0))
+            sizes[stream] = max(width, column + 1), max(height, row + 1)
+        numbers = {stream: n for n, stream in enumerate(sorted(corners, key=corners.__getitem__))}
+        for stream, pipe in numbers.items():
+            y, x = corners[stream]
+            found.pipes.append(Pipe(pipe, x, y, *sizes[stream]))
+        for number, (column, row, stream) in self._pipe_places.items():
+            tile = tiles.get(number)
+            if tile is not None and stream in corners:
+                width, height = sizes[stream]
+                tile.pipe, tile.pipe_tiles = numbers[stream], width * height
+                tile.slot = row * width + column
+
+
+def _float(word: int | None) -> float | None:
+    if word is None:
+        return None
+    value: float = struct.unpack("<f", word.to_bytes(4, "little"))[0]
+    return value if 0 < value < _LARGEST else None
+
+
+#: No bin is larger, in pixels.
+_LARGEST = 16384

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""Passes of a3xx and a4xx: RB_FRAME_BUFFER_DIMENSION begins one, packet 0x4c a tile.
+
+The driver's rectangle draws store where the colour pipe is off, else they load. Facts: freedreno of
+Mesa 25.0.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.attachments import Attachment
+from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker, written_components
+from cffpy.analysis.passes.model import Operation, Rectangle, Size, Tile, VisibilityStreams
+from cffpy.pm4.layouts import SET_BIN
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Pass, Run
+    from cffpy.analysis.walk import Walk
+    from cffpy.cp.sink import Payload
+
+#: CP_SET_BIN: the databases name it for a2xx only.
+_SET_BIN = "0x4c"
+
+_PIPES = 8
+
+_FRAMEBUFFER = "RB_FRAME_BUFFER_DIMENSION"
+_DEPTH = "RB_DEPTH_INFO"
+
+
+class A3xxA4xxTracker(BatchTracker):
+    """What both generations have in common."""
+
+    def __init__(self, walk: Walk) -> None:
+        super().__init__(walk)
+        self._bin_data: tuple[int, int] | None = None
+        #: What begins a pass came again behind its tiles.
+        self._may_be_over = False
+        #: Of the pass's tiles.
+        self._corners: set[tuple[int, int]] = set()
+        #: The pass itself has set its depth buffer.
+        self._depth_set = False
+        self.watch(_FRAMEBUFFER, _DEPTH)
+        self._handlers = {
+            _SET_BIN: self._set_bin,
+            "CP_SET_BIN": self._set_bin,
+            "CP_SET_BIN_DATA": self._set_bin_data,
+        }
+
+    # -- for the two --------------------------------------------------------------------------
+
+    #: Registers of a pipe, with its number to be filled in.
+    pipe_names = ("", "", "")
+    offset_name = ""
+    copy_format_name = "RB_COPY_DEST_INFO"
+
+    @property
+    def is_binning(self) -> bool:
+        """Whether what runs now writes visibility streams."""
+        raise NotImplementedError
+
+    @property
+    def is_sysmem(self) -> bool:
+        """Whether what runs now renders to memory."""
+        raise NotImplementedError
+
+    @property
+    def stores(self) -> bool:
+        """Whether a rectangle of the driver stores."""
+        return self.registers.flag("RB_RENDER_CONTROL", "DISABLE_COLOR_PIPE")
+
+    def bin_size(self) -> Size | None:
+        """Of the tiles to come."""
+        width = self.registers.field("VSC_BIN_SIZE", "WIDTH")
+        height = self.registers.field("VSC_BIN_SIZE", "HEIGHT")
+        return Size(width, height) if width and height else None
+
+    # -- what comes by ------------------------------------------------------------------------
+
+    def packet(self, name: str, payload: Payload) -> None:
+        """Heed the packets that tell tiles."""
+        handler = self._handlers.get(name)
+        if handler is not None:
+            handler(payload)
+
+    def written(self, name: str) -> None:
+        """The driver prepares a pass: once for all of it, and once more for its binning run."""
+        found = self.render_pass
+        if name == _DEPTH:
+            self._depth_set = True
+        elif found is None:
+            self._open()
+        elif self.is_drivers and found.has_runs:
+            if found.tiles and found.streams[-1] == self.walk.current_submit.number:
+                self._may_be_over = True
+            else:
+                self._open()
+
+    def _open(self) -> Pass:
+        self._bin_data = None
+        self._may_be_over = self._depth_set = False
+        self._corners.clear()
+        return self.open_render()
+
+    def _same_or_next(self, found: Pass, corner: tuple[int, int] | None) -> Pass:
+        """What is about to begin: another tile of the pass, or the next pass of the stream.
+
+        Old drivers set the framebuffer's size for every tile. A pass visits each corner once.
+        """
+        if not self._may_be_over:
+            return found
+        self._may_be_over = False
+        is_gmem = not self.is_binning and not self.is_sysmem
+        if is_gmem and found.framebuffer == self._framebuffer() and corner not in self._corners:
+            return found
+        return self._open()
+
+    def run_begins(self, found: Pass) -> None:
+        """Registers tell which run the IB is of; its tile may have begun before."""
+        place = self.walk.packet_place
+        found = self._same_or_next(found, None)
+        if self.is_binning:
+            if found.binning is None and not found.tiles:
+                self.open_binning(found, place)
+        elif self.is_sysmem:
+            if found.direct is None and not found.tiles:
+                self.open_direct(found, place, "sysmem")
+        elif not isinstance(self.run, Tile) and found.direct is None:
+            self.open_tile(found, place)
+
+    def end(self) -> None:
+        """A pass without commands has a framebuffer, too."""
+        found = self.render_pass
+        if found is not None:
+            if found.mode is None and not found.has_runs:
+                found.mode = "sysmem" if self.is_sysmem else None
+            found.framebuffer = found.framebuffer or self._framebuffer()
+        super().end()
+
+    # -- packets ------------------------------------------------------------------------------
+
+    def _set_bin(self, payload: Payload) -> None:
+        found = self.render_pass
+        if found is None or not self.is_drivers:
+            return
+        _, left, top, right, bottom = payload.read(SET_BIN)
+        found = self._same_or_next(found, (left, top))
+        if found.direct is not None:
+            found = self._open()
+        self._corners.add((left, top))
+        if not isinstance(self.run, Tile) or self.called or self.run.rectangle is not None:
+            self.open_tile(found, self.walk.packet_place)
+        assert isinstance(self.run, Tile)
+        self.run.rectangle = Rectangle(left, top, right + 1, bottom + 1)
+
+    def _set_bin_data(self, payload: Payload) -> None:
+        self._bin_data = payload[0], payload[1]
+
+    # -- registers of a run -------------------------------------------------------------------
+
+    def settle_run(self, found: Pass, run: Run) -> None:
+        """Sizes, tile, pipes."""
+        found.framebuffer = self._framebuffer()
+        if found.mode != "gmem":
+            return
+        registers = self.registers
+        if run is found.binning or not found.pipes:
+            config, _, length = self.pipe_names
+            found.pipes = self.pipes(config, _PIPES)
+            if found.hardware_binning:
+                found.visibility = VisibilityStreams(
+                    draw_limit=registers.value(length.format(0)),
+                    sizes=registers.value("VSC_SIZE_ADDRESS"),
+                )
+        if isinstance(run, Tile):
+            found.bin_size = self.bin_size()
+            run.window_offset = self.point(self.offset_name)
+            pipe_tiles = registers.field("PC_VSTREAM_CONTROL", "SIZE")
+            if pipe_tiles and found.hardware_binning:
+                run.pipe_tiles = pipe_tiles
+                run.slot = registers.field("PC_VSTREAM_CONTROL", "N")
+                if self._bin_data is not None:
+                    run.streams = *self._bin_data, None
+
+    def _framebuffer(self) -> Size | None:
+        width = self.registers.field(_FRAMEBUFFER, "WIDTH")
+        height = self.registers.field(_FRAMEBUFFER, "HEIGHT")
+        return Size(width, height) if width and height else None
+
+    def targets(self) -> tuple[Attachment, ...]:
+        """In sysmem gallium names no depth buffer: registers may be those of an older pass."""
+        found = super().targets()
+        if not self.is_sysmem or self._depth_set:
+            return found
+        colours = tuple(target for target in found if target.name.startswith("color"))
+        depth, stencil = "RB_DEPTH_CONTROL", "RB_STENCIL_CONTROL"
+        flag = self.registers.flag
+        is_written = flag(depth, "Z_WRITE_ENABLE")
+        if is_written or flag(depth, "Z_TEST_ENABLE") or flag(stencil, "STENCIL_ENABLE"):
+            return *colours, Attachment("depth", None, None, write_mask=int(is_written))
+        return colours
+
+    def bind_buffers(self) -> tuple[Attachment, ...]:
+        """The same."""
+        return self.targets() if self.is_sysmem else super().bind_buffers()
+
+    # -- rectangles ---------------------------------------------------------------------------
+
+    def rectangle_draw(self, action: Action) -> None:
+        """The program's IBs clear with it; the driver's own commands load and store."""
+        found = self.render_pass
+        if found is not None and not self.is_drivers:
+            self._clear(action)
+        elif not self.stores:
+            self._load(action)
+        elif found is not None and isinstance(self.run, Tile):
+            self._store(action)
+        else:
+            # a320 wants such draws before a binning run
+            self.set_aside(action, WORKAROUND)
+
+    def _clear(self, action: Action) -> None:
+        operation = Operation("clear", None, "rectangle draw", action)
+        if action.executed is not False:
+            depth = self.registers.flag("RB_DEPTH_CONTROL", "Z_WRITE_ENABLE")
+            stencil = self.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
+            names = written_components(self.targets(), depth, stencil)
+            operation.attachment = "+".join(names) or None
+        self.clear_by_rectangle(action, operation)
+
+    def _load(self, action: Action) -> None:
+        """By texture, into GMEM: before the tile's packet 0x4c."""
+        found = self.render_pass
+        if found is None or found.direct is not None:
+            self.set_aside(action, "load")
+            return
+        found = self._same_or_next(found, None)
+        if not isinstance(self.run, Tile) or self.called:
+            self.open_tile(found, action.place)
+            # the tile's registers come behind its loads
+        operation = Operation("load", None, "rectangle draw", action)
+        operation.gmem = self.colour_base()
+        self.add_operation(operation)
+
+    def _store(self, action: Action) -> None:
+        registers = self.registers
+        self.settle()
+        operation = Operation("store", None, "rectangle draw", action)
+        operation.gmem = registers.field("RB_COPY_CONTROL", "GMEM_BASE")
+        operation.address = registers.field("RB_COPY_DEST_BASE", "BASE")
+        operation.pitch = registers.field("RB_COPY_DEST_PITCH", "PITCH")
+        operation.format = registers.enum("RB_COPY_DEST_INFO", "FORMAT")
+        operation.tiling = registers.enum("RB_COPY_DEST_INFO", "TILE")
+        self.add_operation(operation)
+
+    def colour_base(self) -> int | None:
+        """Where the first colour buffer is: loads have every buffer there."""
+        raise NotImplementedError
+
+
+class A3xxTracker(A3xxA4xxTracker):
+    """RB_MODE_CONTROL tells the mode."""
+
+    pipe_names = ("VSC_PIPE[{}].CONFIG", "VSC_PIPE[{}].DATA_ADDRESS", "VSC_PIPE[{}].DATA_LENGTH")
+    offset_name = "RB_WINDOW_OFFSET"
+
+    @property
+    def is_binning(self) -> bool:
+        """RENDER_MODE."""
+        return self.registers.enum("RB_MODE_CONTROL", "RENDER_MODE") == "RB_TILING_PASS"
+
+    @property
+    def is_sysmem(self) -> bool:
+        """GMEM_BYPASS."""
+        return self.registers.flag("RB_MODE_CONTROL", "GMEM_BYPASS")
+
+    @property
+    def stores(self) -> bool:
+        """RENDER_MODE."""
+        return self.registers.enum("RB_MODE_CONTROL", "RENDER_MODE") == "RB_RESOLVE_PASS"
+
+    def colour_base(self) -> int | None:
+        """Of RB_MRT[0]."""
+        return self.registers.field("RB_MRT[0].BUF_BASE", "COLOR_BUF_BASE")
+
+
+class A4xxTracker(A3xxA4xxTracker):
+    """RB_MODE_CONTROL tells the mode, PC_BINNING_COMMAND the binning run."""
+
+    pipe_names = (
+        "VSC_PIPE_CONFIG[{}].REG",
+        "VSC_PIPE_DATA_ADDRESS[{}].REG",
+        "VSC_PIPE_DATA_LENGTH[{}].REG",
+    )
+    offset_name = "RB_BIN_OFFSET"
+
+    @property
+    def is_binning(self) -> bool:
+        """PC_BINNING_COMMAND."""
+        return self.registers.flag("PC_BINNING_COMMAND", "BINNING_ENABLE")
+
+    @property
+    def is_sysmem(self) -> bool:
+        """ENABLE_GMEM is off."""
+        return not self.registers.flag("RB_MODE_CONTROL", "ENABLE_GMEM")
+
+    def bin_size(self) -> Size | None:
+        """RB_MODE_CONTROL."""
+        width = self.registers.field("RB_MODE_CONTROL", "WIDTH")
+        height = self.registers.field("RB_MODE_CONTROL", "HEIGHT")
+        return Size(width, height) if width and height else None
+
+    def colour_base(self) -> int | None:
+        """Of RB_MRT[0]."""
+        return self.registers.value("RB_MRT[0].BASE")

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Passes of a5xx: CP_SET_RENDER_MODE tells the mode, the window scissor each tile.
+
+Facts: freedreno of Mesa 25.0.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.actions import LrzUse
+from cffpy.analysis.attachments import samples
+from cffpy.analysis.passes.batch_tracker import BatchTracker, written_components
+from cffpy.analysis.passes.lrz import follow_lrz
+from cffpy.analysis.passes.model import Lrz, Operation, Size, Tile, VisibilityStreams
+from cffpy.pm4.layouts import SET_BIN_DATA5
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Pass, Rectangle, Run
+    from cffpy.analysis.walk import Walk
+    from cffpy.cp.sink import Payload
+
+#: CP_SET_RENDER_MODE (enum render_mode_cmd).
+_BYPASS, _BINNING, _GMEM = 1, 2, 3
+_MODE_MASK = 0x1FF
+
+#: RB_BLIT_CNTL.BUF.
+_BLIT_DEPTH_STENCIL, _BLIT_STENCIL = 8, 9
+
+#: RB_CLEAR_CNTL.MASK of depth and stencil in one buffer.
+_CLEARS_DEPTH, _CLEARS_STENCIL = 1, 2
+
+#: No framebuffer is larger, in pixels.
+_LARGEST = 16384
+
+_WINDOW_SCISSOR = "GRAS_SC_WINDOW_SCISSOR"
+_PIPES = 16
+
+
+class A5xxTracker(BatchTracker):
+    """Recognises passes by the render mode and the window scissor."""
+
+    def __init__(self, walk: Walk) -> None:
+        super().__init__(walk)
+        self._mode = 0
+        self._bin_data: tuple[int, int, int, int] | None = None
+        self._override: bool | None = None
+        #: Where an LRZ clear before the pass went to.
+        self._cleared_lrz: int | None = None
+        self.watch(f"{_WINDOW_SCISSOR}_TL")
+        self._handlers = {
+            "CP_SET_RENDER_MODE": self._render_mode,
+            "CP_SET_VISIBILITY_OVERRIDE": self._visibility_override,
+            "CP_SET_BIN_DATA5": self._set_bin_data5,
+        }
+
+    # -- what comes by ------------------------------------------------------------------------
+
+    def packet(self, name: str, payload: Payload) -> None:
+        """Heed the packets that tell modes and tiles."""
+        handler = self._handlers.get(name)
+        if handler is not None:
+            handler(payload)
+
+    def written(self, name: str) -> None:
+        """The window scissor: a tile in GMEM mode; before that, the driver prepares for sysmem."""
+        found = self.render_pass
+        if found is not None and not self.is_drivers:
+            return
+        if self._mode == _BYPASS and found is None:
+            found = self.open_render("sysmem")
+            self.open_direct(found, self.walk.packet_place, "sysmem")
+        elif self._mode == _GMEM and found is not None:
+            self._bin_data = self._override = None
+            self.open_tile(found, self.walk.packet_place)
+
+    def finish(self, found: Pass) -> None:
+        """And where LRZ was switched off."""
+        super().finish(found)
+        follow_lrz(found)
+
+    # -- packets ------------------------------------------------------------------------------
+
+    def _render_mode(self, payload: Payload) -> None:
+        found = self.render_pass
+        if found is not None and not self.is_drivers:
+            return
+        mode = payload[0] & _MODE_MASK
+        if mode == _BYPASS:
+            self.end()
+            self._cleared_lrz = None
+        elif mode == _BINNING:
+            self.open_binning(self.open_render("gmem"), self.walk.packet_place)
+        elif mode == _GMEM and (found is None or found.tiles or found.direct):
+            self.open_render("gmem")
+        if mode in (_BYPASS, _BINNING, _GMEM):
+            self._mode = mode
+
+    def _visibility_override(self, payload: Payload) -> None:
+        self._override = bool(payload[0] & 1)
+
+    def _set_bin_data5(self, payload: Payload) -> None:
+        pipe_tiles, slot, stream, sizes, *_ = payload.read(SET_BIN_DATA5)
+        self._bin_data = pipe_tiles, slot, stream, sizes
+
+    # -- registers of a run -------------------------------------------------------------------
+
+    def settle_run(self, found: Pass, run: Run) -> None:
+        """Sizes, tile, pipes."""
+        scissor = self.rectangle(f"{_WINDOW_SCISSOR}_TL", f"{_WINDOW_SCISSOR}_BR")
+        self._find_lrz(found)
+        if found.mode == "gmem":
+            width = self.registers.field("RB_CNTL", "WIDTH")
+            height = self.registers.field("RB_CNTL", "HEIGHT")
+            found.bin_size = Size(width, height) if width and height else found.bin_size
+        elif found.mode == "sysmem" and _is_framebuffer(scissor):
+            found.framebuffer = scissor.size
+        if run is not found.binning:
+            found.samples = samples(self.registers)
+        else:
+            found.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
+            found.visibility = VisibilityStreams(
+                draw_limit=self.registers.value("VSC_PIPE_DATA_LENGTH[0].REG"),
+                sizes=self.registers.address("VSC_SIZE_ADDRESS"),
+            )
+        if isinstance(run, Tile):
+            run.rectangle = scissor
+            run.window_offset = self.point("RB_WINDOW_OFFSET")
+            run.visibility_override = self._override
+            if self._bin_data is not None and found.hardware_binning:
+                run.pipe_tiles, run.slot, stream, sizes = self._bin_data
+                run.streams = stream, sizes, None
+
+    def _find_lrz(self, found: Pass) -> None:
+        address = self.registers.address("GRAS_LRZ_BUFFER_BASE")
+        if found.lrz is None and address:
+            found.lrz = Lrz(address, cleared=address == self._cleared_lrz)
+
+    # -- actions ------------------------------------------------------------------------------
+
+    def draw(self, action: Action) -> None:
+        """And its use of LRZ."""
+        super().draw(action)
+        field = self.registers.field
+        enabled = field("GRAS_LRZ_CNTL", "ENABLE")
+        if enabled is not None and action.executed is not False:
+            action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
+
+    def rectangle_draw(self, action: Action) -> None:
+        """The driver's blitter clears with it."""
+        operation = Operation("clear", None, "rectangle draw", action)
+        if action.executed is not False:
+            depth = self.registers.flag("RB_DEPTH_CNTL", "Z_WRITE_ENABLE")
+            stencil = self.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
+            names = written_components(self.targets(), depth, stencil)
+            operation.attachment = "+".join(names) or None
+        self.clear_by_rectangle(action, operation)
+
+    def blit_event(self, action: Action) -> None:
+        """A BLIT event: a clear by RB_CLEAR_CNTL; else from memory in bypass mode, else to it."""
+        registers = self.registers
+        is_clear = registers.flag("RB_CLEAR_CNTL", "FAST_CLEAR")
+        if self.run is None:
+            if is_clear:
+                # before the pass: of the LRZ buffer, which is bound as if it were a colour buffer
+                self._cleared_lrz = registers.address("RB_MRT[0].BASE")
+            self.set_aside(action, "clear" if is_clear else "copy")
+            return
+        self.settle()
+        operation = Operation("store", None, "BLIT event", action)
+        buffer = registers.field("RB_BLIT_CNTL", "BUF")
+        operation.scissor = self.rectangle("RB_RESOLVE_CNTL_1", "RB_RESOLVE_CNTL_2")
+        if is_clear:
+            operation.kind = "clear"
+            operation.attachment = _buffer_name(buffer, registers.field("RB_CLEAR_CNTL", "MASK"))
+            dwords = 4 if buffer is not None and buffer < _BLIT_DEPTH_STENCIL else 1
+            operation.clear_value = self._clear_value(dwords)
+        elif registers.flag("RB_CNTL", "BYPASS"):
+            operation.kind = "load"
+            operation.gmem = registers.address("RB_BLIT_DST")
+            operation.address = registers.address("RB_MRT[0].BASE")
+            operation.tiling = registers.enum("RB_MRT[0].BUF_INFO", "COLOR_TILE_MODE")
+            operation.pitch = registers.field("RB_MRT[0].PITCH")
+        else:
+            operation.attachment = _buffer_name(buffer, None)
+            operation.address = registers.address("RB_BLIT_DST")
+            is_tiled = registers.flag("RB_RESOLVE_CNTL_3", "TILED")
+            operation.tiling = "tiled" if is_tiled else "linear"
+            operation.pitch = registers.field("RB_BLIT_DST_PITCH")
+            operation.resolves = registers.flag("RB_CLEAR_CNTL", "MSAA_RESOLVE")
+        self.add_operation(operation)
+
+    def _clear_value(self, dwords: int) -> tuple[int, ...] | None:
+        values = [self.registers.value(f"RB_CLEAR_COLOR_DW{number}") for number in range(dwords)]
+        known = tuple(value for value in values if value is not None)
+        return known if len(known) == len(values) else None
+
+
+def _is_framebuffer(scissor: Rectangle | None) -> TypeGuard[Rectangle]:
+    """A batch without a framebuffer has a scissor of size 0, less 1."""
+    return scissor is not None and max(scissor.right, scissor.bottom) <= _LARGEST
+
+
+def _buffer_name(buffer: int | None, mask: int | None) -> str | None:
+    """``mask``: of a clear, which components."""
+    if buffer is None or buffer > _BLIT_STENCIL:
+        return None
+    if buffer == _BLIT_STENCIL:
+        return "stencil"
+    if buffer < _BLIT_DEPTH_STENCIL:
+        return f"color {buffer}"
+    bits = ((_CLEARS_DEPTH, "depth"), (_CLEARS_STENCIL, "stencil"))
+    return "+".join(name for bit, name in bits if mask and mask & bit) or "depth"

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: MIT
+"""Passes of a6xx and a7xx: CP_SET_MARKER tells the modes, window offset and scissor the tiles.
+
+Facts: turnip and freedreno of Mesa 25.0.7. What vendors' drivers do is followed as far as they use
+the same markers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.actions import RECTANGLES, LrzUse
+from cffpy.analysis.passes.a6xx_operations import blit, name_attachments, rectangle, resolve
+from cffpy.analysis.passes.a6xx_whole import count_layers, finish_gmem
+from cffpy.analysis.passes.bin_mask import merged_slots
+from cffpy.analysis.passes.lrz import follow_lrz
+from cffpy.analysis.passes.model import Lrz, Pass, Rectangle, Size, Tile, VisibilityStreams
+from cffpy.analysis.passes.streams import pipe_memory, stream_draw
+from cffpy.analysis.passes.tracker import Tracker
+from cffpy.pm4.layouts import PSEUDO_REGISTER, SET_BIN_DATA5
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.walk import Walk
+    from cffpy.capture.load import Submit
+    from cffpy.cp.sink import Payload
+
+#: Bits 3:0 of CP_SET_MARKER; names differ between editions.
+_DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5
+_BIN_RESOLVE, _BIN_RENDER_END, _COMPUTE, _BLIT_2D = 6, 7, 8, 12
+
+#: With this bit a marker says something else.
+_MARKER_IS_OTHER = 0x100
+
+_PIPES = 32
+_BYTES_BEHIND_LIMIT = 64
+
+#: GRAS_LRZ_DEPTH_VIEW of a view that fits no buffer: turnip's way to switch LRZ off.
+_IMPOSSIBLE_VIEW = ("BASE_LAYER", "LAYER_COUNT", "BASE_MIP_LEVEL")
+_PSEUDO_STREAMS = {
+    "DRAW_STRM_ADDRESS": "draw",
+    "DRAW_STRM_SIZE_ADDRESS": "sizes",
+    "PRIM_STRM_ADDRESS": "primitive",
+}
+
+
+class A6xxTracker(Tracker):
+    """Recognises passes by markers."""
+
+    def __init__(self, walk: Walk) -> None:
+        super().__init__(walk)
+        #: The current run's registers have been read.
+        self._settled = True
+        #: The tile's draws are over; its stores follow, or the next tile.
+        self._draws_ended = False
+        #: Behind the last tile came what drivers do between passes.
+        self._may_be_over = False
+        self._called = False
+        #: Index of the pass that the last draw was in.
+        self._drawn_in: int | None = None
+        self._offsets: set[tuple[int, int]] = set()
+        self._bin_data: tuple[int, int, int | None, int | None, int | None] | None = None
+        self._merged: tuple[int, ...] = ()
+        self._override: bool | None = None
+        #: Only the GPU knows whether the tile uses the streams.
+        self._streams_are_open = False
+        self._stream_bases: dict[str, int] = {}
+        self._lrz: Lrz | None = None
+        self._handlers = {
+            "CP_SET_MARKER": self._marker,
+            "CP_SKIP_IB2_ENABLE_GLOBAL": self._skip_ib2_global,
+            "CP_SET_VISIBILITY_OVERRIDE": self._visibility_override,
+            "CP_SET_BIN_DATA5": self._bin_data5,
+            "CP_SET_BIN_DATA5_OFFSET": self._bin_data5_offset,
+            "CP_SET_PSEUDO_REG": self._pseudo_registers,
+        }
+
+    # -- what comes by ------------------------------------------------------------------------
+
+    def stream_begins(self, submit: Submit, is_new_submit: bool) -> None:
+        """Passes run on over streams, but not over submits; groups end with their stream."""
+        in_group = self.current is not None and self.current.kind != "render"
+        if is_new_submit or in_group or self._may_be_over:
+            self.end()
+
+    def packet(self, name: str, payload: Payload) -> None:
+        """Heed the packets that mark something."""
+        handler = self._handlers.get(name)
+        if handler is not None:
+            handler(payload)
+
+    def event(self, name: str | None) -> None:
+        """LRZ_FLUSH behind a tile: drivers' passes end so."""
+        if name == "LRZ_FLUSH" and self._draws_ended and self.level <= self.base_level:
+            self._may_be_over = True
+
+    def nested_begins(self) -> None:
+        """The first IB of a run: by now the driver has set its registers."""
+        self._settle()
+        self._called = True
+
+    def act(self, action: Action) -> None:
+        """Sort an action into what is open."""
+        if action.kind == "lrz clear":
+            self._lrz_clear(action)
+            return
+        self._settle()
+        if action.kind == "dispatch":
+            if self.current is None or self.current.kind != "render" or not self._in_draws():
+                self.group("compute", action)
+            else:
+                self.add_draw(action)
+            return
+        self._note_stream_draw(action)
+        if self.current is None or self.current.kind != "render":
+            self.group("transfer", action)
+        elif action.kind == "resolve":
+            self.add_operation(resolve(self, action))
+        elif action.kind == "blit":
+            self.add_operation(blit(self, action))
+        elif action.label == RECTANGLES:
+            self.add_operation(rectangle(self, action, self._draws_ended))
+        else:
+            self._draw(action)
+
+    def end(self) -> None:
+        """Read the registers of a run in which nothing was drawn, then close the pass."""
+        self._settle()
+        super().end()
+
+    def finish(self, found: Pass) -> None:
+        """Framebuffer, grid, LRZ, the attachments that operations are about."""
+        if found.kind != "render":
+            return
+        name_attachments(found)
+        if found.mode == "gmem":
+            finish_gmem(found)
+        found.layers = count_layers(found)
+        follow_lrz(found)
+
+    # -- markers ------------------------------------------------------------------------------
+
+    def _marker(self, payload: Payload) -> None:
+        marker = payload[0] & 0xF
+        if payload[0] & _MARKER_IS_OTHER or not marker:
+            return
+        if marker == _DIRECT_RENDER:
+            self._begin_sysmem()
+        elif marker == _BIN_VISIBILITY:
+            self._begin_gmem(with_binning=True)
+        elif marker == _BIN_RENDER_START:
+            self._begin_tile()
+        elif marker in (_BIN_END_OF_DRAWS, _BIN_RESOLVE, _BIN_RENDER_END):
+            self._settle()
+            self._draws_ended = True
+        elif marker in (_COMPUTE, _BLIT_2D) and self.level <= self.base_level:
+            in_tile = self.current is not None and self.current.mode == "gmem"
+            if not in_tile or marker == _COMPUTE or self._may_be_over:
+                self.end()
+
+    def _begin_sysmem(self) -> None:
+        place = self.walk.packet_place
+        found = self.begin("render", place, "sysmem")
+        self._take_lrz(found)
+        self.begin_direct(found, place)
+        self._unsettle()
+
+    def _begin_gmem(self, with_binning: bool) -> Pass:
+        place = self.walk.packet_place
+        found = self.begin("render", place, "gmem")
+        self._take_lrz(found)
+        self._offsets.clear()
+        if with_binning:
+            found.hardware_binning = True
+            self.begin_direct(found, place)
+            found.binning, found.direct = found.direct, None
+        self._unsettle()
+        return found
+
+    def _begin_tile(self) -> None:
+        self._settle()
+        found = self.current
+        if found is None or found.mode != "gmem" or (self._may_be_over and found.tiles):
+            found = self._begin_gmem(with_binning=False)
+        self.begin_tile(found, self.walk.packet_place)
+        self._bin_data = None
+        self._streams_are_open = False
+        self._unsettle()
+
+    def _unsettle(self) -> None:
+        self._settled = self._draws_ended = self._may_be_over = self._called = False
+
+    def _in_draws(self) -> bool:
+        return self.level > self.base_level
+
+    # -- registers of a run -------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Read what the driver has set for the run that begins."""
+        found, run = self.current, self.run
+        if self._settled or found is None or run is None:
+            return
+        self._settled = True
+        if isinstance(run, Tile):
+            self._settle_tile(found, run)
+        else:
+            scissor = self._window_scissor()
+            if scissor is not None:
+                found.framebuffer = scissor.size
+        if run is found.binning:
+            self._settle_binning(found)
+
+    def _window_scissor(self) -> Rectangle | None:
+        return self.rectangle("GRAS_SC_WINDOW_SCISSOR_TL", "GRAS_SC_WINDOW_SCISSOR_BR")
+
+    def _bin_size(self) -> Size | None:
+        width = self.registers.field("RB_BIN_CONTROL", "BINW")
+        height = self.registers.field("RB_BIN_CONTROL", "BINH")
+        return Size(width, height) if width and height else None
+
+    def _settle_binning(self, found: Pass) -> None:
+        field, address = self.registers.field, self.registers.address
+        found.bin_size = self._bin_size()
+        columns, rows = field("VSC_BIN_COUNT", "NX"), field("VSC_BIN_COUNT", "NY")
+        found.grid = Size(columns, rows) if columns and rows else None
+        found.pipes = self.pipes("VSC_PIPE_CONFIG[{}].REG", _PIPES)
+        bases = self._stream_bases
+        draw_pitch = field("VSC_DRAW_STRM_PITCH")
+        primitive_pitch = field("VSC_PRIM_STRM_PITCH")
+        found.visibility = VisibilityStreams(
+            bases.get("draw") or address("VSC_DRAW_STRM_ADDRESS"),
+            draw_pitch,
+            field("VSC_DRAW_STRM_LIMIT"),
+            bases.get("primitive") or address("VSC_PRIM_STRM_ADDRESS"),
+            primitive_pitch,
+            field("VSC_PRIM_STRM_LIMIT"),
+            bases.get("sizes") or address("VSC_DRAW_STRM_SIZE_ADDRESS"),
+        )
+        # behind the submit its buffers are dropped
+        found.stream_memory = pipe_memory(self.walk.machine.image, found.visibility, found.pipes)
+
+    def _settle_tile(self, found: Pass, tile: Tile) -> None:
+        offset, size = self.point("RB_WINDOW_OFFSET"), self._bin_size()
+        repeats = offset is not None and offset in self._offsets
+        if repeats or (found.bin_size is not None and size != found.bin_size):
+            # the walk over a pass's tiles visits each once: these are another pass's
+            found.tiles.pop()
+            self.run = None
+            found = self.begin("render", tile.place, "gmem")
+            self._take_lrz(found)
+            self._offsets.clear()
+            tile.number = 0
+            found.tiles.append(tile)
+            self.run = tile
+        found.bin_size = size
+        tile.window_offset = offset
+        tile.rectangle = self._window_scissor()
+        tile.visibility_override = self._override
+        if offset is not None:
+            self._offsets.add(offset)
+        if offset is not None and size is not None:
+            column, row = offset[0] // size.width, offset[1] // size.height
+            tile.pipe = next((pipe.number for pipe in found.pipes if pipe.holds(column, row)), None)
+        if self._bin_data is not None and found.hardware_binning:
+            tile.pipe_tiles, tile.slot, *addresses = self._bin_data
+            tile.merged_slots = self._merged
+            tile.streams = addresses[0], addresses[1], addresses[2]
+
+    # -- other packets ------------------------------------------------------------------------
+
+    def _skip_ib2_global(self, payload: Payload) -> None:
+        """Turnip and gallium end a sysmem pass with it, behind the IBs of the draws."""
+        found = self.current
+        if (
+            found is not None
+            and found.mode == "sysmem"
+            and self._called
+            and self.level <= self.base_level
+        ):
+            self.end()
+
+    def _visibility_override(self, payload: Payload) -> None:
+        # older gallium chooses by a predicate whether a tile uses the streams or ignores them
+        self._override = None if self._streams_are_open else bool(payload[0] & 1)
+        if isinstance(self.run, Tile) and not self._draws_ended:
+            self.run.visibility_override = self._override
+
+    def _bin_data5(self, payload: Payload) -> None:
+        size, slot, *_ = payload.read(SET_BIN_DATA5)
+        self._merged, payload = merged_slots(payload, self.walk.generation)
+        _, _, draw, sizes, primitive = payload.read(SET_BIN_DATA5)
+        self._bin_data = size, slot, draw, sizes, primitive
+        self._streams_are_open = self.walk.condition is not None
+
+    def _bin_data5_offset(self, payload: Payload) -> None:
+        found = self.current
+        streams = None if found is None else found.visibility
+        bases = (
+            (None, None, None)
+            if streams is None
+            else (streams.draw, streams.sizes, streams.primitive)
+        )
+        word = payload[0]
+        self._merged, payload = merged_slots(payload, self.walk.generation)
+        addresses = [
+            None if base is None else base + payload[position]
+            for position, base in enumerate(bases, 1)
+        ]
+        self._bin_data = word >> 16 & 0x3F, word >> 22 & 0x1F, *addresses  # type: ignore[assignment]
+
+    def _pseudo_registers(self, payload: Payload) -> None:
+        for position in range(0, payload.captured, PSEUDO_REGISTER.dwords):
+            number, address = payload.read(PSEUDO_REGISTER, position)
+            name = _PSEUDO_STREAMS.get(self.walk.machine.enum_name("pseudo_reg", number) or "")
+            if name is not None:
+                self._stream_bases[name] = address
+
+    # -- draws and LRZ ------------------------------------------------------------------------
+
+    def _draw(self, action: Action) -> None:
+        self.add_draw(action)
+        self._drawn_in = action.pass_index
+        field = self.registers.field
+        enabled = field("GRAS_LRZ_CNTL", "ENABLE")
+        if enabled is not None and action.executed is not False:
+            action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
+        found = self.current
+        assert found is not None
+        if found.samples is None and action.targets:
+            found.samples = action.targets[0].samples
+        if self.registers.flag("PC_MULTIVIEW_CNTL", "ENABLE"):
+            found.views = self.registers.field("PC_MULTIVIEW_CNTL", "VIEWS")
+
+    def _note_stream_draw(self, action: Action) -> None:
+        """Of a binning run: what the visibility streams will have of the draw."""
+        found = self.current
+        if found is not None and found.binning is not None and self.run is found.binning:
+            has_views = self.registers.flag("PC_MULTIVIEW_CNTL", "ENABLE")
+            draw = stream_draw(self.registers, action, has_views)
+            if draw is not None:
+                found.stream_draws.append(draw)
+
+    def _lrz_clear(self, action: Action) -> None:
+        if action.executed is False:
+            return
+        field = self.registers.field
+        impossible = all(
+            field("GRAS_LRZ_DEPTH_VIEW", name) == self._most("GRAS_LRZ_DEPTH_VIEW", name)
+            for name in _IMPOSSIBLE_VIEW
+        )
+        lrz = Lrz(self.registers.address("GRAS_LRZ_BUFFER_BASE"), not impossible, impossible)
+        found = self.current
+        if found is not None and found.kind == "render" and found.index != self._drawn_in:
+            found.lrz = lrz
+        else:
+            self._lrz = lrz
+
+    def _most(self, name: str, field: str) -> int:
+        """The largest number that a field can hold."""
+        return self.registers.field_mask(name, field)
+
+    def _take_lrz(self, found: Pass) -> None:
+        address = self.registers.address("GRAS_LRZ_BUFFER_BASE")
+        found.lrz = self._lrz or (Lrz(address) if address else None)
+        self._lrz = None

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Loads, clears and stores of a6xx and a7xx: BLIT events, CP_BLIT, rectangle draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.passes.model import Operation, OperationKind, Rectangle
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.passes.tracker import Tracker
+
+#: RB_BLIT_INFO.TYPE. gallium stores separate stencil as store-and-clear.
+_TYPES: tuple[OperationKind, ...] = ("store", "store", "clear", "load")
+
+_DEPTH, _STENCIL = 1, 2
+
+_COLOURS = 8
+_MAX_VIEWS = 32
+
+#: Registers of a rectangle, inclusive; signed numbers of 17 bits.
+_SOURCE_SIDES = ("TL_X", "TL_Y", "BR_X", "BR_Y")
+_SOURCE_SIGN = 1 << 16
+
+#: No buffer lies below: such a source address of a blit is GMEM's.
+_GMEM_END = 0x1000000
+
+
+def resolve(tracker: Tracker, action: Action) -> Operation:
+    """A BLIT event. ``attachment`` is settled when the pass is over."""
+    registers = tracker.registers
+    field = registers.field
+    kind_number = field("RB_BLIT_INFO", "TYPE")
+    kind = "unknown" if kind_number is None else _TYPES[kind_number]
+    operation = Operation(kind, None, "BLIT event", action)
+    gmem = field("RB_BLIT_BASE_GMEM")
+    operation.gmem = gmem
+    if registers.flag("RB_BLIT_INFO", "DEPTH"):
+        mask = field("RB_BLIT_INFO", "CLEAR_MASK") or 0
+        if kind != "clear" or not mask:
+            operation.attachment = "depth"
+        else:
+            names = [name for bit, name in ((_DEPTH, "depth"), (_STENCIL, "stencil")) if mask & bit]
+            operation.attachment = "+".join(names) or "depth"
+    operation.scissor = tracker.rectangle("RB_BLIT_SCISSOR_TL", "RB_BLIT_SCISSOR_BR")
+    if kind == "clear":
+        operation.clear_value = _dwords(tracker, "RB_BLIT_CLEAR_COLOR_DW{}")
+        operation.colour = _colour_at(tracker, gmem, None)
+        return operation
+    operation.colour = _colour_at(tracker, gmem, registers.address("RB_BLIT_DST"))
+    operation.address = registers.address("RB_BLIT_DST")
+    operation.format = registers.enum("RB_BLIT_DST_INFO", "COLOR_FORMAT")
+    operation.tiling = registers.enum("RB_BLIT_DST_INFO", "TILE_MODE")
+    stored = field("RB_BLIT_DST_INFO", "SAMPLES")
+    drawn = field("RB_DEST_MSAA_CNTL", "SAMPLES")
+    operation.resolves = kind == "store" and bool(drawn) and stored == 0
+    found = tracker.current
+    if found is not None and found.samples is None and kind == "store" and drawn is not None:
+        # of a pass without draws
+        found.samples = 1 << drawn
+    return operation
+
+
+def _colour_at(tracker: Tracker, gmem: int | None, address: int | None) -> str | None:
+    """The colour buffer that registers put at a GMEM offset, if it is the only one."""
+    found = []
+    for index in range(_COLOURS):
+        target = f"RB_MRT[{index}]"
+        base = tracker.registers.address(f"{target}.BASE")
+        if gmem is None or not base or tracker.registers.field(f"{target}.BASE_GMEM") != gmem:
+            continue
+        if address is None or address == base:
+            found.append(f"color {index}")
+    return found[0] if len(found) == 1 else None
+
+
+def blit(tracker: Tracker, action: Action) -> Operation:
+    """CP_BLIT within a pass: a clear, a store from GMEM, or a resolve or copy in memory."""
+    registers = tracker.registers
+    operation = Operation("copy", None, "CP_BLIT", action)
+    operation.address = registers.address("RB_2D_DST")
+    operation.format = registers.enum("RB_2D_DST_INFO", "COLOR_FORMAT")
+    operation.tiling = registers.enum("RB_2D_DST_INFO", "TILE_MODE")
+    operation.scissor = tracker.rectangle("GRAS_2D_DST_TL", "GRAS_2D_DST_BR")
+    if registers.flag("RB_2D_BLIT_CNTL", "SOLID_COLOR"):
+        operation.kind = "clear"
+        operation.clear_value = _dwords(tracker, "RB_2D_SRC_SOLID_C{}") or _dwords(
+            tracker, "RB_2D_SRC_SOLID_DW{}"
+        )
+        return operation
+    operation.source_rectangle = _source_rectangle(tracker)
+    source = registers.address("SP_PS_2D_SRC")
+    information = "SP_PS_2D_SRC_INFO"
+    operation.source = source
+    if source is not None and source < _GMEM_END:
+        operation.kind = "store"
+        operation.gmem = source
+    operation.resolves = bool(registers.field(information, "SAMPLES")) and not registers.field(
+        "RB_2D_DST_INFO", "SAMPLES"
+    )
+    return operation
+
+
+def _source_rectangle(tracker: Tracker) -> Rectangle | None:
+    sides = [tracker.registers.field(f"GRAS_2D_SRC_{side}") for side in _SOURCE_SIDES]
+    left, top, right, bottom = (
+        None if side is None else (side ^ _SOURCE_SIGN) - _SOURCE_SIGN for side in sides
+    )
+    if left is None or top is None or right is None or bottom is None:
+        return None
+    return Rectangle(left, top, right + 1, bottom + 1)
+
+
+def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
+    """A driver's rectangle draw: behind the draws a store, else a clear, or a load by texture."""
+    if draws_ended:
+        kind: OperationKind = "store"
+    else:
+        registers = tracker.registers
+        name = registers.first("SP_FS_CONFIG", "SP_PS_CONFIG")
+        textures = registers.field(name, "NTEX") if name else None
+        kind = "unknown" if textures is None else "load" if textures else "clear"
+    operation = Operation(kind, None, "rectangle draw", action)
+    if action.executed is not False:
+        targets = tracker.targets()
+        if len(targets) == 1:
+            operation.attachment = targets[0].name
+            operation.address = targets[0].address
+            operation.format = targets[0].format
+        elif kind == "clear":
+            operation.attachment = "+".join(target.name for target in targets) or None
+    return operation
+
+
+def name_attachments(found: Pass) -> None:
+    """Tell which attachments the pass's operations are about, by GMEM offset or address."""
+    for run in found.runs:
+        for operation in run.operations:
+            if operation.attachment in (None, "depth"):
+                target = _target(operation, found.attachments)
+                if target is None and (found.views or 1) > 1:
+                    target = _of_view(operation, found.attachments)
+                if target is None:
+                    operation.attachment = operation.attachment or operation.colour
+                else:
+                    operation.attachment = target.name
+                    if operation.format is None:
+                        operation.format = target.format
+            if operation.kind == "copy" and operation.attachment is not None:
+                operation.kind = "store"
+
+
+def _target(operation: Operation, attachments: list[Attachment]) -> Attachment | None:
+    for attachment in attachments:
+        if operation.how == "BLIT event":
+            if operation.gmem is not None and attachment.gmem == operation.gmem:
+                return attachment
+        elif operation.how == "CP_BLIT":
+            same_memory = attachment.address is not None and attachment.address in (
+                operation.source if operation.kind == "copy" else operation.address,
+            )
+            if same_memory:
+                return attachment
+    return None
+
+
+def _of_view(operation: Operation, attachments: list[Attachment]) -> Attachment | None:
+    """The attachment of which another view than the first is meant, by address, else in GMEM.
+
+    In GMEM, views of an attachment lie behind one another, before the next attachment.
+    """
+    for attachment in attachments:
+        base, pitch = attachment.address, attachment.layer_pitch
+        if operation.address is not None and base is not None and pitch:
+            offset = operation.address - base
+            if 0 < offset < pitch * _MAX_VIEWS and not offset % pitch:
+                return attachment
+    if operation.how != "BLIT event" or operation.address is not None or operation.gmem is None:
+        return None
+    below = [a for a in attachments if a.gmem is not None and a.gmem < operation.gmem]
+    return max(below, key=lambda attachment: attachment.gmem or 0, default=None)
+
+
+def _dwords(tracker: Tracker, name: str) -> tuple[int, ...] | None:
+    values = [tracker.registers.value(name.format(number)) for number in range(4)]
+    known = tuple(value for value in values if value is not None)
+    return known if len(known) == len(values) else None

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+"""BatchTracker: the base of the trackers of a2xx to a5xx, where nothing but registers tells much.
+
+gallium freedreno is the driver that their facts come from (Mesa 25.0.7): a batch has at most one
+render pass, and begins with a command stream; a long one goes on in the next. The driver's own
+commands stand in the stream; it calls IBs with the program's draws, once for a binning run and once
+for each tile.
+
+Which draws are the program's: all but the driver's rectangles (RECTLIST, which no API offers) and
+its workarounds. A rectangle among the program's draws clears; it is an operation, though gallium
+counts those of its blitter as draws (a3xx to a5xx).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.actions import RECTANGLES
+from cffpy.analysis.attachments import bound_buffers
+from cffpy.analysis.passes.batch_summary import summarise
+from cffpy.analysis.passes.model import Operation, Run, Tile
+from cffpy.analysis.passes.tracker import Tracker
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.passes.model import Mode, Pass
+    from cffpy.analysis.place import Place
+    from cffpy.analysis.walk import Walk
+    from cffpy.capture.load import Submit
+
+#: Role of draws that only work around what hardware does wrong.
+WORKAROUND = "workaround"
+
+
+class BatchTracker(Tracker):
+    """Opens and closes passes and runs; the generations say when, and read their registers."""
+
+    def __init__(self, walk: Walk) -> None:
+        super().__init__(walk)
+        #: What came before the first run of a pass.
+        self._early: list[Action] = []
+        #: The current run's registers have been read.
+        self._settled = True
+        #: IBs were called in the current run.
+        self.called = False
+        #: What the registers bind in the current pass, with GMEM offsets where it is in GMEM mode.
+        self.buffers: tuple[Attachment, ...] = ()
+
+    # -- for the generations ------------------------------------------------------------------
+
+    def settle_run(self, found: Pass, run: Run) -> None:
+        """Read what the driver has set for a run, before its first IB or action."""
+
+    def run_begins(self, found: Pass) -> None:
+        """An IB is about to begin in the pass, at the driver's level: begin a run if need be."""
+
+    def rectangle_draw(self, action: Action) -> None:
+        """A rectangle draw."""
+
+    def blit_event(self, action: Action) -> None:
+        """A BLIT event."""
+
+    def is_workaround(self, action: Action) -> bool:
+        """Whether a draw, no rectangle, draws nothing."""
+        return action.vertices == 0
+
+    # -- what comes by ------------------------------------------------------------------------
+
+    def stream_begins(self, submit: Submit, is_new_submit: bool) -> None:
+        """What begins the next batch ends a pass; groups end with their stream."""
+        if is_new_submit or self.render_pass is None:
+            self.end()
+
+    def nested_begins(self) -> None:
+        """The driver calls an IB: by now it has set its registers."""
+        found = self.render_pass
+        if found is not None and self.is_drivers:
+            self.run_begins(found)
+            self.settle()
+            self.called = True
+
+    def act(self, action: Action) -> None:
+        """Sort an action into what is open."""
+        if action.kind == "dispatch":
+            self._dispatch(action)
+        elif action.kind == "resolve":
+            self.blit_event(action)
+        elif action.kind == "blit":
+            self._blit(action)
+        elif action.label == RECTANGLES:
+            self.rectangle_draw(action)
+        elif self.is_workaround(action):
+            self.set_aside(action, WORKAROUND)
+        else:
+            self.draw(action)
+
+    def end(self) -> None:
+        """Close the pass. What came before its first run, and none came: a group."""
+        self.settle()
+        early, self._early = self._early, []
+        if early and self.render_pass is None:
+            for action in early:
+                self.group("transfer", action)
+        elif early:
+            self.ensure_run(early[0].place)
+            self._absorb(early)
+        super().end()
+
+    def finish(self, found: Pass) -> None:
+        """What needs the whole of a pass."""
+        if found.kind == "render":
+            summarise(found, self.buffers)
+
+    # -- opening ------------------------------------------------------------------------------
+
+    @property
+    def render_pass(self) -> Pass | None:
+        """The pass that is open, if it is no group."""
+        found = self.current
+        return found if found is not None and found.kind == "render" else None
+
+    @property
+    def is_drivers(self) -> bool:
+        """Whether the driver's commands run now, and none of the IBs that it calls."""
+        return self.level <= self.base_level
+
+    def open_render(self, mode: Mode | None = None) -> Pass:
+        """A render pass begins; what came before it in the stream is its own."""
+        early, self._early = self._early, []
+        found = self.begin("render", self.walk.packet_place, mode)
+        self._early = early
+        self.buffers = ()
+        return found
+
+    def open_binning(self, found: Pass, place: Place) -> None:
+        """The binning run begins."""
+        found.mode = "gmem"
+        found.hardware_binning = True
+        self.run = found.binning = Run(place)
+        self._run_opened()
+
+    def open_direct(self, found: Pass, place: Place, mode: Mode | None) -> None:
+        """All of the pass is one run."""
+        found.mode = mode
+        self.begin_direct(found, place)
+        self._run_opened()
+
+    def open_tile(self, found: Pass, place: Place) -> Tile:
+        """The next tile begins."""
+        self.settle()
+        found.mode = "gmem"
+        tile = self.begin_tile(found, place)
+        self._run_opened()
+        return tile
+
+    def ensure_run(self, place: Place) -> Run:
+        """The current run; where nothing told of one, all of the pass is one."""
+        found = self.render_pass
+        if found is None:
+            found = self.open_render()
+        if self.run is None:
+            found.unknown.append("mode: no tile and no other run begins in it")
+            self.open_direct(found, place, None)
+        assert self.run is not None
+        return self.run
+
+    def settle(self) -> None:
+        """Have the registers of the current run read, once."""
+        found, run = self.render_pass, self.run
+        if self._settled or found is None or run is None:
+            return
+        self._settled = True
+        self.settle_run(found, run)
+        if not self.buffers and run is not found.binning:
+            self.buffers = self.bind_buffers()
+
+    def bind_buffers(self) -> tuple[Attachment, ...]:
+        """What the registers bind now."""
+        return bound_buffers(self.registers, self.walk.generation)
+
+    def _run_opened(self) -> None:
+        self._settled = self.called = False
+        early, self._early = self._early, []
+        self._absorb(early)
+
+    # -- actions ------------------------------------------------------------------------------
+
+    def draw(self, action: Action) -> None:
+        """A draw of the program."""
+        self.ensure_run(action.place)
+        self.settle()
+        self.add_draw(action)
+        found = self.current
+        assert found is not None
+        if found.samples is None and action.targets and self.run is not found.binning:
+            found.samples = action.targets[0].samples
+
+    def set_aside(self, action: Action, role: str) -> None:
+        """The driver's, but no load, clear or store of an attachment."""
+        action.role = role
+        found = self.current
+        stream = action.place.submit.number
+        if self.run is None or found is None or found.streams[-1] != stream:
+            # in a new stream it may be the next batch's
+            self._early.append(action)
+        else:
+            self._absorb([action])
+
+    def clear_by_rectangle(self, action: Action, operation: Operation) -> None:
+        """A rectangle among the program's draws. In the binning run it clears nothing."""
+        self.ensure_run(action.place)
+        self.settle()
+        found = self.current
+        assert found is not None
+        if self.run is found.binning:
+            self.set_aside(action, "clear")
+        else:
+            if action.executed is not False:
+                action.targets = self.targets()
+            self.add_operation(operation)
+
+    def _absorb(self, actions: list[Action]) -> None:
+        found, run = self.current, self.run
+        for action in actions:
+            assert found is not None
+            assert run is not None
+            self._place_in_run(action, found, run)
+            run.draws.append(action)
+            self.has_drawn = True
+
+    def _dispatch(self, action: Action) -> None:
+        found = self.render_pass
+        is_empty = found is not None and not self.has_drawn and not self.has_operated
+        if found is not None and not is_empty and found.streams[-1] != action.place.submit.number:
+            self.end()
+            found = None
+        if found is not None and is_empty:
+            # the driver prepares for rendering in batches of dispatches, too
+            self.passes.pop()
+            self.current = self.run = None
+            self._settled = True
+            found = None
+        if found is None:
+            self.group("compute", action)
+        else:
+            self.add_draw(action)
+
+    def _blit(self, action: Action) -> None:
+        """CP_BLIT. Within a pass nothing tells what it is for."""
+        if self.render_pass is None:
+            self.group("transfer", action)
+            return
+        registers = self.registers
+        operation = Operation("copy", None, "CP_BLIT", action)
+        operation.address = registers.address("RB_2D_DST")
+        operation.source = registers.address("RB_2D_SRC")
+        operation.format = registers.enum("RB_2D_DST_INFO", "COLOR_FORMAT")
+        operation.tiling = registers.enum("RB_2D_DST_INFO", "TILE_MODE")
+        self.ensure_run(action.place)
+        self.settle()
+        self.add_operation(operation)
+
+
+def written_components(targets: tuple[Attachment, ...], depth: bool, stencil: bool) -> list[str]:
+    """Names of what a draw writes, of its targets; ``depth``, ``stencil``: is each written?"""
+    names = []
+    for target in targets:
+        if target.name.startswith("color"):
+            if target.write_mask:
+                names.append(target.name)
+        elif target.name == "depth":
+            has_stencil = not any(other.name == "stencil" for other in targets)
+            names.extend(["depth"] if depth else [])
+            names.extend(["stencil"] if stencil and has_stencil else [])
+        elif stencil:
+            names.append("stencil")
+    return names

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""What ``find_passes`` finds: passes, their tiles, what is loaded, cleared and stored.
+
+Sizes and rectangles are pixels. None means that the stream does not hold it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.passes.density import Density
+    from cffpy.analysis.passes.streams import PipeMemory, StreamDraw
+    from cffpy.analysis.place import Place
+
+#: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
+PassKind = Literal["render", "compute", "transfer"]
+Mode = Literal["sysmem", "gmem"]
+#: What an operation does to an attachment. "store" also resolves samples where "resolve" is set.
+OperationKind = Literal["load", "clear", "store", "copy", "unknown"]
+
+
+@dataclass(slots=True, frozen=True)
+class Size:
+    """Width and height."""
+
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}"
+
+
+@dataclass(slots=True, frozen=True)
+class Rectangle:
+    """``right`` and ``bottom`` are one past the last pixel."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def size(self) -> Size:
+        """Its width and height; 0 where it is empty."""
+        return Size(max(0, self.right - self.left), max(0, self.bottom - self.top))
+
+    def __str__(self) -> str:
+        return f"{self.left},{self.top}+{self.size}"
+
+
+@dataclass(slots=True)
+class Operation:
+    """A load, clear or store of an attachment, once executed (or not: see its action)."""
+
+    kind: OperationKind
+    #: "color 0", "depth", "stencil", "depth+stencil"; None where the stream does not tell.
+    attachment: str | None
+    #: "BLIT event", "CP_BLIT", "rectangle draw", "fast clear" (of a20x: a rectangle draw, too).
+    how: str
+    action: Action
+    #: In memory: where to, or where a load comes from; the source of a copy.
+    address: int | None = None
+    source: int | None = None
+    #: Offset in GMEM, in bytes; of a CP_BLIT its address.
+    gmem: int | None = None
+    #: The colour buffer that the registers put there when it was executed.
+    colour: str | None = None
+    format: str | None = None
+    tiling: str | None = None
+    #: Bytes a row, in memory.
+    pitch: int | None = None
+    #: Samples are averaged, or one of them is taken.
+    resolves: bool = False
+    #: Dwords of the clear value, as the registers hold them.
+    clear_value: tuple[int, ...] | None = None
+    #: What may be touched; of a CP_BLIT what it fills.
+    scissor: Rectangle | None = None
+    #: What a CP_BLIT reads, where it reads pixels.
+    source_rectangle: Rectangle | None = None
+
+
+@dataclass(slots=True)
+class Run:
+    """One execution of a pass's commands: the binning run, a tile, or all of a sysmem pass."""
+
+    place: Place
+    draws: list[Action] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    #: All commands that it calls were captured and followed.
+    is_whole: bool = True
+
+
+@dataclass(slots=True)
+class Tile(Run):
+    """One tile of a GMEM pass. ``number``: its position in the order of execution."""
+
+    number: int = 0
+    #: Its rectangle as the scissor has it; drivers may let the last column and row stick out.
+    rectangle: Rectangle | None = None
+    window_offset: tuple[int, int] | None = None
+    #: VSC pipe whose stream it uses, its slot in the pipe, and the tiles of the pipe.
+    pipe: int | None = None
+    slot: int | None = None
+    pipe_tiles: int | None = None
+    #: Slots whose visibility it combines, where it covers several bins (a7xx).
+    merged_slots: tuple[int, ...] = ()
+    #: True: the visibility stream is ignored, every draw is executed. None: not known.
+    visibility_override: bool | None = None
+    #: Addresses of the pipe's draw stream, its size, and the primitive streams.
+    streams: tuple[int | None, int | None, int | None] | None = None
+    #: Where the commands of its draws are patched for a fragment density map.
+    density: Density | None = None
+
+
+@dataclass(slots=True, frozen=True)
+class Pipe:
+    """A VSC pipe and its rectangle, in tiles."""
+
+    number: int
+    x: int
+    y: int
+    width: int
+    height: int
+
+    def holds(self, column: int, row: int) -> bool:
+        """Whether the tile is the pipe's."""
+        return self.x <= column < self.x + self.width and self.y <= row < self.y + self.height
+
+
+@dataclass(slots=True)
+class VisibilityStreams:
+    """Where the streams of a pass are; each pipe's part is ``pitch`` bytes behind the last one's.
+
+    ``limit``: bytes that a pipe may write.
+    """
+
+    draw: int | None = None
+    draw_pitch: int | None = None
+    draw_limit: int | None = None
+    primitive: int | None = None
+    primitive_pitch: int | None = None
+    primitive_limit: int | None = None
+    sizes: int | None = None
+
+
+@dataclass(slots=True)
+class Lrz:
+    """Low-resolution depth of a pass. ``off_from``: first program draw without it."""
+
+    address: int | None = None
+    cleared: bool = False
+    #: The driver made the buffer unusable for the whole pass.
+    disabled: bool = False
+    used: bool = False
+    off_from: int | None = None
+
+
+@dataclass(slots=True)
+class Pass:
+    """A pass, or a group of dispatches or copies between passes."""
+
+    index: int
+    kind: PassKind
+    submit: int
+    #: Numbers of the command streams that it lies in.
+    streams: list[int]
+    first: Place
+    last: Place
+    mode: Mode | None = None
+    hardware_binning: bool = False
+    framebuffer: Size | None = None
+    #: The framebuffer is at most this, where ``framebuffer`` is unknown.
+    framebuffer_limit: Size | None = None
+    render_area: Rectangle | None = None
+    #: The area is rounded outwards to blocks of 16 x 4.
+    render_area_rounded: bool = False
+    layers: int | None = None
+    views: int | None = None
+    samples: int | None = None
+    attachments: list[Attachment] = field(default_factory=list)
+    bin_size: Size | None = None
+    grid: Size | None = None
+    pipes: list[Pipe] = field(default_factory=list)
+    visibility: VisibilityStreams | None = None
+    #: Draws of the binning run that the streams tell of, and what the capture has of the streams,
+    #: by the pipe's number.
+    stream_draws: list[StreamDraw] = field(default_factory=list)
+    stream_memory: dict[int, PipeMemory] = field(default_factory=dict)
+    binning: Run | None = None
+    tiles: list[Tile] = field(default_factory=list)
+    #: All of a sysmem pass, or of a group.
+    direct: Run | None = None
+    #: The program's draws, each once, in their order.
+    program_draws: list[Action] = field(default_factory=list)
+    lrz: Lrz | None = None
+    #: Debug markers that are open around it, outermost first.
+    markers: tuple[str, ...] = ()
+    #: What could not be told, in words.
+    unknown: list[str] = field(default_factory=list)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Binning run, tiles and direct run, in the order of execution."""
+        runs: list[Run] = [] if self.binning is None else [self.binning]
+        runs.extend(self.tiles)
+        return runs if self.direct is None else [*runs, self.direct]
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any run of it has begun."""
+        return self.binning is not None or self.direct is not None or bool(self.tiles)
+
+    @property
+    def actions(self) -> list[Action]:
+        """Everything that is executed in it, in order."""
+        found = [
+            action
+            for run in self.runs
+            for action in (*run.draws, *(operation.action for operation in run.operations))
+        ]
+        return sorted(found, key=lambda action: action.order)
+
+
+@dataclass(slots=True)
+class Submit:
+    """The passes of one submit: of all command streams that see the same buffers."""
+
+    number: int
+    passes: list[Pass] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Passes:
+    """What a capture holds. ``problems``: what was not followed, in words."""
+
+    generation: int = 0
+    gpu: str | None = None
+    submits: list[Submit] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def passes(self) -> list[Pass]:
+        """All passes and groups in order."""
+        return [found for submit in self.submits for found in submit.passes]

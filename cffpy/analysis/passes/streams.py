@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""What a binning run (a6xx and later) leaves for its tiles: which draws, and in which memory.
+
+Nothing is decoded here: this is what has to be noted while the run is executed, because registers
+change and buffers are dropped behind it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Pipe, VisibilityStreams
+    from cffpy.analysis.registers import RegisterReader
+    from cffpy.capture.memory import MemoryImage
+
+#: Fields of the draw initiator, the first dword of every draw packet of a6xx and a7xx
+#: (vgt_draw_initiator_a4xx of Mesa's adreno_pm4.xml).
+_VIS_CULL_SHIFT, _VIS_CULL_MASK = 8, 3
+_USE_VISIBILITY = 1
+_GEOMETRY_OR_TESSELLATION = 3 << 16
+
+#: Dwords of CP_DRAW_INDIRECT_MULTI: what kind it is, and its (greatest) number of draws.
+_MULTI_DRAWS = 2
+
+#: PRIM_TYPE (pc_di_primtype) -> vertices for each further primitive, and how many more the first
+#: one takes. The label of an action will not do: as the reference's, it lacks the field's top bit.
+_PRIM_TYPE_MASK = 0x3F
+_TOPOLOGIES = {
+    1: (1, 0),  # points, with sizes
+    2: (2, 0),  # lines
+    3: (1, 1),  # line strip
+    4: (3, 0),  # triangles
+    5: (1, 2),  # triangle fan
+    6: (1, 2),  # triangle strip
+    9: (1, 0),  # points
+}
+
+#: A size in the VSC's array of sizes, in bytes.
+_SIZE_BYTES = 4
+
+
+class StreamDraw(NamedTuple):
+    """A draw packet of a binning run whose draws have entries in the draw streams.
+
+    ``least``, ``most``: how many entries, None where nothing limits them. ``instances``: of each,
+    ``primitives``: of each instance; None where not known.
+    """
+
+    action: Action
+    least: int
+    most: int | None
+    instances: int | None
+    primitives: int | None
+
+
+class PipeMemory(NamedTuple):
+    """What a capture has of a VSC pipe's buffers: their bytes, and the size that was written.
+
+    The bytes may be fewer than a pipe may write, where a buffer was cut; None: not captured.
+    """
+
+    draw: memoryview | None
+    primitive: memoryview | None
+    size: int | None
+
+
+def uses_visibility(action: Action) -> bool:
+    """Whether a draw goes by the visibility stream: VIS_CULL of its draw initiator.
+
+    Others (some of the driver's own rectangles) neither write nor read an entry.
+    """
+    if action.kind != "draw":
+        return False
+    initiator = action.place.words.get(action.place.index + 1)
+    return initiator >> _VIS_CULL_SHIFT & _VIS_CULL_MASK == _USE_VISIBILITY
+
+
+def stream_draw(registers: RegisterReader, action: Action, has_views: bool) -> StreamDraw | None:
+    """A draw of a binning run, as the registers are while it runs; None if it has no entries.
+
+    Not known is: whether a draw without primitives or instances has an entry; what only the GPU
+    decides (predicates) or reads (indirect parameters); what tessellation, geometry shaders,
+    primitive restart and several views make of a draw.
+    """
+    if action.executed is False or not uses_visibility(action):
+        return None
+    least, most = _entries(action)
+    primitives = None if has_views else _primitives(registers, action)
+    instances = action.instances
+    if action.indirect or has_views or not instances:
+        instances = None
+    if primitives == 0 or not action.instances or action.executed is None:
+        least = 0
+    return StreamDraw(action, least, most, instances, primitives or None)
+
+
+def _entries(action: Action) -> tuple[int, int | None]:
+    """How many draws a packet is."""
+    if not action.indirect or action.packet == "CP_DRAW_AUTO":
+        return (0 if action.indirect else 1), 1
+    if action.packet == "CP_DRAW_INDIRECT_MULTI":
+        return 0, action.place.words.get(action.place.index + 1 + _MULTI_DRAWS)
+    return 0, (1 if action.packet in ("CP_DRAW_INDIRECT", "CP_DRAW_INDX_INDIRECT") else None)
+
+
+def _primitives(registers: RegisterReader, action: Action) -> int | None:
+    """Primitives of an instance, by its topology."""
+    initiator = action.place.words.get(action.place.index + 1)
+    topology = _TOPOLOGIES.get(initiator & _PRIM_TYPE_MASK)
+    if (
+        topology is None
+        or action.indirect
+        or action.vertices is None
+        or initiator & _GEOMETRY_OR_TESSELLATION
+        or (action.indexed and registers.field("PC_PRIMITIVE_CNTL_0", "PRIMITIVE_RESTART") != 0)
+    ):
+        return None
+    each, first = topology
+    return max(0, action.vertices // each - first)
+
+
+def capacity(pitch: int | None, limit: int | None) -> int | None:
+    """Bytes of a stream that a pipe may write: up to the limit, and not into the next pipe's part.
+
+    Older gallium sets the limit to the size of all parts.
+    """
+    known = [number for number in (pitch, limit) if number is not None]
+    return min(known, default=None)
+
+
+def pipe_memory(
+    image: MemoryImage, streams: VisibilityStreams, pipes: list[Pipe]
+) -> dict[int, PipeMemory]:
+    """What the image has of each pipe's streams. Nothing is copied: these are views of the file."""
+    found = {}
+    for pipe in pipes:
+        number = pipe.number
+        draw = _part(image, streams.draw, streams.draw_pitch, streams.draw_limit, number)
+        primitive = _part(
+            image, streams.primitive, streams.primitive_pitch, streams.primitive_limit, number
+        )
+        size = _part(image, streams.sizes, _SIZE_BYTES, None, number)
+        whole = size is not None and len(size) == _SIZE_BYTES
+        found[number] = PipeMemory(
+            draw, primitive, int.from_bytes(size or b"", "little") if whole else None
+        )
+    return found
+
+
+def _part(
+    image: MemoryImage, base: int | None, pitch: int | None, limit: int | None, pipe: int
+) -> memoryview | None:
+    size = capacity(pitch, limit)
+    if base is None or pitch is None or not size:
+        return None
+    address = base + pipe * pitch
+    buffer = image.find(address)
+    if buffer is None:
+        return None
+    offset = address - buffer.gpuaddr
+    return buffer.contents[offset : offset + size] or None

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""Tracker: the base of what recognises the passes of a generation as its packets come by.
+
+A tracker hears of packets, of IBs that begin and of actions, and opens and closes passes, binning
+runs and tiles. What is common to all generations is here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.actions import RECTANGLES
+from cffpy.analysis.attachments import attachments
+from cffpy.analysis.passes.model import (
+    Mode,
+    Operation,
+    Pass,
+    PassKind,
+    Pipe,
+    Rectangle,
+    Run,
+    Tile,
+)
+from cffpy.limits import limit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.place import Place
+    from cffpy.analysis.walk import Walk
+    from cffpy.capture.load import Submit
+    from cffpy.cp.sink import Payload
+
+
+#: Attachments of a pass: no render pass of an API has nearly as many.
+_MAX_ATTACHMENTS = 256
+
+#: Passes, tiles and actions of a capture that are kept (CFFPY_MAX_DRAWS): hostile ones have no end
+#: of them. Each takes a kilobyte, and more once it is shown.
+MAX_KEPT = 1 << 18
+
+
+class TooMany(Exception):
+    """A capture has more passes, tiles and actions than are kept."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"more than {limit:,} passes, tiles and draws: no more are shown"
+            " (CFFPY_MAX_DRAWS sets the limit)"
+        )
+
+
+class Tracker:
+    """Builds the list ``passes`` from what a walk tells."""
+
+    def __init__(self, walk: Walk) -> None:
+        self.walk = walk
+        self.registers = walk.registers
+        self.passes: list[Pass] = []
+        #: The pass that is open, and the run of it that actions belong to now.
+        self.current: Pass | None = None
+        self.run: Run | None = None
+        #: Nesting at which the driver's own commands of the current pass stand.
+        self.base_level = 0
+        #: Whether the current pass has any draws yet, any loads, clears or stores.
+        self.has_drawn = self.has_operated = False
+        #: Registers that ``written`` is told of: offset -> name.
+        self.watched: dict[int, str] = {}
+
+        self._kept = 0
+        self._max_kept = limit("CFFPY_MAX_DRAWS", MAX_KEPT)
+        self._targets: dict[tuple[Attachment, ...], tuple[Attachment, ...]] = {}
+
+    def watch(self, *names: str) -> None:
+        """Have ``written`` told of these registers."""
+        self.watched = {self.registers.offset(name): name for name in names}
+
+    def keep(self) -> None:
+        """Count one more thing that is kept. Raises TooMany."""
+        self._kept += 1
+        if self._kept > self._max_kept:
+            raise TooMany(self._max_kept)
+
+    # -- what comes by; for the generations ---------------------------------------------------
+
+    def stream_begins(self, submit: Submit, is_new_submit: bool) -> None:
+        """A command stream begins; ``is_new_submit``: with buffers of its own."""
+
+    def stream_ends(self) -> None:
+        """The command stream is over."""
+
+    def packet(self, name: str, payload: Payload) -> None:
+        """A packet that is executed, or may be."""
+
+    def written(self, name: str) -> None:
+        """A watched register is written; its value, and what follows it, may not be there yet."""
+
+    def event(self, name: str | None) -> None:
+        """An event that is executed, or may be."""
+
+    def nested_begins(self) -> None:
+        """An IB is about to begin, at the nesting of the packet that calls it."""
+
+    def act(self, action: Action) -> None:
+        """An action, executed or not."""
+
+    def finish(self, found: Pass) -> None:
+        """A pass is complete: work out what needs the whole of it."""
+
+    # -- opening and closing ------------------------------------------------------------------
+
+    @property
+    def level(self) -> int:
+        """Nesting of IBs now."""
+        return self.walk.machine.state.ib_level
+
+    def begin(self, kind: PassKind, place: Place, mode: Mode | None = None) -> Pass:
+        """Close what is open and open a pass."""
+        self.end()
+        self.keep()
+        submit = place.submit
+        found = Pass(len(self.passes), kind, submit.submit, [submit.number], place, place, mode)
+        found.markers = tuple(self.walk.markers)
+        self.passes.append(found)
+        self.current = found
+        self.has_drawn = self.has_operated = False
+        self.base_level = self.level
+        return found
+
+    def end(self) -> None:
+        """Close the pass that is open."""
+        found, self.current, self.run = self.current, None, None
+        if found is None:
+            return
+        number_draws(found)
+        if found.kind == "render":
+            found.attachments = merged(
+                target for draw in found.program_draws for target in draw.targets
+            )
+            if len(found.attachments) > _MAX_ATTACHMENTS:
+                found.unknown.append(
+                    f"attachments: {len(found.attachments)}, of which {_MAX_ATTACHMENTS} are shown"
+                )
+                del found.attachments[_MAX_ATTACHMENTS:]
+        self.finish(found)
+
+    def begin_direct(self, found: Pass, place: Place) -> None:
+        """All of the pass is one run."""
+        self.run = found.direct = Run(place)
+
+    def begin_tile(self, found: Pass, place: Place) -> Tile:
+        """The next tile of the pass."""
+        self.keep()
+        tile = Tile(place, number=len(found.tiles))
+        found.tiles.append(tile)
+        self.run = tile
+        return tile
+
+    def group(self, kind: PassKind, action: Action) -> None:
+        """An action between render passes: into the open group of its kind, or a new one."""
+        found = self.current
+        if found is None or found.kind != kind:
+            found = self.begin(kind, action.place)
+            self.begin_direct(found, action.place)
+        assert found.direct is not None
+        self.touch(action)
+        found.direct.draws.append(action)
+        action.pass_index = found.index
+
+    def touch(self, action: Action) -> None:
+        """The action is the current pass's last so far."""
+        found = self.current
+        if found is None:
+            return
+        found.last = action.place
+        number = action.place.submit.number
+        if found.streams[-1] != number:
+            found.streams.append(number)
+
+    def add_draw(self, action: Action) -> None:
+        """A draw in the current run."""
+        found, run = self.current, self.run
+        assert found is not None
+        if run is None:
+            self.begin_direct(found, action.place)
+            run = self.run
+        assert run is not None
+        self._place_in_run(action, found, run)
+        if action.executed is not False:
+            action.targets = self.targets()
+        run.draws.append(action)
+        self.has_drawn = True
+
+    def add_operation(self, operation: Operation) -> None:
+        """A load, clear or store in the current run."""
+        found, run = self.current, self.run
+        assert found is not None
+        if run is None:
+            self.begin_direct(found, operation.action.place)
+            run = self.run
+        assert run is not None
+        self._place_in_run(operation.action, found, run)
+        operation.action.role = operation.kind
+        run.operations.append(operation)
+        self.has_operated = True
+
+    def targets(self) -> tuple[Attachment, ...]:
+        """What a draw renders to now; the same object where it is the same."""
+        found = attachments(self.registers, self.walk.generation)
+        return self._targets.setdefault(found, found)
+
+    def _place_in_run(self, action: Action, found: Pass, run: Run) -> None:
+        self.touch(action)
+        action.pass_index = found.index
+        if isinstance(run, Tile):
+            action.tile = run.number
+        action.is_binning = run is found.binning
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def rectangle(self, top_left: str, bottom_right: str) -> Rectangle | None:
+        """A scissor of two registers with fields X and Y, the second inclusive."""
+        field = self.registers.field
+        left, top = field(top_left, "X"), field(top_left, "Y")
+        right, bottom = field(bottom_right, "X"), field(bottom_right, "Y")
+        if left is None or top is None or right is None or bottom is None:
+            return None
+        return Rectangle(left, top, right + 1, bottom + 1)
+
+    def point(self, name: str) -> tuple[int, int] | None:
+        """A register's fields X and Y."""
+        x, y = self.registers.field(name, "X"), self.registers.field(name, "Y")
+        return None if x is None or y is None else (x, y)
+
+    def pipes(self, name: str, count: int) -> list[Pipe]:
+        """The VSC pipes in use: ``count`` registers whose names are ``name`` with an index."""
+        field = self.registers.field
+        found = []
+        for number in range(count):
+            register = name.format(number)
+            width, height = field(register, "W"), field(register, "H")
+            if width and height:
+                x, y = field(register, "X") or 0, field(register, "Y") or 0
+                found.append(Pipe(number, x, y, width, height))
+        return found
+
+
+def is_program_draw(action: Action) -> bool:
+    """Whether a draw may be the program's: a driver's own rectangles are not."""
+    is_drivers = action.label == RECTANGLES or bool(action.role)
+    return action.kind == "draw" and action.executed is not False and not is_drivers
+
+
+def number_draws(found: Pass) -> None:
+    """Find the program's draws, each once, and number all their executions.
+
+    In sysmem they are those of the stream; in GMEM those of one tile. An execution in another run
+    is the same draw when its packet is: the k-th time that a packet is executed there. Where the
+    binning run has commands of its own (up to a4xx), the order tells.
+    """
+    if found.kind == "render":
+        run = found.direct or max(found.tiles, key=_program_count, default=None) or found.binning
+        found.program_draws = [] if run is None else [a for a in run.draws if is_program_draw(a)]
+    elif found.direct is not None:
+        found.program_draws = [a for a in found.direct.draws if a.executed is not False]
+    numbers: dict[int, list[int]] = {}
+    for number, draw in enumerate(found.program_draws):
+        numbers.setdefault(draw.place.gpuaddr, []).append(number)
+    for run in found.runs:
+        if run is found.binning and _number_in_order(found, run, numbers):
+            continue
+        seen: dict[int, int] = {}
+        for action in run.draws:
+            if found.kind == "render" and not is_program_draw(action):
+                continue
+            address = action.place.gpuaddr
+            times = seen.get(address, 0)
+            seen[address] = times + 1
+            of_packet = numbers.get(address, ())
+            if times < len(of_packet):
+                action.program_number = of_packet[times]
+
+
+def _number_in_order(found: Pass, run: Run, numbers: dict[int, list[int]]) -> bool:
+    draws = [action for action in run.draws if is_program_draw(action)]
+    has_own = not any(draw.place.gpuaddr in numbers for draw in draws)
+    if not has_own or len(draws) != len(found.program_draws):
+        return False
+    for number, draw in enumerate(draws):
+        draw.program_number = number
+    return True
+
+
+def merged(found: Iterable[Attachment]) -> list[Attachment]:
+    """Attachments without repeats: one a name and place, with all components that are written."""
+    by_place: dict[tuple[str, int | None, int | None], Attachment] = {}
+    for attachment in found:
+        key = (attachment.name, attachment.address, attachment.gmem)
+        known = by_place.get(key)
+        if known is None or (attachment.write_mask or 0) & ~(known.write_mask or 0):
+            by_place[key] = attachment
+    return sorted(by_place.values(), key=_attachment_order)
+
+
+def _attachment_order(attachment: Attachment) -> tuple[bool, str]:
+    return not attachment.name.startswith("color"), attachment.name
+
+
+def _program_count(run: Run) -> int:
+    return sum(map(is_program_draw, run.draws))

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Where a packet is: in which stream, called from where, at which address and file offset."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cffpy.capture.load import Submit
+    from cffpy.capture.memory import Words
+
+
+class Stream:
+    """A run of commands: a submit's own stream, an IB, a draw-state group, a conditional block.
+
+    ``caller`` is the packet that had it run, None for a submit's own stream. Of a draw-state group
+    that a draw loads it is the last packet with an opcode before the draw.
+    """
+
+    __slots__ = ("caller", "gpuaddr", "group_id", "kind", "ndwords", "submit")
+
+    def __init__(
+        self,
+        kind: str,
+        submit: Submit,
+        gpuaddr: int,
+        ndwords: int,
+        caller: Place | None,
+        group_id: int | None = None,
+    ) -> None:
+        #: "submit", "IB", "group", "block", or the name of the packet that carries it.
+        self.kind = kind
+        self.submit = submit
+        self.gpuaddr = gpuaddr
+        self.ndwords = ndwords
+        self.caller = caller
+        self.group_id = group_id
+
+    @property
+    def path(self) -> list[Stream]:
+        """The streams down to this one, the submit's own first."""
+        path = [self]
+        while path[-1].caller is not None:
+            path.append(path[-1].caller.stream)
+        return path[::-1]
+
+
+class Place:
+    """A packet's place: dword ``index`` of ``words``, within a stream."""
+
+    __slots__ = ("index", "stream", "words")
+
+    def __init__(self, stream: Stream, words: Words, index: int) -> None:
+        self.stream = stream
+        self.words = words
+        self.index = index
+
+    @property
+    def gpuaddr(self) -> int:
+        """The packet's GPU address."""
+        return self.words.address + 4 * self.index
+
+    @property
+    def file_offset(self) -> int:
+        """The packet's offset in the decompressed file, in bytes."""
+        return self.words.file_offset + 4 * self.index
+
+    @property
+    def submit(self) -> Submit:
+        """The command stream that it belongs to."""
+        return self.stream.submit
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """What tells this execution from all others: stream number, addresses from the outside.
+
+        Conditional blocks do not count: their packets are part of the stream around them, as they
+        are for a dump, which follows no conditions.
+        """
+        addresses = [self.gpuaddr]
+        stream = self.stream
+        while stream.caller is not None:
+            if stream.kind != "block":
+                addresses.append(stream.caller.gpuaddr)
+            stream = stream.caller.stream
+        return (self.submit.number, *reversed(addresses))
+
+    def __str__(self) -> str:
+        """For people: ``stream 0 IB 0x1008ce000+0x464, file 0x1234``; offsets are bytes."""
+        parts = [f"stream {self.submit.number}"]
+        for stream in self.stream.path[1:]:
+            if stream.kind == "group":
+                parts.append(f"group {stream.group_id} {stream.gpuaddr:#x}")
+            elif stream.kind != "block":
+                parts.append(f"{stream.kind} {stream.gpuaddr:#x}")
+        return f"{' > '.join(parts)}, packet {self.gpuaddr:#x}, file {self.file_offset:#x}"

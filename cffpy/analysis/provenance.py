@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Which packet gave each register its value, and which values are left over from earlier.
+
+Only what is executed counts: values that a skipped block would write are not in force.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from cffpy.analysis.passes.finder import PassFinder, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.place import Place
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.memory import Words
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import Content
+    from cffpy.regdb.database import Database
+
+#: Where a value comes from, seen from a draw.
+Origin = Literal["this pass", "before the pass", "earlier submit"]
+
+
+@dataclass(slots=True, frozen=True)
+class Write:
+    """The packet that wrote a value. ``executed`` is None where only the GPU knows whether."""
+
+    place: Place
+    pass_index: int | None
+    executed: bool | None = True
+    condition: str | None = None
+
+    def origin(self, action: Action) -> Origin:
+        """Where the value comes from, for an action that it is in force at."""
+        if self.place.submit.submit != action.place.submit.submit:
+            return "earlier submit"
+        same = self.pass_index is not None and self.pass_index == action.pass_index
+        return "this pass" if same else "before the pass"
+
+
+@dataclass(slots=True)
+class State:
+    """All registers at an action: values as dwords, and what wrote each."""
+
+    action: Action
+    database: Database
+    registers: dict[int, int]
+    writes: dict[int, Write]
+
+
+@dataclass(slots=True)
+class Inherited:
+    """What a submit's first draw or dispatch sees of earlier submits."""
+
+    submit: int
+    state: State
+    registers: list[int] = field(default_factory=list)
+
+
+class ProvenanceFinder(PassFinder):
+    """Also remembers the write of each register; hands states to ``wanted`` and ``taken``."""
+
+    def __init__(self, wanted: Callable[[Action], bool], taken: Callable[[State], None]) -> None:
+        super().__init__()
+        self._wanted = wanted
+        self._taken = taken
+        #: Register -> the packet that wrote it last.
+        self.writes: dict[int, Write] = {}
+
+    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+        """Registers are about to be written by the packet at ``index``."""
+        if self.executed is not False:
+            self._note(range(register, register + len(values)), self.place(words, index))
+        return super().write(register, values, words, index, level)
+
+    def register(self, register: int, value: int, level: int) -> None:
+        """A register that a packet with an opcode writes."""
+        super().register(register, value, level)
+        if self.executed is not False:
+            self._note(range(register, register + 1), self.packet_place)
+
+    def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
+        """CP_REG_RMW writes it too."""
+        self.register(register, bits, level)
+
+    def act(self, action: Action) -> None:
+        """Take the state where it is wanted."""
+        super().act(action)
+        if action.executed is not False and self._wanted(action):
+            machine = self.machine
+            registers = dict(machine.state.registers)
+            self._taken(State(action, machine.database, registers, dict(self.writes)))
+
+    def _note(self, registers: range, place: Place) -> None:
+        tracker = self.tracker
+        current = None if tracker is None else tracker.current
+        index = None if current is None else current.index
+        write = Write(place, index, self.executed, self.condition)
+        for register in registers:
+            self.writes[register] = write
+        self.note_write(registers, write)
+
+    def note_write(self, registers: range, write: Write) -> None:
+        """Registers have been written; for subclasses."""
+
+
+class _Found(Exception):
+    """The state that was looked for has been taken."""
+
+
+def state_at(
+    content: Content,
+    order: int,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> State | None:
+    """The state at the action of this position (``Action.order``), or None."""
+    found: list[State] = []
+
+    def take(state: State) -> None:
+        found.append(state)
+        raise _Found
+
+    finder = ProvenanceFinder(lambda action: action.order == order, take)
+    try:
+        run(finder, content, complain, register_db, gpu)
+    except _Found:
+        return found[0]
+    return None
+
+
+#: Registers that are listed, of all submits together, before it is enough.
+_MAX_LISTED = 1 << 20
+
+_SHOWN_PROBLEMS = 5
+
+
+class InheritanceFinder(ProvenanceFinder):
+    """Keeps, for each submit, what its first draw or dispatch sees of earlier submits.
+
+    What copies see is theirs alone. Which registers a draw heeds is not known: all that hold an old
+    value are listed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(self._is_first, self._take)
+        self.inherited: list[Inherited] = []
+        self._listed = 0
+        self._is_full = False
+        self._seen: set[int] = set()
+
+    def forget_submits(self) -> None:
+        """Another file follows, whose submits are numbered anew: nothing of this one is told."""
+        self.inherited = []
+        self._listed = 0
+        self.writes.clear()
+        self._seen.clear()
+        self._last_submit = -1
+
+    def _is_first(self, action: Action) -> bool:
+        submit = action.place.submit.submit
+        if action.kind not in ("draw", "dispatch") or submit in self._seen:
+            return False
+        if self._listed >= _MAX_LISTED:
+            if not self._is_full:
+                self._problem(f"{self._listed} registers are listed; those of later ones are not")
+            self._is_full = True
+            return False
+        self._seen.add(submit)
+        return True
+
+    def _take(self, state: State) -> None:
+        submit = state.action.place.submit.submit
+        old = [
+            register
+            for register, write in state.writes.items()
+            if write.place.submit.submit != submit and register in state.registers
+        ]
+        if old:
+            old.sort()
+            self._listed += len(old)
+            # a register's text may need the other half of a pair
+            near = {other for register in old for other in (register - 1, register, register + 1)}
+            state.registers = {r: value for r, value in state.registers.items() if r in near}
+            state.writes = {register: state.writes[register] for register in old}
+            self.inherited.append(Inherited(submit, state, old))
+
+
+def inherited_registers(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[list[Inherited], list[Damage]]:
+    """The registers that each submit inherits from earlier ones, and the capture's damage."""
+    finder = InheritanceFinder()
+    damage = run(finder, content, complain, register_db, gpu)
+    for problem in finder.problems[:_SHOWN_PROBLEMS]:
+        complain(f"{content.name}: {problem}")
+    return finder.inherited, damage

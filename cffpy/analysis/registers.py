@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""RegisterReader: what registers hold now, by the names of registers and fields.
+
+Names are those of the register database (Mesa's rnndb). What a generation does not have, or what
+was never written, reads as None: an analysis shows it as unknown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.regdb.rows import BITSET, ENUM, INLINE_BITSET, INLINE_ENUM, NAMED_INLINE_BITSET
+
+if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
+    from cffpy.regdb.rows import TypeRow
+
+_BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
+
+#: Where a field is: register, mask, low bit, shift to the left, type.
+_FieldPlace = tuple[int, int, int, int, "TypeRow"]
+
+
+class RegisterReader:
+    """Reads the registers of a machine. Make a new one when the machine is bound anew."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._database = machine.database
+        self._fields: dict[tuple[str, str], _FieldPlace | None] = {}
+
+    def offset(self, name: str) -> int:
+        """The register's offset in dwords; 0 where the generation has none of the name."""
+        return self._database.register_offset(name)
+
+    def value(self, name: str) -> int | None:
+        """The register's value as it was written, or None."""
+        offset = self.offset(name)
+        return self._machine.state.registers.get(offset) if offset else None
+
+    def first(self, *names: str) -> str | None:
+        """The first of the names that this generation has: editions name registers differently."""
+        for name in names:
+            if self.offset(name):
+                return name
+        return None
+
+    def address(self, name: str) -> int | None:
+        """A GPU address: one register up to a4xx, two from a5xx on (``NAME``, or NAME_LO and _HI).
+
+        Low bits that are no part of an address are left as they are.
+        """
+        offset = self.offset(name) or self.offset(f"{name}_LO")
+        if not offset:
+            return None
+        registers = self._machine.state.registers
+        low = registers.get(offset)
+        if low is None or not self._machine.is_64bit:
+            return low
+        return low | registers.get(offset + 1, 0) << 32
+
+    def field(self, name: str, field: str = "") -> int | None:
+        """A field's number, shifted as the database says (pitches are bytes, sizes pixels).
+
+        Without ``field``: of a register that is one plain field.
+        """
+        place = self._place(name, field)
+        if place is None:
+            return None
+        register, mask, low, shift, _ = place
+        value = self._machine.state.registers.get(register)
+        return None if value is None else (value & mask) >> low << shift
+
+    def flag(self, name: str, field: str) -> bool:
+        """Whether a bit is set; False where the register is unknown."""
+        return bool(self.field(name, field))
+
+    def field_mask(self, name: str, field: str) -> int:
+        """The largest number that a field can hold; -1 where there is no such field."""
+        place = self._place(name, field)
+        return -1 if place is None else place[1] >> place[2] << place[3]
+
+    def enum(self, name: str, field: str = "") -> str | None:
+        """The name of a field's enum value, its number in hex where it has none."""
+        place = self._place(name, field)
+        value = self.field(name, field)
+        if place is None or value is None:
+            return None
+        type_row = place[4]
+        if type_row[0] == ENUM:
+            named = self._machine.enum_name(type_row[7], value)
+        elif type_row[0] == INLINE_ENUM:
+            named = next((row[0] for row in type_row[7] if row[1] == value), None)
+        else:
+            named = None
+        return named or f"{value:#x}"
+
+    def _place(self, name: str, field: str) -> _FieldPlace | None:
+        key = (name, field)
+        if key not in self._fields:
+            self._fields[key] = self._find(name, field)
+        return self._fields[key]
+
+    def _find(self, name: str, field: str) -> _FieldPlace | None:
+        register = self.offset(name)
+        found = self._database.register(register, self._machine.variants) if register else None
+        if found is None or found.type is None:
+            return None
+        type_row = found.type
+        if field:
+            if type_row[0] not in _BITSETS:
+                return None
+            rows = [row for row in self._database_fields(type_row) if row[0] == field]
+            if not rows:
+                return None
+            type_row = rows[0][2]
+        _, _, low, high, shift, *_ = type_row
+        return register, (1 << (high + 1)) - (1 << low), low, shift, type_row
+
+    def _database_fields(self, type_row: TypeRow) -> list[tuple[str, object, TypeRow]]:
+        fields: list[tuple[str, object, TypeRow]] = list(type_row[7])
+        return fields

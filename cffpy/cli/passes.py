@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy passes``: the render passes of a capture, and what lies between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import (
+    capture_options,
+    find,
+    the_pass,
+    write_csv,
+    write_json,
+    write_lines,
+)
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
+
+_EPILOG = """\b
+Examples:
+  cffpy passes capture.rd.gz
+  cffpy passes --pass 3 capture.rd.gz         one of them
+  cffpy passes --csv capture.rd.gz            a row each
+  cffpy passes --json capture.rd.gz | jq '.submits[].passes[] | [.pass, .mode]'
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--pass", "index", type=int, metavar="N", help="Only this pass.")
+@click.option("--submit", type=int, metavar="N", help="Only the passes of this submit.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document (cffpy.passes/1).")
+@click.option("--csv", "as_csv", is_flag=True, help="A table with a row for each pass.")
+@capture_options
+def passes(
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    index: int | None,
+    submit: int | None,
+    as_json: bool,
+    as_csv: bool,
+) -> int:
+    """Find the render passes of a capture, and the dispatches and copies between them.
+
+    Of each pass: mode, framebuffer, tiles, attachments with what is loaded, cleared and stored,
+    the program's draws and their numbers in the dump, LRZ, and where it lies. What the command
+    stream does not hold is shown as unknown.
+
+    FILE may be '-' for standard input. Exit code 1: the capture is damaged.
+    """
+    from cffpy.analysis.passes.model import Submit
+    from cffpy.views import passes as text
+    from cffpy.views import passes_document as view
+
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other")
+    finder, code = find(path, gpu, register_db)
+    shown = finder.found.submits
+    if submit is not None:
+        shown = [one for one in shown if one.number == submit]
+        if not shown:
+            numbers = ", ".join(str(one.number) for one in finder.found.submits) or "none"
+            raise click.UsageError(f"submit {submit} has no passes; submits that have: {numbers}")
+    if index is not None:
+        one = the_pass(finder, index)
+        if submit is not None and submit != one.submit:
+            raise click.UsageError(f"pass {index} is in submit {one.submit}")
+        shown = [Submit(one.submit, [one])]
+    if as_json:
+        write_json(view.SCHEMA, view.document(finder.found, shown))
+    elif as_csv:
+        write_csv(view.CSV_COLUMNS, view.rows(shown))
+    else:
+        write_lines(text.lines(finder.found, shown))
+    return code

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy state``: all registers at a draw, and the packets that wrote them."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import (
+    capture_options,
+    edition,
+    find,
+    the_pass,
+    write_csv,
+    write_json,
+    write_lines,
+)
+from cffpy.cli.output import print_warning
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.provenance import Origin, State
+    from cffpy.capture.gpu import Gpu
+    from cffpy.regdb.register_text import RegisterText
+
+_EPILOG = """\b
+Examples:
+  cffpy state --draw 120 capture.rd.gz                     as the dump numbers draws
+  cffpy state --pass 3 --draw 17 capture.rd.gz             the program's draw 17 of pass 3
+  cffpy state --draw 120 capture.rd.gz RB_DEPTH_CNTL 'RB_MRT*'
+  cffpy state --draw 120 --origin 'earlier submit' capture.rd.gz
+"""
+
+_ORIGINS = ("this pass", "before the pass", "earlier submit")
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--draw", "number", type=int, required=True, metavar="N", help="Which draw.")
+@click.option(
+    "--pass",
+    "index",
+    type=int,
+    metavar="P",
+    help="N counts the program's draws of this pass (default: all of the dump).",
+)
+@click.option("--origin", type=click.Choice(_ORIGINS), help="Only values that come from there.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document (cffpy.state/1).")
+@click.option("--csv", "as_csv", is_flag=True, help="A table with a row for each register.")
+@capture_options
+@click.argument("names", nargs=-1, metavar="[REG]...")
+def state(
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    names: tuple[str, ...],
+    number: int,
+    index: int | None,
+    origin: Origin | None,
+    as_json: bool,
+    as_csv: bool,
+) -> int:
+    """Show the registers in force at a draw, dispatch or blit, and what wrote each of them.
+
+    Each value comes with the packet that wrote it: command stream, IBs, draw-state group, GPU
+    address and offset in the decompressed file; and whether it is inherited from before the pass
+    or from an earlier submit. Blocks that a condition keeps from being executed write nothing
+    here, though the dump decodes them.
+
+    REG limits the list: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
+    '-' for standard input. Exit code 1: the capture is damaged.
+    """
+    from cffpy.analysis.provenance import state_at
+    from cffpy.container.open import open_capture
+    from cffpy.views import state as view
+
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv exclude each other")
+    content = open_capture(path)
+    finder, code = find(path, gpu, register_db, content)
+    action = _action(finder, number, index)
+    found = state_at(content, action.order, lambda _line: None, edition(register_db), gpu)
+    if found is None:
+        raise click.UsageError(f"draw {number} is not executed")
+    found.action = action  # as its whole pass tells: with its number among the program's draws
+    registers = _registers(found, names, origin)
+    if as_json:
+        write_json(view.SCHEMA, view.document(found, registers))
+    elif as_csv:
+        write_csv(view.CSV_COLUMNS, view.rows(found, registers))
+    else:
+        write_lines(view.lines(found, registers))
+    return code
+
+
+def _action(finder: PassFinder, number: int, index: int | None) -> Action:
+    """The draw. Raises UsageError where there is none, or where it is not executed."""
+    if index is not None:
+        one = the_pass(finder, index)
+        if not 0 <= number < len(one.program_draws):
+            raise click.UsageError(
+                f"pass {index} has {len(one.program_draws)} draws of the program, not one {number}"
+            )
+        return one.program_draws[number]
+    action = next((action for action in finder.actions if action.number == number), None)
+    if action is None:
+        raise click.UsageError(f"the dump has no draw {number}")
+    if action.executed is False:
+        raise click.UsageError(f"draw {number} is not executed: {action.condition}")
+    return action
+
+
+def _registers(found: State, names: tuple[str, ...], origin: Origin | None) -> list[int]:
+    from cffpy.regdb.register_text import RegisterText
+
+    chosen = list(found.registers)
+    if names:
+        text = RegisterText(found.database)
+        matches = {name: _matching(found, text, name) for name in names}
+        for name, matching in matches.items():
+            if not matching:
+                print_warning(f"no register {name} was written before this draw")
+        chosen = sorted({register for matching in matches.values() for register in matching})
+    if origin is not None:
+        chosen = [
+            register
+            for register in chosen
+            if register in found.writes and found.writes[register].origin(found.action) == origin
+        ]
+    return chosen
+
+
+def _matching(found: State, text: RegisterText, name: str) -> list[int]:
+    offset = found.database.register_offset(name)
+    if not offset and name.lower().startswith("0x"):
+        try:
+            offset = int(name, 16)
+        except ValueError:
+            offset = 0
+    if offset:
+        return [offset] if offset in found.registers else []
+    pattern = name.upper().replace("[", "[[]")  # an array's index, no set of characters
+    return [
+        register
+        for register in found.registers
+        if fnmatchcase(text.name(register).upper(), pattern)
+    ]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy tiles``: the tiles of a pass, in the order of execution."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import (
+    capture_options,
+    find,
+    the_pass,
+    write_csv,
+    write_json,
+    write_lines,
+)
+from cffpy.cli.table import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.passes.tiles import TileFacts
+    from cffpy.capture.gpu import Gpu
+
+#: Passes that a message lists.
+_LISTED = 20
+
+_EPILOG = """\b
+Examples:
+  cffpy tiles capture.rd.gz                   the only pass with tiles
+  cffpy tiles --pass 3 capture.rd.gz
+  cffpy tiles --pass 3 --svg tiles.svg capture.rd.gz
+  cffpy tiles --pass 3 --json capture.rd.gz | jq '.tiles[].density.views[].scale'
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option(
+    "--pass",
+    "index",
+    type=int,
+    metavar="N",
+    help="The pass; may be left out where only one has tiles.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document (cffpy.tiles/1).")
+@click.option("--csv", "as_csv", is_flag=True, help="A table with a row for each tile.")
+@click.option("--svg", "svg", metavar="OUT", help="Draw the grid into this file; - is stdout.")
+@capture_options
+def tiles(
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    index: int | None,
+    as_json: bool,
+    as_csv: bool,
+    svg: str | None,
+) -> int:
+    """List the tiles of a pass that is rendered in GMEM, in the order of execution.
+
+    Of each tile: its place in the grid of bins, its rectangle (the window scissor) and window
+    offset, VSC pipe and slot, what visibility streams do in it, the program's draws, what is
+    loaded, cleared and stored; and with a fragment density map the scale of each view, by the
+    commands that the driver patches for each tile, and whether offsets fit: o = b_cs - s * b_s.
+
+    Draws executed and skipped are known where no visibility stream is used or one was captured.
+
+    FILE may be '-' for standard input. Exit code 1: the capture is damaged.
+    """
+    from cffpy.analysis.passes.tiles import tile_facts
+    from cffpy.analysis.visibility import VisibilityReader
+
+    if as_json + as_csv + (svg is not None) > 1:
+        raise click.UsageError("--json, --csv and --svg exclude each other")
+    finder, code = find(path, gpu, register_db)
+    found = _choose(finder, index)
+    facts = tile_facts(found, VisibilityReader(finder.found).read(found).tiles)
+    if as_json:
+        from cffpy.views import tiles_data
+
+        write_json(tiles_data.SCHEMA, tiles_data.document(finder.found, found, facts))
+    elif as_csv:
+        from cffpy.views import tiles_data
+
+        write_csv(tiles_data.CSV_COLUMNS, tiles_data.rows(found, facts))
+    elif svg is not None:
+        _draw(svg, found, facts)
+    else:
+        write_lines(_lines(found, facts))
+    return code
+
+
+def _choose(finder: PassFinder, index: int | None) -> Pass:
+    """The pass that is asked for, or the only one with tiles. Raises UsageError."""
+    tiled = [one for one in finder.found.passes if one.tiles]
+    there = ", ".join(
+        f"{one.index} ({len(one.tiles)} tile{'s' if len(one.tiles) > 1 else ''})"
+        for one in tiled[:_LISTED]
+    )
+    if len(tiled) > _LISTED:
+        there += f" and {len(tiled) - _LISTED} more"
+    if index is not None:
+        found = the_pass(finder, index)
+        if not found.tiles:
+            mode = found.mode or found.kind
+            raise click.UsageError(
+                f"pass {index} has no tiles ({mode}); passes that have: {there or 'none'}"
+            )
+        return found
+    if len(tiled) != 1:
+        if not tiled:
+            raise click.UsageError("no pass of this capture is rendered in tiles")
+        raise click.UsageError(f"which pass? Name one with --pass; with tiles are: {there}")
+    return tiled[0]
+
+
+def _lines(found: Pass, facts: Sequence[TileFacts]) -> Iterator[str]:
+    from cffpy.views import tiles as view
+
+    yield from view.head_lines(found)
+    yield ""
+    yield from columns(view.table(facts), view.RIGHT)
+    yield ""
+    yield from view.operation_lines(facts)
+    yield from view.condition_lines(facts)
+    density = view.density_table(found)
+    if density:
+        yield ""
+        yield "fragment density map: x' = s * x + o"
+        yield from columns(density, view.DENSITY_RIGHT)
+    yield from view.problem_lines(found)
+
+
+def _draw(path: str, found: Pass, facts: Sequence[TileFacts]) -> None:
+    from cffpy.views.tiles_svg import drawing
+
+    lines = drawing(found, facts).lines()
+    if path == "-":
+        write_lines(lines)
+        return
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy vsc FILE``: the visibility streams of a capture's passes, as text, JSON or a drawing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import find, the_pass, write_json, write_lines
+from cffpy.cli.output import EXIT_FAILURE
+from cffpy.cli.table import columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.capture.gpu import Gpu
+
+#: Passes that a message lists.
+_LISTED = 20
+
+
+def show(
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    index: int | None,
+    as_json: bool,
+    svg: str | None,
+) -> int:
+    """Show the passes with hardware binning, or one; the exit code."""
+    from cffpy.analysis.visibility import VisibilityReader
+    from cffpy.views import visibility as view
+
+    finder, code = find(path, gpu, register_db)
+    binned = [one for one in finder.found.passes if one.hardware_binning]
+    shown = binned if index is None else [the_pass(finder, index)]
+    if svg is not None:
+        shown = [_the_drawn(shown)]
+    reader = VisibilityReader(finder.found)
+    damaged = [False]
+
+    def read() -> Iterator[PassVisibility]:
+        # one by one: each may be large
+        for one in shown:
+            found = reader.read(one)
+            damaged[0] = damaged[0] or found.is_damaged
+            yield found
+
+    if as_json:
+        write_json(view.SCHEMA, view.document(finder.found, read(), with_entries=index is not None))
+    elif svg is not None:
+        _draw(svg, next(read()))
+    else:
+        write_lines(_lines(read()) if shown else [view.nothing_text(finder.found)])
+    return EXIT_FAILURE if damaged[0] else code
+
+
+def _the_drawn(shown: list[Pass]) -> Pass:
+    """The only pass that is shown. Raises UsageError."""
+    if len(shown) == 1 and shown[0].tiles:
+        return shown[0]
+    if len(shown) == 1:
+        raise click.UsageError(f"pass {shown[0].index} has no tiles to draw")
+    if not shown:
+        raise click.UsageError("no pass of this capture has hardware binning")
+    numbers = ", ".join(str(one.index) for one in shown[:_LISTED])
+    more = " ..." if len(shown) > _LISTED else ""
+    raise click.UsageError(f"--svg draws one pass: name it with --pass; there are {numbers}{more}")
+
+
+def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
+    from cffpy.views import visibility as view
+
+    for found in passes:
+        yield from view.head_lines(found)
+        yield from view.finding_lines(found.findings)
+        for pipe in found.pipes:
+            yield from view.pipe_lines(pipe)
+            for line in columns(view.bin_table(found.one, pipe), view.RIGHT):
+                yield f"    {line}"
+
+
+def _draw(path: str, found: PassVisibility) -> None:
+    from cffpy.views.visibility_svg import drawing
+
+    lines = drawing(found).lines()
+    if path == "-":
+        write_lines(lines)
+        return
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Draws, dispatches and blits of a capture: a line, a row or an object each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.views.passes_document import hexadecimal
+from cffpy.views.state import action_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.analysis.actions import Action
+
+SCHEMA = "cffpy.draws/1"
+
+HEADINGS = (
+    "dump",
+    "pass",
+    "draw",
+    "where",
+    "what",
+    "vertices",
+    "instances",
+    "notes",
+    "shaders",
+    "targets",
+    "packet",
+    "file",
+)
+#: Columns of numbers.
+RIGHT = (0, 1, 2, 5, 6)
+
+CSV_COLUMNS = (
+    "dump_draw",
+    "pass",
+    "program_draw",
+    "where",
+    "tile",
+    "kind",
+    "role",
+    "label",
+    "vertices",
+    "instances",
+    "indexed",
+    "indirect",
+    "executed",
+    "shaders",
+    "targets",
+    "stream",
+    "gpuaddr",
+    "file_offset",
+)
+
+
+def cells(action: Action) -> tuple[str, ...]:
+    """An action as cells under HEADINGS."""
+    return (
+        _number(action.number),
+        _number(action.pass_index),
+        _number(action.program_number),
+        _where(action),
+        f"{action.role} {action.label or action.packet}".strip(),
+        _size(action),
+        _number(action.instances),
+        _notes(action),
+        " ".join(f"{stage}:{address:#x}" for stage, address in action.shaders),
+        " ".join(
+            f"{target.name.replace('color ', 'c')}:{target.format}" for target in action.targets
+        ),
+        f"{action.place.gpuaddr:#x}",
+        f"{action.place.file_offset:#x}",
+    )
+
+
+def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
+    """A row for each action, as CSV_COLUMNS has it."""
+    for action in actions:
+        yield (
+            action.number,
+            action.pass_index,
+            action.program_number,
+            _where(action),
+            action.tile,
+            action.kind,
+            action.role or None,
+            action.label or action.packet,
+            action.vertices,
+            action.instances,
+            int(action.indexed),
+            int(action.indirect),
+            "unknown" if action.executed is None else int(action.executed),
+            " ".join(f"{stage}:{address:#x}" for stage, address in action.shaders) or None,
+            " ".join(target.name.replace(" ", "") for target in action.targets) or None,
+            action.place.submit.number,
+            hexadecimal(action.place.gpuaddr),
+            hexadecimal(action.place.file_offset),
+        )
+
+
+def document(actions: Iterable[Action]) -> dict[str, Any]:
+    """All as objects."""
+    return {"draws": [action_document(action) for action in actions]}
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _where(action: Action) -> str:
+    if action.is_binning:
+        return "binning"
+    return "" if action.tile is None else f"tile {action.tile}"
+
+
+def _size(action: Action) -> str:
+    if action.kind == "dispatch" and action.groups is not None:
+        return "x".join(map(str, action.groups))
+    if action.vertices is None:
+        return "unknown" if action.kind in ("draw", "dispatch") else ""
+    return str(action.vertices)
+
+
+def _notes(action: Action) -> str:
+    notes = []
+    if action.indexed:
+        notes.append("indexed")
+    if action.indirect:
+        notes.append("indirect")
+    if action.executed is False:
+        notes.append(f"not executed ({action.condition})")
+    elif action.executed is None:
+        notes.append(f"conditional ({action.condition})")
+    return ", ".join(notes)

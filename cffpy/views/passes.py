@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""The passes of a capture as lines of text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from cffpy.views.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.passes.model import Operation, Pass, Passes, Submit
+    from cffpy.analysis.place import Place
+
+_UNKNOWN = "unknown"
+_STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
+
+
+def lines(found: Passes, submits: Iterable[Submit]) -> Iterator[str]:
+    """The tree of the submits that are given."""
+    for submit in submits:
+        yield f"submit {submit.number}: {total(submit)}"
+        for one in submit.passes:
+            yield from _pass_lines(one)
+
+
+def total(submit: Submit) -> str:
+    """What a submit does, in one line."""
+    render = [one for one in submit.passes if one.kind == "render"]
+    draws = sum(len(one.program_draws) for one in render)
+    parts = [_count(len(render), "render pass", "render passes"), _count(draws, "program draw")]
+    for kind, name in (("compute", "dispatch"), ("transfer", "copy")):
+        number = sum(len(one.program_draws) for one in submit.passes if one.kind == kind)
+        if number:
+            parts.append(_count(number, name, {"copy": "copies"}.get(name, f"{name}es")))
+    return ", ".join(parts)
+
+
+def title(one: Pass) -> str:
+    """A pass in one line: kind, mode, size, samples."""
+    if one.kind != "render":
+        noun = "dispatch" if one.kind == "compute" else "copy"
+        plural = "dispatches" if one.kind == "compute" else "copies"
+        return f"pass {one.index}: {one.kind}, {_count(len(one.program_draws), noun, plural)}"
+    mode = f"{one.mode or _UNKNOWN}{' with hardware binning' if one.hardware_binning else ''}"
+    parts = [mode, f"framebuffer {size_text(one)}"]
+    if one.samples is not None and one.samples > 1:
+        parts.append(f"{one.samples} samples")
+    if one.views:
+        parts.append(f"{one.views} views")
+    if one.layers and one.layers > 1:
+        parts.append(f"{one.layers} layers")
+    parts.append(_count(len(one.program_draws), "draw"))
+    return f"pass {one.index}: {', '.join(parts)}"
+
+
+def size_text(one: Pass) -> str:
+    """The framebuffer's size, or what is known of it."""
+    if one.framebuffer is not None:
+        return str(one.framebuffer)
+    if one.framebuffer_limit is not None:
+        return f"unknown, at most {one.framebuffer_limit}"
+    return _UNKNOWN
+
+
+def _pass_lines(one: Pass) -> Iterator[str]:
+    yield f"  {title(one)}"
+    for marker in one.markers:
+        yield f"    marker: {visible(marker)}"
+    if one.render_area is not None:
+        rounded = " (rounded outwards to blocks)" if one.render_area_rounded else ""
+        yield f"    render area {one.render_area}{rounded}"
+    if one.mode == "gmem":
+        grid = f" in {one.grid.width} x {one.grid.height}" if one.grid else ""
+        bins = f" of {one.bin_size}" if one.bin_size else ""
+        yield f"    {_count(len(one.tiles), 'tile')}{bins}{grid}{_pipe_text(one)}"
+    if one.kind == "render":
+        operations = _operations(one)
+        for attachment in one.attachments:
+            yield f"    {attachment_text(attachment)}"
+            for text in operations.pop(attachment.name, ()):
+                yield f"      {text}"
+        for name, texts in operations.items():
+            yield f"    {name}"
+            for text in texts:
+                yield f"      {text}"
+        if one.lrz is not None:
+            yield f"    LRZ {_lrz_text(one)}"
+    if one.program_draws:
+        yield f"    {_draws_text(one)}"
+        shaders = _shader_text(one.program_draws)
+        if shaders:
+            yield f"    shaders: {shaders}"
+    yield f"    from {place_text(one.first)}"
+    yield f"    to {place_text(one.last)}"
+    for unknown in one.unknown:
+        yield f"    unknown: {unknown}"
+
+
+def _pipe_text(one: Pass) -> str:
+    if not one.pipes:
+        return ""
+    pipe = one.pipes[0]
+    return f", {_count(len(one.pipes), 'VSC pipe')} of {pipe.width} x {pipe.height} tiles"
+
+
+def attachment_text(attachment: Attachment) -> str:
+    """A buffer in one line."""
+    parts = [attachment.name, attachment.format or f"format {_UNKNOWN}"]
+    if attachment.tiling:
+        parts.append(attachment.tiling)
+    where = _UNKNOWN if attachment.address is None else f"{attachment.address:#x}"
+    parts.append(f"at {where}")
+    if attachment.pitch:
+        parts.append(f"pitch {attachment.pitch}")
+    if attachment.ubwc:
+        flags = f" flags at {attachment.flags:#x}" if attachment.flags else ""
+        parts.append(f"UBWC{flags}")
+    if attachment.gmem is not None:
+        parts.append(f"GMEM {attachment.gmem:#x}")
+    if attachment.write_mask == 0:
+        parts.append("not written by draws")
+    return ", ".join(parts)
+
+
+def operation_text(operation: Operation) -> str:
+    """A load, clear or store without its attachment."""
+    verb = "resolve" if operation.resolves else operation.kind
+    parts = [f"{verb} by {operation.how}"]
+    if operation.clear_value is not None:
+        parts.append("value " + " ".join(f"{word:08x}" for word in operation.clear_value))
+    elif operation.address is not None:
+        preposition = "from" if operation.kind == "load" else "to"
+        parts.append(f"{preposition} {operation.address:#x}")
+        if operation.format:
+            parts.append(operation.format)
+    if operation.action.executed is None:
+        parts.append(f"conditional: {operation.action.condition}")
+    return ", ".join(parts)
+
+
+def _operations(one: Pass) -> dict[str, list[str]]:
+    """Attachment -> what is done to it, each once, with how often."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for run in one.runs:
+        for operation in run.operations:
+            if operation.action.executed is not False:
+                counts[operation.attachment or "attachment unknown", operation_text(operation)] += 1
+    found: dict[str, list[str]] = {}
+    for (name, text), number in counts.items():
+        found.setdefault(name, []).append(text if number == 1 else f"{text}, {number} times")
+    return found
+
+
+def _lrz_text(one: Pass) -> str:
+    lrz = one.lrz
+    assert lrz is not None
+    parts = [f"at {lrz.address:#x}" if lrz.address else "buffer unknown"]
+    if lrz.disabled:
+        parts.append("switched off for the pass")
+    if lrz.cleared:
+        parts.append("cleared before")
+    parts.append("used" if lrz.used else "not used")
+    if lrz.off_from is not None:
+        parts.append(f"off from draw {lrz.off_from} on")
+    return ", ".join(parts)
+
+
+def _draws_text(one: Pass) -> str:
+    draws = one.program_draws
+    if one.kind != "render":
+        labels = Counter(draw.label or draw.packet for draw in draws)
+        listed = ", ".join(f"{number} {label}" for label, number in labels.items())
+        return f"{listed}; {_dump_numbers(draws)}"
+    parts = [_dump_numbers(draws)]
+    parts.extend(
+        f"{number} {label}" for label, number in Counter(d.label or "?" for d in draws).items()
+    )
+    vertices = sum(draw.vertices or 0 for draw in draws)
+    instances = sum(draw.instances or 0 for draw in draws)
+    parts.append(f"{vertices:,} vertices or indices")
+    if instances != len(draws):
+        parts.append(f"{instances:,} instances")
+    for text, number in (
+        ("indexed", sum(draw.indexed for draw in draws)),
+        ("indirect", sum(draw.indirect for draw in draws)),
+        ("conditional", sum(draw.executed is None for draw in draws)),
+    ):
+        if number:
+            parts.append(f"{number} {text}")
+    return f"draws: {', '.join(parts)}"
+
+
+def _dump_numbers(draws: list[Action]) -> str:
+    numbers = [draw.number for draw in draws if draw.number is not None]
+    if not numbers:
+        return "without numbers in the dump"
+    if len(numbers) == 1:
+        return f"dump {numbers[0]}"
+    return f"dump {numbers[0]}..{numbers[-1]}"
+
+
+def _shader_text(draws: list[Action]) -> str:
+    stages: dict[str, set[int]] = {}
+    for draw in draws:
+        for stage, address in draw.shaders:
+            stages.setdefault(stage, set()).add(address)
+    parts = []
+    for stage in _STAGES:
+        addresses = stages.get(stage, ())
+        if len(addresses) == 1:
+            parts.append(f"{stage} {next(iter(addresses)):#x}")
+        elif addresses:
+            parts.append(f"{len(addresses)} {stage}")
+    return ", ".join(parts)
+
+
+def place_text(place: Place) -> str:
+    """Where a packet is: command stream, its address, its offset in the decompressed file."""
+    return f"stream {place.submit.number} {place.gpuaddr:#x}, file {place.file_offset:#x}"
+
+
+def _count(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

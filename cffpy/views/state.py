@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Registers at a draw and the packets that wrote them: as lines, as a document, as rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.regdb.register_text import RegisterText
+from cffpy.views.passes_document import hexadecimal, place_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.provenance import Inherited, State
+
+SCHEMA = "cffpy.state/1"
+INHERITED_SCHEMA = "cffpy.inherited/1"
+
+CSV_COLUMNS = (
+    "offset",
+    "register",
+    "value",
+    "decoded",
+    "origin",
+    "stream",
+    "group",
+    "gpuaddr",
+    "file_offset",
+    "conditional",
+)
+
+
+def heading(action: Action) -> str:
+    """What the state is of, in one line."""
+    parts = [] if action.number is None else [f"draw {action.number} of the dump"]
+    if action.pass_index is not None:
+        parts.append(f"pass {action.pass_index}")
+    if action.program_number is not None:
+        parts.append(f"draw {action.program_number} of the program there")
+    if action.is_binning:
+        parts.append("binning run")
+    elif action.tile is not None:
+        parts.append(f"tile {action.tile}")
+    parts.append(action.label or action.packet)
+    parts.append(str(action.place))
+    return ", ".join(parts)
+
+
+def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
+    """A line for each register: value, name, fields; then where it was written."""
+    text = RegisterText(state.database)
+    yield heading(state.action)
+    for register in text.listed(registers):
+        value = state.registers[register]
+        name = text.name(register)
+        yield f"{value:08x}  {name}: {text.text(register, state.registers)}"
+        write = state.writes.get(register)
+        if write is None:
+            continue
+        origin = write.origin(state.action)
+        condition = f", conditional: {write.condition}" if write.executed is None else ""
+        yield f"          {origin}: {write.place}{condition}"
+
+
+def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]:
+    """A row for each register, as CSV_COLUMNS has it."""
+    text = RegisterText(state.database)
+    for register in text.listed(registers):
+        write = state.writes.get(register)
+        yield (
+            hexadecimal(register),
+            text.name(register),
+            hexadecimal(state.registers[register]),
+            text.text(register, state.registers),
+            write and write.origin(state.action),
+            write and write.place.submit.number,
+            write and write.place.stream.group_id,
+            write and hexadecimal(write.place.gpuaddr),
+            write and hexadecimal(write.place.file_offset),
+            write and int(write.executed is None),
+        )
+
+
+def document(state: State, registers: Iterable[int]) -> dict[str, Any]:
+    """The draw, and each register with its value and its write."""
+    text = RegisterText(state.database)
+    return {
+        "draw": action_document(state.action),
+        "registers": [_register(state, register, text) for register in text.listed(registers)],
+    }
+
+
+def inherited_lines(found: Iterable[Inherited]) -> Iterator[str]:
+    """For each submit what its first draw sees of earlier ones."""
+    for one in found:
+        text = RegisterText(one.state.database)
+        listed = text.listed(one.registers)
+        yield f"submit {one.submit}: {len(listed)} registers of earlier submits in force at"
+        yield f"  {heading(one.state.action)}"
+        for register in listed:
+            write = one.state.writes[register]
+            value = text.text(register, one.state.registers)
+            yield f"  {text.name(register)}: {value}"
+            yield f"    submit {write.place.submit.submit}: {write.place}"
+
+
+def inherited_document(found: Iterable[Inherited]) -> dict[str, Any]:
+    """The same for JSON."""
+    return {
+        "submits": [{"submit": one.submit, **document(one.state, one.registers)} for one in found]
+    }
+
+
+def action_document(action: Action) -> dict[str, Any]:
+    """A draw, dispatch or blit, and its numbers."""
+    return {
+        "dump_draw": action.number,
+        "pass": action.pass_index,
+        "program_draw": action.program_number,
+        "binning": action.is_binning,
+        "tile": action.tile,
+        "kind": action.kind,
+        "role": action.role or None,
+        "packet": action.packet,
+        "label": action.label,
+        "vertices": action.vertices,
+        "instances": action.instances,
+        "indexed": action.indexed,
+        "indirect": action.indirect,
+        "groups": action.groups,
+        "executed": action.executed,
+        "condition": action.condition,
+        "shaders": {stage: hexadecimal(address) for stage, address in action.shaders},
+        "targets": [
+            {
+                "name": target.name,
+                "address": hexadecimal(target.address),
+                "format": target.format,
+            }
+            for target in action.targets
+        ],
+        "place": place_document(action.place),
+    }
+
+
+def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]:
+    write = state.writes.get(register)
+    return {
+        "offset": hexadecimal(register),
+        "name": text.name(register),
+        "value": hexadecimal(state.registers[register]),
+        "decoded": text.text(register, state.registers),
+        "origin": write and write.origin(state.action),
+        "conditional": write is not None and write.executed is None,
+        "written_by": write and place_document(write.place),
+    }

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""The tiles of a pass as tables of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.passes.density import pair_text, point_text
+from cffpy.views.passes import operation_text, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cffpy.analysis.passes.density import Density, ViewDensity
+    from cffpy.analysis.passes.model import Pass, Tile
+    from cffpy.analysis.passes.tiles import TileFacts
+
+HEADINGS = (
+    "tile",
+    "bin",
+    "rectangle",
+    "window",
+    "pipe",
+    "slot",
+    "streams",
+    "draws",
+    "executed",
+    "skipped",
+    "conditional",
+    "loads",
+    "clears",
+    "stores",
+    "scale",
+)
+#: Columns of numbers.
+RIGHT = (0, 4, 5, 7, 8, 9)
+
+DENSITY_HEADINGS = (
+    "tile",
+    "view",
+    "scale",
+    "by",
+    "o",
+    "b_cs",
+    "b_s",
+    "b_cs - s * b_s",
+    "fits",
+    "scissor",
+    "patched",
+)
+DENSITY_RIGHT = (0, 1)
+
+_UNKNOWN = "unknown"
+_NONE = "-"
+
+Table = list[tuple[str, ...]]
+
+
+def head_lines(found: Pass) -> Iterator[str]:
+    """The pass, in words."""
+    yield title(found)
+    bins = f" of {found.bin_size}" if found.bin_size else ""
+    grid = f", grid {found.grid}" if found.grid else ""
+    pipes = f", {len(found.pipes)} VSC pipes" if found.pipes else ""
+    number = len(found.tiles)
+    yield f"{number} {'tile' if number == 1 else 'tiles'}{bins}{grid}{pipes}"
+    for text in found.unknown:
+        yield f"unknown: {text}"
+
+
+def table(facts: Sequence[TileFacts]) -> Table:
+    """A row for each tile in the order of execution, below HEADINGS."""
+    return [HEADINGS, *map(_cells, facts)]
+
+
+def _cells(one: TileFacts) -> tuple[str, ...]:
+    tile = one.tile
+    return (
+        str(tile.number),
+        _NONE if one.column is None else f"{one.column},{one.row}",
+        _UNKNOWN if tile.rectangle is None else str(tile.rectangle),
+        point_text(tile.window_offset),
+        _text(tile.pipe),
+        _slot_text(tile),
+        one.visibility,
+        str(one.draws),
+        _text(one.executed, _UNKNOWN),
+        _text(one.skipped, _UNKNOWN),
+        _condition_text(one),
+        _names(one, "load"),
+        _names(one, "clear"),
+        _names(one, "store", "copy", "unknown"),
+        _scale_text(tile.density),
+    )
+
+
+def _text(number: int | None, unknown: str = _NONE) -> str:
+    return unknown if number is None else str(number)
+
+
+def _slot_text(tile: Tile) -> str:
+    if tile.slot is None:
+        return _NONE
+    slots = "+".join(map(str, tile.merged_slots)) or str(tile.slot)
+    return slots if tile.pipe_tiles is None else f"{slots}/{tile.pipe_tiles}"
+
+
+def _condition_text(one: TileFacts) -> str:
+    if not one.conditional_draws:
+        return "no"
+    return "all" if one.conditional_draws == one.draws else f"{one.conditional_draws} draws"
+
+
+def _names(one: TileFacts, *kinds: str) -> str:
+    """Attachments, each once; with a question mark where only the GPU knows."""
+    names: dict[str, None] = {}
+    for operation in one.of_kind(*kinds):
+        name = (operation.attachment or "?").replace("color ", "c")
+        names[name + ("" if operation.action.executed else "?")] = None
+    return " ".join(names) or _NONE
+
+
+def _scale_text(density: Density | None) -> str:
+    if density is None:
+        return _NONE
+    scales = dict.fromkeys(pair_text(view.scale) for view in density.views)
+    return ", ".join(scales) or _UNKNOWN
+
+
+def operation_lines(facts: Sequence[TileFacts]) -> Iterator[str]:
+    """What is loaded, cleared and stored, each once, with the tiles that do it."""
+    tiles: dict[str, list[int]] = {}
+    for one in facts:
+        for operation in one.operations:
+            text = f"{operation.attachment or 'attachment unknown'}: {operation_text(operation)}"
+            if operation.gmem is not None:
+                text = f"{text}, GMEM {operation.gmem:#x}"
+            numbers = tiles.setdefault(text, [])
+            if not numbers or numbers[-1] != one.tile.number:
+                numbers.append(one.tile.number)
+    for text, numbers in tiles.items():
+        yield f"{text}; {'tile' if len(numbers) == 1 else 'tiles'} {ranges_text(numbers)}"
+
+
+def condition_lines(facts: Sequence[TileFacts]) -> Iterator[str]:
+    """Conditions that only the GPU can decide, with the tiles whose draws are under them."""
+    tiles: dict[str, list[int]] = {}
+    for one in facts:
+        if one.condition is not None:
+            tiles.setdefault(one.condition, []).append(one.tile.number)
+    for text, numbers in tiles.items():
+        yield f"conditional: {text}; tiles {ranges_text(numbers)}"
+
+
+def ranges_text(numbers: Sequence[int]) -> str:
+    """Rising numbers: ``0-5, 7``."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
+
+
+def density_table(found: Pass) -> Table:
+    """A row for each view of each tile that is scaled by a density map; [] where none is."""
+    found_rows = [
+        _density_cells(tile, tile.density, view)
+        for tile in found.tiles
+        if tile.density is not None
+        for view in tile.density.views
+    ]
+    return [DENSITY_HEADINGS, *found_rows] if found_rows else []
+
+
+def _density_cells(tile: Tile, density: Density, view: ViewDensity) -> tuple[str, ...]:
+    return (
+        str(tile.number),
+        str(view.number) if density.is_per_view or len(density.views) > 1 else "all",
+        pair_text(view.scale),
+        view.scale_from or _NONE,
+        point_text(view.offset),
+        point_text(tile.window_offset),
+        point_text(view.bin_start) + ("" if view.is_start_stored else " (taken to be b_cs)"),
+        point_text(view.expected_offset),
+        {True: "yes", False: "NO", None: _UNKNOWN}[view.fits],
+        _NONE if view.scissor is None else str(view.scissor),
+        f"{density.writes} writes, {density.dwords} dwords",
+    )
+
+
+def problem_lines(found: Pass) -> Iterator[str]:
+    """What does not fit together in density maps."""
+    for tile in found.tiles:
+        if tile.density is not None:
+            for problem in tile.density.problems:
+                yield f"tile {tile.number}: {problem}"

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""The tiles of a pass for other programs: as a document for JSON, as rows for CSV."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.passes.density import number_text
+from cffpy.views.passes import size_text
+from cffpy.views.passes_document import hexadecimal, place_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cffpy.analysis.passes.density import Density
+    from cffpy.analysis.passes.model import Operation, Pass, Passes, Rectangle
+    from cffpy.analysis.passes.tiles import TileFacts
+
+SCHEMA = "cffpy.tiles/1"
+
+CSV_COLUMNS = (
+    "pass",
+    "tile",
+    "column",
+    "row",
+    "left",
+    "top",
+    "width",
+    "height",
+    "window_x",
+    "window_y",
+    "pipe",
+    "slot",
+    "pipe_tiles",
+    "merged_slots",
+    "visibility",
+    "draws",
+    "executed",
+    "skipped",
+    "primitives",
+    "conditional_draws",
+    "loads",
+    "clears",
+    "stores",
+    "scale_x",
+    "scale_y",
+    "offset_x",
+    "offset_y",
+    "bin_start_x",
+    "bin_start_y",
+    "density_problems",
+    "stream",
+    "gpuaddr",
+    "file_offset",
+)
+
+
+def document(passes: Passes, found: Pass, facts: Sequence[TileFacts]) -> dict[str, Any]:
+    """Addresses are hex strings, sizes pixels; what is not in the stream is null."""
+    return {
+        "gpu": passes.gpu,
+        "generation": passes.generation or None,
+        "pass": found.index,
+        "submit": found.submit,
+        "hardware_binning": found.hardware_binning,
+        "framebuffer": size_text(found),
+        "bin_size": None if found.bin_size is None else str(found.bin_size),
+        "grid": None if found.grid is None else str(found.grid),
+        "program_draws": len(found.program_draws),
+        "pipes": [
+            {"pipe": pipe.number, "x": pipe.x, "y": pipe.y, "w": pipe.width, "h": pipe.height}
+            for pipe in found.pipes
+        ],
+        "tiles": [_tile_document(one) for one in facts],
+        "unknown": found.unknown,
+    }
+
+
+def _tile_document(one: TileFacts) -> dict[str, Any]:
+    tile = one.tile
+    return {
+        "tile": tile.number,
+        "column": one.column,
+        "row": one.row,
+        "rectangle": _rectangle_document(tile.rectangle),
+        "window_offset": tile.window_offset,
+        "pipe": tile.pipe,
+        "slot": tile.slot,
+        "pipe_tiles": tile.pipe_tiles,
+        "merged_slots": tile.merged_slots,
+        "visibility": one.visibility,
+        "visibility_override": tile.visibility_override,
+        "streams": None
+        if tile.streams is None
+        else dict(zip(("draw", "size", "primitive"), map(hexadecimal, tile.streams), strict=True)),
+        "draws": one.draws,
+        "executed": one.executed,
+        "skipped": one.skipped,
+        "primitives": one.primitives,
+        "conditional_draws": one.conditional_draws,
+        "condition": one.condition,
+        "operations": [_operation_document(operation) for operation in one.operations],
+        "density": None if tile.density is None else _density_document(tile.density),
+        "place": place_document(tile.place),
+    }
+
+
+def _rectangle_document(rectangle: Rectangle | None) -> dict[str, int] | None:
+    if rectangle is None:
+        return None
+    size = rectangle.size
+    return {
+        "x": rectangle.left,
+        "y": rectangle.top,
+        "width": size.width,
+        "height": size.height,
+    }
+
+
+def _operation_document(operation: Operation) -> dict[str, Any]:
+    return {
+        "kind": operation.kind,
+        "attachment": operation.attachment,
+        "how": operation.how,
+        "resolves": operation.resolves,
+        "address": hexadecimal(operation.address),
+        "gmem": hexadecimal(operation.gmem),
+        "format": operation.format,
+        "rectangle": _rectangle_document(operation.scissor),
+        "source_rectangle": _rectangle_document(operation.source_rectangle),
+        "executed": operation.action.executed,
+        "condition": operation.action.condition,
+        "dump_draw": operation.action.number,
+    }
+
+
+def _density_document(density: Density) -> dict[str, Any]:
+    return {
+        "writes": density.writes,
+        "dwords": density.dwords,
+        "unscaled_from": density.unscaled_from,
+        "per_view": density.is_per_view,
+        "unpatched_draws": density.unpatched_draws,
+        "views": [
+            {
+                "view": view.number,
+                "scale": view.scale,
+                "scale_from": view.scale_from,
+                "offset": view.offset,
+                "expected_offset": view.expected_offset,
+                "bin_start": view.bin_start,
+                "bin_start_from": "store" if view.is_start_stored else "window offset",
+                "fits": view.fits,
+                "viewport": None
+                if view.viewport is None
+                else {
+                    "x_offset": view.viewport.x_offset,
+                    "x_scale": view.viewport.x_scale,
+                    "y_offset": view.viewport.y_offset,
+                    "y_scale": view.viewport.y_scale,
+                },
+                "scissor": _rectangle_document(view.scissor),
+            }
+            for view in density.views
+        ],
+        "problems": density.problems,
+    }
+
+
+def rows(found: Pass, facts: Iterable[TileFacts]) -> Iterator[tuple[object, ...]]:
+    """A row for each tile, as CSV_COLUMNS has it; values of several views have ; between them."""
+    for one in facts:
+        tile, rectangle = one.tile, one.tile.rectangle
+        views = tile.density.views if tile.density is not None else []
+        corner = tile.window_offset or (None, None)
+        yield (
+            found.index,
+            tile.number,
+            one.column,
+            one.row,
+            rectangle and rectangle.left,
+            rectangle and rectangle.top,
+            rectangle and rectangle.size.width,
+            rectangle and rectangle.size.height,
+            *corner,
+            tile.pipe,
+            tile.slot,
+            tile.pipe_tiles,
+            " ".join(map(str, tile.merged_slots)) or None,
+            one.visibility,
+            one.draws,
+            one.executed,
+            one.skipped,
+            one.primitives,
+            one.conditional_draws,
+            *(
+                " ".join(operation.attachment or "?" for operation in one.of_kind(*kinds))
+                for kinds in (("load",), ("clear",), ("store", "copy", "unknown"))
+            ),
+            *_of_views([view.scale for view in views]),
+            *_of_views([view.offset for view in views]),
+            *_of_views([view.bin_start for view in views]),
+            "; ".join(tile.density.problems) if tile.density is not None else None,
+            tile.place.submit.number,
+            hexadecimal(tile.place.gpuaddr),
+            hexadecimal(tile.place.file_offset),
+        )
+
+
+def _of_views(pairs: list[Any]) -> tuple[str | None, str | None]:
+    if not pairs:
+        return None, None
+    x = ";".join("" if pair is None else number_text(pair[0]) for pair in pairs)
+    y = ";".join("" if pair is None else number_text(pair[1]) for pair in pairs)
+    return x, y

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""The tiles of a pass as a drawing: the grid over the framebuffer, order, pipes, shading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.passes.density import pair_text, point_text
+from cffpy.views.passes import size_text, title
+from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, ColourScale, Svg
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cffpy.analysis.passes.model import Pass, Rectangle
+    from cffpy.analysis.passes.tiles import TileFacts
+
+#: Tiles that are drawn at most: as many as a grid of 128 x 128 has.
+MAX_TILES = 16384
+
+#: Pixels: the longer side of what is drawn, the margin, the column of the legend.
+_SIDE, _MARGIN, _LEGEND, _HEAD = 960, 20, 220, 34
+_LEAST_SIDE = 40
+
+#: Pixels that a text in a tile needs.
+_TEXT_WIDTH, _TEXT_HEIGHT = 26, 14
+
+
+@dataclass(slots=True)
+class _Shade:
+    """What tiles are shaded by: a value for each tile that has one."""
+
+    label: str
+    values: dict[int, float]
+    scale: ColourScale
+
+
+def drawing(found: Pass, facts: Sequence[TileFacts]) -> Svg:
+    """The pass. Tiles without a rectangle are left out, as are those behind MAX_TILES."""
+    shown = [one for one in facts[:MAX_TILES] if one.tile.rectangle is not None]
+    width, height = _extent(found, shown)
+    factor = _SIDE / max(width, height)
+    inner_width = max(width * factor, _LEAST_SIDE)
+    inner_height = max(height * factor, _LEAST_SIDE)
+    total_height = max(inner_height + _HEAD + 2 * _MARGIN, 300 + 18 * min(len(found.pipes), 33))
+    svg = Svg(inner_width + _LEGEND + 3 * _MARGIN, total_height, title(found))
+    svg.text(_MARGIN, _MARGIN + 6, title(found), 14, weight="bold")
+    canvas = _Canvas(svg, _MARGIN, _MARGIN + _HEAD - 10, factor)
+    shade = _shade(shown)
+    for one in shown:
+        canvas.tile(one, shade)
+    centres = [canvas.centre(one.tile.rectangle) for one in shown if one.tile.rectangle]
+    if len(centres) > 1:
+        svg.line(centres, FAINT, 0.75)
+    for one in shown:
+        canvas.labels(one, shade)
+    canvas.pipes(found)
+    if found.framebuffer is not None:
+        size = found.framebuffer
+        svg.rectangle(
+            canvas.left,
+            canvas.top,
+            size.width * factor,
+            size.height * factor,
+            stroke=INK,
+            stroke_width=2,
+        )
+    _legend(svg, inner_width + 2 * _MARGIN, canvas.top, found, facts, shade)
+    return svg
+
+
+class _Canvas:
+    """Where the framebuffer lies in the drawing, and ``factor``: pixels there a pixel here."""
+
+    def __init__(self, svg: Svg, left: float, top: float, factor: float) -> None:
+        self.svg = svg
+        self.left = left
+        self.top = top
+        self.factor = factor
+
+    def centre(self, rectangle: Rectangle) -> tuple[float, float]:
+        return (
+            self.left + (rectangle.left + rectangle.right) / 2 * self.factor,
+            self.top + (rectangle.top + rectangle.bottom) / 2 * self.factor,
+        )
+
+    def tile(self, one: TileFacts, shade: _Shade | None) -> None:
+        rectangle = one.tile.rectangle
+        assert rectangle is not None
+        value = None if shade is None else shade.values.get(one.tile.number)
+        self.svg.rectangle(
+            self.left + rectangle.left * self.factor,
+            self.top + rectangle.top * self.factor,
+            rectangle.size.width * self.factor,
+            rectangle.size.height * self.factor,
+            NEUTRAL if shade is None or value is None else shade.scale.colour(value),
+            FAINT,
+            0.75,
+            hint="\n".join(_hint(one)),
+        )
+
+    def labels(self, one: TileFacts, shade: _Shade | None) -> None:
+        rectangle = one.tile.rectangle
+        assert rectangle is not None
+        width = rectangle.size.width * self.factor
+        height = rectangle.size.height * self.factor
+        if width < _TEXT_WIDTH or height < _TEXT_HEIGHT:
+            return
+        value = None if shade is None else shade.values.get(one.tile.number)
+        ink = INK if shade is None or value is None else shade.scale.ink(value)
+        x, y = self.centre(rectangle)
+        texts = [text for text in _labels(one) if len(text) * 6 < width]
+        texts = texts[: max(1, int((height - 10) // _TEXT_HEIGHT))]
+        self.svg.text(x, y + 5, str(one.tile.number), 14, ink, "middle", "bold")
+        for position, text in enumerate(texts[1:], 1):
+            self.svg.text(x, y + 5 + position * _TEXT_HEIGHT, text, 10, ink, "middle")
+
+    def pipes(self, found: Pass) -> None:
+        """The rectangle of each VSC pipe, in its colour."""
+        size = found.bin_size
+        if size is None:
+            return
+        limit = found.grid
+        for position, pipe in enumerate(found.pipes):
+            width = pipe.width if limit is None else min(pipe.width, limit.width - pipe.x)
+            height = pipe.height if limit is None else min(pipe.height, limit.height - pipe.y)
+            inset = 2
+            self.svg.rectangle(
+                self.left + pipe.x * size.width * self.factor + inset,
+                self.top + pipe.y * size.height * self.factor + inset,
+                width * size.width * self.factor - 2 * inset,
+                height * size.height * self.factor - 2 * inset,
+                stroke=PALETTE[position % len(PALETTE)],
+                stroke_width=2.5,
+            )
+
+
+def _extent(found: Pass, shown: Sequence[TileFacts]) -> tuple[int, int]:
+    """What is drawn: framebuffer and tiles, at least a pixel."""
+    width, height = 1, 1
+    if found.framebuffer is not None:
+        width, height = max(1, found.framebuffer.width), max(1, found.framebuffer.height)
+    for one in shown:
+        rectangle = one.tile.rectangle
+        assert rectangle is not None
+        width, height = max(width, rectangle.right), max(height, rectangle.bottom)
+    return width, height
+
+
+def _labels(one: TileFacts) -> list[str]:
+    texts = [str(one.tile.number)]
+    if one.executed is not None:
+        texts.append(f"{one.executed} of {one.draws} draws")
+    if one.primitives is not None:
+        texts.append(f"{one.primitives} primitives")
+    if one.tile.density is not None:
+        texts.extend(pair_text(view.scale) for view in one.tile.density.views)
+    return texts
+
+
+def _hint(one: TileFacts) -> list[str]:
+    tile = one.tile
+    where = "" if one.column is None else f", column {one.column}, row {one.row}"
+    texts = [f"tile {tile.number}{where}", f"{tile.rectangle}"]
+    if tile.window_offset is not None:
+        texts.append(f"window offset {point_text(tile.window_offset)}")
+    if tile.pipe is not None:
+        slot = "" if tile.slot is None else f", slot {tile.slot} of {tile.pipe_tiles}"
+        texts.append(f"VSC pipe {tile.pipe}{slot}")
+    executed = "unknown" if one.executed is None else str(one.executed)
+    texts.append(f"draws: {one.draws}, executed: {executed}")
+    if one.primitives is not None:
+        texts.append(f"primitives: {one.primitives}")
+    if tile.density is not None:
+        for view in tile.density.views:
+            scale, offset = pair_text(view.scale), point_text(view.offset)
+            texts.append(f"view {view.number}: scale {scale}, offset {offset}")
+        texts.extend(tile.density.problems)
+    return texts
+
+
+def _shade(shown: Sequence[TileFacts]) -> _Shade | None:
+    """By primitives where they are known, else by draws, else by the scale of density maps."""
+    primitives = {o.tile.number: float(o.primitives) for o in shown if o.primitives is not None}
+    draws = {o.tile.number: float(o.executed) for o in shown if o.executed is not None}
+    scales = {}
+    for one in shown:
+        views = one.tile.density.views if one.tile.density is not None else []
+        shares = [view.scale[0] * view.scale[1] for view in views if view.scale is not None]
+        if shares:
+            scales[one.tile.number] = min(shares)
+    for label, values in (("primitives", primitives), ("draws executed", draws)):
+        if values:
+            return _Shade(label, values, ColourScale(0, max(1.0, *values.values())))
+    if scales:
+        return _Shade("pixels drawn a pixel", scales, ColourScale(0, 1))
+    return None
+
+
+def _legend(
+    svg: Svg,
+    x: float,
+    y: float,
+    found: Pass,
+    facts: Sequence[TileFacts],
+    shade: _Shade | None,
+) -> None:
+    texts = [f"framebuffer {size_text(found)}", f"{len(facts)} tiles"]
+    if found.bin_size is not None:
+        texts.append(f"bins of {found.bin_size}")
+    if len(facts) > MAX_TILES:
+        texts.append(f"the first {MAX_TILES} are drawn")
+    missing = sum(one.tile.rectangle is None for one in facts)
+    if missing:
+        texts.append(f"{missing} without a rectangle")
+    if shade is None:
+        texts.append("draws executed: unknown")
+    for text in texts:
+        svg.text(x, y + 12, text)
+        y += 18
+    svg.line([(x, y + 10), (x + 24, y + 10)], FAINT, 0.75)
+    svg.text(x + 32, y + 14, "order of execution")
+    y += 26
+    svg.rectangle(x, y + 2, 24, 14, stroke=INK, stroke_width=2)
+    svg.text(x + 32, y + 14, "framebuffer" if found.framebuffer else "framebuffer: unknown")
+    y += 30
+    if shade is not None:
+        shade.scale.legend(svg, x, y, _LEGEND - 20, shade.label)
+        y += 54
+    for position, pipe in enumerate(found.pipes):
+        colour = PALETTE[position % len(PALETTE)]
+        svg.rectangle(x, y + 2, 24, 12, stroke=colour, stroke_width=2.5)
+        text = f"VSC pipe {pipe.number}: {pipe.width} x {pipe.height} tiles"
+        svg.text(x + 32, y + 12, text, 11)
+        y += 18

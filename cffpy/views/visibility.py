@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""The visibility streams of passes: as lines and tables of text, as a document for JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.stream_tiles import position
+from cffpy.analysis.visibility import undecoded_format
+from cffpy.views.passes import title
+from cffpy.views.passes_document import hexadecimal
+from cffpy.vsc.bins import slots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.analysis.passes.model import Pass, Passes, Tile
+    from cffpy.analysis.visibility_model import (
+        Findings,
+        PassVisibility,
+        PipeStreams,
+        StreamPart,
+        TileVisibility,
+        VisibleEntry,
+    )
+
+SCHEMA = "cffpy.vsc/1"
+
+_HEADINGS = ("bin", "tile", "column", "row", "draws", "culled", "primitives", "culled")
+#: All columns hold numbers.
+RIGHT = range(len(_HEADINGS))
+
+_UNKNOWN = "unknown"
+_NONE = "-"
+
+#: Findings of a pipe or pass that text shows; JSON has more of them.
+_SHOWN_FINDINGS = 8
+
+Table = list[tuple[str, ...]]
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def head_lines(found: PassVisibility) -> Iterator[str]:
+    """The pass: where its streams are, how many draws they should have."""
+    one, streams = found.one, found.one.visibility
+    yield f"{title(one)}, submit {one.submit}"
+    if found.reason is not None or streams is None:
+        yield f"  visibility streams: {found.reason}"
+        return
+    parts = (
+        ("draw streams", streams.draw, streams.draw_pitch, streams.draw_limit),
+        (
+            "primitive streams",
+            streams.primitive,
+            streams.primitive_pitch,
+            streams.primitive_limit,
+        ),
+    )
+    for name, address, pitch, limit in parts:
+        sizes = f"pitch {_number(pitch)}, limit {_number(limit)}"
+        yield f"  {name} at {_address(address)}, {sizes}"
+    yield f"  sizes at {_address(streams.sizes)}"
+    if not found.pipes:
+        yield "  VSC pipes: none is known"
+    yield f"  draws of the binning run that go by streams: {_wanted(found)}"
+    decoded = [pipe for pipe in found.pipes if pipe.entries]
+    if found.shared_with and decoded:
+        numbers = ", ".join(map(str, found.shared_with[:_SHOWN_FINDINGS]))
+        more = " ..." if len(found.shared_with) > _SHOWN_FINDINGS else ""
+        noun = "pass" if len(found.shared_with) == 1 else "passes"
+        yield f"  the same memory as {noun} {numbers}{more}: it holds the streams of one only"
+    if decoded:
+        yield f"  culled in all bins: {_culled_text(decoded)}"
+
+
+def nothing_text(passes: Passes) -> str:
+    """What to say where no pass has hardware binning."""
+    text = "no pass with hardware binning"
+    reason = undecoded_format(passes.generation)
+    return text if reason is None else f"{text} was found; visibility streams: {reason}"
+
+
+def pipe_lines(pipe: PipeStreams) -> Iterator[str]:
+    """A pipe: its state, its streams, its totals, what is wrong."""
+    one = pipe.pipe
+    reason = "" if pipe.reason is None else f": {pipe.reason}"
+    where = f"{one.width} x {one.height} tiles from {one.x},{one.y}"
+    yield f"  pipe {one.number}, {where}: {pipe.state}{reason}"
+    size = _address(pipe.size_address)
+    yield f"    draw stream at {_part_text(pipe.draw)}, size at {size}"
+    yield f"    primitive streams at {_part_text(pipe.primitive)}"
+    if pipe.state in ("decoded", "damaged") or pipe.entries:
+        fits = {True: "as in the binning run", False: "not as in the binning run"}
+        compared = fits.get(pipe.fits) if pipe.fits is not None else "not compared"
+        visible = f"{len(pipe.visible):,} visible"
+        parts = [f"{_count(pipe.entries, 'draw')}, {compared}, {visible}"]
+        if pipe.primitives is not None:
+            known = "" if pipe.primitives_whole else " in primitive streams"
+            parts.append(f"{_count(pipe.primitives, 'primitive')}{known}")
+        else:
+            parts.append("primitives unknown")
+        yield f"    {'; '.join(parts)}"
+    yield from finding_lines(pipe.findings, "    ")
+
+
+def finding_lines(findings: Findings, indent: str = "  ") -> Iterator[str]:
+    """What is wrong."""
+    for text in findings.texts[:_SHOWN_FINDINGS]:
+        yield f"{indent}! {text}"
+    more = len(findings.texts) - _SHOWN_FINDINGS + findings.more
+    if more > 0:
+        yield f"{indent}! and {more} more like these"
+
+
+def bin_table(found: Pass, pipe: PipeStreams) -> Table:
+    """A row for each bin of a decoded pipe, below headings; [] for one that is not."""
+    if not pipe.draws_per_bin:
+        return []
+    rows: Table = [_HEADINGS]
+    for slot in range(pipe.bin_count):
+        tiles = pipe.tiles.get(slot, [])
+        column, row = _place_in_pipe(found, pipe, tiles, slot)
+        counts = pipe.primitives_per_bin
+        rows.append(
+            (
+                str(slot),
+                ",".join(str(tile.number) for tile in tiles) or _NONE,
+                str(column),
+                str(row),
+                str(pipe.draws_per_bin[slot]),
+                _share(pipe.culled_draws(slot)),
+                _NONE if counts is None else str(counts[slot]),
+                _share(pipe.culled_primitives(slot)),
+            )
+        )
+    return rows
+
+
+def _place_in_pipe(found: Pass, pipe: PipeStreams, tiles: list[Tile], slot: int) -> tuple[int, int]:
+    """Column and row of a bin: its tile's, or by the order of slots where no tile uses it."""
+    place = position(found, tiles[0]) if tiles else None
+    row, column = divmod(slot, pipe.pipe.width)
+    return place or (pipe.pipe.x + column, pipe.pipe.y + row)
+
+
+def _wanted(found: PassVisibility) -> str:
+    if not found.draws_known:
+        return f"{_UNKNOWN}, not all its commands were captured"
+    if found.least_draws == found.most_draws:
+        return str(found.least_draws)
+    most = "any number" if found.most_draws is None else str(found.most_draws)
+    return f"{found.least_draws} to {most}, as only the GPU knows"
+
+
+def _culled_text(pipes: list[PipeStreams]) -> str:
+    """The share of (draw, bin) and (primitive, bin) that is culled."""
+    draws = sum(pipe.entries * pipe.bin_count for pipe in pipes)
+    visible = sum(sum(pipe.draws_per_bin) for pipe in pipes)
+    parts = [f"{_share(1 - visible / draws if draws else None)} of draws"]
+    counted = [pipe for pipe in pipes if pipe.primitives and pipe.primitives_per_bin is not None]
+    primitives = sum((pipe.primitives or 0) * pipe.bin_count for pipe in counted)
+    if primitives:
+        drawn = sum(sum(pipe.primitives_per_bin or ()) for pipe in counted)
+        known = all(pipe.primitives_whole for pipe in counted)
+        noun = "primitives" if known else "primitives in primitive streams"
+        parts.append(f"{_share(1 - drawn / primitives)} of {noun}")
+    return ", ".join(parts)
+
+
+def _part_text(part: StreamPart) -> str:
+    room = "unknown" if part.capacity is None else str(part.capacity)
+    used = "unknown size" if part.size is None else str(part.size)
+    missing = ""
+    if part.capacity is not None and 0 < part.captured < part.capacity:
+        missing = f", {part.captured} captured"
+    elif not part.captured:
+        missing = ", not captured"
+    return f"{_address(part.address)}: {used} of {room} bytes{missing}"
+
+
+def _address(address: int | None) -> str:
+    return _UNKNOWN if address is None else f"{address:#x}"
+
+
+def _number(number: int | None) -> str:
+    return _UNKNOWN if number is None else str(number)
+
+
+def _share(share: float | None) -> str:
+    return _NONE if share is None else f"{share:.1%}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+
+def document(passes: Passes, found: Iterable[PassVisibility], with_entries: bool) -> dict[str, Any]:
+    """Addresses are hex strings, sizes bytes, shares 0 to 1; what is not known is null.
+
+    ``with_entries``: list the draws that are visible in a pipe; there may be very many.
+    """
+    return {
+        "gpu": passes.gpu,
+        "generation": passes.generation or None,
+        "passes": [pass_document(one, with_entries) for one in found],
+    }
+
+
+def pass_document(found: PassVisibility, with_entries: bool) -> dict[str, Any]:
+    """One pass; see ``document``."""
+    one, streams = found.one, found.one.visibility
+    return {
+        "pass": one.index,
+        "submit": one.submit,
+        "reason": found.reason,
+        "draws": {
+            "known": found.draws_known,
+            "least": found.least_draws,
+            "most": found.most_draws,
+        },
+        "shared_with": found.shared_with,
+        "streams": None
+        if streams is None
+        else {
+            "draw": _base(streams.draw, streams.draw_pitch, streams.draw_limit),
+            "primitive": _base(streams.primitive, streams.primitive_pitch, streams.primitive_limit),
+            "sizes": hexadecimal(streams.sizes),
+        },
+        "pipes": [_pipe_document(one, pipe, with_entries) for pipe in found.pipes],
+        "tiles": [_tile_document(number, tile) for number, tile in sorted(found.tiles.items())],
+        "findings": found.findings.texts,
+        "more_findings": found.findings.more,
+    }
+
+
+def _base(address: int | None, pitch: int | None, limit: int | None) -> dict[str, Any]:
+    return {"address": hexadecimal(address), "pitch": pitch, "limit": limit}
+
+
+def _pipe_document(one: Pass, pipe: PipeStreams, with_entries: bool) -> dict[str, Any]:
+    where = pipe.pipe
+    decoded = bool(pipe.draws_per_bin)
+    return {
+        "pipe": where.number,
+        "x": where.x,
+        "y": where.y,
+        "w": where.width,
+        "h": where.height,
+        "state": pipe.state,
+        "reason": pipe.reason,
+        "fits": pipe.fits,
+        "draw_stream": _part_document(pipe.draw),
+        "primitive_streams": _part_document(pipe.primitive),
+        "size_address": hexadecimal(pipe.size_address),
+        "draws": pipe.entries if decoded else None,
+        "primitives": pipe.primitives,
+        "primitives_complete": pipe.primitives_whole,
+        "bins": [_bin_document(one, pipe, slot) for slot in range(pipe.bin_count)]
+        if decoded
+        else [],
+        "visible_draws": len(pipe.visible) if decoded else None,
+        "visible": [_entry_document(entry, pipe.bin_count) for entry in pipe.visible]
+        if with_entries
+        else None,
+        "findings": pipe.findings.texts,
+        "more_findings": pipe.findings.more,
+    }
+
+
+def _entry_document(entry: VisibleEntry, bin_count: int) -> dict[str, Any]:
+    """A draw that covers bins: its number in the stream, and among the program's draws."""
+    return {
+        "draw": entry.entry,
+        "program_draw": None if entry.draw is None else entry.draw.action.program_number,
+        "bins": list(slots(entry.bins, bin_count)),
+        "primitives": entry.primitives,
+    }
+
+
+def _part_document(part: StreamPart) -> dict[str, Any]:
+    return {
+        "address": hexadecimal(part.address),
+        "capacity": part.capacity,
+        "captured": part.captured,
+        "size": part.size,
+    }
+
+
+def _bin_document(one: Pass, pipe: PipeStreams, slot: int) -> dict[str, Any]:
+    tiles = pipe.tiles.get(slot, [])
+    column, row = _place_in_pipe(one, pipe, tiles, slot)
+    counts = pipe.primitives_per_bin
+    return {
+        "bin": slot,
+        "tiles": [tile.number for tile in tiles],
+        "column": column,
+        "row": row,
+        "draws": pipe.draws_per_bin[slot],
+        "culled_draws": pipe.culled_draws(slot),
+        "primitives": None if counts is None else counts[slot],
+        "culled_primitives": pipe.culled_primitives(slot),
+    }
+
+
+def _tile_document(number: int, tile: TileVisibility) -> dict[str, Any]:
+    """What is executed in a tile, by the numbers of the program's draws."""
+    return {
+        "tile": number,
+        "overridden": tile.overridden,
+        "draws": list(tile.draws),
+        "primitives": [tile.primitives.get(draw) for draw in tile.draws],
+    }

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""Fragment density maps: scales and offsets out of patched commands, and what does not fit."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cffpy.analysis.passes.density import Density, ViewDensity, number_text, scale_between
+from cffpy.analysis.passes.finder import find_passes
+from cffpy.analysis.passes.model import Pass, Rectangle
+from cffpy.container.open import Content, open_capture
+from tests.tile_streams import NewTile, Stream, View
+
+
+def the_pass(data: bytes) -> Pass:
+    before = bytes(data)
+    finder, damage = find_passes(Content("-", memoryview(data), "none", 0, None), pytest.fail)
+    assert data == before
+    assert not damage
+    assert not finder.found.problems
+    (found,) = finder.found.passes
+    return found
+
+
+def densities(data: bytes) -> list[Density]:
+    found = [tile.density for tile in the_pass(data).tiles]
+    return [density for density in found if density is not None]
+
+
+def views(data: bytes) -> list[list[ViewDensity]]:
+    return [density.views for density in densities(data)]
+
+
+TILES = [
+    NewTile((0, 0), [View((1 / 2, 1 / 4))]),
+    NewTile((256, 0), [View((1, 1))]),
+    NewTile((256, 256), [View((1 / 4, 1))]),
+    NewTile((0, 256), [View((1 / 2, 1 / 2))]),
+]
+
+
+@pytest.mark.parametrize("has_binning", [True, False])
+def test_scales_and_offsets(has_binning: bool) -> None:
+    found = densities(Stream(TILES, has_binning=has_binning).build())
+    assert [density.problems for density in found] == [[]] * 4
+    where = "binning run" if has_binning else "memory at the submit"
+    assert {density.unscaled_from for density in found} == {where}
+    assert [density.writes for density in found] == [3] * 4
+    (one,), (two,), (three,), (four,) = [density.views for density in found]
+    assert one.scale == (1 / 2, 1 / 4)
+    assert one.offset == (0, 0)
+    assert two.scale == (1, 1)
+    assert two.offset == (0, 0)
+    assert three.scale == (1 / 4, 1)
+    assert three.offset == (256 - 64, 0)
+    assert four.offset == (0, 128)
+    for view in (one, two, three, four):
+        assert view.scale_from == "viewport"
+        assert view.is_start_stored
+        assert view.expected_offset == view.offset
+        assert view.fits is True
+    assert one.scissor == Rectangle(0, 0, 128, 64)
+
+
+def test_memory_that_an_earlier_run_has_patched() -> None:
+    """Without a binning run nothing holds the program's viewport; stores tell the scales."""
+    stream = Stream(TILES, has_binning=False, ran_before=TILES[3])
+    found = densities(stream.build())
+    assert {density.unscaled_from for density in found} == {"stores"}
+    assert [density.problems for density in found] == [[]] * 4
+    assert [density.views[0].scale for density in found] == [
+        (1 / 2, 1 / 4),
+        (1, 1),
+        (1 / 4, 1),
+        (1 / 2, 1 / 2),
+    ]
+    assert all(density.views[0].fits for density in found)
+    wrong = [*TILES, NewTile((512, 0), [View((1 / 2, 1 / 2), mistake=(5, 0))])]
+    stream = Stream(wrong, has_binning=False, ran_before=TILES[3], framebuffer=(768, 512))
+    *others, last = densities(stream.build())
+    assert last.problems == ["viewport 0: unscaled by the store, unlike other tiles'"]
+    assert not any(density.problems for density in others)
+
+
+def test_draws_and_stores_see_what_was_patched() -> None:
+    found = the_pass(Stream(TILES).build())
+    (store,) = found.tiles[2].operations
+    assert store.scissor == Rectangle(256, 256, 512, 512)
+    assert store.source_rectangle == Rectangle(256, 256, 256 + 64, 512)
+    assert store.kind == "store"
+
+
+def test_views_have_scales_of_their_own() -> None:
+    tiles = [NewTile((256, 256), [View((1 / 2, 1 / 2)), View((1 / 4, 1))])]
+    (density,) = densities(Stream(tiles, views=2).build())
+    assert density.is_per_view
+    assert not density.problems
+    assert [view.scale for view in density.views] == [(1 / 2, 1 / 2), (1 / 4, 1)]
+    assert [view.offset for view in density.views] == [(128, 128), (192, 0)]
+
+
+def test_bins_that_are_shifted_for_each_view() -> None:
+    """b_s = b_cs - b_o but in the first column and row; the binning run is shifted back."""
+    shift = (32, 64)
+    tiles = [
+        NewTile((0, 0), [View((1 / 2, 1 / 2), (0, 0))]),
+        NewTile((256, 0), [View((1 / 2, 1 / 2), (224, 0))]),
+        NewTile((256, 256), [View((1 / 4, 1), (224, 192))]),
+    ]
+    for moved in (shift, (0, 0)):  # without that, offsets are relative to the framebuffer
+        found = densities(Stream(tiles, shift=moved).build())
+        last = found[2].views[0]
+        assert last.bin_start == (224, 192)
+        assert last.scale == (1 / 4, 1)
+        assert last.offset == (256 - 224 / 4, 256 - 192)
+        assert [density.views[0].fits for density in found] == [True] * 3
+        assert not any(density.problems for density in found if moved != (0, 0))
+
+
+def test_an_offset_that_does_not_fit() -> None:
+    tiles = [NewTile((256, 0), [View((1 / 2, 1 / 2), mistake=(3, 0))])]
+    (density,) = densities(Stream(tiles).build())
+    assert density.views[0].fits is False
+    assert density.problems[0] == "viewport 0: x offset 131, but b_cs - s * b_s = 128"
+
+
+def test_a_start_that_is_no_multiple_of_a_fragment() -> None:
+    tiles = [NewTile((256, 0), [View((1 / 4, 1 / 2), (254, 0))])]
+    (density,) = densities(Stream(tiles).build())
+    assert "viewport 0: x offset 192.5 is no integer" in density.problems
+
+
+def test_a_scale_that_is_none() -> None:
+    tiles = [NewTile((256, 0), [View((3 / 4, 1))])]
+    (density,) = densities(Stream(tiles).build())
+    assert "viewport 0: x scale 0.75 is no 1/n" in density.problems
+
+
+def test_draws_that_are_not_patched() -> None:
+    (density,) = densities(Stream([NewTile((256, 0))], bare_draws=2).build())
+    assert density.problems == ["2 draws use a viewport that is not patched"]
+
+
+def test_without_patches_there_is_no_density() -> None:
+    assert densities(Stream(TILES, is_patched=False).build()) == []
+
+
+@pytest.mark.parametrize("number", [nan, inf])
+def test_viewports_that_are_no_numbers(number: float) -> None:
+    tiles = [NewTile((256, 0), [View((1 / 2, 1 / 2), mistake=(number, 0))])]
+    (density,) = densities(Stream(tiles).build())
+    assert "viewport 0 is not finite" in density.problems
+    assert density.views[0].scale == (1 / 2, 1 / 2)
+    assert density.views[0].scale_from == "store"
+
+
+def test_merged_bins() -> None:
+    """a7xx: slots 2 and 3, by a mask from VSC_N on; a6xx has no such mask."""
+    word = 4 << 16 | 2 << 22 | 0b11
+    tiles = [NewTile((0, 0)), NewTile((256, 0), bin_word=word)]
+    found = the_pass(Stream(tiles).build())
+    assert [tile.merged_slots for tile in found.tiles] == [(), (2, 3)]
+    assert found.tiles[1].slot == 2
+    assert the_pass(Stream(tiles).build(gpu=630)).tiles[1].merged_slots == ()
+
+
+@given(
+    scale=st.tuples(*[st.sampled_from([1, 2, 4, 8])] * 2),
+    column=st.integers(0, 7),
+    row=st.integers(0, 7),
+    size=st.tuples(st.integers(1, 2048), st.integers(1, 2048)),
+)
+@settings(max_examples=40, deadline=None)
+def test_any_sound_tile_fits(
+    scale: tuple[int, int], column: int, row: int, size: tuple[int, int]
+) -> None:
+    factors = (1 / scale[0], 1 / scale[1])
+    bins = (96, 80)
+    framebuffer = (max(size[0], column * 96 + 8), max(size[1], row * 80 + 8))
+    tile = NewTile((column * 96, row * 80), [View(factors)])
+    (density,) = densities(Stream([tile], bins, framebuffer).build())
+    (view,) = density.views
+    assert view.scale == factors
+    assert view.fits is True
+    assert density.problems == []
+
+
+def test_scales() -> None:
+    assert scale_between(0, 1) is None
+    assert scale_between(1, -1) is None
+    assert scale_between(-1, -3.0000001) == 1 / 3
+    assert number_text(1 / 3) == "1/3"
+    assert number_text(480.0) == "480"
+    assert number_text(-0.5) == "-0.5"
+    assert number_text(1e30) == "1e+30"
+
+
+def test_the_capture(shared: Path) -> None:
+    """What the program asked for is not known; that all of it fits together is."""
+    path = shared / "captures" / "a740-vk-fdm.rd.gz"
+    finder, _ = find_passes(open_capture(str(path)), pytest.fail)
+    (found,) = finder.found.passes
+    assert len(found.tiles) == 6
+    half = {tile.number for tile in found.tiles if _scale(tile.density) == (1 / 2, 1 / 2)}
+    full = {tile.number for tile in found.tiles if _scale(tile.density) == (1, 1)}
+    assert half | full == set(range(6))
+    assert half
+    assert full
+    for tile in found.tiles:
+        assert tile.density is not None
+        assert tile.density.problems == []
+        assert tile.density.unpatched_draws == 0
+        assert tile.density.views[0].fits is True
+        assert tile.density.views[0].is_start_stored
+
+
+def _scale(density: Density | None) -> tuple[float, float] | None:
+    return None if density is None else density.views[0].scale

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Passes of a3xx and a4xx: modes, tiles, rectangles that load, clear and store."""
+
+from __future__ import annotations
+
+import pytest
+
+from cffpy.analysis.passes.model import Rectangle, Size
+from tests.analysis.passes.batches import RECTANGLES, Batch, find, operations, passes
+
+SET_BIN = 0x4C
+COLOUR, DEPTH = 0x700000, 0x800000
+DEPTH_BASE = 0x4000
+STREAM, SIZES = 0x500000, 0x510000
+
+GPUS = pytest.mark.parametrize("gpu", [330, 430])
+
+
+def begin(gpu: int) -> Batch:
+    """What each pass begins with."""
+    return Batch(gpu).set("RB_FRAME_BUFFER_DIMENSION", WIDTH=64, HEIGHT=32)
+
+
+def mode(batch: Batch, which: str) -> Batch:
+    """sysmem, gmem, load, store or binning."""
+    if batch.generation == 3:
+        names = {"binning": "RB_TILING_PASS", "store": "RB_RESOLVE_PASS"}
+        name = names.get(which, "RB_RENDERING_PASS")
+        return batch.set("RB_MODE_CONTROL", RENDER_MODE=name, GMEM_BYPASS=int(which == "sysmem"))
+    batch.set("PC_BINNING_COMMAND", BINNING_ENABLE=int(which == "binning"))
+    batch.set("RB_RENDER_CONTROL", DISABLE_COLOR_PIPE=int(which == "store"))
+    size = 0 if which == "sysmem" else 32
+    is_gmem = int(which in ("gmem", "store"))
+    return batch.set("RB_MODE_CONTROL", WIDTH=size, HEIGHT=size, ENABLE_GMEM=is_gmem)
+
+
+def colour(batch: Batch, base: int, format_number: int = 8) -> Batch:
+    batch.set("RB_MRT[0].BUF_INFO", COLOR_FORMAT=format_number, COLOR_BUF_PITCH=256)
+    if batch.generation == 3:
+        return batch.set("RB_MRT[0].BUF_BASE", COLOR_BUF_BASE=base)
+    return batch.set("RB_MRT[0].BASE", base)
+
+
+def depth(batch: Batch, base: int) -> Batch:
+    name = "DEPTHX_24_8" if batch.generation == 3 else "DEPTH4_24_8"
+    batch.set("RB_DEPTH_INFO", DEPTH_FORMAT=name, DEPTH_BASE=base)
+    return batch.set("RB_DEPTH_PITCH", 256 >> 3)
+
+
+def program(batch: Batch) -> Batch:
+    """The program's commands: a clear and two draws."""
+    ib = batch.ib().set("RB_MRT[0].CONTROL", COMPONENT_ENABLE=15)
+    ib.set("RB_STENCIL_CONTROL", STENCIL_ENABLE=1)
+    ib.set("RB_DEPTH_CONTROL", Z_TEST_ENABLE=1, Z_WRITE_ENABLE=1).draw(RECTANGLES, 2)
+    return ib.draw().draw(vertices=6)
+
+
+def tile(batch: Batch, left: int, right: int, draws: Batch, slot: int | None) -> Batch:
+    """A tile with a load of depth, and stores of both."""
+    depth(mode(batch, "load"), 0)
+    colour(batch, DEPTH_BASE).draw(RECTANGLES, 2)
+    mode(batch, "gmem")
+    size, number = (2, slot) if slot is not None else (0, 0)
+    batch.set("PC_VSTREAM_CONTROL", SIZE=size, N=number)
+    if slot is not None:
+        batch.packet("CP_SET_BIN_DATA", STREAM, SIZES)
+    batch.packet(SET_BIN, 0, left, right - 1 | 31 << 16)
+    depth(colour(batch, 0), DEPTH_BASE)
+    batch.set("RB_WINDOW_OFFSET" if batch.generation == 3 else "RB_BIN_OFFSET", X=left, Y=0)
+    batch.call(draws)
+    mode(batch, "store")
+    for which, base, address in (
+        ("RB_COPY_DEPTH_STENCIL", DEPTH_BASE, DEPTH),
+        ("RB_COPY_RESOLVE", 0, COLOUR),
+    ):
+        batch.set("RB_COPY_CONTROL", MODE=which, GMEM_BASE=base)
+        batch.set("RB_COPY_DEST_BASE", BASE=address).set("RB_COPY_DEST_PITCH", 256 >> 5)
+        batch.set("RB_COPY_DEST_INFO", FORMAT=8).draw(RECTANGLES, 2)
+    return mode(batch, "gmem")
+
+
+def pipes(batch: Batch) -> Batch:
+    for number in range(8):
+        name = "VSC_PIPE[{}].CONFIG" if batch.generation == 3 else "VSC_PIPE_CONFIG[{}].REG"
+        batch.set(name.format(number), X=0, Y=0, W=2 * (number == 0), H=1)
+    return batch.set("VSC_BIN_SIZE", WIDTH=32, HEIGHT=32)
+
+
+def gmem(gpu: int, with_binning: bool) -> Batch:
+    batch = pipes(begin(gpu))
+    draws = program(batch)
+    if with_binning:
+        batch.set("RB_FRAME_BUFFER_DIMENSION", WIDTH=64, HEIGHT=32)
+        mode(batch, "binning").call(program(batch))
+    tile(batch, 32, 64, draws, 1 if with_binning else None)
+    return tile(batch, 0, 32, draws, 0 if with_binning else None)
+
+
+@GPUS
+def test_sysmem(gpu: int) -> None:
+    batch = depth(colour(mode(begin(gpu), "sysmem"), COLOUR), DEPTH)
+    (found,) = passes(batch.call(program(batch)))
+    assert (found.kind, found.mode, found.framebuffer) == ("render", "sysmem", Size(64, 32))
+    assert [draw.vertices for draw in found.program_draws] == [3, 6]
+    assert operations(found) == [("clear", "color 0+depth+stencil")]
+    assert [(one.name, one.address, one.gmem) for one in found.attachments] == [
+        ("color 0", COLOUR, None),
+        ("depth", DEPTH, None),
+    ]
+
+
+@GPUS
+def test_depth_buffer_of_an_older_pass(gpu: int) -> None:
+    """gallium does not name the depth buffer in sysmem: that it is written is all there is."""
+    batch = depth(Batch(gpu), DEPTH).set("RB_FRAME_BUFFER_DIMENSION", WIDTH=64, HEIGHT=32)
+    mode(colour(batch, COLOUR), "sysmem")
+    (found,) = passes(batch.call(program(batch)))
+    assert operations(found) == [("clear", "color 0+depth+stencil")]
+    _, second = found.attachments
+    assert (second.name, second.address, second.format) == ("depth", None, None)
+
+
+@GPUS
+@pytest.mark.parametrize("with_binning", [False, True])
+def test_gmem(gpu: int, with_binning: bool) -> None:
+    (found,) = passes(gmem(gpu, with_binning))
+    assert (found.mode, found.hardware_binning) == ("gmem", with_binning)
+    assert found.framebuffer == Size(64, 32)
+    assert (found.bin_size, found.grid) == (Size(32, 32), Size(2, 1))
+    assert [one.rectangle for one in found.tiles] == [
+        Rectangle(32, 0, 64, 32),
+        Rectangle(0, 0, 32, 32),
+    ]
+    assert [one.window_offset for one in found.tiles] == [(32, 0), (0, 0)]
+    expected = [(0, 1), (0, 0)] if with_binning else [(None, None)] * 2
+    assert [(one.pipe, one.slot) for one in found.tiles] == expected
+    assert [pipe.width for pipe in found.pipes] == [2]
+    assert len(found.program_draws) == 2
+    assert [draw.program_number for draw in found.tiles[1].draws] == [0, 1]
+    assert operations(found) == [
+        ("load", "depth"),
+        ("clear", "color 0+depth+stencil"),
+        ("store", "depth"),
+        ("store", "color 0"),
+    ]
+    load, _, store, _ = found.tiles[0].operations
+    assert (load.gmem, load.address) == (DEPTH_BASE, None)
+    assert (store.address, store.gmem, store.pitch) == (DEPTH, DEPTH_BASE, 256)
+    assert [(one.name, one.address, one.gmem, one.pitch) for one in found.attachments] == [
+        ("color 0", COLOUR, 0, 256),
+        ("depth", DEPTH, DEPTH_BASE, 256),
+    ]
+    if with_binning:
+        assert found.binning is not None
+        # of the clear in the binning run nothing is cleared; its draws have packets of their own
+        assert [draw.role for draw in found.binning.draws] == ["clear", "", ""]
+        assert [draw.program_number for draw in found.binning.draws] == [None, 0, 1]
+        assert found.binning.operations == []
+        assert found.tiles[0].streams == (STREAM, SIZES, None)
+
+
+@GPUS
+def test_a_framebuffer_set_for_each_tile(gpu: int) -> None:
+    """As old drivers do: one pass, until a tile comes again."""
+    batch = pipes(Batch(gpu))
+    draws = program(batch)
+    for left in (0, 32, 0, 32):
+        batch.set("RB_FRAME_BUFFER_DIMENSION", WIDTH=64, HEIGHT=32)
+        mode(batch, "gmem").packet(SET_BIN, 0, left, left + 31 | 31 << 16)
+        batch.set("RB_WINDOW_OFFSET" if gpu == 330 else "RB_BIN_OFFSET", X=left, Y=0)
+        colour(batch, 0).call(draws)
+    found = passes(batch)
+    assert [len(one.tiles) for one in found] == [2, 2]
+    assert {one.grid for one in found} == {Size(2, 1)}
+
+
+@GPUS
+def test_another_framebuffer_is_another_pass(gpu: int) -> None:
+    batch = gmem(gpu, with_binning=False)
+    batch.set("RB_FRAME_BUFFER_DIMENSION", WIDTH=32, HEIGHT=32)
+    tile(batch, 0, 32, program(batch), None)
+    assert [one.framebuffer for one in passes(batch)] == [Size(64, 32), Size(32, 32)]
+
+
+@GPUS
+def test_workarounds_before_the_binning_run(gpu: int) -> None:
+    batch = begin(gpu)
+    mode(batch, "store").draw(RECTANGLES, 2).draw(vertices=0)
+    mode(batch, "binning").call(program(batch))
+    (found,) = passes(tile(batch, 0, 64, program(batch), 0))
+    assert found.binning is not None
+    assert [draw.role for draw in found.binning.draws[:2]] == ["workaround", "workaround"]
+    assert len(found.program_draws) == 2
+
+
+def test_a_batch_of_dispatches_is_no_pass() -> None:
+    compute = mode(begin(430), "sysmem")
+    compute.call(compute.ib().packet("CP_EXEC_CS", 0, 4, 2, 1))
+    empty = mode(Batch(430).set("RB_FRAME_BUFFER_DIMENSION", 0), "sysmem")
+    found = passes(compute, empty)
+    assert [(one.kind, one.mode) for one in found] == [("compute", None), ("render", "sysmem")]
+    assert [one.index for one in found] == [0, 1]
+    assert found[1].framebuffer is None
+
+
+@GPUS
+def test_separate_stencil(gpu: int) -> None:
+    batch = depth(colour(mode(begin(gpu), "sysmem"), COLOUR), DEPTH)
+    extra = {"SEPARATE_STENCIL": 1} if gpu == 430 else {}
+    batch.set("RB_STENCIL_INFO", STENCIL_BASE=0x900000, **extra)
+    batch.set("RB_STENCIL_PITCH", 64 >> 3)
+    (found,) = passes(batch.call(program(batch)))
+    assert [one.name for one in found.attachments] == ["color 0", "depth", "stencil"]
+
+
+@GPUS
+def test_hostile(gpu: int) -> None:
+    """Tiles without a pass, draws without registers, a pass without anything."""
+    batch = Batch(gpu).packet(SET_BIN, 0, 0, 0).packet("CP_SET_BIN_DATA", 0, 0)
+    batch.draw(RECTANGLES, 2).draw().draw(vertices=0)
+    batch.call(batch.ib().draw(RECTANGLES, 2))
+    batch.set("RB_FRAME_BUFFER_DIMENSION", 0).packet(SET_BIN).packet(SET_BIN)
+    batch.draw(RECTANGLES, 2)
+    finder = find(batch)
+    assert {action.pass_index is not None for action in finder.actions} == {True}
+    unknown = finder.found.passes[0]
+    assert unknown.mode is None
+    assert unknown.unknown
+
+
+def test_rectangles_outside_passes_are_a_group() -> None:
+    (found,) = passes(Batch(330).set("RB_MODE_CONTROL", 0).draw(RECTANGLES, 2))
+    assert found.kind == "transfer"

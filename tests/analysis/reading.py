@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""What tests of visibility share: from a capture to the visibility of its passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from cffpy.analysis.passes.finder import find_passes
+from cffpy.analysis.visibility import VisibilityReader
+from cffpy.container.open import open_bytes
+from tests.binned import Binned
+
+
+def passes_of(data: bytes):
+    finder, _ = find_passes(open_bytes(data), lambda message: pytest.fail(message))
+    reader = VisibilityReader(finder.found)
+    return [reader.read(one) for one in finder.found.passes]
+
+
+def read(wanted: Binned, gpu: int = 660):
+    (found,) = passes_of(wanted.capture(gpu))
+    return found
+
+
+def findings(found) -> list[str]:
+    return [
+        *found.findings.texts,
+        *(text for pipe in found.pipes for text in pipe.findings.texts),
+    ]

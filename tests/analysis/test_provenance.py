@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: MIT
+"""Which packet gave each register its value: against an oracle, and over captures."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cffpy.analysis.passes.finder import find_passes, run
+from cffpy.analysis.provenance import (
+    ProvenanceFinder,
+    State,
+    Write,
+    inherited_registers,
+    state_at,
+)
+from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.cp.session import Session
+from cffpy.cp.sink import Payload
+from cffpy.pm4.reader import REGISTERS, HeaderMemo
+from tests.analysis.passes.streams import Collector, Streams
+from tests.builders import type0, type4
+
+A, B, C = 0x8890, 0x88D4, 0x80F0  # RB_WINDOW_OFFSET, RB_WINDOW_OFFSET2, a window scissor
+
+
+def quiet(line: str) -> None:
+    raise AssertionError(line)
+
+
+def state(data: bytes, order: int) -> State:
+    found = state_at(open_bytes(data), order, quiet)
+    assert found is not None
+    assert found.action.order == order
+    return found
+
+
+def header(data: bytes, write: Write) -> int:
+    at = write.place.file_offset
+    return int.from_bytes(data[at : at + 4], "little")
+
+
+@pytest.fixture
+def s() -> Streams:
+    return Streams(630)
+
+
+# --- which packet --------------------------------------------------------------------------------
+
+
+def test_packets_that_write_registers(s: Streams) -> None:
+    packets = {
+        A: s.packet("CP_REG_WRITE", 1, A, 11),
+        B: s.packet("CP_CONTEXT_REG_BUNCH", C, 5, B, 12),
+        0x9000: type4(0x8FFE, 1, 2, 13, 4),
+        0x9100: type4(0x9100, 0xFF) + s.packet("CP_REG_RMW", 0x9100, 0xF0, 0x0E),
+        0x1200: type0(0x1200, 15),
+    }
+    values = {A: 11, B: 12, C: 5, 0x9000: 13, 0x9100: 0xFE, 0x1200: 15}
+    data = s.capture([[*packets.values(), s.draw()]])
+    found = state(data, 0)
+    assert {register: found.registers[register] for register in values} == values
+    for register, packet in packets.items():
+        wanted = packet[0] if register != 0x9100 else packet[2]
+        assert header(data, found.writes[register]) == wanted, hex(register)
+    assert found.writes[C].place.gpuaddr == found.writes[B].place.gpuaddr
+    assert set(found.writes) == set(found.registers)
+
+
+def test_the_last_write_counts_and_none_behind_the_draw(s: Streams) -> None:
+    draw = s.draw()
+    data = s.capture([[type4(A, 1), type4(A, 2), draw, type4(A, 3), draw]])
+    assert state(data, 0).registers[A] == 2
+    assert state(data, 0).writes[A].place.gpuaddr == 0x100008
+    assert state(data, 1).registers[A] == 3
+    assert state_at(open_bytes(data), 2, quiet) is None
+
+
+def test_draw_state_groups(s: Streams) -> None:
+    data = s.capture(
+        [
+            [
+                s.marker("RM6_BIN_VISIBILITY"),
+                s.group(3, type4(A, 1), mask=1),
+                s.group(5, type4(A, 2), mask=6),
+                s.draw(),
+            ]
+        ]
+    )
+    found = state(data, 0)
+    assert found.registers[A] == 1, "the other group is not for the binning run"
+    stream = found.writes[A].place.stream
+    assert (stream.kind, stream.group_id) == ("group", 3)
+    assert header(data, found.writes[A]) == type4(A, 1)[0]
+
+
+def test_skipped_blocks_write_nothing(s: Streams) -> None:
+    skipped = [
+        *type4(A, 9),
+        *s.packet("CP_REG_WRITE", 1, A, 9),
+        *s.packet("CP_CONTEXT_REG_BUNCH", A, 9),
+        *s.packet("CP_REG_RMW", A, 0, 9),
+        *s.ib(type4(A, 9)),
+        *s.group(1, type4(A, 9)),
+        *s.draw(),
+    ]
+    parts = [
+        s.marker("RM6_DIRECT_RENDER"),
+        type4(A, 1),
+        s.only("gmem", commands=skipped),
+        s.only("sysmem", commands=type4(B, 2)),
+        s.draw(),
+    ]
+    data = s.capture([parts])
+    found = state(data, 1)
+    assert (found.registers[A], found.registers[B]) == (1, 2)
+    assert found.writes[A].place.gpuaddr == 0x100008
+    assert (found.writes[B].executed, found.writes[A].condition) == (True, None)
+    assert state_at(open_bytes(data), 0, quiet) is None, "that draw is skipped"
+
+
+def test_writes_that_only_the_gpu_decides_on(s: Streams) -> None:
+    parts = [
+        s.marker("RM6_BIN_RENDER_START"),
+        type4(A, 1),
+        s.when(4, [*type4(A, 2), *s.packet("CP_REG_WRITE", 1, B, 3)]),
+        s.draw(),
+        type4(A, 5),
+        s.draw(),
+    ]
+    data = s.capture([parts])
+    found = state(data, 0)
+    assert (found.registers[A], found.writes[A].executed) == (2, None)
+    assert found.writes[A].condition == "predicate 4 of CP_REG_TEST"
+    assert found.writes[B].executed is None
+    assert state(data, 1).writes[A].executed is True
+
+
+def test_origins(s: Streams) -> None:
+    parts = [
+        type4(A, 1),
+        s.marker("RM6_DIRECT_RENDER"),
+        s.ib(type4(B, 2), s.draw()),
+        s.marker("RM6_DIRECT_RENDER"),
+        s.ib(type4(C, 3), s.draw()),
+    ]
+    again = [s.marker("RM6_DIRECT_RENDER"), s.ib(type4(B, 4), s.draw())]
+    data = s.capture([parts, again], [again])
+
+    def origins(order: int) -> dict[int, str]:
+        found = state(data, order)
+        return {
+            register: found.writes[register].origin(found.action)
+            for register in (A, B, C)
+            if register in found.registers
+        }
+
+    assert origins(0) == {A: "before the pass", B: "this pass"}
+    assert origins(1) == {A: "before the pass", B: "before the pass", C: "this pass"}
+    assert origins(2) == {A: "before the pass", B: "this pass", C: "before the pass"}
+    assert origins(3) == {A: "earlier submit", B: "this pass", C: "earlier submit"}
+
+
+def test_inherited(s: Streams) -> None:
+    first = [type4(A, 1), type4(B, 1), s.draw()]
+    second = [type4(A, 2), s.packet("CP_BLIT", 3), s.draw(), type4(B, 2), s.draw()]
+    data = s.capture([first], [second], [[s.packet("CP_BLIT", 3)]], [[s.draw()]])
+    found, damage = inherited_registers(open_bytes(data), quiet)
+    assert not damage
+    assert [(one.submit, one.registers) for one in found] == [(1, [B]), (3, [A, B])]
+    assert [one.state.action.number for one in found] == [2, 5]
+    assert found[1].state.registers[B] == 2
+
+
+# --- against an oracle ---------------------------------------------------------------------------
+
+REGISTERS_USED = [A, B, C, C + 1, 0x9000]
+
+
+@dataclass
+class Oracle:
+    """Runs the steps of a test by itself: values, and headers of the packets that wrote them."""
+
+    s: Streams
+    mode: str = ""
+    registers: dict[int, tuple[int, int]] = field(default_factory=dict)
+    groups: dict[int, tuple[list, int]] = field(default_factory=dict)
+
+    def run(self, steps: list) -> list[int]:
+        """Execute steps, and give the commands that make the GPU do so."""
+        code: list[int] = []
+        for step in steps:
+            code += self.step(*step)
+        return code
+
+    def step(self, kind: str, *what) -> list[int]:
+        s = self.s
+        if kind == "write":
+            register, values = what
+            packet = type4(register, *values)
+            for at, value in enumerate(values):
+                self.registers[register + at] = value, packet[0]
+            return packet
+        if kind == "rmw":
+            register, mask, bits = what
+            packet = s.packet("CP_REG_RMW", register, mask, bits)
+            old = self.registers.get(register, (0, 0))[0]
+            self.registers[register] = old & mask | bits, packet[0]
+            return packet
+        if kind == "bunch":
+            packet = s.packet(
+                "CP_CONTEXT_REG_BUNCH", *[dword for pair in what[0] for dword in pair]
+            )
+            self.registers.update({register: (value, packet[0]) for register, value in what[0]})
+            return packet
+        if kind == "mode":
+            self.mode = {2: "binning", 4: "gmem", 6: "gmem", 1: "sysmem"}[what[0]]
+            self.mask = {2: 1, 4: 2, 1: 4}.get(what[0], getattr(self, "mask", 7))
+            return s.packet("CP_SET_MARKER", what[0])
+        if kind == "ib":
+            return s.ib(self.run(what[0]))
+        if kind == "only":
+            modes, steps = what
+            if self.mode in modes:
+                return s.only(*modes, commands=self.run(steps))
+            shadow = Oracle(s, self.mode, dict(self.registers), dict(self.groups))
+            shadow.mask = getattr(self, "mask", 7)
+            return s.only(*modes, commands=shadow.run(steps))
+        if kind == "group":
+            number, mask, steps = what
+            self.groups[number] = steps, mask
+            return s.group(number, Oracle(s).run(steps), mask=mask)
+        assert kind == "draw"
+        for number in sorted(self.groups):
+            steps, mask = self.groups[number]
+            if mask & getattr(self, "mask", 7):
+                self.run(steps)
+        self.groups.clear()
+        return s.draw()
+
+
+values = st.integers(0, 0xFFFFFFFF)
+registers = st.sampled_from(REGISTERS_USED)
+writes = st.one_of(
+    st.tuples(st.just("write"), registers, st.lists(values, min_size=1, max_size=2)),
+    st.tuples(st.just("rmw"), registers, values, values),
+    st.tuples(st.just("bunch"), st.lists(st.tuples(registers, values), min_size=1, max_size=3)),
+)
+groups = st.tuples(
+    st.just("group"), st.integers(0, 3), st.integers(1, 7), st.lists(writes, max_size=2)
+)
+modes = st.tuples(st.just("mode"), st.sampled_from([1, 2, 4, 6]))
+plain = st.one_of(writes, groups, modes, st.just(("draw",)))
+nested = st.recursive(
+    plain,
+    lambda inner: st.one_of(
+        st.tuples(st.just("ib"), st.lists(inner, max_size=4)),
+        st.tuples(
+            st.just("only"),
+            st.lists(
+                st.sampled_from(["binning", "gmem", "sysmem"]), min_size=1, max_size=2, unique=True
+            ),
+            st.lists(inner, max_size=4),
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from([1, 2, 4]), st.lists(nested, max_size=12))
+@settings(max_examples=100, deadline=None)
+def test_against_an_oracle(mode: int, steps: list) -> None:
+    s = Streams(630)
+    oracle = Oracle(s)
+    code = oracle.run([("mode", mode), *steps, ("draw",)])
+    data = s.capture([[code]])
+    states: list[State] = []
+    run(ProvenanceFinder(lambda action: True, states.append), open_bytes(data), quiet)
+    last = states[-1]
+    assert last.registers == {key: value for key, (value, _) in oracle.registers.items()}
+    for register, (_, packet) in oracle.registers.items():
+        assert header(data, last.writes[register]) == packet, hex(register)
+
+
+# --- over captures -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", range(3))
+def test_values_are_where_the_writes_point(shared: Path, share: int) -> None:
+    """For random draws: the dword at the place of a plain register write is the value."""
+    generator = random.Random(share)
+    paths = [
+        path
+        for path in sorted((shared / "captures").glob("a[67]*.rd.gz"))
+        if path.stat().st_size < 500_000
+    ]
+    for path in generator.sample(paths, 4):
+        content = open_capture(str(path))
+        finder, _ = find_passes(content, lambda line: None)
+        patched = patched_dwords(content)
+        executed = [action.order for action in finder.actions if action.executed is not False]
+        checked = 0
+        for order in generator.sample(executed, min(3, len(executed))):
+            found = state_at(content, order, lambda line: None)
+            assert found is not None
+            assert found.action.order == order
+            checked += check_plain_writes(content.data, found, patched)
+        assert checked > 100, path.name
+
+
+class Patches(Collector):
+    """Keeps the addresses of the dwords that CP_MEM_WRITE writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: set[int] = set()
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        super().packet(opcode, payload, level)
+        if self.machine.packet_names[opcode] == "CP_MEM_WRITE":
+            first = payload[0] | payload[1] << 32
+            self.addresses.update(range(first, first + 4 * (payload.count - 2), 4))
+
+
+def patched_dwords(content: Content) -> set[int]:
+    """Addresses of commands that may not be executed as they stand in the file."""
+    patches = Patches()
+    session = Session(patches, lambda line: None)
+    session.machine.keeps_segments = False
+    patches.machine = session.machine
+    session.run(content)
+    return patches.addresses
+
+
+def check_plain_writes(data: memoryview | bytes, found: State, patched: set[int]) -> int:
+    """Compare values with the packets at the file offsets; how many were compared."""
+    memo = HeaderMemo()
+    checked = 0
+    for register, write in found.writes.items():
+        at = write.place.file_offset
+        kind, number, size = memo[int.from_bytes(data[at : at + 4], "little")]
+        if kind != REGISTERS or register not in found.registers:
+            continue
+        assert number <= register < number + size - 1
+        distance = 4 * (1 + register - number)
+        if write.place.gpuaddr + distance in patched:
+            continue
+        at += distance
+        value = int.from_bytes(data[at : at + 4], "little")
+        assert value == found.registers[register], (str(write.place), hex(register))
+        checked += 1
+    return checked

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""RegisterReader: values by the names of registers and fields; what is unknown reads as None."""
+
+from __future__ import annotations
+
+import pytest
+
+from cffpy.analysis.registers import RegisterReader
+from tests.analysis.passes.streams import Streams, walk
+from tests.builders import capture, type0, type4
+
+
+def reader(gpu: int, *parts: list[int]) -> RegisterReader:
+    return walk(Streams(gpu).capture([parts])).registers
+
+
+def test_fields_are_shifted_as_the_database_says() -> None:
+    s = Streams(630)
+    found = reader(
+        630,
+        s.reg("RB_BIN_CONTROL", BINW=0x3F << 5, BINH=96, RENDER_MODE="BINNING_PASS"),
+        s.reg("RB_BLIT_BASE_GMEM", value=0x123000),
+        s.point("RB_WINDOW_OFFSET", 0x3FFF, 1),
+    )
+    assert found.field("RB_BIN_CONTROL", "BINW") == 2016
+    assert found.field("RB_BIN_CONTROL", "BINH") == 96
+    assert found.enum("RB_BIN_CONTROL", "RENDER_MODE") == "BINNING_PASS"
+    assert found.field("RB_BLIT_BASE_GMEM") == 0x123000
+    assert found.field("RB_WINDOW_OFFSET", "X") == 0x3FFF
+    assert found.field("RB_WINDOW_OFFSET", "Y") == 1
+    assert found.value("RB_WINDOW_OFFSET") == 0x3FFF | 1 << 16
+    assert found.field_mask("RB_WINDOW_OFFSET", "X") == 0x3FFF
+    assert found.field_mask("RB_BIN_CONTROL", "BINW") == 0x3F << 5
+
+
+def test_every_bit_of_every_field_is_read_back() -> None:
+    """Each field of some registers, set to all ones alone."""
+    for gpu, names in (
+        (630, ("RB_BLIT_INFO", "RB_MRT[5].BUF_INFO", "GRAS_LRZ_CNTL", "VSC_PIPE_CONFIG[31].REG")),
+        (740, ("RB_BLIT_DST_INFO", "RB_RENDER_CNTL", "RB_BIN_CONTROL")),
+        (540, ("RB_CNTL", "RB_RENDER_CNTL")),
+        (430, ("RB_MODE_CONTROL",)),
+        (320, ("RB_MODE_CONTROL",)),
+        (200, ("RB_COLOR_INFO",)),
+    ):
+        s = Streams(gpu)
+        for name in names:
+            offset = s.offset(name)
+            found = s.database.register(offset, s.variants)
+            assert found is not None
+            for field, _, (_, _, low, high, shift, *_) in found.type[7]:
+                ones = (1 << high + 1) - (1 << low)
+                for value, wanted in ((ones, ones >> low << shift), (~ones & 0xFFFFFFFF, 0)):
+                    write = type0 if gpu < 500 else type4
+                    read = walk(capture(gpu, write(offset, value))).registers
+                    assert read.field(name, field) == wanted, (gpu, name, field)
+
+
+def test_what_is_not_there() -> None:
+    found = reader(630, Streams(630).raw("RB_BIN_CONTROL", 0))
+    assert found.field("RB_WINDOW_OFFSET", "X") is None, "never written"
+    assert found.value("RB_WINDOW_OFFSET") is None
+    assert found.address("RB_MRT[0].BASE") is None
+    assert not found.flag("RB_WINDOW_OFFSET", "X")
+    assert found.field("RB_BIN_CONTROL", "NO_SUCH") is None
+    assert found.field("NO_SUCH", "X") is None
+    assert found.value("NO_SUCH") is None
+    assert found.address("NO_SUCH") is None
+    assert found.enum("NO_SUCH", "X") is None
+    assert found.field_mask("NO_SUCH", "X") == -1
+    assert found.field_mask("RB_BIN_CONTROL", "NO_SUCH") == -1
+    assert found.offset("NO_SUCH") == 0
+    assert found.first("NO_SUCH", "RB_BIN_CONTROL") == "RB_BIN_CONTROL"
+    assert found.first("NO_SUCH") is None
+
+
+def test_enum_values_without_a_name_are_numbers() -> None:
+    found = reader(630, Streams(630).raw("RB_MRT[0].BUF_INFO", 0xFE))
+    assert found.enum("RB_MRT[0].BUF_INFO", "COLOR_FORMAT") == "0xfe"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "name", "write", "wanted"),
+    [
+        (630, "RB_MRT[2].BASE", (0x12345678, 0x9), 0x912345678),
+        (740, "VSC_DRAW_STRM_SIZE_ADDRESS", (0x1000, 0x1), 0x100001000),
+        (540, "RB_MRT[1].BASE", (0x12345678, 0x1), 0x112345678),
+        (540, "RB_MRT[1].BASE", (0x12345678,), 0x12345678),
+    ],
+)
+def test_addresses(gpu: int, name: str, write: tuple[int, ...], wanted: int) -> None:
+    s = Streams(gpu)
+    offset = s.database.register_offset(name) or s.offset(f"{name}_LO")
+    assert reader(gpu, type4(offset, *write)).address(name) == wanted
+
+
+def test_addresses_of_old_generations_are_one_register() -> None:
+    s = Streams(430)
+    offset = s.offset("RB_MRT[0].BASE")
+    found = walk(capture(430, type0(offset, 0xFFC00000, 7))).registers
+    assert found.address("RB_MRT[0].BASE") == 0xFFC00000

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""Walk: debug markers, shaders, what is not followed; hostile streams."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from cffpy.analysis.passes import tracker
+from cffpy.cp.machine import PACKET_ENUM
+from tests.analysis.passes.streams import IBS, Streams, executed, find, walk
+from tests.builders import capture, type3, type4
+
+BEGIN, END = 0x4245474E, 0x454E4400
+
+
+@pytest.fixture
+def a6xx() -> Streams:
+    return Streams(630)
+
+
+def text(*strings: str) -> list[int]:
+    joined = "".join(strings).encode()
+    joined += bytes(-len(joined) % 4)
+    return [int.from_bytes(joined[at : at + 4], "little") for at in range(0, len(joined), 4)]
+
+
+# --- what is around ------------------------------------------------------------------------------
+
+
+def test_debug_markers(a6xx: Streams) -> None:
+    s = a6xx
+    parts = [
+        s.marker("RM6_DIRECT_RENDER"),
+        s.packet("CP_NOP", BEGIN, *text("outer")),
+        s.packet("CP_NOP", BEGIN, *text("inner", "\0rest")),
+        s.draw(),
+        s.packet("CP_NOP", END),
+        s.only("gmem", commands=s.packet("CP_NOP", BEGIN, *text("skipped"))),
+        s.draw(),
+        s.packet("CP_NOP", END),
+        s.packet("CP_NOP", END),
+        s.draw(),
+    ]
+    assert walk(s.capture([parts])).open_at == [("outer", "inner"), ("outer",), ()]
+
+
+def test_many_debug_markers(a6xx: Streams) -> None:
+    s = a6xx
+    begins = [s.packet("CP_NOP", BEGIN, *text(f"{n:04}" * 200)) for n in range(1000)]
+    ends = [s.packet("CP_NOP", END)] * 990
+    (first, last) = walk(s.capture([[*begins, s.draw(), *ends, s.draw()]])).open_at
+    assert len(first) < 1000
+    assert all(len(marker) < 800 for marker in first)
+    assert [marker[:4] for marker in last] == [f"{n:04}" for n in range(10)]
+
+
+def test_what_is_not_followed(a6xx: Streams) -> None:
+    s = a6xx
+    own = s.call(0x100000, 8)
+    found = walk(s.capture([[s.call(0x7F000000, 9), own]]))
+    assert found.problems == [
+        "stream 0: the 9 dwords at 0x7f000000 were not captured",
+        "stream 0: the commands at 0x100000 call themselves",
+    ]
+    many = [s.call(0x7F000000 + 64 * n, 9) for n in range(1000)]
+    assert len(walk(s.capture([many])).problems) == 100
+
+
+def test_shaders() -> None:
+    s = Streams(630)
+    parts = [
+        s.address("SP_VS_OBJ_START", 0x200000010),
+        s.address("SP_FS_OBJ_START", 0x300000),
+        s.address("SP_CS_OBJ_START", 0x400000),
+        s.reg("SP_VS_CONFIG", ENABLED=1),
+        s.draw(),
+        s.reg("SP_CS_CONFIG", ENABLED=1),
+        s.packet("CP_EXEC_CS", 0, 1, 2, 3),
+        s.packet("CP_BLIT", 3),
+    ]
+    actions = walk(s.capture([parts])).actions
+    assert [action.shaders for action in actions] == [
+        (("VS", 0x200000010),),
+        (("CS", 0x400000),),
+        (),
+    ]
+
+
+def test_programs_of_a2xx() -> None:
+    load = type3(0x2B, 0, 2, 1, 2) + type3(0x2B, 1, 2, 3, 4)
+    (action,) = walk(capture(200, load + type3(0x22, 0, 3 << 16 | 4, 3))).actions
+    assert action.shaders == (("VS", 0x10000C), ("FS", 0x100020))
+
+
+# --- hostile streams -----------------------------------------------------------------------------
+
+
+def test_a_nest_of_conditions(a6xx: Streams) -> None:
+    s = a6xx
+    commands = s.draw()
+    for _ in range(2000):
+        commands = s.only("gmem", commands=commands)
+    found = walk(s.capture([[s.marker("RM6_DIRECT_RENDER"), commands, s.draw()]]))
+    assert executed(found) == [(0, False), (1, True)]
+    assert found.problems == [
+        "stream 0: conditions are nested too deeply: inner ones are not followed"
+    ]
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 0xFFFFFF])
+def test_blocks_of_wrong_sizes(a6xx: Streams, size: int) -> None:
+    """A block ends within a packet, or beyond its stream: all draws keep their numbers."""
+    s = a6xx
+    head = s.packet("CP_COND_REG_EXEC", 3 << 28 | 1 << 26, size)
+    inner = s.ib(s.marker("RM6_DIRECT_RENDER"), head, s.draw(), s.draw())
+    found = walk(s.capture([[inner, s.draw()]]))
+    wanted = {
+        0: [True, True, True],
+        1: [False, True, True],
+        3: [False, True, True],
+        0xFFFFFF: [False, False, True],
+    }[size]
+    assert executed(found) == list(enumerate(wanted))
+
+
+def test_short_conditional_packets(a6xx: Streams) -> None:
+    s = a6xx
+    parts = [s.packet("CP_COND_REG_EXEC", 3 << 28), s.draw(), s.packet("CP_COND_EXEC", 1), s.draw()]
+    assert executed(walk(s.capture([parts]))) == [(0, True), (1, True)]
+
+
+def test_skipped_blocks_cost_no_copy_of_the_registers(a6xx: Streams) -> None:
+    """As many skipped blocks, once with few and once with many registers written before."""
+    s = a6xx
+    blocks = [s.marker("RM6_DIRECT_RENDER"), s.only("gmem", commands=s.packet("CP_NOP")) * 3000]
+    registers = [dword for n in range(1000, 1600) for dword in type4(n * 100, *range(100))]
+
+    def seconds(*parts: list[int]) -> float:
+        data = s.capture([[*parts]])
+        began = time.process_time()
+        walk(data)
+        return time.process_time() - began
+
+    few = min(seconds(*blocks) for _ in range(3))
+    many = min(seconds(registers, *blocks) - seconds(registers) for _ in range(3))
+    assert many < 5 * few + 0.1, "a copy of 60000 registers for each takes a hundred times as long"
+
+
+def test_more_than_is_kept(a6xx: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracker, "MAX_KEPT", 100)
+    s = a6xx
+    for endless in (s.draw(), s.marker("RM6_DIRECT_RENDER"), s.marker("RM6_BIN_RENDER_START")):
+        body = s.ib(endless * 30)
+        finder = find(s.capture([[s.marker("RM6_BIN_RENDER_START"), body * 50]]))
+        kept = len(finder.actions) + sum(1 + len(one.tiles) for one in finder.found.passes)
+        assert 90 < kept <= 101
+        (problem,) = finder.found.problems
+        assert "passes, tiles and draws" in problem
+
+
+#: Values that mean something to many packets.
+_ODD = (0, 1, 2, 4, 5, 6, 8, 12, 0x100000, 0x100040, IBS, 0xFFFFFFFF, 3 << 28, 1 << 28, 7 << 25)
+
+
+def test_random_streams_do_no_harm(a6xx: Streams) -> None:
+    generator = random.Random(6)
+    named = (a6xx.database.enum_name(PACKET_ENUM, n, a6xx.variants) for n in range(128))
+    names = [name for name in named if name]
+    for _ in range(150):
+        parts: list[list[int]] = []
+        for _ in range(60):
+            payload = [generator.choice(_ODD) for _ in range(generator.randrange(9))]
+            parts.append(a6xx.packet(generator.choice(names), *payload))
+        finder = find(a6xx.capture([parts, parts[::-1]], [parts]))
+        numbers = [action.number for action in finder.actions if action.number is not None]
+        assert numbers == sorted(set(numbers))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""cffpy draws, run as users run it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cffpy.views.draws import CSV_COLUMNS
+from tests.analysis.passes.small import small_capture
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "small.rd"
+    found.write_bytes(small_capture())
+    return found
+
+
+def test_text(path: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("draws", path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    header, *lines = done.stdout.decode().splitlines()
+    assert header.split()[:5] == ["dump", "pass", "draw", "where", "what"]
+    assert [line.split()[0] for line in lines] == [str(number) for number in range(10)]
+    assert "not executed (in gmem only; now sysmem)" in lines[7]
+    assert run_cffpy("draws", "-", input=path.read_bytes()).stdout == done.stdout
+
+
+def test_numbers_are_the_dumps(path: Path, run_cffpy: Run) -> None:
+    rows = list(csv.DictReader(run_cffpy("draws", "--csv", path).stdout.decode().splitlines()))
+    dump = run_cffpy("dump", "--no-color", path).stdout.decode()
+    numbered = re.findall(r"draw\[(\d+)\] register values", dump)
+    assert [row["dump_draw"] for row in rows] == numbered == [str(n) for n in range(10)]
+    assert tuple(rows[0]) == CSV_COLUMNS
+    assert [row["executed"] for row in rows[6:]] == ["1", "0", "1", "unknown"]
+
+
+def test_selection(path: Path, run_cffpy: Run) -> None:
+    def numbers(*options: object) -> list[int]:
+        document = json.loads(run_cffpy("draws", "--json", *options, path).stdout)
+        assert document["schema"] == "cffpy.draws/1"
+        return [one["dump_draw"] for one in document["draws"]]
+
+    assert numbers() == list(range(10))
+    assert numbers("--pass", 1) == [1, 2, 3, 4, 5, 6]
+    assert numbers("--program") == [0, 1, 2, 8, 9]
+    assert numbers("--program", "--pass", 2) == [8, 9]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--pass", 9), "there is no pass 9"),
+        (("--inherited", "--csv"), "--inherited goes with --json only"),
+        (("--inherited", "--pass", 0), "--inherited goes with --json only"),
+        (("--json", "--csv"), "exclude each other"),
+    ],
+)
+def test_errors_of_usage(
+    path: Path, run_cffpy: Run, options: tuple[object, ...], words: str
+) -> None:
+    done = run_cffpy("draws", *options, path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert words in done.stderr.decode()
+
+
+def test_inherited(path: Path, run_cffpy: Run) -> None:
+    document = json.loads(run_cffpy("draws", "--inherited", "--json", path).stdout)
+    assert document["schema"] == "cffpy.inherited/1"
+    (submit,) = document["submits"]
+    assert (submit["submit"], submit["draw"]["dump_draw"]) == (1, 8)
+    names = {one["name"]: one for one in submit["registers"]}
+    assert names["RB_MRT[0].PITCH"]["origin"] == "earlier submit"
+    assert "GRAS_SC_WINDOW_SCISSOR_TL" not in names, "written in this submit"
+    lines = run_cffpy("draws", "--inherited", path).stdout.decode().splitlines()
+    assert lines[0] == (f"submit 1: {len(names)} registers of earlier submits in force at")
+    assert "  RB_MRT[0].PITCH: 1024" in lines
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--csv",), ("--inherited",)])
+def test_damage(tmp_path: Path, run_cffpy: Run, options: tuple[str, ...]) -> None:
+    path = tmp_path / "cut.rd"
+    path.write_bytes(small_capture()[:-40])
+    done = run_cffpy("draws", *options, path)
+    assert done.returncode == 1
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith(f"cffpy: error: {path}: ")
+    if "--json" in options:
+        assert len(json.loads(done.stdout)["draws"]) == 7
+    elif "--inherited" not in options:
+        assert len(done.stdout.splitlines()) == 8

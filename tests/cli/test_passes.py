@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""cffpy passes, run as users run it."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cffpy.views.passes_document import CSV_COLUMNS
+from tests.analysis.passes.small import COLOUR, small_capture
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "small.rd"
+    found.write_bytes(small_capture())
+    return found
+
+
+def test_text(path: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("passes", path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == "submit 0: 1 render pass, 2 program draws, 1 copy"
+    assert "  pass 1: gmem, framebuffer 200x90, 2 draws" in lines
+    assert "    marker: \\x1b[31mred\\x07" in lines
+    assert b"\x1b" not in done.stdout
+    assert b"\x07" not in done.stdout
+
+
+def test_standard_input_and_compression(path: Path, run_cffpy: Run) -> None:
+    plain = run_cffpy("passes", path).stdout
+    assert run_cffpy("passes", "-", input=path.read_bytes()).stdout == plain
+    assert run_cffpy("passes", "-", input=gzip.compress(path.read_bytes())).stdout == plain
+
+
+def test_json(path: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("passes", "--json", path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    document = json.loads(done.stdout)
+    assert next(iter(document)) == "schema"
+    assert (document["schema"], document["gpu"], document["generation"]) == (
+        "cffpy.passes/1",
+        "FD630",
+        6,
+    )
+    assert document["problems"] == []
+    passes = [one for submit in document["submits"] for one in submit["passes"]]
+    assert [(one["pass"], one["kind"], one["mode"]) for one in passes] == [
+        (0, "transfer", None),
+        (1, "render", "gmem"),
+        (2, "render", "sysmem"),
+    ]
+    assert passes[1]["attachments"][0]["address"] == hex(COLOUR)
+    assert passes[2]["markers"] == ["\x1b[31mred\x07"]
+    assert int(passes[2]["first"]["file_offset"], 16) < path.stat().st_size
+
+
+def test_csv(path: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("passes", "--csv", path)
+    rows = list(csv.DictReader(done.stdout.decode().splitlines()))
+    assert tuple(rows[0]) == CSV_COLUMNS
+    assert [(row["kind"], row["width"], row["tiles"], row["draws"]) for row in rows] == [
+        ("transfer", "", "0", "1"),
+        ("render", "200", "2", "2"),
+        ("render", "64", "0", "2"),
+    ]
+
+
+def test_selection(path: Path, run_cffpy: Run) -> None:
+    def indices(*options: object) -> list[int]:
+        document = json.loads(run_cffpy("passes", "--json", *options, path).stdout)
+        return [one["pass"] for submit in document["submits"] for one in submit["passes"]]
+
+    assert indices("--pass", 1) == [1]
+    assert indices("--submit", 1) == [2]
+    assert indices("--submit", 0) == [0, 1]
+    assert indices("--submit", 1, "--pass", 2) == [2]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--pass", 3), "there is no pass 3; passes of this capture: 0 to 2"),
+        (("--pass", -1), "there is no pass -1"),
+        (("--submit", 5), "submit 5 has no passes; submits that have: 0, 1"),
+        (("--submit", 0, "--pass", 2), "pass 2 is in submit 1"),
+        (("--json", "--csv"), "--json and --csv exclude each other"),
+        (("--gpu", "nonsense"), "--gpu"),
+        (("--pass", "x"), "--pass"),
+    ],
+)
+def test_errors_of_usage(
+    path: Path, run_cffpy: Run, options: tuple[object, ...], words: str
+) -> None:
+    done = run_cffpy("passes", *options, path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert words in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("absent.rd", None), ("noise.rd", b"\x93\xf1 no capture at all" * 9)]
+)
+def test_errors_in_one_line(
+    tmp_path: Path, run_cffpy: Run, name: str, content: bytes | None
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    done = run_cffpy("passes", tmp_path / name)
+    assert (done.returncode, done.stdout) == (1, b"")
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("cffpy: error: ")
+    assert name in line
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--csv",)])
+def test_damage(tmp_path: Path, run_cffpy: Run, options: tuple[str, ...]) -> None:
+    """What lies before the damage is shown, the damage is told, and the exit code is 1."""
+    path = tmp_path / "cut.rd"
+    whole = small_capture()
+    path.write_bytes(whole[:-40])
+    done = run_cffpy("passes", *options, path)
+    assert done.returncode == 1
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith(f"cffpy: error: {path}: ")
+    path.write_bytes(whole)
+    sound = run_cffpy("passes", *options, "--submit", 0, path).stdout
+    assert done.stdout == sound, "the second submit's stream is cut off"
+
+
+def test_damaged_compression(tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "cut.rd.gz"
+    path.write_bytes(gzip.compress(small_capture())[:-30])
+    done = run_cffpy("passes", path)
+    assert done.returncode == 1
+    assert b"pass 1: gmem" in done.stdout
+    assert done.stderr.startswith(b"cffpy: error: ")
+
+
+def test_what_was_not_followed_is_a_warning(tmp_path: Path, run_cffpy: Run) -> None:
+    from tests.builders import capture, type7
+
+    calls = [dword for n in range(8) for dword in type7(0x3F, 0x7F000000 + 64 * n, 0, 5)]
+    path = tmp_path / "calls.rd"
+    path.write_bytes(capture(630, calls))
+    done = run_cffpy("passes", path)
+    assert done.returncode == 0
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 6
+    assert lines[0] == (
+        f"cffpy: warning: {path}: stream 0: the 5 dwords at 0x7f000000 were not captured"
+    )
+    assert lines[5].endswith("and 3 more like these")
+    document = json.loads(run_cffpy("passes", "--json", path).stdout)
+    assert len(document["problems"]) == 8
+
+
+def test_a_capture_without_commands(tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "empty.rd"
+    path.write_bytes(b"")
+    for options in ((), ("--csv",), ("--json",)):
+        done = run_cffpy("passes", *options, path)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["submits"] == []
+
+
+def test_help(run_cffpy: Run) -> None:
+    for command in ("passes", "draws", "state"):
+        done = run_cffpy(command, "--help")
+        assert done.returncode == 0
+        assert f"cffpy {command}".encode() in done.stdout.partition(b"Examples:")[2]

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""cffpy state, run as users run it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cffpy.views.state import CSV_COLUMNS
+from tests.analysis.passes.small import COLOUR, small_capture
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "small.rd"
+    found.write_bytes(small_capture())
+    return found
+
+
+def test_text(path: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("state", "--draw", 2, path, "GRAS_LRZ_CNTL")
+    assert (done.returncode, done.stderr) == (0, b"")
+    heading, value, write = done.stdout.decode().splitlines()
+    assert heading.startswith("draw 2 of the dump, pass 1, draw 1 of the program there, tile 0, ")
+    assert value == "00000001  GRAS_LRZ_CNTL: { ENABLE | DIR = 0 }"
+    assert " > group 2 0x" in write
+    assert write.strip().startswith("this pass: stream 0 > IB 0x")
+    same = run_cffpy("state", "--pass", 1, "--draw", 1, path, "GRAS_LRZ_CNTL")
+    assert same.stdout == done.stdout
+    by_input = run_cffpy("state", "--draw", 2, "-", "GRAS_LRZ_CNTL", input=path.read_bytes())
+    assert by_input.stdout == done.stdout
+
+
+def test_the_file_has_the_value_at_the_offset(path: Path, run_cffpy: Run) -> None:
+    document = json.loads(run_cffpy("state", "--draw", 4, "--json", path).stdout)
+    assert document["schema"] == "cffpy.state/1"
+    assert (document["draw"]["dump_draw"], document["draw"]["program_draw"]) == (4, 0)
+    registers = {one["name"]: one for one in document["registers"]}
+    base = registers["RB_MRT[0].BASE"]
+    assert (base["decoded"], int(base["value"], 16)) == (hex(COLOUR), COLOUR & 0xFFFFFFFF)
+    data = path.read_bytes()
+    for name in ("RB_MRT[0].BASE", "RB_WINDOW_OFFSET", "GRAS_LRZ_CNTL", "RB_BLIT_INFO"):
+        at = int(registers[name]["written_by"]["file_offset"], 16) + 4
+        assert int.from_bytes(data[at : at + 4], "little") == int(registers[name]["value"], 16)
+
+
+def test_csv(path: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("state", "--draw", 8, "--csv", path)
+    rows = {row["register"]: row for row in csv.DictReader(done.stdout.decode().splitlines())}
+    assert tuple(next(iter(rows.values()))) == CSV_COLUMNS
+    assert rows["RB_BIN_CONTROL"]["origin"] == "earlier submit"
+    assert rows["GRAS_SC_WINDOW_SCISSOR_BR"]["origin"] == "this pass"
+    assert rows["GRAS_LRZ_CNTL"]["group"] == "2"
+
+
+def test_choice_of_registers(path: Path, run_cffpy: Run) -> None:
+    def names(*arguments: object) -> list[str]:
+        done = run_cffpy("state", "--draw", 8, "--json", path, *arguments)
+        assert done.returncode == 0
+        return [one["name"] for one in json.loads(done.stdout)["registers"]]
+
+    everything = names()
+    assert names("RB_WINDOW_OFFSET", "GRAS_LRZ_CNTL") == ["GRAS_LRZ_CNTL", "RB_WINDOW_OFFSET"]
+    mrt = [name for name in everything if name.startswith("RB_MRT[0]")]
+    assert len(mrt) == 4
+    assert names("rb_mrt[0]*") == names("RB_MRT*") == mrt
+    assert names("0x8890") == ["RB_WINDOW_OFFSET"]
+    scissor = ["GRAS_SC_WINDOW_SCISSOR_TL", "GRAS_SC_WINDOW_SCISSOR_BR"]
+    assert names("--origin", "this pass") == scissor
+    done = run_cffpy("state", "--draw", 8, path, "NO_SUCH", "0xzz")
+    assert done.returncode == 0
+    assert [line.split()[4] for line in done.stderr.decode().splitlines()] == ["NO_SUCH", "0xzz"]
+    assert len(done.stdout.splitlines()) == 1, "the heading alone"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--draw", 10), "the dump has no draw 10"),
+        (("--draw", -1), "the dump has no draw -1"),
+        (("--draw", 7), "draw 7 is not executed: in gmem only; now sysmem"),
+        (("--draw", 2, "--pass", 1), "pass 1 has 2 draws of the program, not one 2"),
+        (("--draw", 0, "--pass", 3), "there is no pass 3"),
+        ((), "--draw"),
+        (("--draw", 1, "--origin", "nowhere"), "--origin"),
+        (("--draw", 1, "--json", "--csv"), "exclude each other"),
+    ],
+)
+def test_errors_of_usage(
+    path: Path, run_cffpy: Run, options: tuple[object, ...], words: str
+) -> None:
+    done = run_cffpy("state", *options, path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert words in done.stderr.decode()
+
+
+def test_damage(tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "cut.rd"
+    whole = small_capture()
+    path.write_bytes(whole)
+    sound = run_cffpy("state", "--draw", 5, path)
+    path.write_bytes(whole[:-40])
+    done = run_cffpy("state", "--draw", 5, path)
+    assert (done.returncode, done.stdout) == (1, sound.stdout)
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith(f"cffpy: error: {path}: ")

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Passes, draws and state as text and as documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.attachments import Attachment
+from cffpy.analysis.passes.finder import PassFinder, find_passes
+from cffpy.analysis.provenance import state_at
+from cffpy.container.open import open_bytes, open_capture
+from cffpy.views import draws, passes, passes_document
+from cffpy.views import state as state_view
+from cffpy.views.visible import visible
+from tests.analysis.passes.small import COLOUR, FS, VS, small_capture
+from tests.analysis.passes.streams import Streams, find
+
+
+@pytest.fixture(scope="module")
+def finder() -> PassFinder:
+    return find(small_capture())
+
+
+def text(finder: PassFinder) -> list[str]:
+    return list(passes.lines(finder.found, finder.found.submits))
+
+
+def test_tree(finder: PassFinder) -> None:
+    found = text(finder)
+    places = {one.index: one.first for one in finder.found.passes}
+    assert [line for line in found if not line.startswith("    ")] == [
+        "submit 0: 1 render pass, 2 program draws, 1 copy",
+        "  pass 0: transfer, 1 copy",
+        "  pass 1: gmem, framebuffer 200x90, 2 draws",
+        "submit 1: 1 render pass, 2 program draws",
+        "  pass 2: sysmem, framebuffer 64x32, 2 draws",
+    ]
+    first = found.index("  pass 1: gmem, framebuffer 200x90, 2 draws")
+    second = found.index("submit 1: 1 render pass, 2 program draws")
+    gmem = [line.strip() for line in found[first + 1 : second]]
+    assert gmem[:-2] == [
+        "render area 0,0+200x90 (rounded outwards to blocks)",
+        "2 tiles of 128x96 in 2 x 1",
+        f"color 0, FMT6_8_8_8_8_UNORM, TILE6_3, at {COLOUR:#x}, pitch 1024, GMEM 0x0",
+        f"store by BLIT event, to {COLOUR:#x}, FMT6_8_8_8_8_UNORM, 2 times",
+        "draws: dump 1..2, 2 DI_PT_TRILIST, 42 vertices or indices, 6 instances",
+        f"shaders: VS {VS:#x}, FS {FS:#x}",
+    ]
+    place = places[1]
+    assert gmem[-2] == f"from stream 0 {place.gpuaddr:#x}, file {place.file_offset:#x}"
+    assert "    marker: \\x1b[31mred\\x07" in found
+    assert "1 conditional" in "".join(found)
+
+
+def test_unknown_is_said() -> None:
+    s = Streams(630)
+    (title,) = [
+        line
+        for line in text(s.find(s.marker("RM6_DIRECT_RENDER"), s.ib(s.draw())))
+        if "pass 0" in line
+    ]
+    assert title == "  pass 0: sysmem, framebuffer unknown, 1 draw"
+    unknown = Attachment("depth", None, None)
+    assert passes.attachment_text(unknown) == "depth, format unknown, at unknown"
+    full = Attachment("color 1", 16, "F", "T", 64, 0, True, 32, 4, 0)
+    assert passes.attachment_text(full) == (
+        "color 1, F, T, at 0x10, pitch 64, UBWC flags at 0x20, GMEM 0x0, not written by draws"
+    )
+
+
+def test_document(finder: PassFinder) -> None:
+    document = passes_document.document(finder.found, finder.found.submits)
+    assert (document["generation"], document["problems"]) == (6, [])
+    assert [one["submit"] for one in document["submits"]] == [0, 1]
+    one = document["submits"][0]["passes"][1]
+    assert one["framebuffer"] == {"width": 200, "height": 90}
+    assert (one["tiles"], one["grid"], one["layers"]) == (2, {"width": 2, "height": 1}, 1)
+    assert (one["draws"], one["program_draws"]) == ([1, 2], 2)
+    assert [(op["kind"], op["tile"], op["dump_draw"]) for op in one["operations"]] == [
+        ("store", 0, 3),
+        ("store", 1, 6),
+    ]
+    assert one["attachments"][0]["address"] == hex(COLOUR)
+    direct = document["submits"][1]["passes"][0]
+    assert (direct["framebuffer_limit"], direct["bin_size"], direct["views"]) == (None,) * 3
+    assert direct["first"]["path"][0] == {"kind": "submit", "gpuaddr": "0x100000", "group": None}
+
+
+def test_rows(finder: PassFinder) -> None:
+    rows = [
+        dict(zip(passes_document.CSV_COLUMNS, row, strict=True))
+        for row in passes_document.rows(finder.found.submits)
+    ]
+    assert [(row["kind"], row["mode"], row["tiles"], row["draws"]) for row in rows] == [
+        ("transfer", None, 0, 1),
+        ("render", "gmem", 2, 2),
+        ("render", "sysmem", 0, 2),
+    ]
+    assert (rows[1]["bin_width"], rows[1]["columns"], rows[1]["last_dump_draw"]) == (128, 2, 2)
+
+
+def test_draws(finder: PassFinder) -> None:
+    cells = [dict(zip(draws.HEADINGS, draws.cells(one), strict=True)) for one in finder.actions]
+    assert [(c["dump"], c["pass"], c["draw"], c["where"], c["what"]) for c in cells] == [
+        ("0", "0", "0", "", "BLIT_OP_SCALE"),
+        ("1", "1", "0", "tile 0", "DI_PT_TRILIST"),
+        ("2", "1", "1", "tile 0", "DI_PT_TRILIST"),
+        ("3", "1", "", "tile 0", "store EVENT:BLIT"),
+        ("4", "1", "0", "tile 1", "DI_PT_TRILIST"),
+        ("5", "1", "1", "tile 1", "DI_PT_TRILIST"),
+        ("6", "1", "", "tile 1", "store EVENT:BLIT"),
+        ("7", "2", "", "", "DI_PT_TRILIST"),
+        ("8", "2", "0", "", "DI_PT_TRILIST"),
+        ("9", "2", "1", "", "DI_PT_TRILIST"),
+    ]
+    assert (cells[1]["vertices"], cells[1]["instances"]) == ("36", "5")
+    assert cells[1]["shaders"] == f"VS:{VS:#x} FS:{FS:#x}"
+    assert cells[1]["targets"] == "c0:FMT6_8_8_8_8_UNORM"
+    assert cells[7]["notes"] == "not executed (in gmem only; now sysmem)"
+    assert cells[9]["notes"] == "conditional (predicate 3 of CP_REG_TEST)"
+    for action, row in zip(finder.actions, draws.rows(finder.actions), strict=True):
+        named = dict(zip(draws.CSV_COLUMNS, row, strict=True))
+        assert named["dump_draw"] == action.number
+        assert named["file_offset"] == hex(action.place.file_offset)
+    objects = draws.document(finder.actions)["draws"]
+    assert [one["executed"] for one in objects[6:]] == [True, False, True, None]
+
+
+def test_state() -> None:
+    found = state_at(open_bytes(small_capture()), 2, lambda line: None)
+    assert found is not None
+    lines = list(state_view.lines(found, found.registers))
+    assert lines[0].startswith("draw 2 of the dump, pass 1, tile 0, DI_PT_TRILIST, ")
+    at = next(n for n, line in enumerate(lines) if "GRAS_LRZ_CNTL" in line)
+    assert lines[at] == "00000001  GRAS_LRZ_CNTL: { ENABLE | DIR = 0 }"
+    assert lines[at + 1].strip().startswith("this pass: stream 0 > IB 0x")
+    assert " > group 2 0x" in lines[at + 1]
+    joined = [line for line in lines if "RB_MRT[0].BASE:" in line]
+    assert joined == [f"{COLOUR & 0xFFFFFFFF:08x}  RB_MRT[0].BASE: {COLOUR:#x}"], "both dwords"
+    rows = [
+        dict(zip(state_view.CSV_COLUMNS, row, strict=True))
+        for row in state_view.rows(found, found.registers)
+    ]
+    (lrz,) = [row for row in rows if row["register"] == "GRAS_LRZ_CNTL"]
+    assert (lrz["group"], lrz["origin"], lrz["conditional"]) == (2, "this pass", 0)
+    registers = state_view.document(found, found.registers)["registers"]
+    assert [one["name"] for one in registers] == [row["register"] for row in rows]
+    path = next(one for one in registers if one["name"] == "GRAS_LRZ_CNTL")["written_by"]["path"]
+    assert [one["kind"] for one in path] == ["submit", "IB", "group"]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [("plain é", "plain é"), ("a\x1b[0m\n\t", "a\\x1b[0m\\x0a\\x09"), ("\u202e", "\\u202e")],
+)
+def test_visible(given: str, wanted: str) -> None:
+    assert visible(given) == wanted
+
+
+def test_numbers_agree_over_captures(shared: Path) -> None:
+    """Totals, passes, rows and draws say the same."""
+    paths = sorted((shared / "captures").glob("a[67]*.rd.gz"))
+    for path in [one for one in paths if one.stat().st_size < 300_000][::3]:
+        finder, _ = find_passes(open_capture(str(path)), lambda line: None)
+        rows = [
+            dict(zip(passes_document.CSV_COLUMNS, row, strict=True))
+            for row in passes_document.rows(finder.found.submits)
+        ]
+        listed = [one for one in finder.actions if one.program_number is not None]
+        for row in rows:
+            numbers = {one.program_number for one in listed if one.pass_index == row["pass"]}
+            assert numbers == set(range(row["draws"])), (path.name, row["pass"])
+        totals = " ".join(passes.total(submit) for submit in finder.found.submits)
+        words = totals.replace(",", "").split()
+        program = sum(int(words[at - 1]) for at, word in enumerate(words) if word == "program")
+        assert program == sum(row["draws"] for row in rows if row["kind"] == "render")

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Drawings: well-formed, bounded, escaped."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cffpy.analysis.passes.finder import find_passes
+from cffpy.analysis.passes.model import Pass, Pipe, Rectangle, Size, Tile
+from cffpy.analysis.passes.tiles import tile_facts
+from cffpy.analysis.visibility_model import TileVisibility
+from cffpy.container.open import Content
+from cffpy.views import tiles_svg
+from cffpy.views.svg import ColourScale, Svg, number
+from cffpy.views.tiles_svg import drawing
+from tests.tile_streams import NewTile, Stream, View
+
+NAME = "{http://www.w3.org/2000/svg}"
+
+
+def parsed(svg: Svg) -> ElementTree.Element:
+    return ElementTree.fromstring("\n".join(svg.lines()))
+
+
+@given(st.text(), st.text())
+def test_any_text(title: str, content: str) -> None:
+    svg = Svg(10, 10, title)
+    svg.text(1, 2, content)
+    svg.rectangle(0, 0, 1, 1, fill=content, hint=content)
+    root = parsed(svg)
+    (text,) = root.findall(f"{NAME}text")
+    if content.isprintable():
+        assert text.text or content == ""
+        assert (text.text or "") == content
+
+
+def test_control_characters_are_replaced() -> None:
+    svg = Svg(1, 1, "a\x00b")
+    assert parsed(svg)[0].text == "a\ufffdb"
+
+
+def test_elements() -> None:
+    svg = Svg(100, 50, "t")
+    svg.rectangle(1, 2, 3, -4, stroke="#123456", dash="4 2")
+    svg.line([(0, 0), (1.005, 2.5)])
+    root = parsed(svg)
+    assert root.attrib["viewBox"] == "0 0 100 50"
+    rectangle = root.findall(f"{NAME}rect")[1]
+    assert rectangle.attrib["height"] == "0"
+    assert rectangle.attrib["stroke-dasharray"] == "4 2"
+    (line,) = root.findall(f"{NAME}polyline")
+    assert line.attrib["points"] in ("0,0 1,2.5", "0,0 1.01,2.5")
+
+
+def test_numbers() -> None:
+    assert [number(value) for value in (0, 10, 1.5, 1 / 3, 100.0)] == [
+        "0",
+        "10",
+        "1.5",
+        "0.33",
+        "100",
+    ]
+
+
+def test_colours() -> None:
+    scale = ColourScale(0, 10)
+    assert len({scale.colour(value) for value in range(11)}) == 11
+    assert scale.colour(-5) == scale.colour(0)
+    assert scale.colour(50) == scale.colour(10)
+    assert scale.ink(0) != scale.ink(10)
+    assert ColourScale(3, 3).colour(3) == scale.colour(0)
+
+
+def test_legend_shows_the_ends() -> None:
+    svg = Svg(100, 100, "t")
+    ColourScale(2, 40).legend(svg, 0, 0, 96, "draws")
+    texts = [element.text for element in parsed(svg).findall(f"{NAME}text")]
+    assert texts == ["draws", "2", "40"]
+
+
+# -- tiles ----------------------------------------------------------------------------------------
+
+
+TILES = [
+    NewTile((0, 0), [View((1 / 2, 1 / 2))]),
+    NewTile((256, 0)),
+    NewTile((256, 256)),
+    NewTile((0, 256)),
+]
+
+
+def a_pass() -> Pass:
+    finder, _ = find_passes(Content("-", Stream(TILES).build(), "none", 0, None), pytest.fail)
+    return finder.found.passes[0]
+
+
+def hints(root: ElementTree.Element) -> list[str]:
+    found = [element.find(f"{NAME}title") for element in root.findall(f"{NAME}rect")]
+    return [element.text or "" for element in found if element is not None]
+
+
+def fills(root: ElementTree.Element) -> list[str]:
+    rectangles = root.findall(f"{NAME}rect")
+    return [one.attrib["fill"] for one in rectangles if one.find(f"{NAME}title") is not None]
+
+
+def test_a_grid() -> None:
+    found = a_pass()
+    root = parsed(drawing(found, tile_facts(found)))
+    shown = hints(root)
+    assert len(shown) == 4
+    assert shown[0].startswith("tile 0, column 0, row 0\n0,0+256x256")
+    assert "scale 1/2 x 1/2" in shown[0]
+    texts = [element.text for element in root.findall(f"{NAME}text")]
+    assert texts.index("0") < texts.index("3")
+    assert "VSC pipe 0: 2 x 2 tiles" in texts
+    assert "draws executed: unknown" not in texts
+    assert "pixels drawn a pixel" in texts
+    first, *others = fills(root)
+    assert first not in others
+    (order,) = root.findall(f"{NAME}polyline")[:1]
+    assert len(order.attrib["points"].split()) == 4
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    for rectangle in root.findall(f"{NAME}rect")[1:]:
+        assert 0 <= float(rectangle.attrib["x"]) <= width - float(rectangle.attrib["width"])
+        assert 0 <= float(rectangle.attrib["y"]) <= height - float(rectangle.attrib["height"])
+
+
+def test_shading_by_draws_and_by_primitives() -> None:
+    found = a_pass()
+    draws = {
+        number: TileVisibility((0,), {0: None}) if number else TileVisibility((), {0: None})
+        for number in range(4)
+    }
+    root = parsed(drawing(found, tile_facts(found, draws)))
+    first, *others = fills(root)
+    assert first not in others
+    assert any(element.text == "draws executed" for element in root.findall(f"{NAME}text"))
+    primitives = {number: TileVisibility((0,), {0: 10 * number}) for number in range(4)}
+    root = parsed(drawing(found, tile_facts(found, primitives)))
+    assert len(set(fills(root))) == 4
+    assert any(element.text == "30 primitives" for element in root.findall(f"{NAME}text"))
+
+
+def test_nothing_is_known() -> None:
+    found = a_pass()
+    found.bin_size = found.framebuffer = found.grid = None
+    for tile in found.tiles:
+        tile.rectangle = tile.density = None
+    root = parsed(drawing(found, tile_facts(found)))
+    texts = [element.text for element in root.findall(f"{NAME}text")]
+    assert "framebuffer unknown" in texts
+    assert "4 without a rectangle" in texts
+    assert "draws executed: unknown" in texts
+
+
+@pytest.mark.parametrize(
+    "rectangle",
+    [Rectangle(0, 0, 0, 0), Rectangle(65535, 65535, 1, 1), Rectangle(0, 0, 65536, 1)],
+)
+@pytest.mark.parametrize("bins", [Size(0, 0), Size(1, 65535), Size(-32, 16)])
+def test_hostile_numbers(rectangle: Rectangle, bins: Size) -> None:
+    found = a_pass()
+    found.bin_size = bins
+    found.framebuffer = Size(0, 0)
+    found.pipes = [Pipe(number, 1023, 1023, 63, 63) for number in range(32)]
+    for tile in found.tiles:
+        tile.rectangle = rectangle
+    parsed(drawing(found, tile_facts(found)))
+
+
+def test_many_tiles_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiles_svg, "MAX_TILES", 100)
+    found = a_pass()
+    place = found.tiles[0].place
+    found.tiles = [
+        Tile(place, number=number, rectangle=Rectangle(number, 0, number + 1, 1))
+        for number in range(500)
+    ]
+    root = parsed(drawing(found, tile_facts(found)))
+    assert len(hints(root)) == 100
+    assert any(e.text == "the first 100 are drawn" for e in root.findall(f"{NAME}text"))
