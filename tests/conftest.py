@@ -36,9 +36,13 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def samples() -> Path:
-    """The sample captures of the project."""
-    return CHECKOUT / "samples"
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample captures of the project, built from their texts."""
+    from tests.golden.runner import build_samples
+
+    folder = tmp_path_factory.mktemp("built")
+    build_samples(folder)
+    return folder / "samples"
 
 
 @pytest.fixture(scope="session")

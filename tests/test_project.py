@@ -77,6 +77,10 @@ def test_wheel(tmp_path: Path) -> None:
         assert f"cffpy/_data/compiled/{kind}.bin" in names
     for path in SOURCES:
         assert str(path.relative_to(CHECKOUT)) in names
+    for path in CHECKOUT.glob("cffpy/views/**/page.*"):
+        if path.parent.name == "__pycache__":
+            continue
+        assert str(path.relative_to(CHECKOUT)) in names
     assert "cffpy/py.typed" in names
     assert not any(name.startswith(("tests", "samples", "grammars")) for name in names)
 

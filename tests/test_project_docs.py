@@ -45,11 +45,22 @@ def commands() -> Iterator[tuple[str, click.Command, str]]:
 ALL = list(commands())
 
 
+@pytest.fixture(scope="module")
+def triangle(run_cffpy: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the readme's first command was run: triangle.rd is there."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "samples").symlink_to(CHECKOUT / "samples")
+    arguments = shlex.split(blocks("sh")[0].splitlines()[0])[2:]
+    done = run_cffpy(*arguments, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    return folder
+
+
 @pytest.mark.parametrize("block", blocks("console"))
-def test_excerpts(block: str, run_cffpy: Run) -> None:
+def test_excerpts(block: str, run_cffpy: Run, triangle: Path) -> None:
     first, _, excerpt = block.partition("\n")
     assert first.startswith("$ ./dev run ")
-    done = run_cffpy(*shlex.split(first)[3:], cwd=CHECKOUT)
+    done = run_cffpy(*shlex.split(first)[3:], cwd=triangle)
     assert done.returncode == 0
     rest = done.stdout.decode()
     pieces = [piece for piece in re.split(r"^\.\.\.\n", excerpt, flags=re.MULTILINE) if piece]
@@ -62,14 +73,18 @@ def test_excerpts(block: str, run_cffpy: Run) -> None:
     assert excerpt.endswith("...\n") or not rest
 
 
-def test_the_two_commands(run_cffpy: Run) -> None:
+def test_the_first_commands(run_cffpy: Run, triangle: Path) -> None:
     shown = [line for block in blocks("sh") for line in block.splitlines()]
-    assert shown == ["./dev run dump samples/a630-triangle.rd.gz", "./dev test"]
-    arguments = shlex.split(shown[0])[2:]
-    done = run_cffpy(*arguments, cwd=CHECKOUT)
-    assert done.stdout == (CHECKOUT / "samples/expected/a630-triangle.txt").read_bytes()
+    assert shown == [
+        "./dev run compile samples/a630-triangle.pm4 -o triangle.rd",
+        "./dev run dump triangle.rd",
+        "./dev test",
+    ]
+    done = run_cffpy(*shlex.split(shown[1])[2:], cwd=triangle)
+    expected = (CHECKOUT / "samples/expected/a630-triangle.txt").read_bytes()
+    assert done.stdout == expected.replace(b"samples/a630-triangle.rd.gz", b"triangle.rd")
     checks = (CHECKOUT / ".ci" / "run").read_text("utf-8").splitlines()
-    assert shown[1] in checks
+    assert shown[2] in checks
 
 
 @pytest.mark.parametrize(("name", "command", "shown"), ALL, ids=[row[0] for row in ALL])
@@ -128,9 +143,8 @@ def test_named_files_are_there(name: str) -> None:
     text = path.read_text("utf-8")
     for target in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (path.parent / target).exists(), target
-    roots = (CHECKOUT, CHECKOUT / "cffpy", CHECKOUT / "cffpy/views/cffdump")
+    package = CHECKOUT / "cffpy"
+    folders = ("views/cffdump", "analysis", "analysis/diff", "analysis/passes", "regdb", "isa")
+    roots = (CHECKOUT, package, *(package / folder for folder in folders))
     for word in set(re.findall(r"[\w/.*-]*[\w*]\.(?:py|lark|toml|regs|isa)\b", text)):
-        assert any(
-            next(root.glob(word), None)
-            for root in (*roots, CHECKOUT / "cffpy/regdb", CHECKOUT / "cffpy/isa")
-        ), word
+        assert any(next(root.glob(word), None) for root in roots), word

@@ -46,6 +46,8 @@ UNUSED = {
     "cffpy.container.writer",
     "cffpy.cli.db",
     "cffpy.cli.info",
+    "cffpy.analysis.walk",
+    "cffpy.views.cffdump.annotate",
 }
 
 SCRIPT = """
