@@ -15,7 +15,7 @@ from cffpy.capture.load import Submit, Text, read_records
 from cffpy.capture.memory import Words
 from cffpy.container.layouts import COMMAND_STREAM_ADDRESS, SECTION_HEADER, SectionType
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, iter_sections
+from cffpy.container.rd import Section
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
 from cffpy.cp.session import COMPOSITORS, Session
@@ -313,7 +313,7 @@ def run(
             edit.stream_section(section)
         return section
 
-    sections = map(noted, edit.owners.watch(iter_sections(content.data)))
+    sections = map(noted, edit.owners.watch(content.sections()))
     for record in read_records(sections, session.image):
         if isinstance(record, Submit):
             if not skipped:

@@ -10,7 +10,7 @@ from cffpy.capture.memory import Buffer, MemoryImage
 from cffpy.container import rd
 from cffpy.container.layouts import SECTION_HEADER, SectionType, section_name
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, iter_sections
+from cffpy.container.rd import Section
 from cffpy.container.writer import capture_bytes, command_stream_section
 from cffpy.errors import CaptureError
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo
@@ -60,7 +60,7 @@ def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
     """The sections that are all there; what is dropped is told."""
     if content.damage is not None:
         messages.append(f"the compressed stream is broken: {content.damage}")
-    sections = list(iter_sections(content.data))
+    sections = list(content.sections())
     dropped = len(content.data) - (_end(sections[-1]) if sections else 0)
     if dropped:
         messages.append(f"dropped {dropped} bytes behind the last section")

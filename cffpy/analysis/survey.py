@@ -17,7 +17,7 @@ from cffpy.capture.load import Submit, Text, read_records
 from cffpy.capture.memory import Place, Words
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, SectionType, iter_sections
+from cffpy.container.rd import Section, SectionType
 from cffpy.cp.loadstate import (
     DIRECT,
     LOAD_STATE_PACKETS,
@@ -219,7 +219,7 @@ def surveyed(
     survey = Survey(register_db)
     session = Session(survey, complain, register_db)
     survey.machine = session.machine
-    return _run(iter_sections(content.data, damage), session, survey, complain)
+    return _run(content.sections(damage), session, survey, complain)
 
 
 def _run(

@@ -135,7 +135,7 @@ class _Collector:
         }
         by_number = {int(number): handler for number, handler in handlers.items()}
         counts = self.summary.sections
-        for section in rd.iter_sections(content.data, self.summary.damage):
+        for section in content.sections(self.summary.damage):
             count = counts.get(section.type)
             if count is None:
                 count = counts[section.type] = SectionCount(section.type)

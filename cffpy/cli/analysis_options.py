@@ -16,6 +16,7 @@ from cffpy.cli.output import (
     print_warning,
     write_all,
 )
+from cffpy.cli.progress import progress
 from cffpy.errors import UnsupportedGpu
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def analyse(
     directory = edition(register_db)
     if content is None:
         content = open_capture(path)
-    found, damage = analysis(content, print_warning, directory, gpu)
+    with progress(f"Reading {path}", content):
+        found, damage = analysis(content, print_warning, directory, gpu)
     for one in damage:
         print_error(f"{path}: {one}")
     return found, EXIT_FAILURE if damage else EXIT_OK

@@ -8,6 +8,7 @@ import sys
 import click
 
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, capture_file, print_error, write_output
+from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -39,9 +40,10 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
         if path == "-" and sys.stdin is None:
             raise CffpyError("standard input is closed")
         if path == "-":
-            data = assemble(sys.stdin.buffer, "standard input", register_db, size_limit())
+            with progress("Compiling standard input"):
+                data = assemble(sys.stdin.buffer, "standard input", register_db, size_limit())
         else:
-            with open(path, "rb") as stream:
+            with open(path, "rb") as stream, progress(f"Compiling {path}"):
                 data = assemble(stream, path, register_db, size_limit())
     except CffpyError as problem:
         print_error(str(problem))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning, write_output
+from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -42,7 +43,8 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
     try:
         content = open_capture(path)
         pieces = decompile(content, damage, print_warning, register_db, submit)
-        write_output(output, (piece.encode() for piece in pieces))
+        with progress(f"Reading {path}", content):
+            write_output(output, (piece.encode() for piece in pieces))
     except CffpyError as problem:
         print_error(str(problem))
         return EXIT_FAILURE

@@ -16,6 +16,7 @@ from cffpy.cli.output import (
     use_colour,
     write_all,
 )
+from cffpy.cli.progress import progress
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -111,7 +112,8 @@ def diff(
     directory = edition(register_db)
     contents = open_capture(good), open_capture(bad)
     first, second = (_record(content, gpu, directory) for content in contents)
-    result = compare(first, second, hidden)
+    with progress("Comparing"):
+        result = compare(first, second, hidden)
     if unified:
         from cffpy.views.diff_unified import unified as unified_lines
 
@@ -126,7 +128,8 @@ def diff(
 def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recording:
     from cffpy.analysis.diff.record import record
 
-    recording = record(content, print_warning, register_db, gpu)
+    with progress(f"Reading {content.name}", content):
+        recording = record(content, print_warning, register_db, gpu)
     for damage in recording.damage:
         print_warning(f"{content.name}: {damage}")
     for problem in recording.passes.problems:

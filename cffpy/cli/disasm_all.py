@@ -39,11 +39,13 @@ def run(
         print_warning,
         write_all,
     )
+    from cffpy.cli.progress import progress
     from cffpy.container.open import open_capture
 
     gpu = None if generation is None else guess(generation * 100)
     content = open_capture(path)
-    collector, damage = collect_shaders(content, print_warning, register_db, gpu)
+    with progress(f"Reading {path}", content):
+        collector, damage = collect_shaders(content, print_warning, register_db, gpu)
     for item in damage:
         print_error(f"{content.name}: {item}")
     if collector.left_out:

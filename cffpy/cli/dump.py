@@ -19,6 +19,7 @@ from cffpy.cli.output import (
     use_colour,
     write_all,
 )
+from cffpy.cli.progress import progress
 from cffpy.container.open import open_capture
 from cffpy.errors import ContainerError
 from cffpy.views.cffdump.dump import Dump
@@ -93,7 +94,8 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
                 failed = True
                 continue
             failed = False
-            dump.file(content)
+            with progress(f"Reading {name}", content):
+                dump.file(content)
     if failed:
         raise UsageProblem("the last file could not be opened.")
     if (options.query_mode != QUERY_ALL or options.query_compare) and not options.query:

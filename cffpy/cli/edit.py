@@ -15,6 +15,7 @@ from cffpy.cli.output import (
     print_warning,
     write_output,
 )
+from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -97,7 +98,8 @@ def edit(
         content = open_capture(path)
         if content.damage is not None:
             print_warning(f"{content.name}: {content.damage}")
-        data, lines = edited(content, edits, print_warning, register_db)
+        with progress(f"Reading {path}", content):
+            data, lines = edited(content, edits, print_warning, register_db)
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary, summarise
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error, progress
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error
+from cffpy.cli.progress import progress
 from cffpy.container.open import open_capture
 from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError
@@ -43,9 +44,11 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
     code = EXIT_OK
     documents: list[dict[str, Any]] = []
     out = None if as_json else console(colour)
-    for number, path in enumerate(progress(files, "Reading") if as_json else files):
+    for number, path in enumerate(files):
         try:
-            summary = summarise(open_capture(path))
+            content = open_capture(path)
+            with progress(f"Reading {path}", content):
+                summary = summarise(content)
         except CffpyError as problem:
             code = EXIT_FAILURE
             print_error(str(problem))

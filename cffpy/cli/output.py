@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where output goes: colour, pager, big raw output, progress, errors, exit codes.
+"""Where output goes: colour, pager, big raw output, errors, exit codes.
 
 Data goes to standard output, everything else to standard error. Nothing here imports rich or
 subprocess before it is needed.
@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from subprocess import Popen
     from types import TracebackType
-    from typing import IO, Any, BinaryIO, TypeVar
+    from typing import IO, Any, BinaryIO
 
     from rich.console import Console
 
     from cffpy.layout import BytesLike
-
-    _Item = TypeVar("_Item")
 
 EXIT_OK = 0
 EXIT_FAILURE = 1
@@ -163,18 +161,6 @@ def capture_file(path: str, data: BytesLike) -> BytesLike:
     from cffpy.container.writer import gzip_bytes
 
     return gzip_bytes(data)
-
-
-def progress(items: Iterable[_Item], label: str, total: int | None = None) -> Iterable[_Item]:
-    """The items; while they are taken, a progress bar on standard error if it is a terminal."""
-    if not is_terminal(sys.stderr):
-        return items
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(
-        items, description=label, total=total, console=Console(stderr=True), transient=True
-    )
 
 
 def print_error(message: str) -> None:

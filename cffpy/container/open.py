@@ -16,6 +16,7 @@ import os
 import sys
 
 from cffpy.container.damage import Damage
+from cffpy.container.rd import Section, iter_sections
 from cffpy.errors import ContainerError
 from cffpy.layout import BytesLike
 from cffpy.limits import limit as limit_of
@@ -63,9 +64,10 @@ class Content:
 
     ``data``: read-only view. ``compression``: ``none``, ``gzip``, ..., with layers as in
     ``gzip+tar``. ``file_size``: bytes as stored. ``damage``: of the compressed stream, or None.
+    ``position``: bytes of ``data`` in front of the section that ``sections`` gave last.
     """
 
-    __slots__ = ("compression", "damage", "data", "file_size", "name")
+    __slots__ = ("compression", "damage", "data", "file_size", "name", "position")
 
     def __init__(
         self, name: str, data: BytesLike, compression: str, file_size: int, damage: Damage | None
@@ -75,6 +77,15 @@ class Content:
         self.compression = compression
         self.file_size = file_size
         self.damage = damage
+        self.position = 0
+
+    def sections(
+        self, damage: list[Damage] | None = None, size: int | None = None
+    ) -> Iterator[Section]:
+        """The sections of the first ``size`` bytes of ``data``, as ``rd.iter_sections``."""
+        for section in iter_sections(self.data[:size], damage):
+            self.position = section.offset
+            yield section
 
     @property
     def decompression_error(self) -> bool:

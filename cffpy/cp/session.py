@@ -11,7 +11,7 @@ from __future__ import annotations
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.load import Identity, Submit, Text, read_records
 from cffpy.capture.memory import MemoryImage
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import SectionType
 from cffpy.cp.machine import Machine
 from cffpy.errors import UnsupportedGpu
 from cffpy.regdb.database import Database
@@ -97,7 +97,7 @@ class Session:
         damage: list[Damage] = []
         skipped = False
         self.start_file()
-        for record in read_records(iter_sections(content.data, damage), self.image):
+        for record in read_records(content.sections(damage), self.image):
             if isinstance(record, Submit):
                 if not skipped:
                     self.submit(record)

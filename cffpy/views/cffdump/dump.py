@@ -10,7 +10,7 @@ from cffpy.c_numbers import signed32
 from cffpy.capture.load import Identity, Submit, Text, read_records
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import SectionType
 from cffpy.cp.session import Session, is_compositor
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.text import CffdumpSink
@@ -63,11 +63,11 @@ class Dump:
     def file(self, content: Content) -> None:
         """Decode one opened file."""
         damage: list[Damage] = []
-        data = content.data[: content.reference_size]
         skipped = False
         view, session = self._view, self._session
+        sections = content.sections(damage, content.reference_size)
         try:
-            for record in read_records(iter_sections(data, damage), session.image):
+            for record in read_records(sections, session.image):
                 if isinstance(record, Submit):
                     if self._options.start <= record.number <= self._options.end:
                         self._submit(record, skipped)
