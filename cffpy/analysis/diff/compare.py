@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.align import Cells, align
 from cffpy.analysis.diff.fact_text import differences, key_text, word_text
+from cffpy.analysis.diff.image_links import ImageLinks
 from cffpy.analysis.diff.images import Images
 from cffpy.analysis.diff.missing import missing_draws, missing_passes
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
@@ -53,7 +54,8 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
     result.hidden = {
         noise: Counter(dict(sorted(names.items()))) for noise, names in result.hidden.items()
     }
-    result.entries = group(comparer.found, comparer.structures, result.pairs)
+    links = ImageLinks(result)
+    result.entries = group(comparer.found, comparer.structures, result.pairs, links)
     return result
 
 
@@ -233,7 +235,6 @@ class _Comparer:
             noise = "addresses"
         if noise is not None and self._hides(noise, name):
             return
-        about = category(name)
         places = [side.writes[name].place if name in side.writes else None for side in self._sides]
         fields = [
             dict(side.text.fields(side.offsets[name], side.registers[name]))
@@ -248,6 +249,7 @@ class _Comparer:
             title = f"{name}.{field}" if field else name
             if is_address_field(field) and self._hides("addresses", title):
                 continue
+            about = category(name, field)
             if about.name == "push constants":
                 left, right = (_pushed(side, name) for side in self._sides)
             yield Difference(title, left, right, about, places[0], places[1])
