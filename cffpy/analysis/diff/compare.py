@@ -11,13 +11,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.align import Cells, align
+from cffpy.analysis.diff.barriers import BEFORE_DRAW, BEHIND_ALL, barriers
 from cffpy.analysis.diff.fact_text import differences, key_text, word_text
 from cffpy.analysis.diff.image_links import ImageLinks
 from cffpy.analysis.diff.images import Images
 from cffpy.analysis.diff.missing import missing_draws, missing_passes
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.noise import (
-    FACT_CATEGORIES,
     category,
     is_address,
     is_address_field,
@@ -33,7 +33,7 @@ from cffpy.analysis.diff.report import group
 from cffpy.analysis.diff.side import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterator, Sequence
 
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.noise import NoiseClass
@@ -107,6 +107,8 @@ class _Comparer:
         self._pending: set[_Subject] = set()
         self._images = Images()
         self._cells = Cells()
+        #: The last pair of draws, and whether its passes are laid out alike.
+        self._last: tuple[Extent, bool] | None = None
 
     # -- passes ---------------------------------------------------------------------------------
 
@@ -159,8 +161,9 @@ class _Comparer:
             number = mine.action.program_number
             assert number is not None
             self._settle(touched, mine, number, alike, (good, bad), last)
-            self._compare_events(events, number, alike, (good, bad))
             extent = Extent(good.index, bad.index, number, number)
+            self._compare_events(BEFORE_DRAW, events, extent, alike)
+            self._last = extent, alike
             self._note_images(mine, theirs, touched, extent, last)
             events[0].clear()
             events[1].clear()
@@ -277,24 +280,11 @@ class _Comparer:
         yield from differences(key, good, bad, self._sides)
 
     def _compare_events(
-        self,
-        events: tuple[list[str], list[str]],
-        number: int,
-        alike: bool,
-        passes: tuple[Pass, Pass],
+        self, name: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool
     ) -> None:
-        good, bad = (" ".join(heard) for heard in events)
-        if good == bad or (not alike and self._hides("barriers", "waits and cache events")):
+        difference = barriers(name, *events)
+        if difference is None or (not alike and self._hides("barriers", "waits and cache events")):
             return
-        more, fewer = (Counter(heard) for heard in events)
-        difference = Difference(
-            "waits and cache events before it",
-            _listed(more - fewer) or "no more",
-            _listed(fewer - more) or ("no more" if more != fewer else "another order"),
-            FACT_CATEGORIES["barriers"],
-            details=(f"good: {good}", f"bad: {bad}"),
-        )
-        extent = Extent(passes[0].index, passes[1].index, number, number)
         self.found.setdefault(difference, []).append(extent)
 
     def _note_images(
@@ -316,11 +306,19 @@ class _Comparer:
 
     def finish(self) -> None:
         """What can be told only of both captures as wholes."""
+        if self._last is not None and self._ends_alike():
+            events = self.result.good.last_events, self.result.bad.last_events
+            self._compare_events(BEHIND_ALL, events, *self._last)
         self.structures.extend(missing_passes(self.result.pairs))
         for difference, extents in self._images.differences():
             self.found[difference] = extents
         for _ in range(self._images.consistent):
             self.result.hide("addresses", "images at other addresses")
+
+    def _ends_alike(self) -> bool:
+        """Whether the last draws of both captures are each other's counterparts."""
+        draws = self.result.pairs[-1].draws
+        return bool(draws) and None not in draws[-1]
 
     def _hides(self, noise: NoiseClass, name: str | None = None) -> bool:
         if noise not in self.hidden:
@@ -333,10 +331,6 @@ class _Comparer:
 def _pushed(side: Side, name: str) -> str:
     value = side.registers.get(name)
     return "not written" if value is None else word_text(value)
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.items())
 
 
 def _state_key(record: Record) -> Hashable:
