@@ -31,6 +31,7 @@ from cffpy.analysis.diff.passes import (
 )
 from cffpy.analysis.diff.report import group
 from cffpy.analysis.diff.side import Side
+from cffpy.analysis.diff.used_descriptors import TELLS_SLOTS, DrawSlots, is_of_set
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 #: A register by name, or a fact by key.
 _Subject = str | tuple[str | int, ...]
+
+#: Facts that name images.
+_IMAGES = ("texture", "texture address")
 
 
 def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> Comparison:
@@ -107,6 +111,10 @@ class _Comparer:
         self._pending: set[_Subject] = set()
         self._images = Images()
         self._cells = Cells()
+        #: Descriptors that the draws now can use.
+        self._slots: DrawSlots | None = None
+        #: Keys of textures whose images are known.
+        self._bound: set[FactKey] = set()
         #: The last pair of draws, and whether its passes are laid out alike.
         self._last: tuple[Extent, bool] | None = None
 
@@ -190,6 +198,9 @@ class _Comparer:
     ) -> None:
         """Open, keep or close the differences in what was touched."""
         one, other = self._sides
+        if self._slots is None or not TELLS_SLOTS.isdisjoint(touched):
+            self._slots = DrawSlots(self._sides)
+            touched |= {key for key in self._unequal if is_of_set(key)}
         for subject in touched:
             found: tuple[Difference, ...] = ()
             if isinstance(subject, str):
@@ -266,6 +277,8 @@ class _Comparer:
 
     def _fact(self, key: FactKey, alike: bool) -> Iterator[Difference]:
         good, bad = self._sides[0].facts.get(key), self._sides[1].facts.get(key)
+        if not self._is_used(key) and self._hides("unused", key_text(key)):
+            return
         if good is not None and bad is not None:
             if good.digest is None or bad.digest is None:
                 if good.digest != bad.digest:
@@ -295,14 +308,19 @@ class _Comparer:
         for target in mine.action.targets:
             self._images.note(target.address, others.get(target.name), target.name, extent)
         one, other = self._sides
-        for key in touched:
-            if isinstance(key, tuple) and key[0] in ("texture", "texture address"):
-                good, bad = one.facts.get(key), other.facts.get(key)
-                images = (
-                    None if good is None else good.points_at,
-                    None if bad is None else bad.points_at,
-                )
-                self._images.bind(key_text(key), images, extent, last)
+        assert self._slots is not None
+        looked_at = {key for key in touched if isinstance(key, tuple) and key[0] in _IMAGES}
+        if not TELLS_SLOTS.isdisjoint(touched):
+            looked_at.update(self._slots.textures(), self._bound)
+        for key in looked_at:
+            good, bad = one.facts.get(key), other.facts.get(key)
+            is_used = self._is_used(key)
+            images = (
+                None if good is None or not is_used else good.points_at,
+                None if bad is None or not is_used else bad.points_at,
+            )
+            self._images.bind(key_text(key), images, extent, last)
+            self._bound.add(key)
 
     def finish(self) -> None:
         """What can be told only of both captures as wholes."""
@@ -319,6 +337,10 @@ class _Comparer:
         """Whether the last draws of both captures are each other's counterparts."""
         draws = self.result.pairs[-1].draws
         return bool(draws) and None not in draws[-1]
+
+    def _is_used(self, key: FactKey) -> bool:
+        """Whether the draw can use it; of the descriptors of sets not all are its own."""
+        return not is_of_set(key) or self._slots is None or self._slots.holds(key)
 
     def _hides(self, noise: NoiseClass, name: str | None = None) -> bool:
         if noise not in self.hidden:

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 NoiseClass = Literal[
-    "addresses", "scratch", "gmem", "tiles", "engines", "uncaptured", "inherited", "barriers"
+    "addresses",
+    "scratch",
+    "gmem",
+    "tiles",
+    "engines",
+    "unused",
+    "uncaptured",
+    "inherited",
+    "barriers",
 ]
 
 #: Every class, and what hiding it hides.
@@ -22,6 +30,7 @@ CLASSES: dict[NoiseClass, str] = {
     "tiles": "registers that drivers set for each tile or bin",
     "engines": "registers that the kind of action does not use: of the 2D engine, of dispatches"
     " at draws, of draws at dispatches",
+    "unused": "descriptors of bindless sets that no instruction of the draw's shaders names",
     "uncaptured": "contents that one of the captures does not hold",
     "inherited": "registers that only one of the captures has written, or whose values are left"
     " over from earlier passes on both sides",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.used_descriptors import UsedDescriptors
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ class Side:
         self.facts: dict[FactKey, Fact] = {}
         self.sets: dict[int, SetPlace] = {}
         self.offsets: dict[str, int] = {}
+        #: Digests of the shaders that are in force.
+        self.shaders: tuple[object, ...] = ()
+        self.used = UsedDescriptors(recording)
         self._names: dict[int, str] = {}
 
     @property
@@ -37,6 +41,7 @@ class Side:
     def apply(self, record: Record) -> tuple[set[str], set[FactKey]]:
         """Go on to a record: the names of registers and the keys of facts that it may change."""
         names = set()
+        self.shaders = record.shaders
         for register, (value, write) in record.registers.items():
             name = self._names.get(register)
             if name is None:
