@@ -31,7 +31,7 @@ from cffpy.analysis.diff.passes import (
 )
 from cffpy.analysis.diff.report import group
 from cffpy.analysis.diff.side import Side
-from cffpy.analysis.diff.used_descriptors import TELLS_SLOTS, DrawSlots, is_of_set
+from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -111,8 +111,11 @@ class _Comparer:
         self._pending: set[_Subject] = set()
         self._images = Images()
         self._cells = Cells()
-        #: Descriptors that the draws now can use.
-        self._slots: DrawSlots | None = None
+        #: Descriptors that the pair of draws can use, by what, and whether the pair before could
+        #: use others.
+        self._slots = DrawSlots(())
+        self._uses: Hashable = None
+        self._has_other_uses = False
         #: Keys of textures whose images are known.
         self._bound: set[FactKey] = set()
         #: The last pair of draws, and whether its passes are laid out alike.
@@ -198,8 +201,10 @@ class _Comparer:
     ) -> None:
         """Open, keep or close the differences in what was touched."""
         one, other = self._sides
-        if self._slots is None or not TELLS_SLOTS.isdisjoint(touched):
-            self._slots = DrawSlots(self._sides)
+        uses = one.uses, other.uses
+        self._has_other_uses = uses != self._uses
+        if self._has_other_uses:
+            self._uses, self._slots = uses, DrawSlots(self._sides)
             touched |= {key for key in self._unequal if is_of_set(key)}
         for subject in touched:
             found: tuple[Difference, ...] = ()
@@ -308,9 +313,8 @@ class _Comparer:
         for target in mine.action.targets:
             self._images.note(target.address, others.get(target.name), target.name, extent)
         one, other = self._sides
-        assert self._slots is not None
         looked_at = {key for key in touched if isinstance(key, tuple) and key[0] in _IMAGES}
-        if not TELLS_SLOTS.isdisjoint(touched):
+        if self._has_other_uses:
             looked_at.update(self._slots.textures(), self._bound)
         for key in looked_at:
             good, bad = one.facts.get(key), other.facts.get(key)
@@ -340,7 +344,7 @@ class _Comparer:
 
     def _is_used(self, key: FactKey) -> bool:
         """Whether the draw can use it; of the descriptors of sets not all are its own."""
-        return not is_of_set(key) or self._slots is None or self._slots.holds(key)
+        return not is_of_set(key) or self._slots.holds(key)
 
     def _hides(self, noise: NoiseClass, name: str | None = None) -> bool:
         if noise not in self.hidden:

@@ -21,10 +21,12 @@ from cffpy.analysis.diff.facts import (
 )
 from cffpy.analysis.diff.identity import note_states
 from cffpy.analysis.diff.loads import Loads
+from cffpy.analysis.diff.used_descriptors import note_sets, prefetched
 from cffpy.analysis.passes.finder import find_passes, run
 from cffpy.analysis.provenance import ProvenanceFinder, Write
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.isa.edition import Disassemblers
+from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,7 +69,6 @@ _MAX_PROGRAM_BYTES = 2 << 30
 
 #: Registers that hold push constants (a7xx).
 _PUSH_CONSTANTS = "HLSQ_SHARED_CONSTS_IMM"
-_PUSH_CONSTANT_DWORDS = 64
 
 
 @dataclass(slots=True)
@@ -87,6 +88,8 @@ class Record:
     events: tuple[str, ...]
     #: Digests of its shaders, as far as they are captured.
     shaders: tuple[object, ...] = ()
+    #: Set and slot of the descriptors that are used before its fragment shader starts.
+    prefetched: tuple[tuple[int, int], ...] = ()
     #: Changes if anything of its own does; for the alignment.
     fingerprint: int = 0
     #: Equal where all state is, also what is not its own.
@@ -146,9 +149,7 @@ def record(
         complain(f"{content.name}: {recorder.left_out} parts of memory, too many to be compared")
     if database is not None and first.generation >= 6:
         recording.sets = Sets(database, first.generation)
-        for one in recording.records.values():
-            digests = tuple(recording.sets.read(place)[0] for place in one.sets.values())
-            one.fingerprint = hash((one.fingerprint, digests))
+        note_sets(recording)
     note_states(recording)
     return recording
 
@@ -165,7 +166,9 @@ class Recorder(ProvenanceFinder):
         #: Address -> size, of all submits.
         self.buffers: dict[int, int] = {}
         self._memory: Memory | None = None
-        self._push_constants = range(0)
+        self._text: RegisterText
+        #: Register -> whether it holds push constants.
+        self._is_pushed: dict[int, bool] = {}
         self._layout = -1
         self._disassemblers = Disassemblers(register_db)
         self._program_bytes = 0
@@ -193,10 +196,8 @@ class Recorder(ProvenanceFinder):
         super().bind(gpu, database)
         self._contents = Contents(self.machine.image, database)
         self._loads = Loads(self.machine, self._contents)
-        first = self.registers.offset(f"{_PUSH_CONSTANTS}[0]") or self.registers.offset(
-            f"{_PUSH_CONSTANTS}[0].REG"
-        )
-        self._push_constants = range(first, first + _PUSH_CONSTANT_DWORDS if first else first)
+        self._text = RegisterText(database)
+        self._is_pushed.clear()
 
     def note_write(self, registers: range, write: Write) -> None:
         """Remember which registers were written since the last record."""
@@ -287,13 +288,21 @@ class Recorder(ProvenanceFinder):
         facts.update({key: None for key in before if key not in now})
         shaders = tuple(now[key].digest for key in now if key[0] == "shader")
         own = [(key, now[key].digest) for key in now if key[0] in _OWN]
-        pushed = [(r, values[r]) for r in self._written if r in self._push_constants]
+        pushed = [(r, values[r]) for r in self._written if self._holds_push_constant(r)]
         own_key = hash((tuple(own), tuple(sorted(pushed))))
         self._facts = now
         self._written = set()
         events = self.take_events(self._run)
         sets = self._sets(action)
-        return Record(action, registers, facts, sets, events, shaders, own_key)
+        early = prefetched(self.registers) if sets else ()
+        return Record(action, registers, facts, sets, events, shaders, early, own_key)
+
+    def _holds_push_constant(self, register: int) -> bool:
+        known = self._is_pushed.get(register)
+        if known is None:
+            name = self._text.name(register)
+            known = self._is_pushed[register] = name.startswith(_PUSH_CONSTANTS)
+        return known
 
     def _all_facts(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
         yield from parameters(action)

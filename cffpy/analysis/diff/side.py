@@ -9,9 +9,12 @@ from cffpy.analysis.diff.used_descriptors import UsedDescriptors
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from cffpy.analysis.diff.bindless import SetPlace
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.diff.used_descriptors import Slots
     from cffpy.analysis.provenance import Write
 
 
@@ -27,9 +30,8 @@ class Side:
         self.facts: dict[FactKey, Fact] = {}
         self.sets: dict[int, SetPlace] = {}
         self.offsets: dict[str, int] = {}
-        #: Digests of the shaders that are in force.
-        self.shaders: tuple[object, ...] = ()
-        self.used = UsedDescriptors(recording)
+        self._record: Record | None = None
+        self._used = UsedDescriptors(recording)
         self._names: dict[int, str] = {}
 
     @property
@@ -41,7 +43,7 @@ class Side:
     def apply(self, record: Record) -> tuple[set[str], set[FactKey]]:
         """Go on to a record: the names of registers and the keys of facts that it may change."""
         names = set()
-        self.shaders = record.shaders
+        self._record = record
         for register, (value, write) in record.registers.items():
             name = self._names.get(register)
             if name is None:
@@ -60,6 +62,15 @@ class Side:
                 self.facts[key] = fact
         keys.update(self._apply_sets(record))
         return names, keys
+
+    @property
+    def uses(self) -> Hashable:
+        """What ``slots`` depends on."""
+        return None if self._record is None else (self._record.shaders, self._record.prefetched)
+
+    def slots(self) -> Slots | None:
+        """The descriptors of bindless sets that the draw uses; None: any."""
+        return None if self._record is None else self._used.of(self._record)
 
     def _apply_sets(self, record: Record) -> set[FactKey]:
         """Bindless sets are facts, too: all parts of those that are bound anew."""

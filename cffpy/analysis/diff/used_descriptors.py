@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.diff.facts import FactKey
-    from cffpy.analysis.diff.record import Recording
+    from cffpy.analysis.diff.record import Record, Recording
     from cffpy.analysis.diff.side import Side
+    from cffpy.analysis.registers import RegisterReader
 
 #: The set's number, in an instruction that uses descriptors of it.
 _SET = re.compile(r"\.base(\d+)\b")
@@ -60,28 +61,35 @@ def _add(found: Slots, number: int, indices: list[int] | None) -> None:
         known.update(indices)
 
 
+def _add_all(found: Slots, more: Slots) -> None:
+    for number, used in more.items():
+        _add(found, number, None if used is None else list(used))
+
+
 class UsedDescriptors:
     """The slots that the draws of a capture use, by their shaders."""
 
     def __init__(self, recording: Recording) -> None:
         self._listings = recording.listings
         self._by_shader: dict[object, Slots | None] = {}
-        self._by_shaders: dict[tuple[object, ...], Slots | None] = {}
+        self._by_uses: dict[object, Slots | None] = {}
 
-    def of(self, shaders: tuple[object, ...]) -> Slots | None:
-        """By digests of all shaders of a draw; None where one of them was not captured."""
-        if shaders not in self._by_shaders:
-            self._by_shaders[shaders] = self._of_all(shaders)
-        return self._by_shaders[shaders]
+    def of(self, record: Record) -> Slots | None:
+        """The slots that a draw uses; None where not all its shaders were captured."""
+        key = record.shaders, record.prefetched
+        if key not in self._by_uses:
+            self._by_uses[key] = self._of_all(record)
+        return self._by_uses[key]
 
-    def _of_all(self, shaders: tuple[object, ...]) -> Slots | None:
+    def _of_all(self, record: Record) -> Slots | None:
         whole: Slots = {}
-        for digest in shaders:
+        for digest in record.shaders:
             slots = self._of_shader(digest)
             if slots is None:
                 return None
-            for number, used in slots.items():
-                _add(whole, number, None if used is None else list(used))
+            _add_all(whole, slots)
+        for number, slot in record.prefetched:
+            _add(whole, number, [slot])
         return whole
 
     def _of_shader(self, digest: object) -> Slots | None:
@@ -91,19 +99,52 @@ class UsedDescriptors:
         return self._by_shader[digest]
 
 
+def prefetched(reader: RegisterReader) -> tuple[tuple[int, int], ...]:
+    """Set and slot of what is sampled before the fragment shader starts (a6xx and later)."""
+    count = reader.field("SP_FS_PREFETCH_CNTL", "COUNT") or 0
+    found = []
+    for index in range(min(count, _MAX_PREFETCHES)):
+        command, slots = f"SP_FS_PREFETCH[{index}].CMD", f"SP_FS_BINDLESS_PREFETCH[{index}].CMD"
+        if reader.flag(command, "BINDLESS"):
+            for field in ("TEX_ID", "SAMP_ID"):
+                base, slot = reader.field(command, field), reader.field(slots, field)
+                if base is not None and slot is not None:
+                    found.append((base, slot))
+    return tuple(found)
+
+
+def note_sets(recording: Recording) -> None:
+    """Draws are recognised by what they use of their sets, too."""
+    sets = recording.sets
+    if sets is None:
+        return
+    used = UsedDescriptors(recording)
+    known: dict[object, object] = {}
+    for record in recording.records.values():
+        slots = used.of(record)
+        digests = []
+        for number, (memory, base) in record.sets.items():
+            limit = None if slots is None else slots.get(number, set())
+            key = id(memory), base, None if limit is None else frozenset(limit)
+            if key not in known:
+                whole, parts = sets.read((memory, base))
+                own = tuple(fact.digest for (_, slot), fact in parts if limit and slot in limit)
+                known[key] = whole if limit is None else own
+            digests.append(known[key])
+        record.fingerprint = hash((record.fingerprint, tuple(digests)))
+
+
 class DrawSlots:
     """The slots that a draw can use, in either of two captures."""
 
     def __init__(self, sides: Iterable[Side]) -> None:
         self._slots: Slots | None = {}
         for side in sides:
-            by_shaders = side.used.of(side.shaders)
-            if by_shaders is None:
+            found = side.slots()
+            if found is None:
                 self._slots = None
                 return
-            for found in (by_shaders, _prefetched(side)):
-                for number, used in found.items():
-                    _add(self._slots, number, None if used is None else list(used))
+            _add_all(self._slots, found)
 
     def holds(self, key: FactKey) -> bool:
         """Whether a fact of a set, see ``is_of_set``, may be used."""
@@ -121,40 +162,7 @@ class DrawSlots:
 
 _PREFIX = "set "
 
-#: What the slots that a draw uses depend on: keys of shaders, registers of prefetches.
-TELLS_SLOTS: frozenset[object] = frozenset(
-    (
-        *(("shader", stage) for stage in ("VS", "HS", "DS", "GS", "FS", "CS")),
-        "SP_FS_PREFETCH_CNTL",
-        *(f"SP_FS_PREFETCH[{number}].CMD" for number in ("0", "0x1", "0x2", "0x3")),
-        *(f"SP_FS_BINDLESS_PREFETCH[{number}].CMD" for number in ("0", "0x1", "0x2", "0x3")),
-    )
-)
-
 
 def is_of_set(key: object) -> bool:
     """Whether a fact's key is of a descriptor of a bindless set."""
     return isinstance(key, tuple) and len(key) == 3 and str(key[1]).startswith(_PREFIX)
-
-
-def _prefetched(side: Side) -> Slots:
-    """The slots that are sampled before the fragment shader starts."""
-
-    def fields(name: str) -> dict[str, str]:
-        if name not in side.registers:
-            return {}
-        return dict(side.text.fields(side.offsets[name], side.registers[name]))
-
-    found: Slots = {}
-    count = fields("SP_FS_PREFETCH_CNTL").get("COUNT", "0")
-    for index in range(min(int(count), _MAX_PREFETCHES) if count.isdecimal() else 0):
-        number = f"{index:#x}" if index else "0"
-        command = fields(f"SP_FS_PREFETCH[{number}].CMD")
-        if command.get("BINDLESS") != "TRUE":
-            continue
-        slots = fields(f"SP_FS_BINDLESS_PREFETCH[{number}].CMD")
-        for field in ("TEX_ID", "SAMP_ID"):
-            base, slot = command.get(field, ""), slots.get(field, "")
-            if base.isdecimal() and slot.isdecimal():
-                _add(found, int(base), [int(slot)])
-    return found

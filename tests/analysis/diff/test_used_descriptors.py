@@ -34,11 +34,12 @@ def test_an_index_in_a_register_leaves_its_whole_set_open() -> None:
     assert found == {1: None}
 
 
-def side(listings: dict[bytes, str], *shaders: bytes | None, **registers: int) -> Any:
+def side(
+    listings: dict[bytes, str], *shaders: bytes | None, early: tuple[tuple[int, int], ...] = ()
+) -> Any:
     recording: Any = SimpleNamespace(listings=listings)
-    return SimpleNamespace(
-        used=UsedDescriptors(recording), shaders=shaders, registers=registers, offsets={}, text=None
-    )
+    record: Any = SimpleNamespace(shaders=shaders, prefetched=early)
+    return SimpleNamespace(slots=lambda: UsedDescriptors(recording).of(record))
 
 
 LISTINGS = {b"vs": "ldc.4.k.imm.base4 c[a1.x], 0, 0", b"fs": "sam.base1 r0.x, r1.z, s#1, t#0"}
@@ -59,6 +60,12 @@ def test_what_either_capture_uses_is_used() -> None:
 
 def test_a_shader_that_was_not_captured_may_use_anything() -> None:
     assert DrawSlots([side(LISTINGS, b"vs", None)]).holds(("texture", "set 3", 9))
+
+
+def test_what_is_sampled_before_the_shader_starts() -> None:
+    slots = DrawSlots([side(LISTINGS, b"vs", early=((2, 5),))])
+    assert slots.holds(("texture", "set 2", 5))
+    assert not slots.holds(("texture", "set 2", 4))
 
 
 def test_keys() -> None:
