@@ -72,10 +72,10 @@ def _from_a6xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...
         if not address and not gmem and not reader.value(f"{target}.PITCH"):
             continue
         flags = reader.address(f"{flag_buffer}.ADDR")
-        if compressed is not None and generation == 6:
-            ubwc = bool(compressed >> index & 1)
+        if generation > 6:  # an address of flags stands there in any case
+            ubwc = reader.flag(f"{target}.BUF_INFO", "LOSSLESSCOMPEN")
         else:
-            ubwc = bool(flags)
+            ubwc = bool(flags) if compressed is None else bool(compressed >> index & 1)
         found.append(
             Attachment(
                 f"color {index}",
@@ -94,7 +94,11 @@ def _from_a6xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...
     depth_format = reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT")
     if depth_format not in (None, "DEPTH6_NONE", "0x0"):
         flags = reader.address("RB_DEPTH_FLAG_BUFFER_BASE")
-        ubwc = bool(flags) and (generation > 6 or reader.flag("RB_RENDER_CNTL", "FLAG_DEPTH"))
+        ubwc = (
+            reader.flag("RB_DEPTH_BUFFER_INFO", "LOSSLESSCOMPEN")
+            if generation > 6
+            else bool(flags) and reader.flag("RB_RENDER_CNTL", "FLAG_DEPTH")
+        )
         found.append(
             Attachment(
                 "depth",

@@ -18,6 +18,7 @@ from pathlib import Path
 from cffpy.analysis.diff.facts import Fact, FactKey, address_masks
 from cffpy.analysis.diff.record import Record, Recording, record
 from cffpy.analysis.diff.side import Side
+from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.place import Place
@@ -94,7 +95,7 @@ def subject(path: Path) -> Subject:
             number = item.action.program_number
             assert number is not None
             writes[one.index, number] = dict(side.writes)
-            facts[one.index, number] = dict(side.facts)
+            facts[one.index, number] = used_facts(side)
             if item.action.kind == "draw":
                 drawn.add((one.index, number))
             if item is chosen:
@@ -102,9 +103,15 @@ def subject(path: Path) -> Subject:
                 found.registers = dict(side.registers)
                 found.writes = dict(side.writes)
                 found.offsets = dict(side.offsets)
-                found.facts = dict(side.facts)
+                found.facts = used_facts(side)
     assert found is not None
     return Subject(content, recording, database, largest, chosen, writes, facts, found, drawn)
+
+
+def used_facts(side: Side) -> dict[FactKey, Fact]:
+    """What a draw depends on: without the descriptors of sets that its shaders do not name."""
+    slots = DrawSlots([side])
+    return {key: fact for key, fact in side.facts.items() if not is_of_set(key) or slots.holds(key)}
 
 
 class NotHere(Exception):

@@ -11,12 +11,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.align import Cells, align
+from cffpy.analysis.diff.barriers import BEFORE_DRAW, BEHIND_ALL, barriers
 from cffpy.analysis.diff.fact_text import differences, key_text, word_text
+from cffpy.analysis.diff.image_links import ImageLinks
 from cffpy.analysis.diff.images import Images
 from cffpy.analysis.diff.missing import missing_draws, missing_passes
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.noise import (
-    FACT_CATEGORIES,
     category,
     is_address,
     is_address_field,
@@ -30,9 +31,10 @@ from cffpy.analysis.diff.passes import (
 )
 from cffpy.analysis.diff.report import group
 from cffpy.analysis.diff.side import Side
+from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Iterator, Sequence
 
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.noise import NoiseClass
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
 #: A register by name, or a fact by key.
 _Subject = str | tuple[str | int, ...]
+
+#: Facts that name images.
+_IMAGES = ("texture", "texture address")
 
 
 def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> Comparison:
@@ -53,7 +58,8 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
     result.hidden = {
         noise: Counter(dict(sorted(names.items()))) for noise, names in result.hidden.items()
     }
-    result.entries = group(comparer.found, comparer.structures, result.pairs)
+    links = ImageLinks(result)
+    result.entries = group(comparer.found, comparer.structures, result.pairs, links)
     return result
 
 
@@ -105,6 +111,15 @@ class _Comparer:
         self._pending: set[_Subject] = set()
         self._images = Images()
         self._cells = Cells()
+        #: Descriptors that the pair of draws can use, by what, and whether the pair before could
+        #: use others.
+        self._slots = DrawSlots(())
+        self._uses: Hashable = None
+        self._has_other_uses = False
+        #: Keys of textures whose images are known.
+        self._bound: set[FactKey] = set()
+        #: The last pair of draws, and whether its passes are laid out alike.
+        self._last: tuple[Extent, bool] | None = None
 
     # -- passes ---------------------------------------------------------------------------------
 
@@ -157,8 +172,9 @@ class _Comparer:
             number = mine.action.program_number
             assert number is not None
             self._settle(touched, mine, number, alike, (good, bad), last)
-            self._compare_events(events, number, alike, (good, bad))
             extent = Extent(good.index, bad.index, number, number)
+            self._compare_events(BEFORE_DRAW, events, extent, alike)
+            self._last = extent, alike
             self._note_images(mine, theirs, touched, extent, last)
             events[0].clear()
             events[1].clear()
@@ -185,6 +201,11 @@ class _Comparer:
     ) -> None:
         """Open, keep or close the differences in what was touched."""
         one, other = self._sides
+        uses = one.uses, other.uses
+        self._has_other_uses = uses != self._uses
+        if self._has_other_uses:
+            self._uses, self._slots = uses, DrawSlots(self._sides)
+            touched |= {key for key in self._unequal if is_of_set(key)}
         for subject in touched:
             found: tuple[Difference, ...] = ()
             if isinstance(subject, str):
@@ -233,7 +254,6 @@ class _Comparer:
             noise = "addresses"
         if noise is not None and self._hides(noise, name):
             return
-        about = category(name)
         places = [side.writes[name].place if name in side.writes else None for side in self._sides]
         fields = [
             dict(side.text.fields(side.offsets[name], side.registers[name]))
@@ -248,6 +268,7 @@ class _Comparer:
             title = f"{name}.{field}" if field else name
             if is_address_field(field) and self._hides("addresses", title):
                 continue
+            about = category(name, field)
             if about.name == "push constants":
                 left, right = (_pushed(side, name) for side in self._sides)
             yield Difference(title, left, right, about, places[0], places[1])
@@ -261,6 +282,8 @@ class _Comparer:
 
     def _fact(self, key: FactKey, alike: bool) -> Iterator[Difference]:
         good, bad = self._sides[0].facts.get(key), self._sides[1].facts.get(key)
+        if not self._is_used(key) and self._hides("unused", key_text(key)):
+            return
         if good is not None and bad is not None:
             if good.digest is None or bad.digest is None:
                 if good.digest != bad.digest:
@@ -275,24 +298,11 @@ class _Comparer:
         yield from differences(key, good, bad, self._sides)
 
     def _compare_events(
-        self,
-        events: tuple[list[str], list[str]],
-        number: int,
-        alike: bool,
-        passes: tuple[Pass, Pass],
+        self, name: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool
     ) -> None:
-        good, bad = (" ".join(heard) for heard in events)
-        if good == bad or (not alike and self._hides("barriers", "waits and cache events")):
+        difference = barriers(name, *events)
+        if difference is None or (not alike and self._hides("barriers", "waits and cache events")):
             return
-        more, fewer = (Counter(heard) for heard in events)
-        difference = Difference(
-            "waits and cache events before it",
-            _listed(more - fewer) or "no more",
-            _listed(fewer - more) or ("no more" if more != fewer else "another order"),
-            FACT_CATEGORIES["barriers"],
-            details=(f"good: {good}", f"bad: {bad}"),
-        )
-        extent = Extent(passes[0].index, passes[1].index, number, number)
         self.found.setdefault(difference, []).append(extent)
 
     def _note_images(
@@ -303,22 +313,38 @@ class _Comparer:
         for target in mine.action.targets:
             self._images.note(target.address, others.get(target.name), target.name, extent)
         one, other = self._sides
-        for key in touched:
-            if isinstance(key, tuple) and key[0] in ("texture", "texture address"):
-                good, bad = one.facts.get(key), other.facts.get(key)
-                images = (
-                    None if good is None else good.points_at,
-                    None if bad is None else bad.points_at,
-                )
-                self._images.bind(key_text(key), images, extent, last)
+        looked_at = {key for key in touched if isinstance(key, tuple) and key[0] in _IMAGES}
+        if self._has_other_uses:
+            looked_at.update(self._slots.textures(), self._bound)
+        for key in looked_at:
+            good, bad = one.facts.get(key), other.facts.get(key)
+            is_used = self._is_used(key)
+            images = (
+                None if good is None or not is_used else good.points_at,
+                None if bad is None or not is_used else bad.points_at,
+            )
+            self._images.bind(key_text(key), images, extent, last)
+            self._bound.add(key)
 
     def finish(self) -> None:
         """What can be told only of both captures as wholes."""
+        if self._last is not None and self._ends_alike():
+            events = self.result.good.last_events, self.result.bad.last_events
+            self._compare_events(BEHIND_ALL, events, *self._last)
         self.structures.extend(missing_passes(self.result.pairs))
         for difference, extents in self._images.differences():
             self.found[difference] = extents
         for _ in range(self._images.consistent):
             self.result.hide("addresses", "images at other addresses")
+
+    def _ends_alike(self) -> bool:
+        """Whether the last draws of both captures are each other's counterparts."""
+        draws = self.result.pairs[-1].draws
+        return bool(draws) and None not in draws[-1]
+
+    def _is_used(self, key: FactKey) -> bool:
+        """Whether the draw can use it; of the descriptors of sets not all are its own."""
+        return not is_of_set(key) or self._slots.holds(key)
 
     def _hides(self, noise: NoiseClass, name: str | None = None) -> bool:
         if noise not in self.hidden:
@@ -331,10 +357,6 @@ class _Comparer:
 def _pushed(side: Side, name: str) -> str:
     value = side.registers.get(name)
     return "not written" if value is None else word_text(value)
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.items())
 
 
 def _state_key(record: Record) -> Hashable:

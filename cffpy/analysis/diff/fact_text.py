@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference
-from cffpy.analysis.diff.noise import FACT_CATEGORIES, Category
+from cffpy.analysis.diff.noise import FACT_CATEGORIES, Category, descriptor_category
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,9 @@ def differences(
         yield Difference(name, *texts, category, *places)
     elif good.domain is not None and good.domain == bad.domain:
         for field, one, other in _field_pairs(good, bad, sides):
-            yield Difference(f"{name}: {field}", one, other, category, *places)
+            about = descriptor_category(str(key[0]), field)
+            image = good.points_at, bad.points_at
+            yield Difference(f"{name}: {field}", one, other, about, *places, images=image)
     elif key[0] == "shader":
         one, other = (_listing(side, fact) for side, fact in zip(sides, (good, bad), strict=True))
         lines = unified_diff(_instructions(one), _instructions(other), "good", "bad", lineterm="")

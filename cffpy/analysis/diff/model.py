@@ -28,6 +28,8 @@ class Difference:
     bad_place: Place | None = field(default=None, compare=False)
     #: More of it: the lines of a shader that differ, the words of a buffer.
     details: tuple[str, ...] = ()
+    #: Of a texture's descriptor: the images that it is of, where it differs first.
+    images: tuple[int | None, int | None] = field(default=(None, None), compare=False)
 
 
 @dataclass(slots=True, frozen=True)

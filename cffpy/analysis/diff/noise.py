@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 NoiseClass = Literal[
-    "addresses", "scratch", "gmem", "tiles", "engines", "uncaptured", "inherited", "barriers"
+    "addresses",
+    "scratch",
+    "gmem",
+    "tiles",
+    "engines",
+    "unused",
+    "uncaptured",
+    "inherited",
+    "barriers",
 ]
 
 #: Every class, and what hiding it hides.
@@ -22,6 +30,7 @@ CLASSES: dict[NoiseClass, str] = {
     "tiles": "registers that drivers set for each tile or bin",
     "engines": "registers that the kind of action does not use: of the 2D engine, of dispatches"
     " at draws, of draws at dispatches",
+    "unused": "descriptors of bindless sets that no instruction of the draw's shaders names",
     "uncaptured": "contents that one of the captures does not hold",
     "inherited": "registers that only one of the captures has written, or whose values are left"
     " over from earlier passes on both sides",
@@ -105,16 +114,46 @@ class Category:
     derived: bool = False
 
 
+_BLEND = Category("blend", 10)
+_INSTRUCTIONS = Category("instructions", 70, True)
+_TARGETS = Category("targets", 30)
+
+#: Fields that are about something else than the rest of their register, as register.field.
+_FIELD_CATEGORIES: tuple[tuple[Category, re.Pattern[str]], ...] = (
+    (_BLEND, re.compile(r"MRT\[.*\]\.CONTROL\.(BLEND|ROP)|ALPHA_TEST|ALPHA_TO_")),
+    # for all targets at once; drivers work them out
+    (
+        Category("blend", 15, True),
+        re.compile(r"\.(ENABLE_BLEND|INDEPENDENT_BLEND|READ_DEST_ENABLE|DUAL_COLOR_IN_ENABLE)$"),
+    ),
+    (Category("blend", 15, True), re.compile(r"^SP_BLEND_CNTL")),
+    (_TARGETS, re.compile(r"MRT\[.*\]\.CONTROL.*\.STRIDE$|RENDER_CNTL\.FLAG_")),
+    (
+        Category("samples", 14),
+        re.compile(r"\.(SAMPLE_MASK|LINE_MODE|MSAA_ENABLE)$|MSAA_(CNTL|CONTROL)\."),
+    ),
+    (
+        _INSTRUCTIONS,
+        re.compile(
+            r"\.(STRIDE_IN_VPC|IJ_\w+|FACENESS|[XYZW]COORD|COORD_MASK)$|^GRAS_CNTL|^VFD_POWER"
+        ),
+    ),
+    (Category("tiles", 35, True), re.compile(r"\.(RENDERING_PASS|RENDER_MODE|BIN_WIDTH)$")),
+)
+
 _CATEGORIES: tuple[tuple[Category, re.Pattern[str]], ...] = (
     (Category("lrz", 80, True), re.compile(r"LRZ|EARLY|_Z_MODE|DEPTH_PLANE")),
     (
         Category("viewport", 20),
         re.compile(r"VPORT|VIEWPORT|^GRAS_CL_Z|Z_CLAMP"),
     ),
-    (Category("viewport", 22, True), re.compile(r"GUARDBAND")),
+    (Category("viewport", 22, True), re.compile(r"GUARDBAND|GB_CLIP_ADJ")),
     (Category("scissor", 21), re.compile(r"SCISSOR")),
-    (Category("blend", 10), re.compile(r"BLEND|_ROP|DITHER|ALPHA_CONTROL|ALPHA_REF|LOGIC_OP")),
-    (Category("colour mask", 12), re.compile(r"MRT\[.*\]\.CONTROL|RENDER_COMPONENTS|COLOR_MASK")),
+    (_BLEND, re.compile(r"BLEND|_ROP|DITHER|ALPHA_CONTROL|ALPHA_REF|LOGIC_OP")),
+    (
+        Category("colour mask", 12),
+        re.compile(r"MRT\[.*\]\.CONTROL|RENDER_COMPONENTS|COLOR_MASK"),
+    ),
     (
         Category("depth and stencil", 11),
         re.compile(r"DEPTH_CNTL|DEPTH_CONTROL|STENCIL|DEPTHCONTROL|Z_BOUNDS"),
@@ -128,7 +167,7 @@ _CATEGORIES: tuple[tuple[Category, re.Pattern[str]], ...] = (
     ),
     (Category("samples", 14), re.compile(r"MSAA|SAMPLE")),
     (
-        Category("targets", 30),
+        _TARGETS,
         re.compile(
             r"^RB_MRT|DEPTH_BUFFER|DEPTH_INFO|DEPTH_PITCH|BUF_INFO|FLAG_BUFFER|"
             r"COLOR_INFO|SP_FS_MRT|FS_OUTPUT|FRAME_BUFFER"
@@ -136,13 +175,18 @@ _CATEGORIES: tuple[tuple[Category, re.Pattern[str]], ...] = (
     ),
     (Category("vertex input", 25), re.compile(r"^VFD_")),
     (Category("push constants", 6), re.compile(r"SHARED_CONST")),
-    (Category("instructions", 70, True), re.compile(r"^SP_.S_|^SP_PS|^HLSQ|^SP_|^VPC|^PC_|^TPL1")),
+    (_INSTRUCTIONS, re.compile(r"^SP_.S_|^SP_PS|^HLSQ|^SP_|^VPC|^PC_|^TPL1")),
 )
 _OTHER = Category("other", 60)
 
 
-def category(name: str) -> Category:
-    """What a register is about."""
+def category(name: str, field: str = "") -> Category:
+    """What a register is about, or one field of it."""
+    if field:
+        whole = f"{name}.{field}"
+        for found, pattern in _FIELD_CATEGORIES:
+            if pattern.search(whole):
+                return found
     for found, pattern in _CATEGORIES:
         if pattern.search(name):
             return found
@@ -151,6 +195,23 @@ def category(name: str) -> Category:
 
 #: Another image is used where both captures use one. It comes late: allocations may have moved.
 IMAGES = Category("image", 50)
+
+#: Fields of a texture's descriptor that follow from its size, format and tiling.
+_TEXTURE_LAYOUT = Category("texture", 41, derived=True)
+_TEXTURE_UBWC = Category("UBWC", 40)
+_LAYOUT_FIELD = re.compile(
+    r"PITCH|LAYERSZ|^FLAG_BUFFER|^TILE_ALL$|^CHROMA_|^INDX$|^(TEX)?SAMPLES$|^UNK|^\d+$"
+)
+
+
+def descriptor_category(kind: str, field: str) -> Category:
+    """What a field of a descriptor is about. ``kind``: the first part of its fact's key."""
+    if kind == "texture" and _LAYOUT_FIELD.search(field):
+        return _TEXTURE_LAYOUT
+    if kind == "texture" and field == "FLAG":
+        return _TEXTURE_UBWC
+    return FACT_CATEGORIES.get(kind, _OTHER)
+
 
 #: Categories of facts, by the first part of their keys.
 FACT_CATEGORIES = {

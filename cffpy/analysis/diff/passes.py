@@ -12,12 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Set
 
     from cffpy.analysis.diff.record import Recording
-    from cffpy.analysis.passes.model import Operation, Pass
+    from cffpy.analysis.passes.model import Operation, Pass, Rectangle
     from cffpy.analysis.place import Place
 
+#: What the program asks for comes before what the driver makes of it.
 _STRUCTURE = Category("pass", 1)
-_OPERATIONS = Category("load, clear and store", 2)
-_TARGETS = Category("targets", 3)
+_TARGETS = Category("targets", 2)
+_LAYOUT = Category("targets", 3)
+_MODE = Category("mode", 4)
+_OPERATIONS = Category("load, clear and store", 5)
+_TARGET_SAMPLES = Category("targets", 30, derived=True)
+_TILES = Category("tiles", 35, derived=True)
 _LRZ = Category("lrz", 80, derived=True)
 
 _NOTHING = "nothing"
@@ -69,17 +74,22 @@ def is_laid_out_alike(one: Pass, other: Pass) -> bool:
         and one.bin_size == other.bin_size
         and one.grid == other.grid
         and one.framebuffer == other.framebuffer
+        and _first_tile(one) == _first_tile(other)
     )
+
+
+def _first_tile(one: Pass) -> Rectangle | None:
+    return one.tiles[0].rectangle if one.tiles else None
 
 
 def structure(one: Pass, other: Pass) -> Iterator[Difference]:
     """Mode, sizes, samples, attachments, loads, clears and stores, LRZ."""
     if one.mode != other.mode:
-        yield Difference("mode", mode_text(one), mode_text(other), _STRUCTURE)
+        yield Difference("mode", mode_text(one), mode_text(other), _MODE)
     elif one.hardware_binning != other.hardware_binning:
         names = ("no", "hardware")
         texts = names[one.hardware_binning], names[other.hardware_binning]
-        yield Difference("binning", *texts, _STRUCTURE)
+        yield Difference("binning", *texts, _MODE)
     drawn = bool(one.program_draws and other.program_draws)
     whole: list[tuple[str, object, object]] = [
         ("framebuffer", one.framebuffer, other.framebuffer),
@@ -98,9 +108,10 @@ def structure(one: Pass, other: Pass) -> Iterator[Difference]:
         for name, good, bad in (
             ("bin size", one.bin_size, other.bin_size),
             ("tiles", len(one.tiles), len(other.tiles)),
+            ("first tile", _first_tile(one), _first_tile(other)),
         ):
             if good != bad:
-                yield Difference(name, str(good), str(bad), Category("tiles", 35, derived=True))
+                yield Difference(name, str(good), str(bad), _TILES)
     if drawn:
         yield from _attachments(one, other)
     yield from _operations(one, other, by_name=drawn)
@@ -122,17 +133,16 @@ def _attachments(one: Pass, other: Pass) -> Iterator[Difference]:
             texts = ("there", "missing") if theirs is None else ("missing", "there")
             yield Difference(name, *texts, _TARGETS)
             continue
-        for what, left, right in (
-            ("format", mine.format, theirs.format),
-            ("tiling", mine.tiling, theirs.tiling),
-            ("UBWC", mine.ubwc, theirs.ubwc),
-            ("samples", mine.samples, theirs.samples),
+        same_mode = one.mode == other.mode
+        for what, left, right, category in (
+            ("format", mine.format, theirs.format, _TARGETS),
+            ("samples", mine.samples, theirs.samples, _TARGET_SAMPLES),
+            ("tiling", mine.tiling, theirs.tiling, _LAYOUT),
+            ("UBWC", mine.ubwc, theirs.ubwc, _LAYOUT),
         ):
-            if left != right:
-                derived = what == "samples"
-                yield Difference(
-                    f"{name} {what}", str(left), str(right), Category("targets", 30, derived)
-                )
+            known = left is not None and right is not None
+            if left != right and known and (same_mode or category is not _LAYOUT):
+                yield Difference(f"{name} {what}", str(left), str(right), category)
 
 
 def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:

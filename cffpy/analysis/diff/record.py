@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.bindless import Memory, SetPlace, Sets, bases
+from cffpy.analysis.diff.draw_packet import index_region, parameters
 from cffpy.analysis.diff.facts import (
     Contents,
     Fact,
@@ -20,10 +21,12 @@ from cffpy.analysis.diff.facts import (
 )
 from cffpy.analysis.diff.identity import note_states
 from cffpy.analysis.diff.loads import Loads
+from cffpy.analysis.diff.used_descriptors import note_sets, prefetched
 from cffpy.analysis.passes.finder import find_passes, run
 from cffpy.analysis.provenance import ProvenanceFinder, Write
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.isa.edition import Disassemblers
+from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +69,6 @@ _MAX_PROGRAM_BYTES = 2 << 30
 
 #: Registers that hold push constants (a7xx).
 _PUSH_CONSTANTS = "HLSQ_SHARED_CONSTS_IMM"
-_PUSH_CONSTANT_DWORDS = 64
 
 
 @dataclass(slots=True)
@@ -86,6 +88,8 @@ class Record:
     events: tuple[str, ...]
     #: Digests of its shaders, as far as they are captured.
     shaders: tuple[object, ...] = ()
+    #: Set and slot of the descriptors that are used before its fragment shader starts.
+    prefetched: tuple[tuple[int, int], ...] = ()
     #: Changes if anything of its own does; for the alignment.
     fingerprint: int = 0
     #: Equal where all state is, also what is not its own.
@@ -104,6 +108,10 @@ class Recording:
     #: Listings of shaders by digest.
     listings: dict[bytes, str] = field(default_factory=dict)
     sets: Sets | None = None
+    #: Barriers behind the last record, by name.
+    last_events: tuple[str, ...] = ()
+    #: Address and size of every buffer, by address.
+    buffers: list[tuple[int, int]] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
 
     def of(self, one: Pass) -> list[Record]:
@@ -134,14 +142,14 @@ def record(
     recording = Recording(content.name, first.found, database, first.generation)
     recording.records = recorder.records
     recording.listings = recorder.listings
+    recording.last_events = recorder.take_events(None)
+    recording.buffers = sorted(recorder.buffers.items())
     recording.damage = damage
     if recorder.left_out:
         complain(f"{content.name}: {recorder.left_out} parts of memory, too many to be compared")
     if database is not None and first.generation >= 6:
         recording.sets = Sets(database, first.generation)
-        for one in recording.records.values():
-            digests = tuple(recording.sets.read(place)[0] for place in one.sets.values())
-            one.fingerprint = hash((one.fingerprint, digests))
+        note_sets(recording)
     note_states(recording)
     return recording
 
@@ -155,8 +163,12 @@ class Recorder(ProvenanceFinder):
         self.listings: dict[bytes, str] = {}
         self._orders = wanted
         self._contents: Contents
+        #: Address -> size, of all submits.
+        self.buffers: dict[int, int] = {}
         self._memory: Memory | None = None
-        self._push_constants = range(0)
+        self._text: RegisterText
+        #: Register -> whether it holds push constants.
+        self._is_pushed: dict[int, bool] = {}
         self._layout = -1
         self._disassemblers = Disassemblers(register_db)
         self._program_bytes = 0
@@ -165,7 +177,11 @@ class Recorder(ProvenanceFinder):
         self._loads: Loads
         self._facts: dict[FactKey, Fact] = {}
         self._run: Run | None = None
-        self._events: list[str] = []
+        #: Barriers since the last record, and the runs that they were executed in.
+        self._events: list[tuple[Run | None, str]] = []
+        #: The run that the last record was taken in, and the one of the last barrier.
+        self._recorded_run: Run | None = None
+        self._event_run: Run | None = None
         self._largest: dict[Fact, int | None] = {}
 
     @property
@@ -180,10 +196,8 @@ class Recorder(ProvenanceFinder):
         super().bind(gpu, database)
         self._contents = Contents(self.machine.image, database)
         self._loads = Loads(self.machine, self._contents)
-        first = self.registers.offset(f"{_PUSH_CONSTANTS}[0]") or self.registers.offset(
-            f"{_PUSH_CONSTANTS}[0].REG"
-        )
-        self._push_constants = range(first, first + _PUSH_CONSTANT_DWORDS if first else first)
+        self._text = RegisterText(database)
+        self._is_pushed.clear()
 
     def note_write(self, registers: range, write: Write) -> None:
         """Remember which registers were written since the last record."""
@@ -196,8 +210,8 @@ class Recorder(ProvenanceFinder):
             return
         name = self.machine.packet_names[opcode]
         if name in _BARRIERS:
-            if not name.startswith("CP_EVENT") and len(self._events) < _MAX_EVENTS:
-                self._events.append(name)
+            if not name.startswith("CP_EVENT"):
+                self._note_event(name)
         elif name in LOAD_STATE_PACKETS and payload.count:
             self._enter_run()
             self._loads.load_state(payload, self.packet_place)
@@ -208,9 +222,27 @@ class Recorder(ProvenanceFinder):
     def event(self, name: str | None, level: int) -> None:
         """Keep events that are barriers."""
         super().event(name, level)
-        is_barrier = name is not None and name not in _OTHER_EVENTS
-        if is_barrier and self.executed is not False and len(self._events) < _MAX_EVENTS:
-            self._events.append(name or "")
+        if name is not None and name not in _OTHER_EVENTS and self.executed is not False:
+            self._note_event(name)
+
+    def _note_event(self, name: str) -> None:
+        run = self._current_run
+        if run is not self._event_run:
+            # the binning run and each tile repeat what the run has that records are taken in
+            self._events = [event for event in self._events if self._is_of_records(event[0])]
+            self._event_run = run
+        if len(self._events) < _MAX_EVENTS:
+            self._events.append((run, name))
+
+    def take_events(self, run: Run | None) -> tuple[str, ...]:
+        """Barriers since the last record, without those of runs but this one and the last's."""
+        events = tuple(name for at, name in self._events if at is run or self._is_of_records(at))
+        self._events = []
+        self._recorded_run = run
+        return events
+
+    def _is_of_records(self, run: Run | None) -> bool:
+        return run is None or run is self._recorded_run
 
     def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
         """No descriptor set goes on where a draw-state group begins."""
@@ -228,15 +260,20 @@ class Recorder(ProvenanceFinder):
 
         Drivers load everything anew: each run executes the same commands.
         """
-        run = None if self.tracker is None else self.tracker.run
+        run = self._current_run
         if run is not self._run:
             self._run = run
             self._loads.facts.clear()
+
+    @property
+    def _current_run(self) -> Run | None:
+        return None if self.tracker is None else self.tracker.run
 
     # -- records --------------------------------------------------------------------------------
 
     def _record(self, action: Action) -> Record:
         self._enter_run()
+        self._current_memory()
         values = self.machine.state.registers
         registers = {
             register: (values[register], self.writes[register])
@@ -251,16 +288,24 @@ class Recorder(ProvenanceFinder):
         facts.update({key: None for key in before if key not in now})
         shaders = tuple(now[key].digest for key in now if key[0] == "shader")
         own = [(key, now[key].digest) for key in now if key[0] in _OWN]
-        pushed = [(r, values[r]) for r in self._written if r in self._push_constants]
+        pushed = [(r, values[r]) for r in self._written if self._holds_push_constant(r)]
         own_key = hash((tuple(own), tuple(sorted(pushed))))
         self._facts = now
         self._written = set()
-        events, self._events = tuple(self._events), []
+        events = self.take_events(self._run)
         sets = self._sets(action)
-        return Record(action, registers, facts, sets, events, shaders, own_key)
+        early = prefetched(self.registers) if sets else ()
+        return Record(action, registers, facts, sets, events, shaders, early, own_key)
+
+    def _holds_push_constant(self, register: int) -> bool:
+        known = self._is_pushed.get(register)
+        if known is None:
+            name = self._text.name(register)
+            known = self._is_pushed[register] = name.startswith(_PUSH_CONSTANTS)
+        return known
 
     def _all_facts(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
-        yield from _parameters(action)
+        yield from parameters(action)
         if action.kind in ("draw", "dispatch"):
             yield from self._shader_contents(action)
             yield from self._loads.facts.items()
@@ -299,6 +344,7 @@ class Recorder(ProvenanceFinder):
         if self._memory is None or self._layout != image.layout:
             self._layout = image.layout
             self._memory = Memory(image)
+            self.buffers.update((buffer.gpuaddr, buffer.size) for buffer in image.buffers)
         return self._memory
 
     def _shader_contents(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
@@ -340,42 +386,3 @@ def _is_new(fact: Fact, before: Fact | None) -> bool:
 
 #: Facts that belong to one draw alone, by which draws are recognised.
 _OWN = ("draw", "shader", "constants", "uniform data", "vertex buffer", "index buffer")
-
-
-def _parameters(action: Action) -> Iterator[tuple[FactKey, Fact]]:
-    for name, value in (
-        ("packet", action.packet),
-        ("primitive", action.label),
-        ("vertices", action.vertices),
-        ("instances", action.instances),
-        ("indexed", int(action.indexed)),
-        ("groups", None if action.groups is None else "x".join(map(str, action.groups))),
-        ("first index", first_index(action)),
-    ):
-        if value is not None:
-            yield ("draw", name), Fact(value, place=action.place)
-
-
-def first_index(action: Action) -> int | None:
-    """FIRST_INDX of CP_DRAW_INDX_OFFSET; None for draws without indices."""
-    if action.packet != "CP_DRAW_INDX_OFFSET" or not action.indexed:
-        return None
-    return action.place.words.get(action.place.index + 4)
-
-
-def index_region(action: Action, generation: int) -> tuple[int, int, int] | None:
-    """Address, number and bytes of the indices that a draw reads, where its packet tells them."""
-    if not action.indexed or action.vertices is None:
-        return None
-    words, start = action.place.words, action.place.index + 1
-    if action.packet == "CP_DRAW_INDX_OFFSET":
-        size = 1 << (words.get(start) >> 10 & 3)
-        address = words.get(start + 4)
-        if generation >= 5:
-            address |= words.get(start + 5) << 32
-        return address + size * words.get(start + 3), action.vertices, size
-    if action.packet == "CP_DRAW_INDX":
-        initiator = words.get(start + 1)
-        size = 1 if initiator & 0x2000 else 4 if initiator & 0x800 else 2
-        return words.get(start + 3), action.vertices, size
-    return None

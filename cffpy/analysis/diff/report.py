@@ -6,97 +6,66 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.follows import (
+    Coverage,
+    DrawCause,
+    PassCause,
+    PassIndices,
+    is_used_otherwise,
+    is_without_draws,
+    next_passes,
+    passes_of,
+)
 from cffpy.analysis.diff.merge import merged
 from cffpy.analysis.diff.missing import draws_text, joined
 from cffpy.analysis.diff.model import Difference, Entry, Extent, PassPair
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-#: Categories of state that follows from the shape of a pass: its mode, size, samples, targets.
-_FOLLOWS_STRUCTURE = frozenset(
-    (
-        "pass",
-        "targets",
-        "samples",
-        "viewport",
-        "scissor",
-        "lrz",
-        "tiles",
-        "instructions",
-        "other",
-        "barriers",
-        "rasterizer",
-    )
-)
+    from cffpy.analysis.diff.image_links import ImageLinks
 
-#: Categories that follow from another mode, size or number of samples besides.
-_FOLLOWS_RESHAPED = frozenset(("constants", "uniform buffer", "push constants"))
+#: Entries that others are looked for under, at most, the most telling ones.
+_MAX_CAUSES = 64
 
-#: Categories in which draws differ behind one that is missing, where a program goes on otherwise.
-_FOLLOWS_MISSING = frozenset(
-    (
-        "draw parameters",
-        "constants",
-        "push constants",
-        "uniform data",
-        "uniform buffer",
-        "vertex data",
-        "index data",
-        "vertex input",
-        "texture",
-        "sampler",
-        "descriptor",
-        "image",
-        "instructions",
-        "other",
-        "barriers",
-        "lrz",
-    )
-)
-
-#: Categories of a pass as a whole that follow from which draws it has.
-_FOLLOWS_DRAWS = frozenset(("targets", "lrz"))
-
-#: Categories that follow from another shader, or from other draw parameters.
-_FOLLOWS_SHADER = frozenset(
-    (
-        "instructions",
-        "other",
-        "constants",
-        "vertex input",
-        "lrz",
-        "descriptor",
-        "colour mask",
-        "barriers",
-        "targets",
-        "uniform buffer",
-    )
-)
+#: Entries whose consequences are looked for among all entries, at most.
+_MAX_FOLDED = 1000
 
 
 def group(
-    found: dict[Difference, list[Extent]], structures: list[Entry], pairs: list[PassPair]
+    found: dict[Difference, list[Extent]],
+    structures: list[Entry],
+    pairs: Sequence[PassPair],
+    links: ImageLinks | None = None,
 ) -> list[Entry]:
-    """The entries, most telling first."""
-    by_extents: dict[tuple[Extent, ...], list[Difference]] = {}
-    for difference, extents in found.items():
-        by_extents.setdefault(joined(extents), []).append(difference)
-    entries = [_entry(extents, of) for extents, of in by_extents.items()]
+    """The entries, most telling first. ``structures``: those of passes and draws as wholes."""
     for entry in structures:
         if entry.differences:
             _title_structure(entry)
-    entries = [*_merged_structures(structures), *entries]
-    entries.sort(key=_order)
+    structures = sorted(_merged_structures(structures), key=_order)
+    rest, under = _explained(found, structures, pairs, links)
+    for entry, of in under:
+        entry.consequences.extend(_ordered(of))
+    entries = _ordered(rest)
     if len(entries) > _MAX_FOLDED:
         entries = merged(entries, _title)
     if len(entries) <= _MAX_FOLDED:
-        entries = _folded(entries, _whole_passes(pairs))
-    return merged(entries, _title)
+        entries = _under_draws(entries)
+    if links is not None:
+        structures = _under_textures(structures, entries, links)
+    structures = _under_state(structures, entries)
+    entries = _without_derived([*structures, *entries])
+    for entry in entries:
+        entry.consequences = merged(entry.consequences, _title)
+    return _by_choice(merged(entries, _title))
 
 
-#: Entries that are compared with each other, at most.
-_MAX_FOLDED = 1000
+def _ordered(found: dict[Difference, tuple[Extent, ...]]) -> list[Entry]:
+    """Differences of the same draws as an entry each."""
+    by_extents: dict[tuple[Extent, ...], list[Difference]] = {}
+    for difference, extents in found.items():
+        by_extents.setdefault(extents, []).append(difference)
+    return sorted((_entry(extents, of) for extents, of in by_extents.items()), key=_order)
 
 
 def _entry(extents: tuple[Extent, ...], of: list[Difference]) -> Entry:
@@ -178,138 +147,140 @@ def _pass_text(good: int | None, bad: int | None, of: list[Extent]) -> str:
 # -- folding ------------------------------------------------------------------------------------
 
 
-#: Entries that others are looked for under, at most, the most telling ones.
-_MAX_CAUSES = 64
+def _explained(
+    found: dict[Difference, list[Extent]],
+    structures: list[Entry],
+    pairs: Sequence[PassPair],
+    links: ImageLinks | None,
+) -> tuple[
+    dict[Difference, tuple[Extent, ...]], list[tuple[Entry, dict[Difference, tuple[Extent, ...]]]]
+]:
+    """What follows from no pass as a whole, and for each that is a cause what follows from it."""
+    following = next_passes(pairs)
+    causes = [PassCause(entry, following) for entry in structures]
+    causes = [cause for cause in causes if cause.is_one]
+    by_pass: dict[PassIndices, list[int]] = {}
+    for number, cause in enumerate(causes):
+        for one in cause.near:
+            by_pass.setdefault(one, []).append(number)
+    moving = [number for number, cause in enumerate(causes) if cause.moves_images]
+    coverage = Coverage(found, pairs)
+    known: dict[tuple[str, tuple[Extent, ...]], int | None] = {}
+    rest: dict[Difference, tuple[Extent, ...]] = {}
+    under: list[dict[Difference, tuple[Extent, ...]]] = [{} for _ in causes]
+    for difference, where_found in found.items():
+        extents = joined(where_found)
+        category = difference.category.name
+        chosen: int | None = None
+        if links is not None and any(difference.images):
+            chosen = next((n for n in moving if links.is_of(difference, causes[n].entry)), None)
+        if chosen is None:
+            key = category, extents
+            if key not in known:
+                passes = passes_of(extents)
+                near = by_pass.get(next(iter(passes)), [])
+                known[key] = next(
+                    (
+                        n
+                        for n in (near if category != "image" else [*near, *moving])
+                        if causes[n].explains(category, extents, passes, coverage)
+                    ),
+                    None,
+                )
+            chosen = known[key]
+        (rest if chosen is None else under[chosen])[difference] = extents
+    return rest, [(causes[number].entry, of) for number, of in enumerate(under) if of]
 
-#: Pairs of extents that are held against each other to tell whether one entry lies within another.
-_MAX_PAIRS = 100_000
 
-_PassPairs = frozenset[tuple[int | None, int | None]]
-
-
-class _Cause:
-    """An entry that others may follow from, with what is asked of it each time."""
-
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
-        self.categories = {difference.category.name for difference in entry.differences}
-        self.passes = _passes(entry)
-        self.next_passes = _next_passes(self.passes)
-
-    @property
-    def is_one(self) -> bool:
-        """Whether anything can follow from it."""
-        structural = not self.entry.differences or self.entry.rank == 1
-        return structural or bool(self.categories & {"shader", "draw parameters"})
-
-
-def _folded(entries: list[Entry], whole: dict[int, int]) -> list[Entry]:
-    """Put entries under those that they follow from."""
-    kept: list[_Cause] = []
-    causes: list[_Cause] = []
+def _under_draws(entries: list[Entry]) -> list[Entry]:
+    """Put entries under another shader or other draw parameters that they follow from."""
+    kept: list[Entry] = []
+    causes: list[DrawCause] = []
     for entry in entries:
-        one = _Cause(entry)
-        cause = next((other for other in causes if _follows(one, other, whole)), None)
+        cause = next((one for one in causes if one.explains(entry)), None)
         if cause is not None:
             cause.entry.consequences.append(entry)
             continue
-        kept.append(one)
-        if one.is_one and len(causes) < _MAX_CAUSES:
-            causes.append(one)
-    first: dict[tuple[int | None, int | None], tuple[int, Entry]] = {}
-    for number, one in enumerate(kept):
-        if not one.entry.is_derived:
-            for pair in one.passes:
-                first.setdefault(pair, (number, one.entry))
-    shown = []
-    for one in kept:
-        found = [first[pair] for pair in one.passes if pair in first]
-        if one.entry.is_derived and found:
-            min(found, key=lambda pair: pair[0])[1].consequences.append(one.entry)
+        kept.append(entry)
+        if DrawCause.is_one(entry) and len(causes) < _MAX_CAUSES:
+            causes.append(DrawCause(entry))
+    return kept
+
+
+def _under_textures(
+    structures: list[Entry], entries: list[Entry], links: ImageLinks
+) -> list[Entry]:
+    """Passes that fill the images of other textures, say their levels, follow from those."""
+    textures = [entry for entry in entries if any(any(d.images) for d in entry.differences)]
+    kept = []
+    for entry in structures:
+        cause = next((one for one in textures if links.fills(entry, one)), None)
+        if cause is None and not entry.differences:
+            cause = next((one for one in structures if links.resolves(entry, one)), None)
+        if cause is None:
+            kept.append(entry)
         else:
-            shown.append(one.entry)
+            cause.consequences.append(entry)
+    return kept
+
+
+def _under_state(structures: list[Entry], entries: list[Entry]) -> list[Entry]:
+    """Put what passes do with attachments under draws that use those otherwise, or are missing."""
+    kept = []
+    for entry in structures:
+        passes = passes_of(entry.extents)
+        using = (
+            one
+            for one in entries
+            if is_used_otherwise(entry, one) and passes <= passes_of(one.extents)
+        )
+        missing = (one for one in structures if is_without_draws(entry, one))
+        cause = next(using, None) or next(missing, None)
+        if cause is None:
+            kept.append(entry)
+        else:
+            cause.consequences.append(entry)
+    return kept
+
+
+def _without_derived(entries: list[Entry]) -> list[Entry]:
+    """Put entries that drivers derive under the first of their passes that is none."""
+    first: dict[PassIndices, tuple[int, Entry]] = {}
+    for number, entry in enumerate(entries):
+        if not entry.is_derived:
+            for pair in passes_of(entry.extents):
+                first.setdefault(pair, (number, entry))
+    shown = []
+    for entry in entries:
+        found = [first[pair] for pair in passes_of(entry.extents) if pair in first]
+        if entry.is_derived and found:
+            min(found, key=lambda pair: pair[0])[1].consequences.append(entry)
+        else:
+            shown.append(entry)
     return shown
 
 
-def _follows(one: _Cause, cause: _Cause, whole: dict[int, int]) -> bool:
-    entry, categories = one.entry, one.categories
-    if not categories:
-        return False
-    if categories == {"barriers"} and cause.entry.rank <= 1:
-        return all(pair in cause.passes or pair in cause.next_passes for pair in one.passes)
-    if not cause.entry.differences:  # draws or passes that are missing
-        if entry.rank == 1 and categories <= _FOLLOWS_DRAWS:
-            return one.passes <= cause.passes
-        return categories <= _FOLLOWS_MISSING and _is_behind(entry, cause.entry)
-    if cause.entry.rank == 1:  # the pass as a whole
-        reshaped = "pass" in cause.categories
-        if categories == {"image"} and reshaped:
-            return True  # memory is laid out otherwise from here on
-        following = _FOLLOWS_STRUCTURE | (_FOLLOWS_RESHAPED if reshaped else set())
-        inside = one.passes <= cause.passes
-        return inside and categories <= following and _covers_passes(entry, whole)
-    if cause.categories & {"shader", "draw parameters"} and categories <= _FOLLOWS_SHADER:
-        return _within(entry.extents, cause.entry.extents)
-    return False
-
-
-def _is_behind(entry: Entry, cause: Entry) -> bool:
-    """Whether all of it lies behind missing draws of the same pass."""
-    starts = {
-        (extent.good_pass, extent.bad_pass): extent.first
-        for extent in cause.extents
-        if extent.first is not None
-    }
-    return all(
-        extent.first is not None
-        and (start := starts.get((extent.good_pass, extent.bad_pass))) is not None
-        and extent.first >= start
-        for extent in entry.extents
-    )
-
-
-def _next_passes(passes: _PassPairs) -> _PassPairs:
-    """What waits behind a pass stands before the first draw of the next."""
-    return frozenset(
-        (good + 1, bad + 1) for good, bad in passes if good is not None and bad is not None
-    )
-
-
-def _covers_passes(entry: Entry, whole: dict[int, int]) -> bool:
-    """Whether it touches nearly all draws of its passes, so that it is no single draw's."""
-    counts: dict[int, int] = {}
-    for extent in entry.extents:
-        if extent.good_pass is not None and extent.first is not None and extent.last is not None:
-            counts[extent.good_pass] = (
-                counts.get(extent.good_pass, 0) + extent.last - extent.first + 1
-            )
-    return all(number * 2 > whole.get(index, 0) for index, number in counts.items())
-
-
-def _whole_passes(pairs: list[PassPair]) -> dict[int, int]:
-    return {
-        pair.good.index: len(pair.good.program_draws) for pair in pairs if pair.good is not None
+def _by_choice(entries: list[Entry]) -> list[Entry]:
+    """What the program asks for before what drivers choose by it: mode and binning."""
+    asked = {
+        one
+        for entry in entries
+        if any(_CHOSEN_BY.search(difference.name) for difference in entry.differences)
+        for one in passes_of(entry.extents)
     }
 
+    def is_chosen(entry: Entry) -> bool:
+        return (
+            entry.rank == 1
+            and entry.differences[0].category.name == "mode"
+            and bool(passes_of(entry.extents) & asked)
+        )
 
-def _passes(entry: Entry) -> _PassPairs:
-    return frozenset((extent.good_pass, extent.bad_pass) for extent in entry.extents)
+    return sorted(entries, key=is_chosen)
 
 
-def _within(inner: tuple[Extent, ...], outer: tuple[Extent, ...]) -> bool:
-    if len(inner) * len(outer) > _MAX_PAIRS:
-        return False
-    return all(any(_holds(one, extent) for one in outer) for extent in inner)
-
-
-def _holds(outer: Extent, inner: Extent) -> bool:
-    if (outer.good_pass, outer.bad_pass) != (inner.good_pass, inner.bad_pass):
-        return False
-    if outer.first is None or outer.last is None:
-        return True
-    if inner.first is None or inner.last is None:
-        return False
-    return outer.first <= inner.first and inner.last <= outer.last
+#: State that drivers choose a mode by.
+_CHOSEN_BY = re.compile(r"\.(BLEND|BLEND2|Z_TEST_ENABLE|Z_ENABLE|STENCIL_ENABLE|ROP_ENABLE)$")
 
 
 def _order(entry: Entry) -> tuple[int, int, int, str]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.used_descriptors import UsedDescriptors
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from cffpy.analysis.diff.bindless import SetPlace
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.diff.used_descriptors import Slots
     from cffpy.analysis.provenance import Write
 
 
@@ -26,6 +30,8 @@ class Side:
         self.facts: dict[FactKey, Fact] = {}
         self.sets: dict[int, SetPlace] = {}
         self.offsets: dict[str, int] = {}
+        self._record: Record | None = None
+        self._used = UsedDescriptors(recording)
         self._names: dict[int, str] = {}
 
     @property
@@ -37,6 +43,7 @@ class Side:
     def apply(self, record: Record) -> tuple[set[str], set[FactKey]]:
         """Go on to a record: the names of registers and the keys of facts that it may change."""
         names = set()
+        self._record = record
         for register, (value, write) in record.registers.items():
             name = self._names.get(register)
             if name is None:
@@ -55,6 +62,15 @@ class Side:
                 self.facts[key] = fact
         keys.update(self._apply_sets(record))
         return names, keys
+
+    @property
+    def uses(self) -> Hashable:
+        """What ``slots`` depends on."""
+        return None if self._record is None else (self._record.shaders, self._record.prefetched)
+
+    def slots(self) -> Slots | None:
+        """The descriptors of bindless sets that the draw uses; None: any."""
+        return None if self._record is None else self._used.of(self._record)
 
     def _apply_sets(self, record: Record) -> set[FactKey]:
         """Bindless sets are facts, too: all parts of those that are bound anew."""

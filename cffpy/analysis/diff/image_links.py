@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Which passes write the images that textures are of.
+
+The same change shows twice where an image is drawn to in one pass and sampled in another: once as
+a target, once as a texture. And an image with other levels is filled by other passes.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from cffpy.regdb.register_text import RegisterText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.diff.bindless import SetPlace
+    from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent
+    from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.passes.model import Pass
+
+_TEXTURES = ("texture", "texture address")
+
+#: Registers of the 2D engine with the lower half of an address.
+_COPIED_TO = re.compile(r"_2D_DST(_LO)?$")
+_COPIED = re.compile(r"_2D_(DST|SRC)(_LO)?$")
+
+
+class ImageLinks:
+    """Passes and textures of both captures, by the addresses of images."""
+
+    def __init__(self, result: Comparison) -> None:
+        self._sides = _Images(result.good), _Images(result.bad)
+        self._positions: dict[tuple[int | None, int | None], int] = {}
+        for position, pair in enumerate(result.pairs):
+            one = None if pair.good is None else pair.good.index
+            other = None if pair.bad is None else pair.bad.index
+            self._positions[one, other] = position
+        self._is_pair = [p.good is not None and p.bad is not None for p in result.pairs]
+
+    def is_of(self, difference: Difference, entry: Entry) -> bool:
+        """Whether a texture is of an image that these passes, which differ, draw to."""
+        return not self._only_fills(entry) and all(
+            image in self._targets(entry, side) for side, image in enumerate(difference.images)
+        )
+
+    def fills(self, entry: Entry, textures: Entry) -> bool:
+        """Whether passes or draws do nothing but fill the images of these textures."""
+        if not self._only_fills(entry):
+            return False
+        for side, images in enumerate(self._sides):
+            of = {d.images[side] for d in textures.differences if d.images[side]}
+            for found, records in self._parts(entry, side):
+                written = [*images.written(found)] if records is None else []
+                for record in records or images.records(found):
+                    written.extend(images.copied(record, _COPIED_TO))
+                if not written or any(images.of(address) not in of for address in written):
+                    return False
+        return True
+
+    def resolves(self, entry: Entry, cause: Entry) -> bool:
+        """Whether passes of one capture use the samples of a pass right before, which has others.
+
+        ``entry``: passes that are missing.
+        """
+        if not any(d.name == "samples" for d in cause.differences):
+            return False
+        if not self._only_fills(entry) or not self._is_right_behind(entry, cause):
+            return False
+        for side, images in enumerate(self._sides):
+            targets = self._targets(cause, side)
+            for found, _ in self._parts(entry, side):
+                if targets & set(images.used(found)):
+                    return True
+        return False
+
+    def _is_right_behind(self, entry: Entry, cause: Entry) -> bool:
+        """Whether no pair of passes lies between."""
+        places = [self._place(extent) for extent in entry.extents]
+        starts = [self._place(extent) for extent in cause.extents]
+        first = min(places)
+        before = [start for start in starts if start < first]
+        return bool(before) and not any(self._is_pair[max(before) + 1 : max(places)])
+
+    def _place(self, extent: Extent) -> int:
+        return self._positions[extent.good_pass, extent.bad_pass]
+
+    def _only_fills(self, entry: Entry) -> bool:
+        """Whether all its passes have at most one draw, or are of copies; or it is of draws."""
+        return all(
+            extent.first is not None
+            or all(
+                found.kind == "transfer" or len(found.program_draws) <= 1
+                for side in range(2)
+                if (found := self._sides[side].pass_of(extent, side)) is not None
+            )
+            for extent in entry.extents
+        )
+
+    def _parts(self, entry: Entry, side: int) -> Iterator[tuple[Pass, list[Record] | None]]:
+        """The passes of an entry on one side; of draws that are missing, those."""
+        for extent in entry.extents:
+            found = self._sides[side].pass_of(extent, side)
+            if found is None:
+                continue
+            if extent.first is None or extent.last is None:
+                yield found, None
+            elif extent.in_bad == bool(side):
+                yield found, self._sides[side].records(found)[extent.first : extent.last + 1]
+
+    def _targets(self, entry: Entry, side: int) -> set[int]:
+        return {
+            address
+            for found, _ in self._parts(entry, side)
+            for address in self._sides[side].written(found)
+        }
+
+
+class _Images:
+    """The images of one capture."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._passes = {one.index: one for one in recording.passes.passes}
+        self._text: RegisterText | None = None
+        self._bases: list[int] | None = None
+        self._starts = [start for start, _ in recording.buffers]
+
+    def pass_of(self, extent: Extent, side: int) -> Pass | None:
+        """The pass that an extent is of."""
+        index = extent.bad_pass if side else extent.good_pass
+        return None if index is None else self._passes.get(index)
+
+    def records(self, found: Pass) -> list[Record]:
+        """Its draws."""
+        return self._recording.of(found)
+
+    def written(self, found: Pass) -> Iterator[int]:
+        """Addresses of the attachments of a pass."""
+        return (one.address for one in found.attachments if one.address)
+
+    def used(self, found: Pass) -> Iterator[int]:
+        """Addresses of all that a pass draws to, samples or copies."""
+        yield from self.written(found)
+        for record in self.records(found):
+            yield from self.copied(record, _COPIED)
+            for key, fact in record.facts.items():
+                if fact is not None and key[0] in _TEXTURES and fact.points_at:
+                    yield fact.points_at
+
+    def copied(self, record: Record, pattern: re.Pattern[str]) -> Iterator[int]:
+        """Addresses in registers of the 2D engine."""
+        if record.action.kind != "blit":
+            return
+        for register, (low, _) in record.registers.items():
+            if pattern.search(self._name(register)):
+                high = record.registers.get(register + 1)
+                yield low | (0 if high is None else high[0] << 32)
+
+    def _name(self, register: int) -> str:
+        if self._text is None:
+            assert self._recording.database is not None
+            self._text = RegisterText(self._recording.database)
+        return self._text.name(register)
+
+    def of(self, address: int) -> int | None:
+        """The texture whose image holds an address, say that of a level: by its own address."""
+        if self._bases is None:
+            self._bases = sorted(self._all_bases())
+        position = bisect_right(self._bases, address) - 1
+        if position < 0:
+            return None
+        base = self._bases[position]
+        return base if base == address or self._buffer(base) == self._buffer(address) else None
+
+    def _buffer(self, address: int) -> int | None:
+        position = bisect_right(self._starts, address) - 1
+        if position < 0:
+            return None
+        start, size = self._recording.buffers[position]
+        return start if address < start + size else None
+
+    def _all_bases(self) -> set[int]:
+        found: set[int] = set()
+        places: set[SetPlace] = set()
+        for record in self._recording.records.values():
+            for key, fact in record.facts.items():
+                if fact is not None and key[0] in _TEXTURES and fact.points_at:
+                    found.add(fact.points_at)
+            places.update(record.sets.values())
+        if self._recording.sets is not None:
+            for place in places:
+                _, parts = self._recording.sets.read(place)
+                found.update(f.points_at for key, f in parts if key[0] == "texture" and f.points_at)
+        return found
