@@ -45,12 +45,20 @@ class Write:
 
 @dataclass(slots=True)
 class State:
-    """All registers at an action: values as dwords, and what wrote each."""
+    """All registers at an action: values as dwords, and what wrote each.
+
+    A register with a write but no value was filled by the GPU: its value is unknown.
+    """
 
     action: Action
     database: Database
     registers: dict[int, int]
     writes: dict[int, Write]
+
+    @property
+    def written(self) -> list[int]:
+        """All registers that were written, also those whose value is unknown."""
+        return [*self.registers, *(other for other in self.writes if other not in self.registers)]
 
 
 @dataclass(slots=True)
@@ -87,6 +95,11 @@ class ProvenanceFinder(PassFinder):
     def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
         """CP_REG_RMW writes it too."""
         self.register(register, bits, level)
+
+    def registers_unknown(self, register: int, count: int) -> None:
+        """The packet that runs makes them unknown."""
+        if self.executed is not False:
+            self._note(range(register, register + count), self.packet_place)
 
     def act(self, action: Action) -> None:
         """Take the state where it is wanted."""
@@ -180,7 +193,7 @@ class InheritanceFinder(ProvenanceFinder):
         old = [
             register
             for register, write in state.writes.items()
-            if write.place.submit.submit != submit and register in state.registers
+            if write.place.submit.submit != submit
         ]
         if old:
             old.sort()

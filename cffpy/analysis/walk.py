@@ -20,9 +20,10 @@ from cffpy.analysis.actions import (
     draw_parameters,
 )
 from cffpy.analysis.conditions import Condition, Conditions
+from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.place import Place, Stream
 from cffpy.analysis.registers import RegisterReader
-from cffpy.cp.markers import BEGIN, END, marker_text
+from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.programs import ADDRESS_MASK, enable_registers, program_registers
 from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
 from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
@@ -48,10 +49,8 @@ _KINDS: dict[str, Kind] = {
 
 _A2XX_STAGES = {0: "VS", 1: "FS"}
 
-#: The machine's stack of streams holds such entries.
+#: An entry of the machine's stack of streams; (stage, address) of each program of a draw.
 _Entry = tuple["Words", int, int]
-
-#: (stage, address) of each program of a draw.
 _Shaders = tuple[tuple[str, int], ...]
 
 
@@ -72,8 +71,13 @@ class Walk(Sink):
         self.generation = 0
         #: Streams that were not followed, in words.
         self.problems: list[str] = []
+        open_markers = OpenMarkers()
         #: Texts of the debug markers that are open, outermost first.
-        self.markers: list[str] = []
+        self.markers = open_markers.texts
+        self._nop = open_markers.nop
+        self._copies: CopiedRegisters
+        #: A register whose value will be unknown once the packet that runs is done.
+        self._unknown_after: int | None = None
         self._conditions: Conditions
         self._blocks: list[Condition] = []
         self._submit: Submit
@@ -85,7 +89,6 @@ class Walk(Sink):
         self._programs: list[tuple[str, str, tuple[str, str] | None]] = []
         self._loaded_programs: dict[str, int] = {}
         self._is_alternative = False
-        self._open_markers = 0
         self._shader_lists: dict[_Shaders, _Shaders] = {}
         self._actions = -1
         self._handlers: list[Callable[[Payload], None] | None] = []
@@ -133,7 +136,8 @@ class Walk(Sink):
         self.generation = gpu.generation
         self.machine.heeds_every_marker = False
         reader = self.registers = RegisterReader(self.machine)
-        self._conditions = Conditions(self.machine)
+        self._copies = CopiedRegisters(self.machine, self.registers_unknown)
+        self._conditions = Conditions(self.machine, self._copies.forget)
         enables = {
             stage: (name, "ENABLED")
             for stage, name in enable_registers(gpu.generation)
@@ -147,13 +151,13 @@ class Walk(Sink):
         handlers: dict[str | None, Callable[[Payload], None]] = {
             "CP_NOP": self._nop,
             "CP_REG_TEST": self._register_test,
-            "CP_MEM_TO_REG": self._conditions.memory_to_registers,
-            "CP_SCRATCH_TO_REG": self._conditions.scratch_to_registers,
+            "CP_REG_RMW": self._register_modified,
             "CP_SET_MARKER": self._conditions.marker,
             "CP_IM_LOAD_IMMEDIATE": self._load_program,
             "CP_DRAW_PRED_ENABLE_GLOBAL": partial(self._predicated_draws, "GLOBAL"),
             "CP_DRAW_PRED_ENABLE_LOCAL": partial(self._predicated_draws, "LOCAL"),
             "CP_DRAW_INDX_BIN": self._draw_with_visibility,
+            **self._copies.handlers,
         }
         self._handlers = [handlers.get(name) for name in self.machine.packet_names]
 
@@ -176,6 +180,12 @@ class Walk(Sink):
         handler = self._handlers[opcode]
         if handler is not None and self.executed is not False:
             handler(payload)
+
+    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
+        """What the machine has made of a register that is unknown goes again."""
+        if self._unknown_after is not None:
+            register, self._unknown_after = self._unknown_after, None
+            self._copies.forget(register, 1)
 
     def event(self, name: str | None, level: int) -> None:
         """A BLIT event of a5xx moves pixels, though the dump does not number it."""
@@ -242,6 +252,9 @@ class Walk(Sink):
         self._kinds[len(self.machine.streams)] = name, None
         return True
 
+    def registers_unknown(self, register: int, count: int) -> None:
+        """From now on only the GPU knows these registers' values; for subclasses."""
+
     def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
         """``payload`` was stored at ``gpuaddr``, over the bytes ``before``; for subclasses."""
 
@@ -306,21 +319,14 @@ class Walk(Sink):
             self._packets.append(Place(stream, words, index))
         return path[-1][1]
 
+    def _register_modified(self, payload: Payload) -> None:
+        self._unknown_after = self._copies.modified(payload)
+
     def _register_test(self, payload: Payload) -> None:
-        self._conditions.register_test(payload, self.executed is None)
+        self._conditions.register_test(payload, perhaps=self.executed is None)
 
     def _predicated_draws(self, scope: str, payload: Payload) -> None:
         self._conditions.predicate_draws(scope, payload, self.executed is None)
-
-    def _nop(self, payload: Payload) -> None:
-        kind = payload[0]
-        if kind == BEGIN:
-            self._open_markers += 1
-            if self._open_markers <= _MAX_MARKERS:
-                self.markers.append(marker_text(payload, _MARKER_BYTES))
-        elif kind == END and self._open_markers:
-            self._open_markers -= 1
-            del self.markers[self._open_markers :]
 
     def _load_program(self, payload: Payload) -> None:
         kind, _, _ = payload.read(IM_LOAD_IMMEDIATE)
@@ -389,9 +395,6 @@ class Walk(Sink):
         return self._shader_lists.setdefault(shaders, shaders)
 
 
-#: Problems that are listed, debug markers that are nested and the bytes of one's text, and
-#: conditions within conditions, at most.
+#: Problems that are listed, and conditions within conditions, at most.
 _MAX_PROBLEMS = 100
-_MAX_MARKERS = 64
-_MARKER_BYTES = 256
 _MAX_BLOCKS = 16

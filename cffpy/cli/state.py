@@ -66,8 +66,9 @@ def state(
 
     Each value comes with the packet that wrote it: command stream, IBs, draw-state group, GPU
     address and offset in the decompressed file; and whether it is inherited from before the pass
-    or from an earlier submit. Blocks that a condition keeps from being executed write nothing
-    here, though the dump decodes them.
+    or from an earlier submit. A register that the GPU fills with what no stream holds is unknown,
+    and the packet is shown all the same. Blocks that a condition keeps from being executed write
+    nothing here, though the dump decodes them.
 
     REG limits the list: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
     '-' for standard input. Exit code 1: the capture is damaged.
@@ -115,7 +116,7 @@ def _action(finder: PassFinder, number: int, index: int | None) -> Action:
 def _registers(found: State, names: tuple[str, ...], origin: Origin | None) -> list[int]:
     from cffpy.regdb.register_text import RegisterText
 
-    chosen = list(found.registers)
+    chosen = found.written
     if names:
         text = RegisterText(found.database)
         matches = {name: _matching(found, text, name) for name in names}
@@ -140,10 +141,8 @@ def _matching(found: State, text: RegisterText, name: str) -> list[int]:
         except ValueError:
             offset = 0
     if offset:
-        return [offset] if offset in found.registers else []
+        return [offset] if offset in found.registers or offset in found.writes else []
     pattern = name.upper().replace("[", "[[]")  # an array's index, no set of characters
     return [
-        register
-        for register in found.registers
-        if fnmatchcase(text.name(register).upper(), pattern)
+        register for register in found.written if fnmatchcase(text.name(register).upper(), pattern)
     ]

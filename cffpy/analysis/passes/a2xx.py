@@ -11,8 +11,8 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.attachments import Attachment, bytes_a_pixel
-from cffpy.analysis.passes.batch_tracker import BatchTracker, written_components
+from cffpy.analysis.attachments import Attachment, bytes_a_pixel, written_components
+from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.model import Operation, Pipe, Rectangle, Size, Tile
 
 if TYPE_CHECKING:

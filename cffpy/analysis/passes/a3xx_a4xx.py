@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.attachments import Attachment
-from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker, written_components
+from cffpy.analysis.attachments import Attachment, written_components
+from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker
 from cffpy.analysis.passes.model import Operation, Rectangle, Size, Tile, VisibilityStreams
 from cffpy.pm4.layouts import SET_BIN
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import LrzUse
-from cffpy.analysis.attachments import samples
-from cffpy.analysis.passes.batch_tracker import BatchTracker, written_components
+from cffpy.analysis.attachments import samples, written_components
+from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.lrz import follow_lrz
 from cffpy.analysis.passes.model import Lrz, Operation, Size, Tile, VisibilityStreams
 from cffpy.pm4.layouts import SET_BIN_DATA5

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from cffpy.analysis.passes.model import Pass, Rectangle, Size
 
-#: Loads and stores are rounded outwards to blocks; this is the larger side of one.
-_BLOCK = 16
+#: Loads and stores are rounded outwards to blocks of this size.
+_BLOCK, _BLOCK_HEIGHT = 16, 4
 
 
 def finish_gmem(found: Pass) -> None:
@@ -36,22 +36,44 @@ def finish_gmem(found: Pass) -> None:
 
 
 def _find_render_area(found: Pass, walked: Rectangle) -> None:
-    """What BLIT events may touch; clears are scissored exactly, loads and stores to blocks."""
-    resolves = [
-        operation
-        for run in found.runs
-        for operation in run.operations
-        if operation.how == "BLIT event" and operation.action.executed is not False
-    ]
-    scissors = [operation.scissor for operation in resolves if operation.scissor is not None]
-    if not scissors:
+    """What loads, clears and stores may touch.
+
+    BLIT events clear it exactly, load and store it rounded to blocks. Clears in the middle of a
+    pass may touch less. CP_BLIT stores it exactly, tile by tile.
+    """
+    clears, moves, blits = _scissors(found)
+    if not clears and not moves and not blits:
         return
-    area = _union(scissors)
+    area = _union(blits or [*clears, *moves])
     if area.right > walked.right + _BLOCK or area.bottom > walked.bottom + _BLOCK:
         found.unknown.append("render area: loads and stores are not scissored to it")
         return
+    if clears and not blits:
+        cleared = _union(clears)
+        moved = _union(moves) if moves else cleared
+        if cleared.rounded(_BLOCK, _BLOCK_HEIGHT) == moved.rounded(_BLOCK, _BLOCK_HEIGHT):
+            found.render_area = cleared
+            return
     found.render_area = area
-    found.render_area_rounded = all(operation.kind != "clear" for operation in resolves)
+    found.render_area_rounded = not blits
+
+
+def _scissors(found: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
+    """Of clears by event, of loads and stores by event, of stores by CP_BLIT."""
+    clears: list[Rectangle] = []
+    moves: list[Rectangle] = []
+    blits: list[Rectangle] = []
+    for operation in (operation for run in found.runs for operation in run.operations):
+        scissor = operation.scissor
+        if scissor is None or operation.action.executed is False:
+            continue
+        if operation.how == "BLIT event":
+            (clears if operation.kind == "clear" else moves).append(scissor)
+        elif operation.how == "CP_BLIT" and operation.limit is not None:
+            filled = scissor.common(operation.limit)
+            if filled.size.width and filled.size.height:
+                blits.append(filled)
+    return clears, moves, blits
 
 
 def _union(rectangles: list[Rectangle]) -> Rectangle:
@@ -68,9 +90,11 @@ def count_layers(found: Pass) -> int | None:
     run = found.direct or (found.tiles[0] if found.tiles else None)
     if run is None:
         return None
-    addresses: dict[tuple[str, str | None], set[int | None]] = {}
+    addresses: dict[tuple[str, str], set[int]] = {}
     for operation in run.operations:
-        if operation.action.executed is not False and operation.address is not None:
+        if operation.attachment is None or operation.address is None:
+            continue
+        if operation.action.executed is not False:
             key = (operation.kind, operation.attachment)
             addresses.setdefault(key, set()).add(operation.address)
     return max(map(len, addresses.values()), default=None)

@@ -260,19 +260,3 @@ class BatchTracker(Tracker):
         self.ensure_run(action.place)
         self.settle()
         self.add_operation(operation)
-
-
-def written_components(targets: tuple[Attachment, ...], depth: bool, stencil: bool) -> list[str]:
-    """Names of what a draw writes, of its targets; ``depth``, ``stencil``: is each written?"""
-    names = []
-    for target in targets:
-        if target.name.startswith("color"):
-            if target.write_mask:
-                names.append(target.name)
-        elif target.name == "depth":
-            has_stencil = not any(other.name == "stencil" for other in targets)
-            names.extend(["depth"] if depth else [])
-            names.extend(["stencil"] if stencil and has_stencil else [])
-        elif stencil:
-            names.append("stencil")
-    return names

@@ -48,6 +48,24 @@ class Rectangle:
         """Its width and height; 0 where it is empty."""
         return Size(max(0, self.right - self.left), max(0, self.bottom - self.top))
 
+    def common(self, other: Rectangle) -> Rectangle:
+        """What is in both."""
+        return Rectangle(
+            max(self.left, other.left),
+            max(self.top, other.top),
+            min(self.right, other.right),
+            min(self.bottom, other.bottom),
+        )
+
+    def rounded(self, width: int, height: int) -> Rectangle:
+        """Rounded outwards to blocks of this size."""
+        return Rectangle(
+            self.left // width * width,
+            self.top // height * height,
+            -(-self.right // width) * width,
+            -(-self.bottom // height) * height,
+        )
+
     def __str__(self) -> str:
         return f"{self.left},{self.top}+{self.size}"
 
@@ -79,6 +97,8 @@ class Operation:
     clear_value: tuple[int, ...] | None = None
     #: What may be touched; of a CP_BLIT what it fills.
     scissor: Rectangle | None = None
+    #: A CP_BLIT of GMEM touches nothing outside of this.
+    limit: Rectangle | None = None
     #: What a CP_BLIT reads, where it reads pixels.
     source_rectangle: Rectangle | None = None
 
@@ -178,6 +198,7 @@ class Pass:
     render_area: Rectangle | None = None
     #: The area is rounded outwards to blocks of 16 x 4.
     render_area_rounded: bool = False
+    #: Layers of the framebuffer; views are counted apart.
     layers: int | None = None
     views: int | None = None
     samples: int | None = None
