@@ -136,7 +136,6 @@ class AnnotationFinder(InheritanceFinder):
         """The next file's streams are numbered anew; registers and the GPU live on."""
         self.found = Passes()
         self.actions = []
-        self.problems = []
         self.streams = []
         self.blocks = []
         self.calls = []

@@ -151,8 +151,6 @@ def state_at(
 #: Registers that are listed, of all submits together, before it is enough.
 _MAX_LISTED = 1 << 20
 
-_SHOWN_PROBLEMS = 5
-
 
 class InheritanceFinder(ProvenanceFinder):
     """Keeps, for each submit, what its first draw or dispatch sees of earlier submits.
@@ -182,7 +180,9 @@ class InheritanceFinder(ProvenanceFinder):
             return False
         if self._listed >= _MAX_LISTED:
             if not self._is_full:
-                self._problem(f"{self._listed} registers are listed; those of later ones are not")
+                self.machine.problems.leave_out(
+                    f"{self._listed} registers are listed; those of later ones are not"
+                )
             self._is_full = True
             return False
         self._seen.add(submit)
@@ -214,6 +214,6 @@ def inherited_registers(
     """The registers that each submit inherits from earlier ones, and the capture's damage."""
     finder = InheritanceFinder()
     damage = run(finder, content, complain, register_db, gpu)
-    for problem in finder.problems[:_SHOWN_PROBLEMS]:
-        complain(f"{content.name}: {problem}")
+    for line in finder.found.left_out:
+        complain(f"{content.name}: {line}")
     return finder.inherited, damage

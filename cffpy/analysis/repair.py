@@ -124,6 +124,7 @@ class _LastSet:
         """Address and dwords of the stream that is missing, and how that is known."""
         for address, before in reversed(self._streams):
             if self.image.find(address) is not None and self.length(address):
+                before = min(before, self._captured(address))
                 return address, ndwords or before, "as that of an earlier submit"
         found = self._candidates()
         called = self._called(found)
@@ -143,6 +144,11 @@ class _LastSet:
     def length(self, address: int) -> int:
         """Dwords of the packets from an address on, up to what is none, or to a zero."""
         return self._walk(address)[0]
+
+    def _captured(self, address: int) -> int:
+        """Dwords that are there from an address on."""
+        place = self.image.place(address)
+        return 0 if place is None else max(0, place[0].count - place[1])
 
     def _walk(self, address: int) -> tuple[int, int]:
         """Dwords and number of the packets from an address on."""

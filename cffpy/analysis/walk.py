@@ -69,8 +69,6 @@ class Walk(Sink):
         self.machine: Machine
         self.registers: RegisterReader
         self.generation = 0
-        #: Streams that were not followed, in words.
-        self.problems: list[str] = []
         open_markers = OpenMarkers()
         #: Texts of the debug markers that are open, outermost first.
         self.markers = open_markers.texts
@@ -91,6 +89,7 @@ class Walk(Sink):
         self._is_alternative = False
         self._shader_lists: dict[_Shaders, _Shaders] = {}
         self._actions = -1
+        self._deep_stream = -1
         self._handlers: list[Callable[[Payload], None] | None] = []
 
     # -- for subclasses ---------------------------------------------------------------------
@@ -108,6 +107,11 @@ class Walk(Sink):
             if condition.executed is None:
                 outcome = None
         return outcome
+
+    @property
+    def problems(self) -> list[str]:
+        """What of the streams is damaged or left out, in words."""
+        return self.machine.problems.lines
 
     @property
     def condition(self) -> str | None:
@@ -214,7 +218,7 @@ class Walk(Sink):
     ) -> bool | None:
         """Run it as the GPU would; where that is open, as if it were executed."""
         if len(self._blocks) >= _MAX_BLOCKS:
-            self._problem("conditions are nested too deeply: inner ones are not followed")
+            self._too_deep()
             return None
         if name == "CP_COND_REG_EXEC":
             condition = self._conditions.register_exec(payload)
@@ -224,6 +228,13 @@ class Walk(Sink):
         self._kinds[len(self.machine.streams)] = "block", None
         self.block_begins(condition)
         return condition.executed is not False
+
+    def _too_deep(self) -> None:
+        if self._deep_stream != self._submit.number:  # once a stream: the outermost of them
+            self._deep_stream = self._submit.number
+            place = f"{self.packet_place.gpuaddr:#x}"
+            text = f"conditions at {place} are nested too deeply: inner ones are not followed"
+            self.machine.problems.leave_out(text)
 
     def block_begins(self, condition: Condition) -> None:
         """A conditional block begins; for subclasses."""
@@ -266,24 +277,7 @@ class Walk(Sink):
         """A draw-state group is loaded, or not."""
         self._kinds[len(self.machine.streams)] = "group", group.group_id
 
-    def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
-        """Note it: what it draws is not known."""
-        self._problem(f"the {ndwords} dwords at {gpuaddr:#x} were not captured")
-
-    def no_command_stream(self) -> None:
-        """Note it."""
-        self._problem("it was not captured")
-
-    def refused(self, gpuaddr: int, reason: str) -> None:
-        """Note it."""
-        self._problem(f"the commands at {gpuaddr:#x} {reason}")
-
     # -- within -----------------------------------------------------------------------------
-
-    def _problem(self, text: str) -> None:
-        line = f"stream {self._submit.number}: {text}"
-        if len(self.problems) < _MAX_PROBLEMS and line not in self.problems[-_MAX_PROBLEMS:]:
-            self.problems.append(line)
 
     def _write_memory(self, payload: Payload) -> None:
         gpuaddr, data = payload[0] | payload[1] << 32, payload.rest(2)
@@ -292,7 +286,9 @@ class Walk(Sink):
         content = data.words.bytes(data.index, data.count)
         before = self.machine.image.write(gpuaddr, content)
         if before is None:
-            self._problem(f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE")
+            self.machine.problems.leave_out(
+                f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE"
+            )
         else:
             self.memory_written(gpuaddr, data, before)
 
@@ -395,6 +391,5 @@ class Walk(Sink):
         return self._shader_lists.setdefault(shaders, shaders)
 
 
-#: Problems that are listed, and conditions within conditions, at most.
-_MAX_PROBLEMS = 100
+#: Conditions within one another, at most.
 _MAX_BLOCKS = 16

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import click
 
+from cffpy.cli.analysis_options import print_problems
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning, write_output
 from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
@@ -33,7 +34,7 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
 
     'cffpy compile' makes the same capture of it again, section by section and byte by byte (of the
     decompressed file). FILE may be '-' for standard input, and so may OUT.pm4 for standard output.
-    The language: docs/pm4asm.md.
+    The language: docs/pm4asm.md. Exit code 1: the capture is damaged; the text is of what is there.
     """
     from cffpy.container.damage import Damage
     from cffpy.container.open import open_capture
@@ -46,10 +47,8 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
         with progress(f"Reading {path}", content):
             write_output(output, (piece.encode() for piece in pieces))
     except CffpyError as problem:
+        print_problems(path, damage)
         print_error(str(problem))
         return EXIT_FAILURE
-    if content.damage is not None:
-        damage.append(content.damage)
-    for item in damage:
-        print_warning(f"{content.name}: {item}")
-    return EXIT_OK
+    print_problems(path, damage)
+    return EXIT_FAILURE if damage else EXIT_OK

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.analysis.diff.noise import CLASSES
-from cffpy.cli.analysis_options import edition, parse_capture_gpu, write_json, write_lines
+from cffpy.cli.analysis_options import (
+    edition,
+    parse_capture_gpu,
+    print_problems,
+    write_json,
+    write_lines,
+)
 from cffpy.cli.output import (
     PagedOutput,
     console,
@@ -130,10 +136,8 @@ def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recor
 
     with progress(f"Reading {content.name}", content):
         recording = record(content, print_warning, register_db, gpu)
-    for damage in recording.damage:
-        print_warning(f"{content.name}: {damage}")
-    for problem in recording.passes.problems:
-        print_warning(f"{content.name}: {problem}")
+    print_problems(content.name, recording.damage, print_warning)
+    print_problems(content.name, recording.passes.left_out, print_warning)
     return recording
 
 

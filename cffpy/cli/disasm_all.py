@@ -31,11 +31,11 @@ def run(
     """
     from cffpy.analysis.shaders import collect_shaders
     from cffpy.capture.gpu import guess
+    from cffpy.cli.analysis_options import print_problems
     from cffpy.cli.output import (
         EXIT_FAILURE,
         EXIT_OK,
         PagedOutput,
-        print_error,
         print_warning,
         write_all,
     )
@@ -46,8 +46,9 @@ def run(
     content = open_capture(path)
     with progress(f"Reading {path}", content):
         collector, damage = collect_shaders(content, print_warning, register_db, gpu)
-    for item in damage:
-        print_error(f"{content.name}: {item}")
+    print_problems(content.name, damage)
+    for line in collector.machine.problems.left_out:
+        print_warning(f"{content.name}: {line}")
     if collector.left_out:
         print_warning(f"{content.name}: too many shaders, {collector.left_out} left out")
     with PagedOutput(pager=False) as stream:

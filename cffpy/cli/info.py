@@ -38,8 +38,8 @@ Examples:
 def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | None) -> int:
     """What is in captures: GPU, processes, submits, buffers, damage.
 
-    FILE may be '-' for standard input. Damage is shown with its offset in the decompressed file
-    and does not change the exit code; a file that cannot be read makes it 1.
+    FILE may be '-' for standard input. Damage is shown with its offset in the decompressed file.
+    Exit code 1: a file is damaged or cannot be read.
     """
     code = EXIT_OK
     documents: list[dict[str, Any]] = []
@@ -54,6 +54,8 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
             print_error(str(problem))
             documents.append({"file": path, "error": str(problem)})
             continue
+        if summary.damage:
+            code = EXIT_FAILURE
         if out is None:
             documents.append(as_document(summary, buffers))
             continue

@@ -12,6 +12,7 @@ from cffpy.cli.analysis_options import (
     capture_options,
     edition,
     find,
+    not_there,
     the_pass,
     write_csv,
     write_json,
@@ -84,7 +85,7 @@ def state(
     action = _action(finder, number, index)
     found = state_at(content, action.order, lambda _line: None, edition(register_db), gpu)
     if found is None:
-        raise click.UsageError(f"draw {number} is not executed")
+        raise not_there(finder, f"draw {number} is not executed")
     found.action = action  # as its whole pass tells: with its number among the program's draws
     registers = _registers(found, names, origin)
     if as_json:
@@ -97,19 +98,20 @@ def state(
 
 
 def _action(finder: PassFinder, number: int, index: int | None) -> Action:
-    """The draw. Raises UsageError where there is none, or where it is not executed."""
+    """The draw. Raises as ``not_there`` where there is none, or where it is not executed."""
     if index is not None:
         one = the_pass(finder, index)
         if not 0 <= number < len(one.program_draws):
-            raise click.UsageError(
-                f"pass {index} has {len(one.program_draws)} draws of the program, not one {number}"
+            raise not_there(
+                finder,
+                f"pass {index} has {len(one.program_draws)} draws of the program, not one {number}",
             )
         return one.program_draws[number]
     action = next((action for action in finder.actions if action.number == number), None)
     if action is None:
-        raise click.UsageError(f"the dump has no draw {number}")
+        raise not_there(finder, f"the dump has no draw {number}")
     if action.executed is False:
-        raise click.UsageError(f"draw {number} is not executed: {action.condition}")
+        raise not_there(finder, f"draw {number} is not executed: {action.condition}")
     return action
 
 

@@ -10,6 +10,7 @@ import click
 from cffpy.cli.analysis_options import (
     capture_options,
     find,
+    not_there,
     the_pass,
     write_csv,
     write_json,
@@ -93,7 +94,7 @@ def tiles(
 
 
 def _choose(finder: PassFinder, index: int | None) -> Pass:
-    """The pass that is asked for, or the only one with tiles. Raises UsageError."""
+    """The pass that is asked for, or the only one with tiles. Raises as ``not_there``."""
     tiled = [one for one in finder.found.passes if one.tiles]
     there = ", ".join(
         f"{one.index} ({len(one.tiles)} tile{'s' if len(one.tiles) > 1 else ''})"
@@ -105,14 +106,14 @@ def _choose(finder: PassFinder, index: int | None) -> Pass:
         found = the_pass(finder, index)
         if not found.tiles:
             mode = found.mode or found.kind
-            raise click.UsageError(
-                f"pass {index} has no tiles ({mode}); passes that have: {there or 'none'}"
+            raise not_there(
+                finder, f"pass {index} has no tiles ({mode}); passes that have: {there or 'none'}"
             )
         return found
     if len(tiled) != 1:
         if not tiled:
-            raise click.UsageError("no pass of this capture is rendered in tiles")
-        raise click.UsageError(f"which pass? Name one with --pass; with tiles are: {there}")
+            raise not_there(finder, "no pass of this capture is rendered in tiles")
+        raise not_there(finder, f"which pass? Name one with --pass; with tiles are: {there}")
     return tiled[0]
 
 

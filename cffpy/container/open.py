@@ -88,6 +88,13 @@ class Content:
             yield section
 
     @property
+    def faults(self) -> list[Damage]:
+        """The damage of the file as a whole: of its compression, or that it is empty."""
+        if self.damage is not None:
+            return [self.damage]
+        return [] if len(self.data) else [Damage(0, "the file is empty")]
+
+    @property
     def decompression_error(self) -> bool:
         """True where the reference stops with ``corrupt file`` because decompression failed."""
         return self.damage is not None and self.damage.reference_says_corrupt

@@ -29,6 +29,9 @@ MAX_ANALYSED_DWORDS = 1 << 22
 ANALYSED_FACTOR = 64
 STREAM_COST = 64
 
+#: The only reason that is no limit, but damage of the capture.
+CALLS_ITSELF = "call themselves"
+
 _TOO_DEEP = "are nested too deeply (CFFPY_MAX_DEPTH sets the limit)"
 _TOO_MANY = "come after too many others{} (CFFPY_MAX_COMMANDS sets the limit)"
 
@@ -68,7 +71,7 @@ class Nesting:
             self._nested_left = self._max_nested
             return None
         if (words, index, ndwords) in streams:
-            return "call themselves"
+            return CALLS_ITSELF
         if len(streams) - blocks >= self._max_depth:
             return _TOO_DEEP
         self._nested_left -= dwords

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.density import Density
     from cffpy.analysis.passes.streams import PipeMemory, StreamDraw
     from cffpy.analysis.place import Place
+    from cffpy.container.damage import Damage
 
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
 PassKind = Literal["render", "compute", "transfer"]
@@ -256,12 +257,18 @@ class Submit:
 
 @dataclass(slots=True)
 class Passes:
-    """What a capture holds. ``problems``: what was not followed, in words."""
+    """What a capture holds. ``left_out``: what limits kept from being followed, in words."""
 
     generation: int = 0
     gpu: str | None = None
     submits: list[Submit] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why this may not be all: damage, and what is left out, in words."""
+        return [*map(str, self.damage), *self.left_out]
 
     @property
     def passes(self) -> list[Pass]:

@@ -26,6 +26,7 @@ def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
     machine.break_segment()
     wanted = machine.sink.indirect_buffer(gpuaddr, ndwords, level)
     if wanted and not machine.descend(gpuaddr, ndwords, level):
+        machine.miss(gpuaddr, ndwords, heard=True)
         machine.sink.missing_stream(gpuaddr, ndwords)
 
 
@@ -51,12 +52,20 @@ def _run_blocks(
     machine.break_segment()
     place = machine.image.place(gpuaddr)
     if place is None:
+        machine.miss(gpuaddr, ndwords, heard=True)
         machine.sink.missing_stream(gpuaddr, ndwords)
         return
     words, index = place
     machine.state.ib_level += 1
+    if not ndwords and count > _EMPTY_BLOCKS:
+        machine.problems.leave_out(
+            f"{count} empty blocks at {gpuaddr:#x}: {_EMPTY_BLOCKS} are counted out"
+        )
     for number in range(count if ndwords else min(count, _EMPTY_BLOCKS)):
         if index >= words.count:
+            machine.problems.damaged(
+                f"only {number} of the {count} blocks at {gpuaddr:#x} were captured"
+            )
             break
         machine.sink.numbered_stream(name, number, level)
         machine.run(words, index, ndwords, level)
@@ -72,7 +81,9 @@ def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
     machine.break_segment()
     if machine.sink.nested_stream("CP_SET_CTXSWITCH_IB", payload, level):
         place = machine.image.place(gpuaddr)
-        if place is not None:
+        if place is None:
+            machine.miss(gpuaddr, ndwords)
+        else:
             machine.run(*place, ndwords, level + 1)
 
 
@@ -98,6 +109,8 @@ def cp_compute_checkpoint(machine: Machine, payload: Payload, level: int) -> Non
 
 def _run_and_show(machine: Machine, name: str, gpuaddr: int, ndwords: int, level: int) -> None:
     place = machine.image.place(gpuaddr)
-    if place is not None:
+    if place is None:
+        machine.miss(gpuaddr, ndwords)
+    else:
         machine.descend(gpuaddr, ndwords, level + 1)
         machine.sink.nested_stream_done(name, *place, ndwords, level + 1)

@@ -45,6 +45,7 @@ class Dump:
         self._view = self._make_view(options, write, complain, register_db)
         self._session = Session(self._view, complain, register_db, gpu)
         self._view.machine = self.machine
+        self.machine.problems.told = self._view.complain
         self.machine.keeps_groups = options.query_compare
         self.machine.streams_repeat = not (options.once or options.query_compare)
 
@@ -80,12 +81,8 @@ class Dump:
         if content.decompression_error or any(item.reference_says_corrupt for item in damage):
             view.put("corrupt file\n")
             view.output.flush()
-        if not len(content.data):
-            self._complain(f"{content.name}: empty file")
-        for item in damage:
+        for item in [*damage, *content.faults]:
             self._complain(f"{content.name}: {item}")
-        if content.damage is not None:
-            self._complain(f"{content.name}: {content.damage}")
 
     def _make_view(
         self,
