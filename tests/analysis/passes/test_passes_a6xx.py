@@ -372,12 +372,15 @@ def test_an_event_whose_registers_are_older_than_the_stream() -> None:
 @BOTH
 def test_ubwc(gpu: int) -> None:
     s = Streams(gpu)
+    # from a7xx on, an address stands there also where nothing is compressed
     flags = [
         *s.address("RB_MRT_FLAG_BUFFER[0].ADDR", 0x3_0000_0000),
-        *s.address("RB_MRT_FLAG_BUFFER[1].ADDR", 0),
+        *s.address("RB_MRT_FLAG_BUFFER[1].ADDR", 0 if gpu < 700 else 0x4_0000_0000),
     ]
     if gpu < 700:
         flags += s.reg("RB_RENDER_CNTL", FLAG_MRTS=1)
+    else:
+        flags += s.reg("RB_MRT[0].BUF_INFO", LOSSLESSCOMPEN=1)
     found = only(s.find(sysmem(s, targets(s, colours=2), flags, s.draw())).found.passes)
     assert [(one.name, one.ubwc, one.flags) for one in found.attachments] == [
         ("color 0", True, 0x3_0000_0000),
