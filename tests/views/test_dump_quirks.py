@@ -3,6 +3,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+from cffpy.container.damage import Damage
+from cffpy.container.open import Content
+from cffpy.container.rd import SectionType
+from cffpy.container.writer import NewSection, capture_bytes
+from cffpy.views.cffdump.dump import Dump
+from cffpy.views.cffdump.options import DumpOptions
+
 
 def test_fields_of_another_chips_modes_are_shown_until_a_mode_is_known(pm4, shown) -> None:
     # cffdump: rnndec_varmatch asks only for the current variant, so that without one BV, BR and
@@ -50,3 +59,26 @@ def test_address_of_bindless_state_wraps_around(pm4, shown) -> None:
     constants = pm4.type7(0x32, 1 << 22 | 8 << 18 | 1 << 16 | 1 << 14, 0x80004, 0)
     text = shown(630, [*base, *constants], {0x200000: [1, 2, 3, 4]})
     assert b"0000000000200000:\t\t\t0000: 00000001 00000002 00000003 00000004\n" in text
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        (None, b"test: t\ncmd: abcdef"),
+        (Damage(0, "gzip stream: broken", reference_says_corrupt=True), b"test: t\ncorrupt file\n"),
+    ],
+)
+def test_section_in_which_decompression_fails(damage: Damage | None, expected: bytes) -> None:
+    # cffdump: parse_rd_section drops it; one that merely ends with the file is taken
+    test = capture_bytes([NewSection(SectionType.TEST, b"t")])
+    filler = bytes(65536 - len(test) - 8 - 8 - 6)  # six letters of the text come before 64 KiB
+    sections = [
+        NewSection(SectionType.TEST, b"t"),
+        NewSection(SectionType.PROGRAM, filler),
+        NewSection(SectionType.CMD, b"abcdef" + b"x" * 100),
+    ]
+    pieces: list[bytes] = []
+    printer = Dump(DumpOptions(unit_test=True), pieces.append, lambda line: None)
+    printer.begin("capture")
+    printer.file(Content("capture", capture_bytes(sections)[:-50], "gzip", 1, damage))
+    assert b"".join(pieces).startswith(expected)
