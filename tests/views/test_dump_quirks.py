@@ -11,6 +11,7 @@ from cffpy.container.rd import SectionType
 from cffpy.container.writer import NewSection, capture_bytes
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
+from tests.builders import COMMANDS
 
 
 def test_fields_of_another_chips_modes_are_shown_until_a_mode_is_known(pm4, shown) -> None:
@@ -82,3 +83,15 @@ def test_section_in_which_decompression_fails(damage: Damage | None, expected: b
     printer.begin("capture")
     printer.file(Content("capture", capture_bytes(sections)[:-50], "gzip", 1, damage))
     assert b"".join(pieces).startswith(expected)
+
+
+def test_submit_that_calls_itself_once(pm4, shown) -> None:
+    # cffdump: has_dumped, by which --once ends the recursion, does not know of a submit's own
+    # stream: that runs once more, as an IB (mesa 25.0.7)
+    call = pm4.type7(0x3F, COMMANDS, 0, 6)
+    text = shown(630, [*call, *pm4.type4(0x8871, 1)], once=True)
+    write, stream = b"write RB_DEPTH_CNTL (8871)\n", b"CP_INDIRECT_BUFFER (3f)"
+    assert text.count(stream) == text.count(write) == 2
+    assert b"\n\t\t\t" + write in text  # the IB's comes first
+    assert text.index(b"\n\t\t\t" + write) < text.index(b"\n\t\t" + write)
+    assert shown(630, [*call, *pm4.type4(0x8871, 1)]).count(write) == 1
