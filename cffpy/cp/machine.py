@@ -108,27 +108,38 @@ class Machine:
         else:
             self.run(*place, ndwords, 0)
 
-    def descend(self, gpuaddr: int, ndwords: int, level: int) -> bool:
+    def descend(self, gpuaddr: int, ndwords: int, level: int, may_recur: bool = False) -> bool:
         """Run ``ndwords`` of commands at ``gpuaddr``, one IB level down; False if not captured."""
         self.break_segment()
         place = self.image.place(gpuaddr)
         if place is None:
             return False
         self.state.ib_level += 1
-        self.run(*place, ndwords, level)
+        self.run(*place, ndwords, level, may_recur=may_recur)
         self.state.ib_level -= 1
         return True
 
     def run(
-        self, words: Words, index: int, ndwords: int, level: int, is_group: bool = False
+        self,
+        words: Words,
+        index: int,
+        ndwords: int,
+        level: int,
+        is_group: bool = False,
+        may_recur: bool = False,
     ) -> None:
         """Run the packets of ``words[index : index + ndwords]``; stops at the buffer's end.
 
         ``ndwords`` is signed for the reference: a length with bit 31 set runs nothing.
 
-        ``is_group``: they are a draw-state group, not an IB.
+        ``is_group``: they are a draw-state group, not an IB. ``may_recur``: they may run within
+        themselves, since the sink sees to it that they do not for ever.
         """
-        if not self._may_enter(words, index, ndwords):
+        stream = None if may_recur else (words, index, ndwords)
+        dwords = min(ndwords, max(0, words.count - index))
+        reason = self.nesting.refusal(self.streams, self.blocks, stream, dwords)
+        if reason is not None:
+            self.refuse(words.address + index * 4, reason)
             return
         if ndwords > words.count - index:
             gpuaddr, there = words.address + 4 * index, max(0, words.count - index)
@@ -223,12 +234,6 @@ class Machine:
         self.break_segment()
         self.streams.pop()
         return max(0, -left)
-
-    def _may_enter(self, words: Words, index: int, ndwords: int) -> bool:
-        reason = self.nesting.refusal(self.streams, self.blocks, words, index, ndwords)
-        if reason is not None:
-            self.refuse(words.address + index * 4, reason)
-        return reason is None
 
     def refuse(self, gpuaddr: int, reason: str) -> None:
         """The commands at ``gpuaddr`` are not run."""

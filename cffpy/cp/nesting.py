@@ -54,15 +54,15 @@ class Nesting:
         self,
         streams: list[tuple[Words, int, int]],
         blocks: int,
-        words: Words,
-        index: int,
-        ndwords: int,
+        stream: tuple[Words, int, int] | None,
+        dwords: int,
     ) -> str | None:
         """Why a stream is not run within the active ones, in words; None where it is.
 
-        So many of them are ``blocks``, which do not count for the depth.
+        So many of them are ``blocks``, which do not count for the depth. ``stream``: its words,
+        first dword, dwords; None for one that may be among the active ones already. ``dwords`` of
+        it were captured.
         """
-        dwords = min(ndwords, max(0, words.count - index))
         if self._left is not None:
             self._left -= dwords + STREAM_COST
             if self._left < 0:
@@ -70,7 +70,7 @@ class Nesting:
         if not streams:
             self._nested_left = self._max_nested
             return None
-        if (words, index, ndwords) in streams:
+        if stream in streams:
             return CALLS_ITSELF
         if len(streams) - blocks >= self._max_depth:
             return _TOO_DEEP

@@ -25,7 +25,9 @@ def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
     gpuaddr, ndwords = payload.read(layout)
     machine.break_segment()
     wanted = machine.sink.indirect_buffer(gpuaddr, ndwords, level)
-    if wanted and not machine.descend(gpuaddr, ndwords, level):
+    # where the sink has streams run once only, it ends a recursion, as the reference does
+    once = not machine.streams_repeat
+    if wanted and not machine.descend(gpuaddr, ndwords, level, may_recur=once):
         machine.miss(gpuaddr, ndwords, heard=True)
         machine.sink.missing_stream(gpuaddr, ndwords)
 

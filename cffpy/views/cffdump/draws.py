@@ -86,9 +86,10 @@ def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> N
     )
     if draw.name == "CP_DRAW_INDX_2":
         width = _index_width(draw)
-        count = num_indices
-        _indices(view, payload.words, payload.index + 3, width, count, level)
-        view.hex(payload.words, payload.index + 3, count * width // 4, level + 1)
+        _indices(view, payload.words, payload.index + 3, width, num_indices, level)
+        # cffdump: cp_draw_indx_2 has the size in an int (mesa 25.0.7)
+        dwords = int(signed32(num_indices * width & 0xFFFFFFFF) / 4)
+        view.hex(payload.words, payload.index + 3, dwords, level + 1)
     elif payload.count == 5:
         view.put(f"{tabs}gpuaddr:       {gpuaddr:08x}\n{tabs}idx_size:      {signed32(size)}\n")
         place = view.machine.image.place(gpuaddr)
@@ -161,7 +162,7 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
         view.put(f"{tabs}draw {number}:\n")
         view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
         view.output.flush_if_full()
-        gpuaddr += stride
+        gpuaddr = gpuaddr + stride & 0xFFFFFFFFFFFFFFFF
 
 
 def _exec_cs_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:

@@ -17,12 +17,25 @@ from cffpy.views.cffdump.text import CffdumpSink
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cffpy.capture.gpu import Gpu
+    from cffpy.container.rd import Section
     from cffpy.cp.machine import Machine
 
 _RULE = "############################################################\n"
+
+
+def _whole(sections: Iterator[Section], damage: list[Damage]) -> Iterator[Section]:
+    """The sections before the first that is damaged.
+
+    cffdump: parse_rd_section gives up the section in which decompression fails, but takes one that
+    is cut short by a file's end (mesa 25.0.7)
+    """
+    for section in sections:
+        if damage:
+            return
+        yield section
 
 
 class Dump:
@@ -68,6 +81,8 @@ class Dump:
         view, session = self._view, self._session
         sections = content.sections(damage, content.reference_size)
         try:
+            if content.decompression_error:
+                sections = _whole(sections, damage)
             for record in read_records(sections, session.image):
                 if isinstance(record, Submit):
                     if self._options.start <= record.number <= self._options.end:
