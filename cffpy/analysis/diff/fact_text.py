@@ -59,8 +59,8 @@ def differences(
     elif good.domain is not None and good.domain == bad.domain:
         for field, one, other in _field_pairs(good, bad, sides):
             about = descriptor_category(str(key[0]), field)
-            image = good.points_at, bad.points_at
-            yield Difference(f"{name}: {field}", one, other, about, *places, images=image)
+            images = _image(key, good, sides[0]), _image(key, bad, sides[1])
+            yield Difference(f"{name}: {field}", one, other, about, *places, images=images)
     elif key[0] == "shader":
         one, other = (_listing(side, fact) for side, fact in zip(sides, (good, bad), strict=True))
         lines = unified_diff(_instructions(one), _instructions(other), "good", "bad", lineterm="")
@@ -72,6 +72,12 @@ def differences(
             yield _data_difference(name, category, good, bad, words)
     else:
         yield Difference(name, str(good.digest), str(bad.digest), category, *places)
+
+
+def _image(key: FactKey, fact: Fact, side: Side) -> int | None:
+    """What a descriptor is of; a3xx keeps the addresses of textures elsewhere."""
+    address = side.facts.get(("texture address", *key[1:])) if key[0] == "texture" else None
+    return fact.points_at if address is None else address.points_at
 
 
 def _listing(side: Side, fact: Fact) -> str:
