@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.diff.bindless import SetPlace
-    from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent
+    from cffpy.analysis.diff.model import Comparison, Entry, Extent
     from cffpy.analysis.diff.record import Record, Recording
     from cffpy.analysis.passes.model import Pass
 
@@ -47,11 +47,27 @@ class ImageLinks:
             written.extend(images.copied(record, _COPIED_TO))
         return {images.of(address) for address in written}
 
-    def is_of(self, difference: Difference, entry: Entry) -> bool:
-        """Whether a texture is of an image that these passes, which differ, draw to."""
-        return not self._only_fills(entry) and all(
-            image in self._targets(entry, side) for side, image in enumerate(difference.images)
-        )
+    def drawn_by(
+        self, causes: Iterable[tuple[int, Entry]]
+    ) -> dict[tuple[int | None, int | None], int]:
+        """Pairs of images that passes which differ draw to -> the first such passes, by number.
+
+        Not of passes that only fill images: there, what samples the images is the cause.
+        """
+        found: dict[tuple[int | None, int | None], int] = {}
+        for number, entry in causes:
+            if self._only_fills(entry):
+                continue
+            for extent in entry.extents:
+                good, bad = (self._sides[side].pass_of(extent, side) for side in range(2))
+                if good is None or bad is None:
+                    continue
+                others = {target.name: target.address for target in bad.attachments}
+                for target in good.attachments:
+                    other = others.get(target.name)
+                    if target.address and other:
+                        found.setdefault((target.address, other), number)
+        return found
 
     def fills(self, entry: Entry, textures: Entry) -> bool:
         """Whether passes or draws do nothing but fill the images of these textures."""
