@@ -20,5 +20,9 @@ TEXTURES = {
 }
 UBOS = {5: ("A5XX_UBO", 2), 6: ("A6XX_UBO", 2), 7: ("A6XX_UBO", 2)}
 
+#: Storage buffers and images: their layout, and their format and size, as two descriptors each.
+STORAGE_LAYOUTS = {4: ("A4XX_SSBO_0", 4), 5: ("A5XX_SSBO_0", 4)}
+STORAGE_SIZES = {4: ("A4XX_SSBO_1", 2), 5: ("A5XX_SSBO_1", 2)}
+
 #: Dwords from one bindless descriptor to the next.
 BINDLESS_STRIDE = 16

@@ -127,13 +127,13 @@ class Edit:
     draws: set[Draw]
 
 
-def file_offset(where: Subject, view: memoryview) -> int:
-    """Where the bytes of a view, which is of the capture, begin in the file."""
+def file_offset(content: Content, view: memoryview) -> int:
+    """Where the bytes of a view of ``load``'s content begin in the file."""
     if view.nbytes == 0 or view.readonly:
         raise NotHere
-    start = addressof(c_char.from_buffer(where.content.data))
+    start = addressof(c_char.from_buffer(content.data))
     found = addressof(c_char.from_buffer(view.cast("B"))) - start
-    if not 0 <= found < len(where.content.data):
+    if not 0 <= found < len(content.data):
         raise NotHere
     return found
 
@@ -249,7 +249,7 @@ def _users(where: Subject, touched: range) -> set[Draw]:
         for fact in facts.values():
             if fact.data is None or fact.data.nbytes == 0 or fact.data.readonly:
                 continue
-            start = file_offset(where, fact.data)
+            start = file_offset(where.content, fact.data)
             if start < touched.stop and touched.start < start + fact.data.nbytes:
                 found.add(draw)
     return found
@@ -272,7 +272,7 @@ def descriptor(kind: str, fields: tuple[str, ...], flip: int = 1) -> Maker:
                     mask = _field_mask(rows, field)
                 except NotHere:
                     continue
-                offset = file_offset(where, fact.data) + 4 * element[3]
+                offset = file_offset(where.content, fact.data) + 4 * element[3]
                 value = _word(where, offset) ^ (flip * (mask & -mask) & mask)
                 draws = _users(where, range(offset, offset + 4))
                 name = rf"{kind} .*: {field}$"
@@ -289,7 +289,7 @@ def contents(kind: str) -> Maker:
         _, fact = _fact(where, kind)
         assert fact.data is not None
         middle = fact.data.nbytes // 8 * 4
-        offset = file_offset(where, fact.data) + middle
+        offset = file_offset(where.content, fact.data) + middle
         draws = _users(where, range(offset, offset + 4))
         return Edit(_changed(where, [(offset, _word(where, offset) ^ 1)]), kind, draws)
 
@@ -426,7 +426,7 @@ def binding(where: Subject) -> Edit:
     if where.recording.generation == 3:  # its addresses are loaded apart
         _, fact = _fact(where, "texture address")
         assert fact.data is not None
-        offset = file_offset(where, fact.data)
+        offset = file_offset(where.content, fact.data)
         value = _word(where, offset) ^ 0x00100000
         draws = _users(where, range(offset, offset + 4))
         return Edit(_changed(where, [(offset, value)]), r"texture address .*: image$", draws)
@@ -436,7 +436,7 @@ def binding(where: Subject) -> Edit:
     masks = address_masks(where.database, fact.domain)
     for position, mask in enumerate(masks[: fact.data.nbytes // 4]):
         if mask:
-            offset = file_offset(where, fact.data) + 4 * position
+            offset = file_offset(where.content, fact.data) + 4 * position
             value = _word(where, offset) ^ 0x00100000 & mask
             draws = _users(where, range(offset, offset + 4))
             return Edit(_changed(where, [(offset, value)]), r"texture .*: image$", draws)

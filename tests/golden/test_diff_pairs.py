@@ -20,6 +20,7 @@ from cffpy.analysis.diff.record import Recording, record
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import NewSection, capture_bytes
+from tests.golden.diff_edits import file_offset, load
 
 HIDDEN = frozenset(CLASSES)
 
@@ -172,3 +173,66 @@ def test_gears_that_turn_differ_in_constants_alone(shared: Path) -> None:
     found = flat(compare(first, second, HIDDEN).entries)
     assert found
     assert {name.partition(" (")[0] for name, _, _ in found} == {"constants VS 0"}
+
+
+#: Captures of one program, the driver told otherwise -> the first entry, and how many there are.
+OPTIONS = [
+    (
+        "a740-vk-var-unalignedstore",
+        "a740-vk-var-dynamic",
+        r"pass 0: color 0 is stored by: CP_BLIT → BLIT event$",
+        1,
+    ),
+    ("a740-vk-var-dynamic", "a740-vk-var-noubwc", r"pass 0: color 0 UBWC: True → False", 1),
+    ("a740-vk-var-dynamic", "a740-vk-var-syncdraw", r"pass 0, draws 0\.\.49: waits", 1),
+    ("a740-vk-var-dynamic", "a740-vk-var-flushall", r"pass 0, draws 0\.\.49: waits", 1),
+    (
+        "a740-vk-var-dynamic",
+        "a740-vk-var-rastorder",
+        r"pass 0, draws 0\.\.49: GRAS_SC_CNTL\.SINGLE_PRIM_MODE: NO_FLUSH → FLUSH_PER_OVERLAP",
+        1,
+    ),
+    ("a740-vk-var-nolrzfc", "a740-vk-var-dynamic", r"pass 0 of good is missing in bad", 2),
+    (
+        "a740-vk-scene300-1440p-gmem-forcebin",
+        "a740-vk-scene300-1440p-gmem-nobin",
+        r"pass 0: binning: hardware → no$",
+        1,
+    ),
+    ("a530-gl-scene60-nobin", "a530-gl-scene-msaa4", r"pass 24: samples: 1 → 4", 1),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "first", "count"), OPTIONS)
+def test_what_a_driver_option_changes(
+    shared: Path, good: str, bad: str, first: str, count: int
+) -> None:
+    titles = [e.title for e in compared(capture(shared, good), capture(shared, bad)).entries]
+    assert len(titles) == count, titles
+    assert all(re.match(first, title) for title in titles[:1]), titles
+
+
+def test_only_the_draw_with_other_push_constants_is_another_draw(shared: Path) -> None:
+    good, bad = (
+        recording(capture(shared, f"pair-a740-scene-{name}")) for name in ("good", "bad-pushconst")
+    )
+    draws = good.of(good.passes.passes[0]), bad.of(bad.passes.passes[0])
+    others = [
+        number
+        for number, (one, other) in enumerate(zip(*draws, strict=True))
+        if one.fingerprint != other.fingerprint
+    ]
+    assert others == [20]
+
+
+def test_descriptors_of_storage_are_compared(shared: Path) -> None:
+    content = load(bytes(open_capture(str(capture(shared, "a430-gl-compute"))).data))
+    good = record(content, lambda line: None)
+    key = "storage size", "CS", 0
+    fact = next(fact for one in good.records.values() if (fact := one.facts.get(key)))
+    assert fact.data is not None
+    data = bytearray(content.data)
+    data[file_offset(content, fact.data) + 2] ^= 1
+    bad = record(open_bytes(bytes(data)), lambda line: None)
+    (entry,) = compare(good, bad, HIDDEN).entries
+    assert entry.differences[0].name == "storage size CS 0: WIDTH"

@@ -295,7 +295,11 @@ class _Comparer:
             return
         elif not alike and self._hides("inherited", key_text(key)):
             return  # left over from a run that the other mode does not have
-        yield from differences(key, good, bad, self._sides)
+        shown = "addresses" not in self.hidden
+        found = list(differences(key, good, bad, self._sides, with_addresses=shown))
+        if not found and key[0] == "constants":
+            self._hides("addresses", key_text(key))
+        yield from found
 
     def _compare_events(
         self, name: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool

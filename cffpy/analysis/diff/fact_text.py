@@ -43,9 +43,13 @@ def key_text(key: FactKey) -> str:
 
 
 def differences(
-    key: FactKey, good: Fact | None, bad: Fact | None, sides: tuple[Side, Side]
+    key: FactKey,
+    good: Fact | None,
+    bad: Fact | None,
+    sides: tuple[Side, Side],
+    with_addresses: bool = False,
 ) -> Iterator[Difference]:
-    """What differs between two facts; nothing where one is unknown."""
+    """What differs between two facts, ``with_addresses`` in constants, too."""
     category = FACT_CATEGORIES.get(str(key[0]), _OTHER)
     name = key_text(key)
     places = None if good is None else good.place, None if bad is None else bad.place
@@ -55,17 +59,25 @@ def differences(
     elif good.domain is not None and good.domain == bad.domain:
         for field, one, other in _field_pairs(good, bad, sides):
             about = descriptor_category(str(key[0]), field)
-            image = good.points_at, bad.points_at
-            yield Difference(f"{name}: {field}", one, other, about, *places, images=image)
+            images = _image(key, good, sides[0]), _image(key, bad, sides[1])
+            yield Difference(f"{name}: {field}", one, other, about, *places, images=images)
     elif key[0] == "shader":
         one, other = (_listing(side, fact) for side, fact in zip(sides, (good, bad), strict=True))
         lines = unified_diff(_instructions(one), _instructions(other), "good", "bad", lineterm="")
         texts = _shader_text(good, one, sides[0]), _shader_text(bad, other, sides[1])
         yield Difference(name, *texts, category, *places, tuple(islice(lines, _MAX_LINES)))
     elif good.data is not None and bad.data is not None:
-        yield _data_difference(name, category, good, bad)
+        words = _data_words(key, good, bad, None if with_addresses else sides)
+        if words:
+            yield _data_difference(name, category, good, bad, words)
     else:
         yield Difference(name, str(good.digest), str(bad.digest), category, *places)
+
+
+def _image(key: FactKey, fact: Fact, side: Side) -> int | None:
+    """What a descriptor is of; a3xx keeps the addresses of textures elsewhere."""
+    address = side.facts.get(("texture address", *key[1:])) if key[0] == "texture" else None
+    return fact.points_at if address is None else address.points_at
 
 
 def _listing(side: Side, fact: Fact) -> str:
@@ -107,15 +119,42 @@ def _is_address(name: str) -> bool:
     return name in ("BASE_LO", "BASE_HI", "FLAG_LO", "FLAG_HI", "BASE")
 
 
-def _data_difference(name: str, category: Category, good: Fact, bad: Fact) -> Difference:
+def _data_words(key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side] | None) -> list[int]:
+    """Offsets of the words that differ; of constants without those that are addresses.
+
+    Up to a5xx, drivers put the addresses of uniform buffers there. ``sides``: whose addresses;
+    None: addresses count.
+    """
     one, other = bytes(good.data or b""), bytes(bad.data or b"")
-    size = max(len(one), len(other))
     words = [
         offset
-        for offset in range(0, size, 4)
+        for offset in range(0, max(len(one), len(other)), 4)
         if one[offset : offset + 4] != other[offset : offset + 4]
     ]
-    first = words[0] if words else 0
+    if sides is None or key[0] != "constants":
+        return words
+    return [
+        offset
+        for offset in words
+        if not all(
+            _is_pointer(data, offset, side) for data, side in zip((one, other), sides, strict=True)
+        )
+    ]
+
+
+def _is_pointer(data: bytes, offset: int, side: Side) -> bool:
+    """Whether an address begins here: of 32 or of 64 bits."""
+    bits = 32 if side.recording.generation < 5 else 64
+    part = data[offset : offset + bits // 8]
+    return len(part) == bits // 8 and side.is_address(int.from_bytes(part, "little"))
+
+
+def _data_difference(
+    name: str, category: Category, good: Fact, bad: Fact, words: list[int]
+) -> Difference:
+    one, other = bytes(good.data or b""), bytes(bad.data or b"")
+    size = max(len(one), len(other))
+    first = words[0]
     details = tuple(
         f"+{offset:#x}: {_word(one, offset)} → {_word(other, offset)}"
         for offset in words[:_MAX_WORDS]

@@ -234,23 +234,33 @@ class DrawCause:
         return position >= 0 and extent.last <= ranges[position][1]
 
 
+#: Whether of a colour attachment -> categories of the state that draws use it by.
+_USES = {True: frozenset(("colour mask", "blend")), False: frozenset(("depth and stencil",))}
+
+
+def uses_attachments(entry: Entry) -> bool:
+    """Whether draws differ in state that they use attachments by."""
+    about = {difference.category.name for difference in entry.differences}
+    return any(not about.isdisjoint(of) for of in _USES.values())
+
+
 def is_used_otherwise(entry: Entry, cause: Entry) -> bool:
     """Whether attachments are loaded and stored otherwise since draws test or write them otherwise.
 
-    Drivers load and store what draws use.
+    Drivers load and store what draws use. ``cause``: of the same passes, ``uses_attachments``.
     """
     about = {difference.category.name for difference in cause.differences}
     operations = [d for d in entry.differences if not d.category.derived]
-    return bool(operations) and all(
-        difference.category.name == "load, clear and store"
-        and " at the " in difference.name
-        and bool(about & _USES[difference.name.startswith("color")])
-        for difference in operations
+    return (
+        bool(operations)
+        and all(
+            difference.category.name == "load, clear and store"
+            and " at the " in difference.name
+            and bool(about & _USES[difference.name.startswith("color")])
+            for difference in operations
+        )
+        and passes_of(entry.extents) <= passes_of(cause.extents)
     )
-
-
-#: Whether of a colour attachment -> categories of the state that draws use it by.
-_USES = {True: {"colour mask", "blend"}, False: {"depth and stencil"}}
 
 
 def is_without_draws(entry: Entry, cause: Entry) -> bool:

@@ -8,16 +8,15 @@ a target, once as a texture. And an image with other levels is filled by other p
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.diff.bindless import SetPlace
-    from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent
+    from cffpy.analysis.diff.model import Comparison, Entry, Extent
     from cffpy.analysis.diff.record import Record, Recording
     from cffpy.analysis.passes.model import Pass
 
@@ -40,23 +39,49 @@ class ImageLinks:
             self._positions[one, other] = position
         self._is_pair = [p.good is not None and p.bad is not None for p in result.pairs]
 
-    def is_of(self, difference: Difference, entry: Entry) -> bool:
-        """Whether a texture is of an image that these passes, which differ, draw to."""
-        return not self._only_fills(entry) and all(
-            image in self._targets(entry, side) for side, image in enumerate(difference.images)
-        )
+    def written_images(self, found: Pass, side: int) -> set[int]:
+        """The images that a pass draws or copies to. ``side``: 0 good, 1 bad."""
+        images = self._sides[side]
+        written = [*images.written(found)]
+        for record in images.records(found):
+            written.extend(images.copied(record, _COPIED_TO))
+        return {images.of(address) for address in written}
+
+    def drawn_by(
+        self, causes: Iterable[tuple[int, Entry]]
+    ) -> dict[tuple[int | None, int | None], int]:
+        """Pairs of images that passes which differ draw to -> the first such passes, by number.
+
+        Not of passes that only fill images: there, what samples the images is the cause.
+        """
+        found: dict[tuple[int | None, int | None], int] = {}
+        for number, entry in causes:
+            if self._only_fills(entry):
+                continue
+            for extent in entry.extents:
+                good, bad = (self._sides[side].pass_of(extent, side) for side in range(2))
+                if good is None or bad is None:
+                    continue
+                others = {target.name: target.address for target in bad.attachments}
+                for target in good.attachments:
+                    other = others.get(target.name)
+                    if target.address and other:
+                        found.setdefault((target.address, other), number)
+        return found
 
     def fills(self, entry: Entry, textures: Entry) -> bool:
         """Whether passes or draws do nothing but fill the images of these textures."""
         if not self._only_fills(entry):
             return False
         for side, images in enumerate(self._sides):
-            of = {d.images[side] for d in textures.differences if d.images[side]}
+            of = {images.of(image) for d in textures.differences if (image := d.images[side])}
             for found, records in self._parts(entry, side):
-                written = [*images.written(found)] if records is None else []
-                for record in records or images.records(found):
-                    written.extend(images.copied(record, _COPIED_TO))
-                if not written or any(images.of(address) not in of for address in written):
+                if records is None:
+                    written = self.written_images(found, side)
+                else:
+                    copied = (images.copied(record, _COPIED_TO) for record in records)
+                    written = {images.of(address) for part in copied for address in part}
+                if not written or not written <= of:
                     return False
         return True
 
@@ -125,8 +150,7 @@ class _Images:
         self._recording = recording
         self._passes = {one.index: one for one in recording.passes.passes}
         self._text: RegisterText | None = None
-        self._bases: list[int] | None = None
-        self._starts = [start for start, _ in recording.buffers]
+        self._roots: dict[int, int] | None = None
 
     def pass_of(self, extent: Extent, side: int) -> Pass | None:
         """The pass that an extent is of."""
@@ -146,9 +170,7 @@ class _Images:
         yield from self.written(found)
         for record in self.records(found):
             yield from self.copied(record, _COPIED)
-            for key, fact in record.facts.items():
-                if fact is not None and key[0] in _TEXTURES and fact.points_at:
-                    yield fact.points_at
+        yield from self._sampled(found)
 
     def copied(self, record: Record, pattern: re.Pattern[str]) -> Iterator[int]:
         """Addresses in registers of the 2D engine."""
@@ -165,33 +187,47 @@ class _Images:
             self._text = RegisterText(self._recording.database)
         return self._text.name(register)
 
-    def of(self, address: int) -> int | None:
-        """The texture whose image holds an address, say that of a level: by its own address."""
-        if self._bases is None:
-            self._bases = sorted(self._all_bases())
-        position = bisect_right(self._bases, address) - 1
-        if position < 0:
-            return None
-        base = self._bases[position]
-        return base if base == address or self._buffer(base) == self._buffer(address) else None
+    def of(self, address: int) -> int:
+        """The image that an address is in, by its first level: levels are made of one another."""
+        if self._roots is None:
+            self._roots = self._linked()
+        return self._roots.get(address, address)
 
-    def _buffer(self, address: int) -> int | None:
-        position = bisect_right(self._starts, address) - 1
-        if position < 0:
-            return None
-        start, size = self._recording.buffers[position]
-        return start if address < start + size else None
+    def _linked(self) -> dict[int, int]:
+        """Level -> first level.
 
-    def _all_bases(self) -> set[int]:
-        found: set[int] = set()
+        A copy, or a pass of one draw, that reads what another wrote and writes behind it makes a
+        level.
+        """
+        roots: dict[int, int] = {}
+        for one in self._recording.passes.passes:
+            if one.kind == "transfer":
+                for record in self.records(one):
+                    read = set(self.copied(record, _COPIED)) - set(self.copied(record, _COPIED_TO))
+                    _link(roots, read, self.copied(record, _COPIED_TO))
+            elif len(one.program_draws) == 1:
+                _link(roots, set(self._sampled(one)), self.written(one))
+            else:
+                _link(roots, set(), self.written(one))
+        return roots
+
+    def _sampled(self, found: Pass) -> Iterator[int]:
+        """Addresses of the textures that draws of a pass bind."""
         places: set[SetPlace] = set()
-        for record in self._recording.records.values():
+        for record in self.records(found):
             for key, fact in record.facts.items():
                 if fact is not None and key[0] in _TEXTURES and fact.points_at:
-                    found.add(fact.points_at)
+                    yield fact.points_at
             places.update(record.sets.values())
         if self._recording.sets is not None:
             for place in places:
-                _, parts = self._recording.sets.read(place)
-                found.update(f.points_at for key, f in parts if key[0] == "texture" and f.points_at)
-        return found
+                for key, fact in self._recording.sets.read(place)[1]:
+                    if key[0] == "texture" and fact.points_at:
+                        yield fact.points_at
+
+
+def _link(roots: dict[int, int], read: set[int], written: Iterable[int]) -> None:
+    """Note what is written: a level of what is read, or an image of its own."""
+    for address in written:
+        below = [source for source in read if source in roots and source < address]
+        roots.setdefault(address, roots[max(below)] if below else address)

@@ -10,6 +10,8 @@ from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
     SAMPLERS,
+    SSBO_0,
+    SSBO_1,
     TEXTURES,
     UBO,
     LoadedState,
@@ -17,8 +19,8 @@ from cffpy.cp.loadstate import (
     state_place,
 )
 from cffpy.descriptors import SAMPLERS as SAMPLER_DOMAINS
+from cffpy.descriptors import STORAGE_LAYOUTS, STORAGE_SIZES, UBOS
 from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
-from cffpy.descriptors import UBOS
 
 if TYPE_CHECKING:
     from cffpy.analysis.place import Place
@@ -33,6 +35,13 @@ _VECTOR_BYTES, _A3XX_UNIT_BYTES = 16, 8
 _A3XX_LEVELS = {1: "VS", 3: "FS"}
 _A3XX_LEVELS_OF_TEXTURE = 14
 
+#: What is loaded -> the first part of its facts' keys, and its descriptors by generation.
+_DESCRIPTORS = {
+    SAMPLERS: ("sampler", SAMPLER_DOMAINS),
+    TEXTURES: ("texture", TEXTURE_DOMAINS),
+    SSBO_0: ("storage", STORAGE_LAYOUTS),
+    SSBO_1: ("storage size", STORAGE_SIZES),
+}
 
 #: Facts that are kept at most: each draw is compared by all of them, and none has nearly as many.
 _MAX_FACTS = 2048
@@ -65,7 +74,7 @@ class Loads:
             return  # a descriptor of a set, which is compared as that
         elif generation == 3 and (stage := _A3XX_LEVELS.get(payload[0] >> 19 & 7)):
             self._texture_addresses(stage, first, dwords[: loaded.units], packet)
-        elif loaded.kind in (SAMPLERS, TEXTURES):
+        elif loaded.kind in _DESCRIPTORS:
             self._descriptors(loaded, first, dwords, packet)
         elif loaded.kind == UBO and generation in UBOS:
             self._uniform_buffers(loaded, first, dwords, packet)
@@ -86,15 +95,14 @@ class Loads:
     def _descriptors(
         self, loaded: LoadedState, first: int, dwords: memoryview, packet: Place
     ) -> None:
-        is_texture = loaded.kind == TEXTURES
-        domains = TEXTURE_DOMAINS if is_texture else SAMPLER_DOMAINS
+        name, domains = _DESCRIPTORS[loaded.kind]
         row = domains.get(self._machine.gpu.generation)
         if row is None:
             return
         domain, size = row
         for unit in range(min(loaded.units, len(dwords) // size)):
             data = dwords[unit * size : (unit + 1) * size].cast("B")
-            key = ("texture" if is_texture else "sampler", loaded.stage, first + unit)
+            key = (name, loaded.stage, first + unit)
             if not self._has_room(key):
                 return
             self.facts[key] = self._contents.descriptor(data, domain, packet)

@@ -219,6 +219,8 @@ FACT_CATEGORIES = {
     "shader": Category("shader", 3),
     "texture": Category("texture", 4),
     "sampler": Category("sampler", 4),
+    "storage": Category("storage", 4),
+    "storage size": Category("storage", 4),
     "uniform data": Category("uniform data", 5),
     "constants": Category("constants", 7),
     "uniform buffer": Category("uniform buffer", 8),

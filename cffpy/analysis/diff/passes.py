@@ -21,6 +21,7 @@ _TARGETS = Category("targets", 2)
 _LAYOUT = Category("targets", 3)
 _MODE = Category("mode", 4)
 _OPERATIONS = Category("load, clear and store", 5)
+_MEANS = Category("load, clear and store", 6)
 _TARGET_SAMPLES = Category("targets", 30, derived=True)
 _TILES = Category("tiles", 35, derived=True)
 _LRZ = Category("lrz", 80, derived=True)
@@ -170,6 +171,17 @@ def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:
                 yield Difference(f"{name} {what}", left, right, _OPERATIONS, *places)
         if same_mode:
             yield from _clear_values(name, mine, theirs)
+            yield from _means(name, mine, theirs)
+
+
+def _means(name: str, mine: list[Operation], theirs: list[Operation]) -> Iterator[Difference]:
+    """The same is done to an attachment, but by other packets."""
+    for kind, done in (("load", "loaded"), ("clear", "cleared"), ("store", "stored")):
+        good, bad = ([one for one in of if one.kind == kind] for of in (mine, theirs))
+        left, right = (", ".join(dict.fromkeys(one.how for one in of)) for of in (good, bad))
+        if good and bad and left != right:
+            places = good[0].action.place, bad[0].action.place
+            yield Difference(f"{name} is {done} by", left, right, _MEANS, *places)
 
 
 def _by_attachment(one: Pass) -> dict[str, list[Operation]]:

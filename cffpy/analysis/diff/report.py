@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.follows import (
@@ -15,6 +16,7 @@ from cffpy.analysis.diff.follows import (
     is_without_draws,
     next_passes,
     passes_of,
+    uses_attachments,
 )
 from cffpy.analysis.diff.merge import merged
 from cffpy.analysis.diff.missing import draws_text, joined
@@ -164,6 +166,7 @@ def _explained(
         for one in cause.near:
             by_pass.setdefault(one, []).append(number)
     moving = [number for number, cause in enumerate(causes) if cause.moves_images]
+    drawn_by = {} if links is None else links.drawn_by([(n, causes[n].entry) for n in moving])
     coverage = Coverage(found, pairs)
     known: dict[tuple[str, tuple[Extent, ...]], int | None] = {}
     rest: dict[Difference, tuple[Extent, ...]] = {}
@@ -172,8 +175,8 @@ def _explained(
         extents = joined(where_found)
         category = difference.category.name
         chosen: int | None = None
-        if links is not None and any(difference.images):
-            chosen = next((n for n in moving if links.is_of(difference, causes[n].entry)), None)
+        if any(difference.images):
+            chosen = drawn_by.get(difference.images)
         if chosen is None:
             key = category, extents
             if key not in known:
@@ -211,12 +214,15 @@ def _under_textures(
     structures: list[Entry], entries: list[Entry], links: ImageLinks
 ) -> list[Entry]:
     """Passes that fill the images of other textures, say their levels, follow from those."""
-    textures = [entry for entry in entries if any(any(d.images) for d in entry.differences)]
+    textures = _first(entry for entry in entries if any(any(d.images) for d in entry.differences))
+    sampled = _first(
+        entry for entry in structures if any(d.name == "samples" for d in entry.differences)
+    )
     kept = []
     for entry in structures:
         cause = next((one for one in textures if links.fills(entry, one)), None)
         if cause is None and not entry.differences:
-            cause = next((one for one in structures if links.resolves(entry, one)), None)
+            cause = next((one for one in sampled if links.resolves(entry, one)), None)
         if cause is None:
             kept.append(entry)
         else:
@@ -226,21 +232,23 @@ def _under_textures(
 
 def _under_state(structures: list[Entry], entries: list[Entry]) -> list[Entry]:
     """Put what passes do with attachments under draws that use those otherwise, or are missing."""
+    states = _first(entry for entry in entries if uses_attachments(entry))
+    missing = _first(entry for entry in structures if not entry.differences)
     kept = []
     for entry in structures:
-        passes = passes_of(entry.extents)
-        using = (
-            one
-            for one in entries
-            if is_used_otherwise(entry, one) and passes <= passes_of(one.extents)
+        cause = next((one for one in states if is_used_otherwise(entry, one)), None) or next(
+            (one for one in missing if is_without_draws(entry, one)), None
         )
-        missing = (one for one in structures if is_without_draws(entry, one))
-        cause = next(using, None) or next(missing, None)
         if cause is None:
             kept.append(entry)
         else:
             cause.consequences.append(entry)
     return kept
+
+
+def _first(entries: Iterable[Entry]) -> list[Entry]:
+    """Causes that entries are held against, each with each: a limited number."""
+    return list(islice(entries, _MAX_CAUSES))
 
 
 def _without_derived(entries: list[Entry]) -> list[Entry]:

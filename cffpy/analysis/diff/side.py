@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.used_descriptors import UsedDescriptors
@@ -33,6 +34,7 @@ class Side:
         self._record: Record | None = None
         self._used = UsedDescriptors(recording)
         self._names: dict[int, str] = {}
+        self._starts: list[int] | None = None
 
     @property
     def text(self) -> RegisterText:
@@ -71,6 +73,16 @@ class Side:
     def slots(self) -> Slots | None:
         """The descriptors of bindless sets that the draw uses; None: any."""
         return None if self._record is None else self._used.of(self._record)
+
+    def is_address(self, address: int) -> bool:
+        """Whether a buffer of the capture lies there."""
+        if self._starts is None:
+            self._starts = [start for start, _ in self.recording.buffers]
+        position = bisect_right(self._starts, address) - 1
+        if position < 0:
+            return False
+        start, size = self.recording.buffers[position]
+        return address < start + size
 
     def _apply_sets(self, record: Record) -> set[FactKey]:
         """Bindless sets are facts, too: all parts of those that are bound anew."""

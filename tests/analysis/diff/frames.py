@@ -53,11 +53,13 @@ def write(name: str, *values: int) -> list[int]:
 
 
 def frame_bytes(
-    *passes: Iterable[DrawCall], buffers: Mapping[int, list[int] | bytes] | None = None
+    *passes: Iterable[DrawCall],
+    buffers: Mapping[int, list[int] | bytes] | None = None,
+    behind: Sequence[int] = (),
 ) -> bytes:
-    """A capture file."""
+    """A capture file. ``behind``: packets behind the last draw."""
     words = [word for draws in passes for word in commands(draws)]
-    return capture(630, words, dict(buffers or {}))
+    return capture(630, [*words, *behind], dict(buffers or {}))
 
 
 def frame(

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from cffpy.analysis.diff.record import record
+from cffpy.container.open import open_bytes
 from cffpy.container.writer import dwords_bytes
 from tests.analysis.diff.frames import (
     LOAD_FRAG,
@@ -12,6 +14,7 @@ from tests.analysis.diff.frames import (
     DrawCall,
     compared,
     frame,
+    frame_bytes,
     titles,
     write,
 )
@@ -196,3 +199,25 @@ def test_vertex_data_of_the_vertices_that_are_drawn() -> None:
         "pass 0, draw 0: vertex buffer 0 (offset 0x8): 00000002 → 0000004d"
     ]
     assert titles(good, recorded(3)) == []  # type: ignore[arg-type]
+
+
+def test_addresses_in_constants_are_addresses() -> None:
+    good, bad = draws(1), draws(1)
+    good[0].packets, bad[0].packets = (
+        constants([base, 0, 5, low]) for base, low in ((0x200000, 7), (0x300000, 7))
+    )
+    buffers = {address: dwords_bytes([1, 2, 3, 4]) for address in (0x200000, 0x300000)}
+    result = compared(frame(good, buffers=buffers), frame(bad, buffers=buffers))
+    assert not result.differs
+    assert dict(result.hidden["addresses"]) == {"constants FS 0": 1}
+    (title,) = titles(frame(good, buffers=buffers), frame(bad, buffers=buffers), "addresses")
+    assert title.startswith("pass 0, draw 0: constants FS 0 (offset 0x0): 00200000")
+    assert titles(frame(good), frame(bad)) != []  # no buffers lie there
+
+
+def test_barriers_behind_the_last_draw() -> None:
+    good = frame_bytes(draws())
+    bad = frame_bytes(draws(), behind=type7(WAIT))
+    assert titles(*(record(open_bytes(data), print) for data in (good, bad))) == [
+        "pass 0, draw 5: waits and cache events behind the last draw: no more → CP_WAIT_FOR_IDLE"
+    ]

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.diff.noise import category, is_address, is_address_field, register_class
+from cffpy.analysis.diff.noise import (
+    category,
+    descriptor_category,
+    is_address,
+    is_address_field,
+    register_class,
+)
 
 PROGRAM_STATE = [
     (3, "GRAS_SC_WINDOW_SCISSOR_TL", "scissor"),
@@ -35,6 +41,44 @@ def test_what_programs_set_is_never_noise(generation: int, name: str, about: str
     assert register_class(name, "draw", generation) is None
     assert not is_address(name, "uint")
     assert category(name).name == about
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "about", "derived"),
+    [
+        ("RB_MRT[0].CONTROL", "BLEND", "blend", False),
+        ("RB_MRT[0].CONTROL", "COMPONENT_ENABLE", "colour mask", False),
+        ("RB_MRT[0].CONTROL3", "STRIDE", "targets", False),
+        ("RB_BLEND_CNTL", "ENABLE_BLEND", "blend", True),
+        ("RB_BLEND_CNTL", "ALPHA_TO_COVERAGE", "blend", False),
+        ("RB_BLEND_CNTL", "SAMPLE_MASK", "samples", False),
+        ("GRAS_RAS_MSAA_CNTL", "SAMPLES", "samples", False),
+        ("PC_PRIMITIVE_CNTL", "STRIDE_IN_VPC", "instructions", True),
+        ("PC_PRIMITIVE_CNTL", "PROVOKING_VTX_LAST", "rasterizer", False),
+        ("GRAS_CL_CLIP_CNTL", "IJ_PERSP_CENTER", "instructions", True),
+        ("SP_FS_CTRL_REG0", "EARLYPREAMBLE", "instructions", True),
+        ("RB_RENDER_CONTROL", "ALPHA_TEST", "blend", False),
+    ],
+)
+def test_fields_that_are_about_something_else(
+    name: str, field: str, about: str, derived: bool
+) -> None:
+    found = category(name, field)
+    assert (found.name, found.derived) == (about, derived)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "derived"),
+    [
+        ("texture", "MIPLVLS", False),
+        ("texture", "FMT", False),
+        ("texture", "CHROMA_MIDPOINT_X", True),
+        ("texture", "FLAG_BUFFER_PITCH", True),
+        ("sampler", "ANISO", False),
+    ],
+)
+def test_what_is_told_first_of_descriptors(kind: str, field: str, derived: bool) -> None:
+    assert descriptor_category(kind, field).derived is derived
 
 
 @pytest.mark.parametrize(

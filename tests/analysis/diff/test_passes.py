@@ -10,7 +10,7 @@ import pytest
 
 from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
-from cffpy.analysis.passes.model import Operation, Pass, Run, Size
+from cffpy.analysis.passes.model import Operation, Pass, Rectangle, Run, Size, Tile
 
 PLACE: Any = SimpleNamespace()
 ACTION: Any = SimpleNamespace(executed=True, place=None)
@@ -89,3 +89,29 @@ def test_layouts() -> None:
     assert is_laid_out_alike(made(), made())
     for changes in ({"mode": "gmem"}, {"bin_size": Size(32, 32)}, {"framebuffer": Size(1, 1)}):
         assert not is_laid_out_alike(made(), made(**changes))
+
+
+def test_what_is_unknown_on_one_side_is_no_difference() -> None:
+    unknown = {"attachments": [Attachment("color 0", 0x1000, None)]}
+    assert told(made(), made(**unknown)) == []
+
+
+def test_layouts_of_attachments_are_compared_in_one_mode() -> None:
+    linear = [Attachment("color 0", 0x1000, "FMT6_8_8_8_8_UNORM", "TILE6_LINEAR", ubwc=False)]
+    tiled = [Attachment("color 0", 0x1000, "FMT6_8_8_8_8_UNORM", "TILE6_3", ubwc=True)]
+    assert told(made(attachments=linear), made(attachments=tiled)) == [
+        ("color 0 tiling", "TILE6_LINEAR", "TILE6_3"),
+        ("color 0 UBWC", "False", "True"),
+    ]
+    gmem = made(attachments=tiled, mode="gmem", grid=Size(1, 1))
+    assert [name for name, _, _ in told(made(attachments=linear), gmem)] == ["mode"]
+
+
+def test_tiles_in_another_order_are_laid_out_otherwise() -> None:
+    def tiled(*lefts: int) -> Pass:
+        tiles = [Tile(PLACE, rectangle=Rectangle(left, 0, left + 32, 32)) for left in lefts]
+        return made(mode="gmem", grid=Size(2, 1), bin_size=Size(32, 32), tiles=tiles)
+
+    one, other = tiled(0, 32), tiled(32, 0)
+    assert not is_laid_out_alike(one, other)
+    assert told(one, other) == [("first tile", "0,0+32x32", "32,0+32x32")]

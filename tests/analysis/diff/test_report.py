@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
+from typing import Any
 
-from cffpy.analysis.diff.model import Difference, Entry, Extent
+from cffpy.analysis.diff.model import Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.noise import FACT_CATEGORIES, Category, category
 from cffpy.analysis.diff.report import group, where
 
@@ -108,6 +110,103 @@ def test_draws_behind_one_that_is_missing_may_differ_in_what_programs_go_on_with
     }
     entries = group(found, [missing], [])
     assert [len(entry.consequences) for entry in entries] == [1, 0, 0]
+
+
+def whole(*differences: Difference, draws: int = 10, index: int = 0) -> tuple[Entry, PassPair]:
+    """A pair of passes that differ as such."""
+    found: Any = SimpleNamespace(index=index, program_draws=[None] * draws)
+    entry = Entry("", (Extent(index, index),), list(differences), rank=1)
+    return entry, PassPair(found, found)
+
+
+def of_pass(name: str, category: Category) -> Difference:
+    return Difference(name, "1", "2", category)
+
+
+SAMPLES = of_pass("samples", Category("pass", 1))
+BINNING = of_pass("binning", Category("mode", 4))
+SIZE = of_pass("framebuffer", Category("pass", 1))
+DEPTH_STORE = of_pass("depth at the end", Category("load, clear and store", 5))
+
+
+def test_what_the_program_asks_for_comes_before_what_drivers_choose() -> None:
+    structure, pair = whole(BINNING, SAMPLES)
+    (entry,) = group({}, [structure], [pair])
+    assert entry.title == "pass 0: samples: 1 → 2 (+1 more)"
+
+
+def test_data_that_differs_at_each_draw_follows_from_the_size_of_the_pass() -> None:
+    structure, pair = whole(SIZE)
+    about = FACT_CATEGORIES["constants"]
+    found = {
+        Difference(f"constants VS 0 ({n} of 32 words)", f"{n}", "x", about): at((n, n))
+        for n in range(8)
+    }
+    (entry,) = group(found, [structure], [pair])
+    assert entry.title == "pass 0: framebuffer: 1 → 2"
+    assert len(entry.consequences) == 1
+
+
+def test_data_of_one_draw_does_not_follow_from_the_size_of_the_pass() -> None:
+    structure, pair = whole(SIZE)
+    found = {difference("constants", FACT_CATEGORIES["constants"]): at((3, 3))}
+    assert len(group(found, [structure], [pair])) == 2
+
+
+def test_one_thing_follows_where_another_of_the_same_draws_does_not() -> None:
+    structure, pair = whole(SIZE)
+    found = {
+        difference("GRAS_CL_VPORT[0].XOFFSET"): at((0, 9)),
+        difference("GRAS_SU_CNTL.CULL_BACK"): at((0, 9)),
+    }
+    first, second = group(found, [structure], [pair])
+    assert [d.name for d in first.consequences[0].differences] == ["GRAS_CL_VPORT[0].XOFFSET"]
+    assert [d.name for d in second.differences] == ["GRAS_SU_CNTL.CULL_BACK"]
+
+
+def test_a_viewport_does_not_follow_from_a_store() -> None:
+    structure, pair = whole(DEPTH_STORE)
+    found = {difference("GRAS_CL_VPORT[0].XOFFSET"): at((0, 9))}
+    assert len(group(found, [structure], [pair])) == 2
+
+
+def test_a_store_follows_from_whether_draws_write() -> None:
+    structure, pair = whole(DEPTH_STORE)
+    found = {difference("RB_DEPTH_CNTL.Z_WRITE_ENABLE"): at((0, 9))}
+    (entry,) = group(found, [structure], [pair])
+    assert entry.title.startswith("pass 0, draws 0..9: RB_DEPTH_CNTL.Z_WRITE_ENABLE")
+    assert [one.title for one in entry.consequences] == ["pass 0: depth at the end: 1 → 2"]
+
+
+def test_a_mode_that_drivers_may_have_chosen_by_blending_comes_behind_it() -> None:
+    structure, pair = whole(of_pass("mode", Category("mode", 4)))
+    found = {
+        Difference("RB_MRT[0].CONTROL.BLEND", "0", "1", category("RB_MRT[0].CONTROL", "BLEND")): (
+            at((0, 9))
+        )
+    }
+    entries = group(found, [structure], [pair])
+    assert [entry.title.split(": ")[1] for entry in entries] == [
+        "RB_MRT[0].CONTROL.BLEND",
+        "2 in bad, 1 in good",
+    ]
+
+
+def test_what_a_pass_derives_causes_nothing() -> None:
+    structure, pair = whole(of_pass("LRZ used", Category("lrz", 80, derived=True)))
+    found = {difference("GRAS_SU_CNTL.CULL_BACK"): at((0, 9))}
+    (entry,) = group(found, [structure], [pair])
+    assert entry.title.startswith("pass 0, draws 0..9: GRAS_SU_CNTL.CULL_BACK")
+    assert len(entry.consequences) == 1
+
+
+def test_barriers_behind_a_missing_pass_follow_from_it() -> None:
+    missing = Entry("pass 0 of good is missing in bad", (Extent(0, None),), rank=0)
+    _, pair = whole(index=1)
+    absent = PassPair(whole()[1].good, None)
+    found = {difference("waits", FACT_CATEGORIES["barriers"]): at((0, 0), index=1)}
+    (entry,) = group(found, [missing], [absent, pair])
+    assert len(entry.consequences) == 1
 
 
 def test_where() -> None:
