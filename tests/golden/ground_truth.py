@@ -257,3 +257,21 @@ def same_draws_everywhere(found: Pass) -> bool:
         == list(range(len(found.program_draws)))
         for tile in found.tiles
     )
+
+
+def loads_come_from_where_stores_go(found: Pass) -> bool:
+    """Whether what is loaded and stored, layer by layer, lies where the pass says."""
+    places: dict[str, set[int | None]] = {}
+    loads = []
+    for operation in (operation for run in found.runs for operation in run.operations):
+        if operation.action.executed is False or operation.attachment is None:
+            continue
+        if operation.kind == "store" and not operation.resolves:
+            places.setdefault(operation.attachment, set()).add(operation.address)
+        elif operation.kind == "load":
+            loads.append(operation)
+    return all(
+        operation.address is not None
+        and operation.address in places.get(operation.attachment or "", {operation.address})
+        for operation in loads
+    )
