@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.passes.finder import PassFinder, run
+from cffpy.analysis.passes.model import Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Run
     from cffpy.analysis.place import Place
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import Words
@@ -26,14 +28,25 @@ if TYPE_CHECKING:
 Origin = Literal["this pass", "before the pass", "earlier submit"]
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, frozen=True, eq=False)
 class Write:
-    """The packet that wrote a value. ``executed`` is None where only the GPU knows whether."""
+    """The packet that wrote a value. ``executed`` is None where only the GPU knows whether.
+
+    ``owner``: the pass, or the run of one, that it was written in.
+    """
 
     place: Place
-    pass_index: int | None
+    owner: Pass | Run | None
     executed: bool | None = True
     condition: str | None = None
+
+    @property
+    def pass_index(self) -> int | None:
+        """Index of the pass that it was written in; None between passes."""
+        owner = self.owner
+        if owner is None:
+            return None
+        return owner.index if isinstance(owner, Pass) else owner.pass_index
 
     def origin(self, action: Action) -> Origin:
         """Where the value comes from, for an action that it is in force at."""
@@ -111,9 +124,8 @@ class ProvenanceFinder(PassFinder):
 
     def _note(self, registers: range, place: Place) -> None:
         tracker = self.tracker
-        current = None if tracker is None else tracker.current
-        index = None if current is None else current.index
-        write = Write(place, index, self.executed, self.condition)
+        owner = None if tracker is None else tracker.run or tracker.current
+        write = Write(place, owner, self.executed, self.condition)
         for register in registers:
             self.writes[register] = write
         self.note_write(registers, write)

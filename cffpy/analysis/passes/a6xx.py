@@ -268,7 +268,7 @@ class A6xxTracker(Tracker):
             found = self.begin("render", tile.place, "gmem")
             self._lrz.begin(found)
             self._offsets.clear()
-            tile.number = 0
+            tile.number, tile.pass_index = 0, found.index
             found.tiles.append(tile)
             self.run = tile
         found.bin_size = size or found.bin_size

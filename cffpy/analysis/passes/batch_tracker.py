@@ -137,7 +137,7 @@ class BatchTracker(Tracker):
         """The binning run begins."""
         found.mode = "gmem"
         found.hardware_binning = True
-        self.run = found.binning = Run(place)
+        self.run = found.binning = Run(place, pass_index=found.index)
         self._run_opened()
 
     def open_direct(self, found: Pass, place: Place, mode: Mode | None) -> None:

@@ -115,6 +115,9 @@ class Run:
     operations: list[Operation] = field(default_factory=list)
     #: All commands that it calls were captured and followed.
     is_whole: bool = True
+    #: Index of the pass that it is a run of, as far as is known by then: where the offset of a tile
+    #: shows that it is another pass's, that is behind the tile's first packets.
+    pass_index: int = 0
 
 
 @dataclass(slots=True)
