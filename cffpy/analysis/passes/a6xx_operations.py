@@ -199,7 +199,7 @@ def _name(operation: Operation, found: Pass) -> None:
             if operation.format is None:
                 operation.format = target.format
     if operation.kind == "copy" and operation.attachment is not None:
-        operation.kind = "store"
+        operation.kind = operation.action.role = "store"
 
 
 def _target(operation: Operation, attachments: list[Attachment]) -> Attachment | None:
