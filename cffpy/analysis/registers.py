@@ -71,12 +71,14 @@ class RegisterReader:
 
         Without ``field``: of a register that is one plain field.
         """
-        place = self._place(name, field)
+        try:
+            place = self._fields[name, field]
+        except KeyError:
+            place = self._place(name, field)
         if place is None:
             return None
-        register, mask, low, shift, _ = place
-        value = self._machine.state.registers.get(register)
-        return None if value is None else (value & mask) >> low << shift
+        value = self._machine.state.registers.get(place[0])
+        return None if value is None else (value & place[1]) >> place[2] << place[3]
 
     def flag(self, name: str, field: str) -> bool:
         """Whether a bit is set; False where the register is unknown."""
