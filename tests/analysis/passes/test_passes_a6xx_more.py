@@ -302,6 +302,23 @@ def test_stores_by_cp_blit_tell_the_render_area_exactly(gpu: int) -> None:
 
 
 @BOTH
+def test_clears_and_resolves_in_memory_tell_the_render_area(gpu: int) -> None:
+    s = Streams(gpu)
+    clear = [*s.scissor("GRAS_2D_DST", 10, 6, 173, 65), *fill(s, COLOUR)]
+    found = only(s.find(sysmem(s, clear, targets(s), s.draw())).found.passes)
+    assert (found.render_area, found.render_area_rounded) == (Rectangle(10, 6, 183, 71), False)
+    resolve = [*s.scissor("GRAS_2D_DST", 10, 6, 173, 65), *copy(s, COLOUR, OTHER, samples=2)]
+    found = only(s.find(sysmem(s, targets(s), s.draw(), resolve)).found.passes)
+    assert found.render_area == Rectangle(10, 6, 183, 71)
+    beyond = [*s.scissor("GRAS_2D_DST", 10, 6, 400, 65), *fill(s, COLOUR)]
+    found = only(s.find(sysmem(s, beyond, targets(s), s.draw())).found.passes)
+    assert found.render_area is None, "beyond the framebuffer"
+    other = [*s.scissor("GRAS_2D_DST", 10, 6, 40, 65), *fill(s, OTHER)]
+    found = only(s.find(sysmem(s, other, targets(s), s.draw())).found.passes)
+    assert found.render_area is None, "of what is no attachment"
+
+
+@BOTH
 def test_layers_and_views(gpu: int) -> None:
     s = Streams(gpu)
     layered = sysmem(s, s.raw("GRAS_MAX_LAYER_INDEX", 3), s.draw())
