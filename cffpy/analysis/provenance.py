@@ -10,30 +10,47 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.passes.finder import PassFinder, run
+from cffpy.analysis.passes.model import Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Run
     from cffpy.analysis.place import Place
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import Submit
     from cffpy.capture.memory import Words
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.cp.sink import Payload
     from cffpy.regdb.database import Database
 
 #: Where a value comes from, seen from a draw.
 Origin = Literal["this pass", "before the pass", "earlier submit"]
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, frozen=True, eq=False)
 class Write:
-    """The packet that wrote a value. ``executed`` is None where only the GPU knows whether."""
+    """The packet that wrote a value. ``executed`` is None where only the GPU knows whether.
+
+    ``owner``: the pass, or the run of one, that it was written in.
+    """
 
     place: Place
-    pass_index: int | None
+    owner: Pass | Run | None
     executed: bool | None = True
     condition: str | None = None
+    #: The CP_MEM_WRITE that stored (a part of) the packet: the file has what was there before.
+    patched_by: Place | None = None
+
+    @property
+    def pass_index(self) -> int | None:
+        """Index of the pass that it was written in; None between passes."""
+        owner = self.owner
+        if owner is None:
+            return None
+        return owner.index if isinstance(owner, Pass) else owner.pass_index
 
     def origin(self, action: Action) -> Origin:
         """Where the value comes from, for an action that it is in force at."""
@@ -79,11 +96,28 @@ class ProvenanceFinder(PassFinder):
         self._taken = taken
         #: Register -> the packet that wrote it last.
         self.writes: dict[int, Write] = {}
+        #: Address of a dword that CP_MEM_WRITE stored -> the last such packet.
+        self._patches: dict[int, Place] = {}
+
+    def submit(self, submit: Submit) -> None:
+        """Other buffers come with another submit."""
+        if submit.submit != self._last_submit:
+            self._patches.clear()
+        super().submit(submit)
+
+    def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
+        """Remember where, since commands may lie there."""
+        super().memory_written(gpuaddr, payload, before)
+        place = self.packet_place
+        if len(self._patches) < _MAX_PATCHES:
+            for address in range(gpuaddr, gpuaddr + 4 * payload.count, 4):
+                self._patches[address] = place
 
     def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         """Registers are about to be written by the packet at ``index``."""
         if self.executed is not False:
-            self._note(range(register, register + len(values)), self.place(words, index))
+            place = self.place(words, index)
+            self._note(range(register, register + len(values)), place, len(values) + 1)
         return super().write(register, values, words, index, level)
 
     def register(self, register: int, value: int, level: int) -> None:
@@ -109,17 +143,26 @@ class ProvenanceFinder(PassFinder):
             registers = dict(machine.state.registers)
             self._taken(State(action, machine.database, registers, dict(self.writes)))
 
-    def _note(self, registers: range, place: Place) -> None:
+    def _note(self, registers: range, place: Place, ndwords: int = 1) -> None:
+        """``ndwords``: of the packet, as far as the registers' values are in it."""
         tracker = self.tracker
-        current = None if tracker is None else tracker.current
-        index = None if current is None else current.index
-        write = Write(place, index, self.executed, self.condition)
+        owner = None if tracker is None else tracker.run or tracker.current
+        patched_by = None
+        if self._patches:
+            addresses = range(place.gpuaddr, place.gpuaddr + 4 * ndwords, 4)
+            found = (self._patches[address] for address in addresses if address in self._patches)
+            patched_by = next(found, None)
+        write = Write(place, owner, self.executed, self.condition, patched_by)
         for register in registers:
             self.writes[register] = write
         self.note_write(registers, write)
 
     def note_write(self, registers: range, write: Write) -> None:
         """Registers have been written; for subclasses."""
+
+
+#: Dwords of a submit that CP_MEM_WRITE stored and that are remembered, about.
+_MAX_PATCHES = 1 << 20
 
 
 class _Found(Exception):

@@ -61,6 +61,8 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
         origin = write.origin(state.action)
         condition = f", conditional: {write.condition}" if write.executed is None else ""
         yield f"          {origin}: {write.place}{condition}"
+        if write.patched_by is not None:
+            yield f"          stored there by CP_MEM_WRITE: {write.patched_by}"
 
 
 def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]:
@@ -159,4 +161,5 @@ def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]
         "origin": write and write.origin(state.action),
         "conditional": write is not None and write.executed is None,
         "written_by": write and place_document(write.place),
+        "patched_by": write and write.patched_by and place_document(write.patched_by),
     }

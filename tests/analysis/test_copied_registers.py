@@ -121,3 +121,20 @@ def test_context_registers_from_memory() -> None:
     registers = find(batch).registers
     assert registers.value("PA_SC_SCREEN_SCISSOR_BR") is None
     assert registers.value("PA_SC_WINDOW_OFFSET") == 6
+
+
+def test_commands_that_are_stored_before_they_run(s: Streams) -> None:
+    """The file has what was there before; the packet that stored them is told, too."""
+    body = s.ib(s.raw("RB_WINDOW_OFFSET", 1), s.raw("RB_WINDOW_OFFSET2", 2), s.draw())
+    (address,) = s.buffers
+    store = s.packet("CP_MEM_WRITE", address + 4, 0, 7)
+    found = state(s.capture([[s.raw("RB_BIN_CONTROL2", 3), store, body]]))
+    assert (found.registers[A], found.registers[B]) == (7, 2)
+    patch = found.writes[A].patched_by
+    assert patch is not None
+    assert patch.gpuaddr == 0x100000 + 4 * 2
+    assert found.writes[B].patched_by is None
+    again = [[store, body]], [[body]]
+    later = state_at(open_bytes(s.capture(*again)), 1, lambda line: pytest.fail(line))
+    assert later is not None
+    assert (later.registers[A], later.writes[A].patched_by) == (1, None), "buffers are anew"

@@ -7,7 +7,6 @@ of Mesa 25.0.7.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,9 @@ _TEXTURE_BASE = 0xFFFFF000
 
 #: The format of depth with stencil.
 _PACKED = "DEPTHX_24_8"
+
+#: No bin is larger, in pixels.
+_LARGEST = 16384
 
 #: a20x: pitch of the surface, in pixels, that a fast clear makes of a buffer.
 _FAST_CLEAR_PITCH = 32
@@ -223,8 +225,9 @@ class A2xxTracker(BatchTracker):
         width = registers.field("PA_SC_WINDOW_SCISSOR_BR", "X")
         height = registers.field("PA_SC_WINDOW_SCISSOR_BR", "Y")
         found.framebuffer = Size(width, height) if width and height else None
-        half = _float(registers.value("PA_CL_VPORT_YOFFSET"))
-        if found.bin_size is None and self._surface_width and half is not None:
+        half = registers.number("PA_CL_VPORT_YOFFSET")
+        is_sound = half is not None and 0 < half < _LARGEST
+        if found.bin_size is None and self._surface_width and half is not None and is_sound:
             found.bin_size = Size(self._surface_width, round(2 * half))
 
     def _clear(self, action: Action) -> None:
@@ -295,14 +298,3 @@ class A2xxTracker(BatchTracker):
                 width, height = sizes[stream]
                 tile.pipe, tile.pipe_tiles = numbers[stream], width * height
                 tile.slot = row * width + column
-
-
-def _float(word: int | None) -> float | None:
-    if word is None:
-        return None
-    value: float = struct.unpack("<f", word.to_bytes(4, "little"))[0]
-    return value if 0 < value < _LARGEST else None
-
-
-#: No bin is larger, in pixels.
-_LARGEST = 16384

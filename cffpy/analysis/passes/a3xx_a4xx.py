@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.attachments import Attachment, written_components
 from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker
 from cffpy.analysis.passes.model import Operation, Rectangle, Size, Tile, VisibilityStreams
+from cffpy.analysis.passes.texture_loads import TextureLoads
 from cffpy.pm4.layouts import SET_BIN
 
 if TYPE_CHECKING:
@@ -47,13 +48,20 @@ class A3xxA4xxTracker(BatchTracker):
             "CP_SET_BIN": self._set_bin,
             "CP_SET_BIN_DATA": self._set_bin_data,
         }
+        self._loads = TextureLoads(self.registers, *self.colour_base)
+        self._load_state = {
+            "CP_LOAD_STATE": self._loads.load_state,
+            "CP_LOAD_STATE4": self._loads.load_state4,
+        }
 
     # -- for the two --------------------------------------------------------------------------
 
     #: Registers of a pipe, with its number to be filled in.
     pipe_names = ("", "", "")
     offset_name = ""
-    copy_format_name = "RB_COPY_DEST_INFO"
+
+    #: Register and field of a colour buffer's place, with its number to be filled in.
+    colour_base = ("", "")
 
     @property
     def is_binning(self) -> bool:
@@ -83,6 +91,8 @@ class A3xxA4xxTracker(BatchTracker):
         handler = self._handlers.get(name)
         if handler is not None:
             handler(payload)
+        elif name in self._load_state and self.is_drivers:
+            self._load_state[name](payload)
 
     def written(self, name: str) -> None:
         """The driver prepares a pass: once for all of it, and once more for its binning run."""
@@ -239,9 +249,8 @@ class A3xxA4xxTracker(BatchTracker):
         if not isinstance(self.run, Tile) or self.called:
             self.open_tile(found, action.place)
             # the tile's registers come behind its loads
-        operation = Operation("load", None, "rectangle draw", action)
-        operation.gmem = self.colour_base()
-        self.add_operation(operation)
+        for operation in self._loads.operations(action):
+            self.add_operation(operation)
 
     def _store(self, action: Action) -> None:
         registers = self.registers
@@ -252,11 +261,8 @@ class A3xxA4xxTracker(BatchTracker):
         operation.pitch = registers.field("RB_COPY_DEST_PITCH", "PITCH")
         operation.format = registers.enum("RB_COPY_DEST_INFO", "FORMAT")
         operation.tiling = registers.enum("RB_COPY_DEST_INFO", "TILE")
+        operation.resolves = registers.flag("RB_COPY_CONTROL", "MSAA_RESOLVE")
         self.add_operation(operation)
-
-    def colour_base(self) -> int | None:
-        """Where the first colour buffer is: loads have every buffer there."""
-        raise NotImplementedError
 
 
 class A3xxTracker(A3xxA4xxTracker):
@@ -264,6 +270,7 @@ class A3xxTracker(A3xxA4xxTracker):
 
     pipe_names = ("VSC_PIPE[{}].CONFIG", "VSC_PIPE[{}].DATA_ADDRESS", "VSC_PIPE[{}].DATA_LENGTH")
     offset_name = "RB_WINDOW_OFFSET"
+    colour_base = ("RB_MRT[{}].BUF_BASE", "COLOR_BUF_BASE")
 
     @property
     def is_binning(self) -> bool:
@@ -280,10 +287,6 @@ class A3xxTracker(A3xxA4xxTracker):
         """RENDER_MODE."""
         return self.registers.enum("RB_MODE_CONTROL", "RENDER_MODE") == "RB_RESOLVE_PASS"
 
-    def colour_base(self) -> int | None:
-        """Of RB_MRT[0]."""
-        return self.registers.field("RB_MRT[0].BUF_BASE", "COLOR_BUF_BASE")
-
 
 class A4xxTracker(A3xxA4xxTracker):
     """RB_MODE_CONTROL tells the mode, PC_BINNING_COMMAND the binning run."""
@@ -294,6 +297,7 @@ class A4xxTracker(A3xxA4xxTracker):
         "VSC_PIPE_DATA_LENGTH[{}].REG",
     )
     offset_name = "RB_BIN_OFFSET"
+    colour_base = ("RB_MRT[{}].BASE", "")
 
     @property
     def is_binning(self) -> bool:
@@ -310,7 +314,3 @@ class A4xxTracker(A3xxA4xxTracker):
         width = self.registers.field("RB_MODE_CONTROL", "WIDTH")
         height = self.registers.field("RB_MODE_CONTROL", "HEIGHT")
         return Size(width, height) if width and height else None
-
-    def colour_base(self) -> int | None:
-        """Of RB_MRT[0]."""
-        return self.registers.value("RB_MRT[0].BASE")

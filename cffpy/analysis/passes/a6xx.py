@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.actions import RECTANGLES, LrzUse
 from cffpy.analysis.attachments import bound_buffers
 from cffpy.analysis.passes.a6xx_operations import blit, name_attachments, rectangle, resolve
-from cffpy.analysis.passes.a6xx_whole import count_layers, finish_gmem
+from cffpy.analysis.passes.a6xx_whole import count_layers, find_sysmem_area, finish_gmem
 from cffpy.analysis.passes.bin_mask import merged_slots
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
 from cffpy.analysis.passes.model import Pass, Rectangle, Size, Tile, VisibilityStreams
@@ -152,6 +152,8 @@ class A6xxTracker(Tracker):
         elif found.framebuffer == _EMPTY_FRAMEBUFFER and not found.attachments:
             found.framebuffer = None
             found.unknown.append("framebuffer size: the scissor is that of one pixel or of none")
+        else:
+            find_sysmem_area(found)
         if found.layers is None:
             found.layers = 1 if found.views else count_layers(found)
         follow_lrz(found)
@@ -268,7 +270,7 @@ class A6xxTracker(Tracker):
             found = self.begin("render", tile.place, "gmem")
             self._lrz.begin(found)
             self._offsets.clear()
-            tile.number = 0
+            tile.number, tile.pass_index = 0, found.index
             found.tiles.append(tile)
             self.run = tile
         found.bin_size = size or found.bin_size

@@ -20,6 +20,7 @@ _TYPES: tuple[OperationKind, ...] = ("store", "store", "clear", "load")
 _DEPTH, _STENCIL = 1, 2
 
 _COLOURS = 8
+_FIRST_COLOUR = "color 0"
 _MAX_LAYERS = 2048
 
 #: Registers of a rectangle, inclusive; signed numbers of 17 bits.
@@ -157,10 +158,17 @@ def _describe_clear(tracker: Tracker, operation: Operation) -> None:
     depth = tracker.registers.flag("RB_DEPTH_CNTL", "Z_WRITE_ENABLE")
     stencil = tracker.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
     names = written_components(targets, depth, stencil)
-    operation.attachment = "+".join(names) or None
     cleared = [target for target in targets if [target.name] == names]
-    if cleared:
-        operation.address, operation.format = cleared[0].address, cleared[0].format
+    if not cleared:
+        operation.attachment = "+".join(names) or None
+        return
+    (only,) = cleared
+    operation.address, operation.format = only.address, only.format
+    if only.name == _FIRST_COLOUR:
+        # turnip's clear of any multisampled buffer; by its address it is named in the end
+        operation.colour = only.name
+    else:
+        operation.attachment = only.name
 
 
 def name_attachments(found: Pass, bound: tuple[Attachment, ...] = ()) -> None:
@@ -199,7 +207,7 @@ def _name(operation: Operation, found: Pass) -> None:
             if operation.format is None:
                 operation.format = target.format
     if operation.kind == "copy" and operation.attachment is not None:
-        operation.kind = "store"
+        operation.kind = operation.action.role = "store"
 
 
 def _target(operation: Operation, attachments: list[Attachment]) -> Attachment | None:

@@ -58,6 +58,26 @@ def _find_render_area(found: Pass, walked: Rectangle) -> None:
     found.render_area_rounded = not blits
 
 
+def find_sysmem_area(found: Pass) -> None:
+    """The render area of a sysmem pass: what CP_BLIT clears first, and resolves in the end."""
+    run, size = found.direct, found.framebuffer
+    if run is None or size is None:
+        return
+    filled = [
+        operation.scissor
+        for operation in run.operations
+        if operation.how == "CP_BLIT"
+        and operation.attachment is not None
+        and operation.action.executed is not False
+        and operation.scissor is not None
+    ]
+    if not filled:
+        return
+    area = _union(filled)
+    if 0 <= area.left < area.right <= size.width and 0 <= area.top < area.bottom <= size.height:
+        found.render_area = area
+
+
 def _scissors(found: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
     """Of clears by event, of loads and stores by event, of stores by CP_BLIT."""
     clears: list[Rectangle] = []

@@ -73,7 +73,10 @@ class Rectangle:
 
 @dataclass(slots=True)
 class Operation:
-    """A load, clear or store of an attachment, once executed (or not: see its action)."""
+    """A load, clear or store of an attachment, once executed (or not: see its action).
+
+    One action may be several operations: a rectangle that loads several buffers.
+    """
 
     kind: OperationKind
     #: "color 0", "depth", "stencil", "depth+stencil"; None where the stream does not tell.
@@ -113,6 +116,9 @@ class Run:
     operations: list[Operation] = field(default_factory=list)
     #: All commands that it calls were captured and followed.
     is_whole: bool = True
+    #: Index of the pass that it is a run of, as far as is known by then: where the offset of a tile
+    #: shows that it is another pass's, that is behind the tile's first packets.
+    pass_index: int = 0
 
 
 @dataclass(slots=True)
@@ -238,13 +244,13 @@ class Pass:
 
     @property
     def actions(self) -> list[Action]:
-        """Everything that is executed in it, in order."""
-        found = [
-            action
+        """Everything that is executed in it, each once, in order."""
+        found = {
+            action.order: action
             for run in self.runs
             for action in (*run.draws, *(operation.action for operation in run.operations))
-        ]
-        return sorted(found, key=lambda action: action.order)
+        }
+        return [found[order] for order in sorted(found)]
 
 
 @dataclass(slots=True)

@@ -148,12 +148,12 @@ class Tracker:
 
     def begin_direct(self, found: Pass, place: Place) -> None:
         """All of the pass is one run."""
-        self.run = found.direct = Run(place)
+        self.run = found.direct = Run(place, pass_index=found.index)
 
     def begin_tile(self, found: Pass, place: Place) -> Tile:
         """The next tile of the pass."""
         self.keep()
-        tile = Tile(place, number=len(found.tiles))
+        tile = Tile(place, number=len(found.tiles), pass_index=found.index)
         found.tiles.append(tile)
         self.run = tile
         return tile

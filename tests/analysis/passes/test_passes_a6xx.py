@@ -295,6 +295,7 @@ def test_operations_by_mode(gpu: int) -> None:
         ("clear", "depth", "CP_BLIT", True),
         ("store", "color 0", "CP_BLIT", True),
     ]
+    assert [one.action.role for one in done] == ["clear", "store"]
     assert done[0].clear_value == (5, 6, 7, 8)
     assert (done[1].source, done[1].address) == (COLOUR, OTHER)
     assert len(found.program_draws) == 1

@@ -190,6 +190,33 @@ def test_rectangles_clear_what_they_write(gpu: int) -> None:
 
 
 @BOTH
+def test_what_is_cleared_as_colour_is_named_by_address(gpu: int) -> None:
+    """turnip clears multisampled depth so, in memory."""
+    s = Streams(gpu)
+    clear = [
+        *s.reg("RB_FS_OUTPUT_CNTL1", MRT=1),
+        *s.raw("RB_DEPTH_CNTL", 0),
+        *s.raw("RB_STENCIL_CONTROL", 0),
+        *s.reg("RB_MRT[0].CONTROL", COMPONENT_ENABLE=15),
+        *s.address("RB_MRT[0].BASE", DEPTH),
+        *quad(s, textures=False),
+    ]
+    found = only(
+        s.find(sysmem(s, clear, targets(s), quad(s, textures=False), s.draw())).found.passes
+    )
+    assert found.direct is not None
+    assert [operation.attachment for operation in found.direct.operations] == [
+        "depth",
+        "color 0+depth",
+    ]
+    unknown = [*clear, *s.address("RB_MRT[0].BASE", OTHER), *s.draw(2, "DI_PT_RECTLIST")]
+    found = only(s.find(sysmem(s, unknown, targets(s), s.draw())).found.passes)
+    assert found.direct is not None
+    names = [operation.attachment for operation in found.direct.operations]
+    assert names == ["depth", "color 0"], "as the registers have it"
+
+
+@BOTH
 def test_resolves_by_cp_blit_are_named_by_gmem(gpu: int) -> None:
     """GMEM begins at 0 or at 1 MB."""
     s = Streams(gpu)
@@ -272,6 +299,23 @@ def test_stores_by_cp_blit_tell_the_render_area_exactly(gpu: int) -> None:
         code += tile(s, x, 0, 128, 96, draws, [*limit, *store])
     found = only(s.find(code).found.passes)
     assert (found.render_area, found.render_area_rounded) == (Rectangle(10, 6, 183, 71), False)
+
+
+@BOTH
+def test_clears_and_resolves_in_memory_tell_the_render_area(gpu: int) -> None:
+    s = Streams(gpu)
+    clear = [*s.scissor("GRAS_2D_DST", 10, 6, 173, 65), *fill(s, COLOUR)]
+    found = only(s.find(sysmem(s, clear, targets(s), s.draw())).found.passes)
+    assert (found.render_area, found.render_area_rounded) == (Rectangle(10, 6, 183, 71), False)
+    resolve = [*s.scissor("GRAS_2D_DST", 10, 6, 173, 65), *copy(s, COLOUR, OTHER, samples=2)]
+    found = only(s.find(sysmem(s, targets(s), s.draw(), resolve)).found.passes)
+    assert found.render_area == Rectangle(10, 6, 183, 71)
+    beyond = [*s.scissor("GRAS_2D_DST", 10, 6, 400, 65), *fill(s, COLOUR)]
+    found = only(s.find(sysmem(s, beyond, targets(s), s.draw())).found.passes)
+    assert found.render_area is None, "beyond the framebuffer"
+    other = [*s.scissor("GRAS_2D_DST", 10, 6, 40, 65), *fill(s, OTHER)]
+    found = only(s.find(sysmem(s, other, targets(s), s.draw())).found.passes)
+    assert found.render_area is None, "of what is no attachment"
 
 
 @BOTH
