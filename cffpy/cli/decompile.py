@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from cffpy.cli.analysis_options import print_problems
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning, write_output
 from cffpy.errors import CffpyError
 
@@ -27,6 +28,7 @@ Examples:
     help="Only this submit, numbered as the dump numbers them, with the buffers that it sees.",
 )
 @click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@limit_option
 @click.help_option("-h", "--help")
 def decompile_command(path: str, output: str, submit: int | None, register_db: str | None) -> int:
     """Write a capture as text: packets, registers, programs by name, the rest as data.

@@ -15,6 +15,7 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import (
     PagedOutput,
     console,
@@ -77,6 +78,7 @@ Examples:
 @click.option("--gpu", metavar="GPU", callback=parse_capture_gpu, help="Decode both as this GPU.")
 @click.option("--register-db", metavar="DIR", help="Another edition of the register database.")
 @click.option("--color/--no-color", "colour", default=None, help="Colour, or none.")
+@limit_option
 @click.help_option("-h", "--help")
 def diff(
     good: str,

@@ -8,6 +8,7 @@ import sys
 import click
 
 from cffpy.cli.analysis_options import print_problems
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -63,6 +64,7 @@ _NUMBER = click.IntRange(min=0)
     "-o", "--output", required=True, metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz."
 )
 @click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@limit_option
 @click.help_option("-h", "--help")
 def edit(
     path: str,

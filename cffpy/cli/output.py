@@ -245,7 +245,7 @@ def run_guarded(
         if debug:
             raise
         _flush_quietly()
-        print_error("out of memory (CFFPY_MAX_BYTES limits what is read of a file)")
+        print_error("out of memory (--limit bytes=N limits what is read of a file)")
         return failure
     except Exception as problem:
         if debug:

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, capture_file, print_error, write_output
 from cffpy.errors import CffpyError
 
@@ -37,6 +38,7 @@ def _number(context: click.Context, parameter: click.Parameter, text: str | None
 )
 @click.option("--address", callback=_number, metavar="A", help="Where the missing stream begins.")
 @click.option("--size", callback=_number, metavar="N", help="How long it is, in dwords.")
+@limit_option
 @click.help_option("-h", "--help")
 def repair(path: str, output: str, address: int | None, size: int | None) -> int:
     """Make a damaged capture whole: its sections, not the commands in them.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from cffpy.analysis.diff.align import align
 from cffpy.capture.memory import MemoryImage
 from tests.builders import type4, type7
-from tests.fuzz.bombs import DRAW, MARKER, capture
+from tests.fuzz.bombs import DRAW, MARKER, capture, many_submits
 
 _DRAW = type7(DRAW, 0x84, 1, 3)
 
@@ -60,24 +61,52 @@ def test_a_marker_does_not_flood_what_is_shown_of_passes(tmp_path: Path, run_cff
         ("CFFPY_MAX_DEPTH", "1", "are nested too deeply"),
         ("CFFPY_MAX_COMMANDS", "300", "come after too many others"),
         ("CFFPY_MAX_DRAWS", "4", "more than 4 passes, tiles and draws"),
+        ("CFFPY_MAX_BYTES", "150", "more than 150 bytes when decompressed"),
     ],
 )
 def test_limits_are_set_and_said(
     tmp_path: Path, run_cffpy, variable: str, value: str, said: str
 ) -> None:
     path = tmp_path / "calls.rd"
-    path.write_bytes(capture(type7(0x3F, 0x200000, 0, 4) * 6, buffers={0x200000: _DRAW}))
+    commands = type7(0x3F, 0x200000, 0, 4) * 6
+    path.write_bytes(gzip.compress(capture(commands, buffers={0x200000: _DRAW})))
     full = run_cffpy("draws", path)
     limited = run_cffpy("draws", path, env={variable: value})
     assert (full.returncode, full.stderr) == (0, b"")
-    assert limited.returncode == 0
+    assert limited.returncode == (1 if variable == "CFFPY_MAX_BYTES" else 0)
     assert len(limited.stdout.splitlines()) < len(full.stdout.splitlines())
     assert said in limited.stderr.decode()
     assert variable in limited.stderr.decode()
+    option = f"{variable.removeprefix('CFFPY_MAX_').lower()}={value}"
+    chosen = run_cffpy("draws", "--limit", option, path)
+    assert (chosen.stdout, chosen.stderr) == (limited.stdout, limited.stderr)
+    if variable in ("CFFPY_MAX_DEPTH", "CFFPY_MAX_BYTES"):  # others limit analyses, or are larger
+        assert said in run_cffpy("dump", "--limit", option, path).stderr.decode()
     for wrong in ("0", "-3", "many"):
         refused = run_cffpy("draws", path, env={variable: wrong})
         assert refused.returncode == 1
         assert refused.stderr.startswith(f"cffpy: error: {variable} is no".encode())
+
+
+def test_elements_that_are_shown(tmp_path: Path, run_cffpy) -> None:
+    """dump: empty blocks of CP_START_BIN were cut in silence; draws: registers of --inherited."""
+    path = tmp_path / "blocks.rd"
+    path.write_bytes(capture(type7(0x50, 0xFFFFFFFF, 0x200000, 0, 0), buffers={0x200000: [0]}))
+    done = run_cffpy("dump", "--limit", "elements=7", path)
+    assert done.stdout.count(b"\tbin ") == 7
+    assert b"of 4294967295 empty blocks at 0x200000 only 7 are counted out" in done.stderr
+    path.write_bytes(many_submits(3))
+    done = run_cffpy("draws", "--inherited", "--limit", "elements=5", path)
+    assert b"8192 registers are listed; those of later submits are not" in done.stderr
+    assert b"--limit elements=N or CFFPY_MAX_ELEMENTS" in done.stderr
+
+
+@pytest.mark.parametrize("wrong", ["depth", "depth=", "depth=0", "depth=x", "=3", "nothing=3"])
+@pytest.mark.parametrize("command", ["dump", "passes", "info"])
+def test_wrong_limits(tmp_path: Path, run_cffpy, command: str, wrong: str) -> None:
+    done = run_cffpy(command, "--limit", wrong, tmp_path)
+    assert done.returncode == 2
+    assert "limit" in done.stderr.decode()
 
 
 def test_likenesses_are_worked_out_up_to_a_limit_only() -> None:
