@@ -8,7 +8,8 @@ import sys
 import click
 
 from cffpy.cli.limit_option import limit_option
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, capture_file, print_error, write_output
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output_file import capture_file, write_output
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -52,5 +53,5 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
         print_error(f"{path}: {problem.strerror or problem}")
         return EXIT_FAILURE
     if output is not None:
-        write_output(output, [capture_file(output, data)])
+        write_output(output, [capture_file(output, data)], [path])
     return EXIT_OK

@@ -7,7 +7,8 @@ import click
 
 from cffpy.cli.analysis_options import print_problems
 from cffpy.cli.limit_option import limit_option
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning, write_output
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.output_file import write_output
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -45,7 +46,7 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
     try:
         content = open_capture(path)
         pieces = decompile(content, damage, print_warning, register_db, submit)
-        write_output(output, (piece.encode() for piece in pieces))
+        write_output(output, (piece.encode() for piece in pieces), [path])
     except CffpyError as problem:
         print_problems(path, damage)
         print_error(str(problem))

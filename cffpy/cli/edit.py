@@ -9,14 +9,8 @@ import click
 
 from cffpy.cli.analysis_options import print_problems
 from cffpy.cli.limit_option import limit_option
-from cffpy.cli.output import (
-    EXIT_FAILURE,
-    EXIT_OK,
-    capture_file,
-    print_error,
-    print_warning,
-    write_output,
-)
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.output_file import capture_file, write_output
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -106,7 +100,7 @@ def edit(
         print_problems(path, damage)
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
-    write_output(output, [capture_file(output, data)])
+    write_output(output, [capture_file(output, data)], [path])
     for line in lines:
         print(f"cffpy: {line}", file=sys.stderr)
     print_problems(path, damage)

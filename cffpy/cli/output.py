@@ -144,27 +144,6 @@ def write_all(stream: BinaryIO, data: BytesLike) -> None:
         written += stream.write(memoryview(data)[written:]) or 0
 
 
-def write_output(path: str, pieces: Iterable[BytesLike]) -> None:
-    """Write a file, or standard output for ``-``. Raises OSError with the file's name."""
-    if path == "-":
-        with PagedOutput(pager=False) as stream:
-            for piece in pieces:
-                write_all(stream, piece)
-        return
-    with open(path, "wb") as file:
-        for piece in pieces:
-            file.write(piece)
-
-
-def capture_file(path: str, data: BytesLike) -> BytesLike:
-    """A capture's bytes as the file of this name holds them: compressed if it ends in ``.gz``."""
-    if not path.endswith(".gz"):
-        return data
-    from cffpy.container.writer import gzip_bytes
-
-    return gzip_bytes(data)
-
-
 def progress(items: Iterable[_Item], label: str, total: int | None = None) -> Iterable[_Item]:
     """The items; while they are taken, a progress bar on standard error if it is a terminal."""
     if not is_terminal(sys.stderr):

@@ -8,7 +8,8 @@ import sys
 import click
 
 from cffpy.cli.limit_option import limit_option
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, capture_file, print_error, write_output
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output_file import capture_file, write_output
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -60,7 +61,7 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
-    write_output(output, [capture_file(output, repaired.data)])
+    write_output(output, [capture_file(output, repaired.data)], [path])
     for line in repaired.messages or ["nothing to repair"]:
         print(f"cffpy: {line}", file=sys.stderr)
     return EXIT_OK

@@ -359,7 +359,7 @@ BOMBS: dict[str, tuple[Callable[[int], bytes], int]] = {
     "bzip2 bomb": (bzip2_bomb, 100_000),
     "xz bomb": (xz_bomb, 100_000),
     "zstd bomb": (zstd_bomb, 100_000),
-    "gzip in gzip in gzip": (layers, 100_000),
+    "gzip in gzip in gzip bomb": (layers, 100_000),
     "empty gzip members": (empty_members, 100_000),
     "texts without NUL": (texts, 50_000),
     "the GPU changes": (gpus, 20_000),
