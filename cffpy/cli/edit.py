@@ -11,7 +11,7 @@ from cffpy.cli.analysis_options import print_problems
 from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import capture_file, write_output
-from cffpy.errors import CffpyError
+from cffpy.errors import CffpyError, ContainerError
 
 _EPILOG = """\b
 Examples:
@@ -98,7 +98,8 @@ def edit(
         data, lines = edited(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:
         print_problems(path, damage)
-        print_error(f"{path}: {problem}")
+        # that of a file names it
+        print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
     write_output(output, [capture_file(output, data)], [path])
     for line in lines:

@@ -10,7 +10,7 @@ import click
 from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
-from cffpy.errors import CffpyError
+from cffpy.errors import CffpyError, ContainerError
 
 _EPILOG = """\b
 Examples:
@@ -59,7 +59,8 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
     try:
         repaired = repair_capture(open_capture(path), address, size)
     except CffpyError as problem:
-        print_error(f"{path}: {problem}")
+        # that of a file names it
+        print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
     write_output(output, [capture_file(output, repaired.data)], [path])
     for line in repaired.messages or ["nothing to repair"]:

@@ -11,6 +11,8 @@ import pytest
 
 from cffpy.analysis.diff.align import align
 from cffpy.capture.memory import MemoryImage
+from cffpy.container.rd import SectionType
+from cffpy.container.writer import NewSection
 from tests.builders import type4, type7
 from tests.fuzz.bombs import DRAW, MARKER, capture, many_submits
 
@@ -153,3 +155,45 @@ def test_many_buffers_are_found_as_few_are() -> None:
     image.clear()
     assert image.buffers == ()
     assert image.find(0x100) is None
+
+
+@pytest.mark.parametrize("line", ["edit --nop-draw 0", "repair", "decompile", "passes", "dump"])
+def test_a_missing_file_is_named_once(tmp_path: Path, run_cffpy, line: str) -> None:
+    """edit, repair: the name came twice."""
+    more = [] if line in ("passes", "dump") else ["-o", tmp_path / "out"]
+    done = run_cffpy(*line.split(), tmp_path / "absent", *more)
+    assert done.stderr.count(b"absent") == 1
+    assert b"No such file" in done.stderr
+
+
+_EVIL = "E\x1b[31m\x07\x7f\x9b31m\x85\u202e\u2066\u200f\u061c\u2028\r\tX"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "info --buffers FILE",
+        "passes FILE",
+        "draws --csv FILE",
+        "diff --all --show all FILE OTHER",
+        "diff --unified FILE OTHER",
+        "diff --html - FILE OTHER",
+        "state --draw 0 FILE EVIL",
+        "passes --gpu EVIL FILE",
+        "dump --limit EVIL FILE",
+        "EVIL",
+    ],
+)
+def test_nothing_that_a_terminal_obeys(tmp_path: Path, run_cffpy, line: str) -> None:
+    """diff: names of files; usage errors: arguments. Also of processes and debug markers."""
+    text = _EVIL.encode().ljust(64, b"\0")
+    marker = type7(0x10, 0x4245474E, *memoryview(text).cast("I"))
+    name = NewSection(SectionType.CMD, _EVIL.encode())
+    names = {"EVIL": _EVIL, "FILE": tmp_path / "a\x1b\u202e", "OTHER": tmp_path / "b\x1b\u202e"}
+    names["FILE"].write_bytes(capture(marker + type7(MARKER, 1) + _DRAW, name))
+    names["OTHER"].write_bytes(capture(marker + (type7(MARKER, 1) + _DRAW) * 2, name)[:-1])
+    done = run_cffpy(*(names.get(word, word) for word in line.split()))
+    printed = (done.stdout + done.stderr).decode()
+    assert "Traceback" not in printed
+    kept = printed.replace("\n", "").replace("\t", "")
+    assert not {character for character in kept if not character.isprintable()}
