@@ -13,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.fuzz import bombs
 from tests.fuzz.__main__ import import_all
 from tests.fuzz.bombs import BOMBS
 from tests.fuzz.child import Limits, Outcome, run
@@ -86,6 +87,7 @@ def main() -> int:
                 if outcome.problem
             ]
             print(_row(seconds[-1]), _row(peaks[-1]), *problems, sep="\n", file=sys.stderr)
+        (Path(folder) / "FILE").write_bytes(bombs.many_passes(9))
         for name, (arguments, write) in TEXT_BOMBS.items():
             if options.names and not any(part in name for part in options.names):
                 continue

@@ -45,7 +45,7 @@ def _many(line: str, count: int = DEPTH // 10) -> str:
 TEXT_BOMBS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "pm4: blocks within blocks": (
         "compile --check TEXT",
-        _text(_HEAD + "buffer b 0x1000 {\n" + "commands {\n" * DEPTH),
+        _text(_HEAD + "buffer b 0x1000 {\n" + _many("commands c{0} {{\n", DEPTH)),
     ),
     "pm4: braces within braces": (
         "compile --check TEXT",
@@ -68,7 +68,9 @@ TEXT_BOMBS: dict[str, tuple[str, Callable[[Path], None]]] = {
         _text(
             _HEAD
             + "buffer b 0x1000 {\n"
-            + _many("  commands c{0} {{\n    CP_NOP\n    + sizeof(c{0})\n  }}\n")
+            + _many(
+                "commands c{0} {{\n  CP_INDIRECT_BUFFER IB_BASE=c{0} IB_SIZE=sizeof(c{0})\n}}\n"
+            )
             + "}\n"
         ),
     ),
