@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.passes.finder import PassFinder, run
 from cffpy.analysis.passes.model import Pass
+from cffpy.limits import MAX_ELEMENTS, hint, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -191,10 +192,6 @@ def state_at(
     return None
 
 
-#: Registers that are listed, of all submits together, before it is enough.
-_MAX_LISTED = 1 << 20
-
-
 class InheritanceFinder(ProvenanceFinder):
     """Keeps, for each submit, what its first draw or dispatch sees of earlier submits.
 
@@ -207,6 +204,7 @@ class InheritanceFinder(ProvenanceFinder):
         self.inherited: list[Inherited] = []
         self._listed = 0
         self._is_full = False
+        self._max_listed = limit("elements", MAX_ELEMENTS)
         self._seen: set[int] = set()
 
     def forget_submits(self) -> None:
@@ -221,11 +219,10 @@ class InheritanceFinder(ProvenanceFinder):
         submit = action.place.submit.submit
         if action.kind not in ("draw", "dispatch") or submit in self._seen:
             return False
-        if self._listed >= _MAX_LISTED:
+        if self._listed >= self._max_listed:
             if not self._is_full:
-                self.machine.problems.leave_out(
-                    f"{self._listed} registers are listed; those of later ones are not"
-                )
+                text = f"{self._listed} registers are listed; those of later submits are not"
+                self.machine.problems.leave_out(f"{text} {hint('elements')}")
             self._is_full = True
             return False
         self._seen.add(submit)

@@ -13,6 +13,7 @@ from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.writer import capture_bytes, command_stream_section
 from cffpy.errors import CaptureError
+from cffpy.layout import BytesLike
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo
 
 #: Packets from which on a buffer is taken for commands.
@@ -24,7 +25,7 @@ _LISTED = 6
 class Repaired:
     """The capture's bytes, and what was done to it; empty ``messages``: nothing was wrong."""
 
-    def __init__(self, data: bytes, messages: list[str]) -> None:
+    def __init__(self, data: BytesLike, messages: list[str]) -> None:
         self.data = data
         self.messages = messages
 
@@ -39,7 +40,7 @@ def repair(content: Content, address: int | None = None, ndwords: int | None = N
     end = _end(sections[-1]) if sections else 0
     last = _LastSet(sections)
     if address is None and not last.lacks_stream:
-        return Repaired(bytes(content.data[:end]), messages)
+        return Repaired(content.data[:end], messages)
     if address is None:
         address, ndwords, reason = last.deduce(ndwords)
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -61,6 +62,7 @@ def decoding_options(command: _Command) -> _Command:
     """The options of how a capture is decoded."""
     for decorate in (
         click.help_option("-h", "--help"),
+        limit_option,
         click.option(
             "--register-db", metavar="DIR", help="Another edition of the register database."
         ),

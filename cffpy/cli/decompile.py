@@ -6,7 +6,9 @@ from __future__ import annotations
 import click
 
 from cffpy.cli.analysis_options import print_problems
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning, write_output
+from cffpy.cli.limit_option import limit_option
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 
@@ -28,6 +30,7 @@ Examples:
     help="Only this submit, numbered as the dump numbers them, with the buffers that it sees.",
 )
 @click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@limit_option
 @click.help_option("-h", "--help")
 def decompile_command(path: str, output: str, submit: int | None, register_db: str | None) -> int:
     """Write a capture as text: packets, registers, programs by name, the rest as data.
@@ -45,7 +48,7 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
         content = open_capture(path)
         pieces = decompile(content, damage, print_warning, register_db, submit)
         with progress(f"Reading {path}", content):
-            write_output(output, (piece.encode() for piece in pieces))
+            write_output(output, (piece.encode() for piece in pieces), [path])
     except CffpyError as problem:
         print_problems(path, damage)
         print_error(str(problem))

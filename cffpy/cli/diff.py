@@ -15,13 +15,9 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
-from cffpy.cli.output import (
-    PagedOutput,
-    console,
-    print_warning,
-    use_colour,
-    write_all,
-)
+from cffpy.cli.limit_option import limit_option
+from cffpy.cli.output import console, print_warning, use_colour
+from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -78,6 +74,7 @@ Examples:
 @click.option("--gpu", metavar="GPU", callback=parse_capture_gpu, help="Decode both as this GPU.")
 @click.option("--register-db", metavar="DIR", help="Another edition of the register database.")
 @click.option("--color/--no-color", "colour", default=None, help="Colour, or none.")
+@limit_option
 @click.help_option("-h", "--help")
 def diff(
     good: str,
@@ -125,7 +122,9 @@ def diff(
 
         write_lines(unified_lines(result, contents, directory, gpu))
     elif html is not None:
-        _write_page(result, html)
+        from cffpy.views.diff_html.page import page
+
+        write_output(html, [page(result)], [good, bad])
     elif not brief:
         _write(result, as_json, everything, colour)
     return _DIFFERENT if result.differs else _SAME
@@ -154,18 +153,6 @@ def _write(result: Comparison, as_json: bool, everything: bool, colour: bool | N
     out = console(colour)
     for node in nodes:
         out.print(_rich_tree(node))
-
-
-def _write_page(result: Comparison, path: str) -> None:
-    from cffpy.views.diff_html.page import page
-
-    data = page(result)
-    if path == "-":
-        with PagedOutput(pager=False) as stream:
-            write_all(stream, data)
-        return
-    with open(path, "wb") as file:
-        file.write(data)
 
 
 def _rich_tree(node: Node) -> Tree:

@@ -22,6 +22,7 @@ from cffpy.cli.output import (
 from cffpy.cli.progress import progress
 from cffpy.container.open import open_capture
 from cffpy.errors import ContainerError
+from cffpy.limits import Chosen
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
 
@@ -43,11 +44,22 @@ def run(arguments: list[str]) -> int:
             return _help()
         if not files:
             raise UsageProblem("Missing argument 'FILE...'.")
-        return _dump(settings, files)
+        limits = _limits(settings.pop("limits", []))
+        try:
+            return _dump(settings, files)
+        finally:
+            limits.undo()
     except UsageProblem as problem:
         sys.stdout.flush()
         sys.stderr.write(_USAGE.format(problem))
         return EXIT_USAGE
+
+
+def _limits(texts: list[str]) -> Chosen:
+    try:
+        return Chosen(texts)
+    except ValueError as problem:
+        raise UsageProblem(f"--limit: {problem}.") from None
 
 
 def _help() -> int:

@@ -8,16 +8,11 @@ import sys
 import click
 
 from cffpy.cli.analysis_options import print_problems
-from cffpy.cli.output import (
-    EXIT_FAILURE,
-    EXIT_OK,
-    capture_file,
-    print_error,
-    print_warning,
-    write_output,
-)
+from cffpy.cli.limit_option import limit_option
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.progress import progress
-from cffpy.errors import CffpyError
+from cffpy.errors import CffpyError, ContainerError
 
 _EPILOG = """\b
 Examples:
@@ -64,6 +59,7 @@ _NUMBER = click.IntRange(min=0)
     "-o", "--output", required=True, metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz."
 )
 @click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@limit_option
 @click.help_option("-h", "--help")
 def edit(
     path: str,
@@ -104,9 +100,10 @@ def edit(
             data, lines = edited(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:
         print_problems(path, damage)
-        print_error(f"{path}: {problem}")
+        # that of a file names it
+        print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
-    write_output(output, [capture_file(output, data)])
+    write_output(output, [capture_file(output, data)], [path])
     for line in lines:
         print(f"cffpy: {line}", file=sys.stderr)
     print_problems(path, damage)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary, summarise
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error
 from cffpy.cli.progress import progress
 from cffpy.container.open import open_capture
@@ -34,6 +35,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help=f"One JSON document ({SCHEMA}).")
 @click.option("--buffers", is_flag=True, help="List every buffer of every submit.")
 @click.option("--color/--no-color", "colour", default=None, help="Colour, or none.")
+@limit_option
 @click.help_option("-h", "--help")
 def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | None) -> int:
     """What is in captures: GPU, processes, submits, buffers, damage.

@@ -12,7 +12,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from subprocess import Popen
     from types import TracebackType
     from typing import IO, Any, BinaryIO
@@ -142,27 +142,6 @@ def write_all(stream: BinaryIO, data: BytesLike) -> None:
         written += stream.write(memoryview(data)[written:]) or 0
 
 
-def write_output(path: str, pieces: Iterable[BytesLike]) -> None:
-    """Write a file, or standard output for ``-``. Raises OSError with the file's name."""
-    if path == "-":
-        with PagedOutput(pager=False) as stream:
-            for piece in pieces:
-                write_all(stream, piece)
-        return
-    with open(path, "wb") as file:
-        for piece in pieces:
-            file.write(piece)
-
-
-def capture_file(path: str, data: BytesLike) -> BytesLike:
-    """A capture's bytes as the file of this name holds them: compressed if it ends in ``.gz``."""
-    if not path.endswith(".gz"):
-        return data
-    from cffpy.container.writer import gzip_bytes
-
-    return gzip_bytes(data)
-
-
 def print_error(message: str) -> None:
     """One line on standard error, in the form of every error of cffpy."""
     _print_line("error", message)
@@ -231,7 +210,7 @@ def run_guarded(
         if debug:
             raise
         _flush_quietly()
-        print_error("out of memory (CFFPY_MAX_BYTES limits what is read of a file)")
+        print_error("out of memory (--limit bytes=N limits what is read of a file)")
         return failure
     except Exception as problem:
         if debug:

@@ -16,6 +16,7 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
+from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.table import columns
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def tiles(
 
         write_csv(tiles_data.CSV_COLUMNS, tiles_data.rows(found, facts))
     elif svg is not None:
-        _draw(svg, found, facts)
+        _draw(path, svg, found, facts)
     else:
         write_lines(_lines(found, facts))
     return code
@@ -134,12 +135,11 @@ def _lines(found: Pass, facts: Sequence[TileFacts]) -> Iterator[str]:
     yield from view.problem_lines(found)
 
 
-def _draw(path: str, found: Pass, facts: Sequence[TileFacts]) -> None:
+def _draw(path: str, output: str, found: Pass, facts: Sequence[TileFacts]) -> None:
     from cffpy.views.tiles_svg import drawing
 
     lines = drawing(found, facts).lines()
-    if path == "-":
+    if output == "-":
         write_lines(lines)
-        return
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)
+    else:
+        write_lines_to(output, lines, [path])

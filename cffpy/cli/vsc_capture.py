@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.cli.analysis_options import find, not_there, the_pass, write_json, write_lines
 from cffpy.cli.output import EXIT_FAILURE
+from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.table import columns
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def show(
     if as_json:
         write_json(view.SCHEMA, view.document(finder.found, read(), with_entries=index is not None))
     elif svg is not None:
-        _draw(svg, next(read()))
+        _draw(path, svg, next(read()))
     else:
         write_lines(_lines(read()) if shown else [view.nothing_text(finder.found)])
     return EXIT_FAILURE if damaged[0] else code
@@ -82,12 +83,11 @@ def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
                 yield f"    {line}"
 
 
-def _draw(path: str, found: PassVisibility) -> None:
+def _draw(path: str, output: str, found: PassVisibility) -> None:
     from cffpy.views.visibility_svg import drawing
 
     lines = drawing(found).lines()
-    if path == "-":
+    if output == "-":
         write_lines(lines)
-        return
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)
+    else:
+        write_lines_to(output, lines, [path])

@@ -4,7 +4,7 @@
 The compression is told by the first bytes, not by the name: gzip, zstd, xz, bzip2 (each also as
 several members in a row), zip and tar archives (their first entry), or none. Compressed layers
 may be nested. The content is held once: a raw file is mapped, a compressed one is decompressed in
-small steps into one growing buffer, and never past a limit (``CFFPY_MAX_BYTES``).
+small steps into one growing buffer, and never past a limit (``bytes`` of cffpy.limits).
 
 A broken compressed stream is no error: what came out before the break is the content, and
 ``Content.damage`` says where it broke.
@@ -19,6 +19,7 @@ from cffpy.container.damage import Damage
 from cffpy.container.rd import Section, iter_sections
 from cffpy.errors import ContainerError
 from cffpy.layout import BytesLike
+from cffpy.limits import hint, is_set
 from cffpy.limits import limit as limit_of
 
 TYPE_CHECKING = False
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_MAX_BYTES = 1 << 30
-# Without CFFPY_MAX_BYTES, what is no larger than this is read in any case, and more only up to so
-# many times what is stored: bzip2 makes a gigabyte of a hundred bytes, which takes half a minute.
+# Unless the user chose a limit, what is no larger than this is read in any case, and more only up
+# to so many times what is stored: bzip2 makes a gigabyte of a hundred bytes, in half a minute.
 _ALWAYS_READ = 256 << 20
 _MAX_RATIO = 4096
 _INPUT_STEP = 64 << 10  # bytes of compressed data taken at a time
@@ -114,10 +115,10 @@ class Content:
 def open_capture(path: str) -> Content:
     """Read and decompress a capture; ``-`` is standard input.
 
-    Raises ContainerError if it cannot be read at all or is larger than CFFPY_MAX_BYTES.
+    Raises ContainerError if it cannot be read at all. What exceeds the limit is left out: damage.
     """
-    # without the variable, what is stored bounds what may come of it, too
-    limit = size_limit() if os.environ.get("CFFPY_MAX_BYTES") else None
+    # by default, what is stored bounds what may come of it, too
+    limit = size_limit() if is_set("bytes") else None
     if path == "-":
         name, stored = "standard input", _read_stream(size_limit())
     else:
@@ -147,8 +148,8 @@ def open_bytes(stored: BytesLike, name: str = "data", limit: int | None = None) 
 
 
 def size_limit() -> int:
-    """The most bytes that a capture may have: CFFPY_MAX_BYTES. Raises CffpyError."""
-    return limit_of("CFFPY_MAX_BYTES", DEFAULT_MAX_BYTES)
+    """The most bytes that a capture may have: the limit "bytes". Raises CffpyError."""
+    return limit_of("bytes", DEFAULT_MAX_BYTES)
 
 
 def sniff_compression(view: BytesLike) -> str | None:
@@ -193,14 +194,8 @@ def _read_all(read_into: Callable[[memoryview], int | None], name: str, limit: i
         while count := read_into(window):
             collected += window[:count]
             if len(collected) > limit:
-                raise _too_large(name, limit)
+                raise ContainerError(f"{name}: more than {limit} bytes {hint('bytes')}")
     return collected
-
-
-def _too_large(name: str, limit: int) -> ContainerError:
-    return ContainerError(
-        f"{name}: more than {limit} bytes when decompressed (CFFPY_MAX_BYTES sets the limit)"
-    )
 
 
 # --- decompressors ----------------------------------------------------------------------------
@@ -311,7 +306,9 @@ def _unpack(layer: str, view: memoryview, name: str, limit: int) -> tuple[bytear
             return output, _broken_stream(layer, len(output), step)
         output += step
         if len(output) > limit:
-            raise _too_large(name, limit)
+            del output[limit:]
+            text = f"more than {limit} bytes when decompressed: the rest is left out"
+            return output, Damage(limit, f"{text} {hint('bytes')}")
     return output, None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.diff.noise import CLASSES
 from cffpy.views.passes_document import pass_document, place_document
+from cffpy.views.visible import visible
 
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
@@ -50,7 +51,12 @@ def summary(result: Comparison) -> str:
 
 def tree(result: Comparison, everything: bool = False) -> list[Node]:
     """The summary, an entry each, and what is hidden. ``everything``: cut nothing short."""
-    nodes = [Node(f"{summary(result)}: {result.good.name} → {result.bad.name}", "summary")]
+    nodes = [
+        Node(
+            f"{summary(result)}: {visible(result.good.name)} → {visible(result.bad.name)}",
+            "summary",
+        )
+    ]
     nodes.extend(_entry_node(entry, everything) for entry in result.entries)
     if result.hidden:
         hidden = Node("hidden (counted only; --show CLASS shows them)", "hidden")

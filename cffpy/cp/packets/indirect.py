@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from cffpy.limits import MAX_ELEMENTS, hint, limit
 from cffpy.pm4.layouts import (
     COMPUTE_CHECKPOINT,
     FIXED_STRIDE_DRAW_TABLE,
@@ -44,10 +45,6 @@ def cp_fixed_stride_draw_table(machine: Machine, payload: Payload, level: int) -
     _run_blocks(machine, "draw", gpuaddr, ndwords, count, level)
 
 
-#: Blocks without commands that are counted out at most.
-_EMPTY_BLOCKS = 0x10000
-
-
 def _run_blocks(
     machine: Machine, name: str, gpuaddr: int, ndwords: int, count: int, level: int
 ) -> None:
@@ -59,11 +56,13 @@ def _run_blocks(
         return
     words, index = place
     machine.state.ib_level += 1
-    if not ndwords and count > _EMPTY_BLOCKS:
-        machine.problems.leave_out(
-            f"{count} empty blocks at {gpuaddr:#x}: {_EMPTY_BLOCKS} are counted out"
-        )
-    for number in range(count if ndwords else min(count, _EMPTY_BLOCKS)):
+    wanted = count
+    if not ndwords:
+        count = min(count, limit("elements", MAX_ELEMENTS))
+    if count < wanted:
+        text = f"of {wanted} empty blocks at {gpuaddr:#x} only {count} are counted out"
+        machine.problems.leave_out(f"{text} {hint('elements')}")
+    for number in range(count):
         if index >= words.count:
             machine.problems.damaged(
                 f"only {number} of the {count} blocks at {gpuaddr:#x} were captured"
