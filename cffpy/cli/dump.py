@@ -109,7 +109,7 @@ def _find_prefix(files: list[str], options: DumpOptions, opened: dict[str, Conte
     from cffpy.views.cffdump.prefix import choose_prefix
 
     def texts() -> Iterator[bytes | memoryview]:
-        yield "\n".join([*files, *options.query]).encode("latin-1", "replace")
+        yield os.fsencode("\n".join([*files, *options.query]))
         for name in dict.fromkeys(files):
             try:
                 content = open_capture(name)
