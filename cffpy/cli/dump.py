@@ -92,7 +92,10 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
                 print_error(str(problem))
                 failed = True
                 continue
-            failed = False
+            failed = not content.is_readable
+            if failed:
+                print_error(f"{name}: {content.damage or 'empty file'}")
+                continue
             dump.file(content)
     if failed:
         raise UsageProblem("the last file could not be opened.")
