@@ -105,7 +105,10 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
                 print_error(str(problem))
                 failed = True
                 continue
-            failed = False
+            failed = not content.is_readable
+            if failed:
+                print_error(f"{name}: {content.damage or 'empty file'}")
+                continue
             with progress(f"Reading {name}", content):
                 dump.file(content)
     if failed:
@@ -123,7 +126,7 @@ def _find_prefix(files: list[str], options: DumpOptions, opened: dict[str, Conte
     from cffpy.views.cffdump.prefix import choose_prefix
 
     def texts() -> Iterator[bytes | memoryview]:
-        yield "\n".join([*files, *options.query]).encode("latin-1", "replace")
+        yield os.fsencode("\n".join([*files, *options.query]))
         for name in dict.fromkeys(files):
             try:
                 content = open_capture(name)

@@ -58,6 +58,7 @@ _MAGICS = (
     (b"PK\x03\x04", "zip"),
 )
 _SNIFF_SIZE = 512
+_HEADER_TEXT = 64 << 10  # bytes of a name or comment in a gzip header
 
 
 class Content:
@@ -99,6 +100,11 @@ class Content:
     def decompression_error(self) -> bool:
         """True where the reference stops with ``corrupt file`` because decompression failed."""
         return self.damage is not None and self.damage.reference_says_corrupt
+
+    @property
+    def is_readable(self) -> bool:
+        """False where the reference cannot open the file: nothing comes out of it."""
+        return self.reference_size > 0 or self.compression not in ("none", "gzip")
 
     @property
     def reference_size(self) -> int:
@@ -156,9 +162,34 @@ def sniff_compression(view: BytesLike) -> str | None:
     """How these bytes are packed, by the first of them; None if not at all."""
     start = bytes(view[:_SNIFF_SIZE])
     for magic, name in _MAGICS:
-        if start.startswith(magic):
+        if start.startswith(magic) and (name != "gzip" or is_gzip_header(view)):
             return name
     return "tar" if start[257:262] == b"ustar" else None
+
+
+def is_gzip_header(view: BytesLike) -> bool:
+    """Whether a whole header of gzip stands here, of the kind that there is.
+
+    What begins otherwise, or ends before the header does, is no gzip stream to the reference
+    (libarchive: peek_at_header in archive_read_support_filter_gzip.c).
+    """
+    fixed = bytes(view[:10])
+    if len(fixed) < 10 or fixed[2] != 8 or fixed[3] & 0xE0:
+        return False
+    flags, size = fixed[3], len(fixed)
+    if flags & 4:  # further fields, behind their length
+        if len(view) < size + 2:
+            return False
+        size += 2 + int.from_bytes(view[size : size + 2], "little")
+    for text in (8, 16):  # name and comment, each up to a NUL
+        if flags & text:
+            end = bytes(view[size : size + 256]).find(0)
+            if end < 0:
+                end = bytes(view[size : size + _HEADER_TEXT]).find(0)
+            if end < 0:
+                return False
+            size += end + 1
+    return not flags & 2 or len(view) >= size + 2
 
 
 def _map_file(path: str) -> BytesLike:
@@ -333,7 +364,7 @@ def _steps(layer: str, view: memoryview) -> Iterator[bytes | str]:
         if member.eof:
             position -= len(member.unused_data)
             rest = bytes(view[position : position + len(magic)])
-            if rest != magic:
+            if rest != magic or (layer == "gzip" and not is_gzip_header(view[position:])):
                 if any(view[position : position + _SNIFF_SIZE]):
                     yield f"{len(view) - position} bytes follow its end"
                 return

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from cffpy.container.damage import Damage
-from cffpy.container.open import Content
+from cffpy.container.open import Content, open_bytes
 from cffpy.container.rd import SectionType
 from cffpy.container.writer import NewSection, capture_bytes
 from cffpy.views.cffdump.dump import Dump
@@ -95,3 +95,27 @@ def test_submit_that_calls_itself_once(pm4, shown) -> None:
     assert b"\n\t\t\t" + write in text  # the IB's comes first
     assert text.index(b"\n\t\t\t" + write) < text.index(b"\n\t\t" + write)
     assert shown(630, [*call, *pm4.type4(0x8871, 1)]).count(write) == 1
+
+
+def test_words_of_the_command_line_are_printed_byte_by_byte(make_capture) -> None:
+    name, invalid = "caf\u00e9-\u65e5.rd", "caf\udce9"  # the latter is no UTF-8: b"caf\xe9"
+    cmd = [NewSection(SectionType.CMD, name.encode() + b"\0")]
+    pieces: list[bytes] = []
+    options = DumpOptions(query=(name, invalid), exe=name[:4])
+    printer = Dump(options, pieces.append, lambda line: None)
+    printer.begin(name)
+    printer.file(open_bytes(make_capture(630, [], before=cmd)))
+    printer.begin(invalid)
+    text = b"".join(pieces)
+    assert text.startswith(
+        b"Reading caf\xc3\xa9-\xe6\x97\xa5.rd...\n"
+        b"querystr: caf\xc3\xa9-\xe6\x97\xa5.rd -> 0x0\nquerystr: caf\xe9 -> 0x0\n"
+    )
+    assert text.endswith(b"Reading caf\xe9...\n")
+
+
+def test_processes_are_chosen_by_the_bytes_of_their_names(pm4, make_capture, dump_captures) -> None:
+    cmd = [NewSection(SectionType.CMD, "caf\u00e9".encode())]
+    data = make_capture(630, pm4.type7(0x10), before=cmd)
+    assert b"CP_NOP" in dump_captures(data, exe="caf\u00e9")
+    assert b"CP_NOP" not in dump_captures(data, exe="caf\u00e8")

@@ -13,6 +13,7 @@ from cffpy.container.open import Content
 from cffpy.container.rd import SectionType
 from cffpy.cp.session import Session, is_compositor
 from cffpy.views.cffdump.options import DumpOptions
+from cffpy.views.cffdump.output import argument_text
 from cffpy.views.cffdump.text import CffdumpSink
 
 TYPE_CHECKING = False
@@ -71,7 +72,7 @@ class Dump:
         """A file begins, whether it can be opened or not."""
         self._session.start_file()
         if not self._options.unit_test:
-            self._view.put(f"Reading {name}...\n")
+            self._view.put(f"Reading {argument_text(name)}...\n")
         self._view.output.flush()
 
     def file(self, content: Content) -> None:
@@ -128,7 +129,7 @@ class Dump:
         """Whether the streams of this process are passed over."""
         options = self._options
         if options.exe is not None:
-            return not process.startswith(options.exe)
+            return not process.startswith(argument_text(options.exe))
         return not options.show_compositor and is_compositor(process)
 
     def _submit(self, submit: Submit, skipped: bool) -> None:
