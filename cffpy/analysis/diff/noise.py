@@ -222,6 +222,7 @@ FACT_CATEGORIES = {
     "storage": Category("storage", 4),
     "storage size": Category("storage", 4),
     "uniform data": Category("uniform data", 5),
+    "push constants": Category("push constants", 6),
     "constants": Category("constants", 7),
     "uniform buffer": Category("uniform buffer", 8),
     "vertex buffer": Category("vertex data", 9),
