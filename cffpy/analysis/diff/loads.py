@@ -65,15 +65,15 @@ class Loads:
         generation = self._machine.gpu.generation
         loaded = loaded_state(generation, payload)
         place = state_place(self._machine, payload, loaded)
+        first = payload[0] & (0xFFFF if generation == 3 else 0x3FFF)
         if place is None:
+            self._not_captured(loaded, first, packet)
             return
         words, index = place
-        first = payload[0] & (0xFFFF if generation == 3 else 0x3FFF)
         dwords = words.data[index : words.count]
         if loaded.kind == CONSTANTS:
             size = loaded.units * (_VECTOR_BYTES if generation >= 4 else _A3XX_UNIT_BYTES)
-            for position in range(first, first + loaded.units):
-                self.facts.pop(("constants", loaded.stage, position), None)
+            self._drop_constants(loaded, first)
             self._put(("constants", loaded.stage, first), dwords[: size // 4].cast("B"), packet)
         elif loaded.source == BINDLESS:
             return  # a descriptor of a set, which is compared as that
@@ -85,6 +85,24 @@ class Loads:
             self._descriptors(loaded, first, dwords, packet)
         elif loaded.kind == UBO and generation in UBOS:
             self._uniform_buffers(loaded, first, dwords, packet)
+
+    def _not_captured(self, loaded: LoadedState, first: int, packet: Place) -> None:
+        """Nothing is known of what is in force from here on."""
+        if loaded.kind == CONSTANTS:
+            self._drop_constants(loaded, first)
+            keys: list[FactKey] = [("constants", loaded.stage, first)]
+        elif loaded.kind in _DESCRIPTORS and loaded.source != BINDLESS:
+            name, _ = _DESCRIPTORS[loaded.kind]
+            keys = [(name, loaded.stage, first + unit) for unit in range(loaded.units)]
+        else:
+            return
+        for key in keys:
+            if self._has_room(key):
+                self.facts[key] = Fact(None, place=packet)
+
+    def _drop_constants(self, loaded: LoadedState, first: int) -> None:
+        for position in range(first, first + loaded.units):
+            self.facts.pop(("constants", loaded.stage, position), None)
 
     def _push_constants(
         self, loaded: LoadedState, first: int, dwords: memoryview, packet: Place
