@@ -51,12 +51,11 @@ def summary(result: Comparison) -> str:
 
 def tree(result: Comparison, everything: bool = False) -> list[Node]:
     """The summary, an entry each, and what is hidden. ``everything``: cut nothing short."""
-    nodes = [
-        Node(
-            f"{summary(result)}: {visible(result.good.name)} → {visible(result.bad.name)}",
-            "summary",
-        )
-    ]
+    names = f"{visible(result.good.name)} → {visible(result.bad.name)}"
+    nodes = [Node(f"{summary(result)}: {names}", "summary")]
+    gpus = result.good.passes.gpu, result.bad.passes.gpu
+    if gpus[0] != gpus[1]:
+        nodes.append(Node(f"the captures are of two GPUs: {gpus[0]}, {gpus[1]}", "summary"))
     nodes.extend(_entry_node(entry, everything) for entry in result.entries)
     if result.hidden:
         hidden = Node("hidden (counted only; --show CLASS shows them)", "hidden")

@@ -105,12 +105,13 @@ def _shader_text(fact: Fact, listing: str, side: Side) -> str:
 
 def _field_pairs(good: Fact, bad: Fact, sides: tuple[Side, Side]) -> Iterator[tuple[str, str, str]]:
     assert good.domain is not None
-    fields = []
+    fields: list[dict[str, str]] = []
     for side, fact in zip(sides, (good, bad), strict=True):
         assert fact.data is not None
         dwords = fact.data[: len(fact.data) // 4 * 4].cast("I").tolist()
-        fields.append(side.text.descriptor_fields(good.domain, dwords))
-    for (name, one), (_, other) in zip(*fields, strict=False):
+        fields.append(dict(side.text.descriptor_fields(good.domain, dwords)))
+    for name in dict.fromkeys([*fields[0], *fields[1]]):  # of two generations not the same ones
+        one, other = fields[0].get(name, "-"), fields[1].get(name, "-")
         if one != other and not _is_address(name):
             yield name, one, other
 

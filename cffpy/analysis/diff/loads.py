@@ -12,6 +12,7 @@ from cffpy.cp.loadstate import (
     SAMPLERS,
     SSBO_0,
     SSBO_1,
+    SSBO_2,
     TEXTURES,
     UBO,
     LoadedState,
@@ -34,6 +35,10 @@ _VECTOR_BYTES, _A3XX_UNIT_BYTES = 16, 8
 #: it loads, so many of one texture. Source: SB_*_MIPADDR, and fd3_emit of freedreno.
 _A3XX_LEVELS = {1: "VS", 3: "FS"}
 _A3XX_LEVELS_OF_TEXTURE = 14
+
+#: a6xx: what push constants are loaded as, into the block for storage: by draws as constants, by
+#: dispatches as UBOs. As captures of turnip have it; storage itself is bindless there.
+_PUSHED = (SSBO_1, SSBO_2)
 
 #: What is loaded -> the first part of its facts' keys, and its descriptors by generation.
 _DESCRIPTORS = {
@@ -60,24 +65,52 @@ class Loads:
         generation = self._machine.gpu.generation
         loaded = loaded_state(generation, payload)
         place = state_place(self._machine, payload, loaded)
+        first = payload[0] & (0xFFFF if generation == 3 else 0x3FFF)
         if place is None:
+            self._not_captured(loaded, first, packet)
             return
         words, index = place
-        first = payload[0] & (0xFFFF if generation == 3 else 0x3FFF)
         dwords = words.data[index : words.count]
         if loaded.kind == CONSTANTS:
             size = loaded.units * (_VECTOR_BYTES if generation >= 4 else _A3XX_UNIT_BYTES)
-            for position in range(first, first + loaded.units):
-                self.facts.pop(("constants", loaded.stage, position), None)
+            self._drop_constants(loaded, first)
             self._put(("constants", loaded.stage, first), dwords[: size // 4].cast("B"), packet)
         elif loaded.source == BINDLESS:
             return  # a descriptor of a set, which is compared as that
+        elif generation == 6 and loaded.kind in _PUSHED:
+            self._push_constants(loaded, first, dwords, packet)
         elif generation == 3 and (stage := _A3XX_LEVELS.get(payload[0] >> 19 & 7)):
             self._texture_addresses(stage, first, dwords[: loaded.units], packet)
         elif loaded.kind in _DESCRIPTORS:
             self._descriptors(loaded, first, dwords, packet)
         elif loaded.kind == UBO and generation in UBOS:
             self._uniform_buffers(loaded, first, dwords, packet)
+
+    def _not_captured(self, loaded: LoadedState, first: int, packet: Place) -> None:
+        """Nothing is known of what is in force from here on."""
+        if loaded.kind == CONSTANTS:
+            self._drop_constants(loaded, first)
+            keys: list[FactKey] = [("constants", loaded.stage, first)]
+        elif loaded.kind in _DESCRIPTORS and loaded.source != BINDLESS:
+            name, _ = _DESCRIPTORS[loaded.kind]
+            keys = [(name, loaded.stage, first + unit) for unit in range(loaded.units)]
+        else:
+            return
+        for key in keys:
+            if self._has_room(key):
+                self.facts[key] = Fact(None, place=packet)
+
+    def _drop_constants(self, loaded: LoadedState, first: int) -> None:
+        for position in range(first, first + loaded.units):
+            self.facts.pop(("constants", loaded.stage, position), None)
+
+    def _push_constants(
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: Place
+    ) -> None:
+        """Constants that all stages share, in dwords."""
+        for position in range(first, first + loaded.units):
+            self.facts.pop(("push constants", position), None)
+        self._put(("push constants", first), dwords[: loaded.units].cast("B"), packet)
 
     def constant(self, payload: Payload, packet: Place) -> None:
         """CP_SET_CONSTANT that writes no registers (a2xx)."""

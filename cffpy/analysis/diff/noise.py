@@ -162,7 +162,7 @@ _CATEGORIES: tuple[tuple[Category, re.Pattern[str]], ...] = (
         Category("rasterizer", 13),
         re.compile(
             r"SU_CNTL|SU_MODE|SU_SC_MODE|CULL|POLY_OFFSET|POLYGON_MODE|POINT_|"
-            r"CL_CNTL|CLIP|PRIMITIVE_CNTL|_RAS_|PC_RASTER_CNTL|PC_PRIM_VTX_CNTL2"
+            r"CL_CNTL|CLIP|^V?PC_PRIMITIVE_CNTL(_0)?$|_RAS_|PC_RASTER_CNTL|PC_PRIM_VTX_CNTL2"
         ),
     ),
     (Category("samples", 14), re.compile(r"MSAA|SAMPLE")),
@@ -222,6 +222,7 @@ FACT_CATEGORIES = {
     "storage": Category("storage", 4),
     "storage size": Category("storage", 4),
     "uniform data": Category("uniform data", 5),
+    "push constants": Category("push constants", 6),
     "constants": Category("constants", 7),
     "uniform buffer": Category("uniform buffer", 8),
     "vertex buffer": Category("vertex data", 9),

@@ -385,4 +385,12 @@ def _is_new(fact: Fact, before: Fact | None) -> bool:
 
 
 #: Facts that belong to one draw alone, by which draws are recognised.
-_OWN = ("draw", "shader", "constants", "uniform data", "vertex buffer", "index buffer")
+_OWN = (
+    "draw",
+    "shader",
+    "push constants",
+    "constants",
+    "uniform data",
+    "vertex buffer",
+    "index buffer",
+)

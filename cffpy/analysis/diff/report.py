@@ -118,7 +118,32 @@ def _merged_structures(structures: list[Entry]) -> list[Entry]:
         if len(same) > 1:
             same[0].extents = tuple(extent for entry in same for extent in entry.extents)
             _title_structure(same[0])
-    return merged
+    return _of_one_headline(merged)
+
+
+def _of_one_headline(structures: list[Entry]) -> list[Entry]:
+    """Passes that differ first of all in the same, say in their sizes, as one entry of parts."""
+    by_headline: dict[object, list[Entry]] = {}
+    for entry in structures:
+        by_headline.setdefault(_headline(entry), []).append(entry)
+    return [of[0] if len(of) == 1 else _of_parts(of) for of in by_headline.values()]
+
+
+def _headline(entry: Entry) -> object:
+    if not entry.differences or entry.is_derived:
+        return id(entry)
+    first = entry.differences[0]
+    if first.category.name in ("pass", "mode"):
+        return first.name
+    return first.name, first.good, first.bad
+
+
+def _of_parts(parts: list[Entry]) -> Entry:
+    differences = dict.fromkeys(d for part in parts for d in part.differences)
+    extents = tuple(extent for part in parts for extent in part.extents)
+    whole = Entry("", extents, list(differences), parts, rank=1)
+    _title_structure(whole)
+    return whole
 
 
 def where(extents: Iterable[Extent]) -> str:

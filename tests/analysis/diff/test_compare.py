@@ -221,3 +221,12 @@ def test_barriers_behind_the_last_draw() -> None:
     assert titles(*(record(open_bytes(data), print) for data in (good, bad))) == [
         "pass 0, draw 5: waits and cache events behind the last draw: no more → CP_WAIT_FOR_IDLE"
     ]
+
+
+def test_constants_that_were_not_captured_are_no_longer_those_before() -> None:
+    elsewhere = type7(LOAD_FRAG, 1 << 14 | 2 << 16 | 0xC << 18 | 1 << 22, 0x900000, 0)
+    good, bad = draws(4), draws(4)
+    good[1].packets, bad[1].packets = constants([1, 2, 3, 4]), constants([1, 2, 7, 4])
+    good[2].packets = bad[2].packets = elsewhere
+    (title,) = titles(frame(good), frame(bad))
+    assert title.startswith("pass 0, draw 1: constants FS 0 (offset 0x8): ")

@@ -135,6 +135,20 @@ def test_what_the_program_asks_for_comes_before_what_drivers_choose() -> None:
     assert entry.title == "pass 0: samples: 1 → 2 (+1 more)"
 
 
+def test_passes_that_differ_in_size_are_one_entry() -> None:
+    half = Difference("framebuffer", "3", "4", SIZE.category)
+    one, pair = whole(SIZE, BINNING)
+    other, second = whole(half, index=1)
+    found = {difference("GRAS_CL_VPORT[0].XOFFSET"): [*at((0, 9)), *at((0, 9), index=1)]}
+    (entry,) = group(found, [one, other], [pair, second])
+    assert entry.title == "pass 0; pass 1: framebuffer: 1 → 2 (+2 more)"
+    assert [part.title for part in entry.consequences] == [
+        "pass 0: framebuffer: 1 → 2 (+1 more)",
+        "pass 1: framebuffer: 3 → 4",
+        "pass 0, draws 0..9; pass 1, draws 0..9: GRAS_CL_VPORT[0].XOFFSET: 0 → 1",
+    ]
+
+
 def test_data_that_differs_at_each_draw_follows_from_the_size_of_the_pass() -> None:
     structure, pair = whole(SIZE)
     about = FACT_CATEGORIES["constants"]
