@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES, LrzUse
 from cffpy.analysis.attachments import bound_buffers
-from cffpy.analysis.passes.a6xx_operations import blit, name_attachments, rectangle, resolve
+from cffpy.analysis.passes.a6xx_operations import (
+    blit,
+    name_attachments,
+    rectangle,
+    resolve,
+    transfer_role,
+)
 from cffpy.analysis.passes.a6xx_whole import count_layers, find_sysmem_area, finish_gmem
 from cffpy.analysis.passes.bin_mask import merged_slots
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
@@ -122,6 +128,7 @@ class A6xxTracker(Tracker):
         self._note_stream_draw(action)
         if self.current is None or self.current.kind != "render":
             self._lrz.between_passes(action)
+            action.role = transfer_role(self, action)
             self.group("transfer", action)
         elif action.kind == "resolve":
             self.add_operation(resolve(self, action))

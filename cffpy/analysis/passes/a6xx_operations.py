@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.model import Operation, OperationKind, Rectangle
 
@@ -105,9 +106,7 @@ def blit(tracker: Tracker, action: Action) -> Operation:
         operation.kind = "store"
         operation.gmem = source
         operation.limit = tracker.rectangle("GRAS_2D_RESOLVE_CNTL_1", "GRAS_2D_RESOLVE_CNTL_2")
-    operation.resolves = bool(registers.field("SP_PS_2D_SRC_INFO", "SAMPLES")) and not (
-        registers.field("RB_2D_DST_INFO", "SAMPLES")
-    )
+    operation.resolves = _averages(tracker)
     return operation
 
 
@@ -121,11 +120,41 @@ def _source_rectangle(tracker: Tracker) -> Rectangle | None:
     return Rectangle(left, top, right + 1, bottom + 1)
 
 
+def transfer_role(tracker: Tracker, action: Action) -> str:
+    """What an action between passes does: "fill", "copy", "scale", "resolve"; "" for a draw."""
+    registers = tracker.registers
+    if action.kind == "resolve":
+        return "fill" if registers.enum("RB_BLIT_INFO", "TYPE") == "BLIT_EVENT_CLEAR" else "copy"
+    if action.kind == "draw":
+        if action.label != RECTANGLES:
+            return ""
+        return "copy" if _textures(tracker) else "fill"
+    if registers.flag("RB_2D_BLIT_CNTL", "SOLID_COLOR"):
+        return "fill"
+    if _averages(tracker):
+        return "resolve"
+    source = _source_rectangle(tracker)
+    filled = tracker.rectangle("GRAS_2D_DST_TL", "GRAS_2D_DST_BR")
+    is_scaled = source is not None and filled is not None and source.size != filled.size
+    return "scale" if is_scaled else "copy"
+
+
+def _averages(tracker: Tracker) -> bool:
+    """Whether a CP_BLIT makes one sample of several."""
+    samples = tracker.registers.field("SP_PS_2D_SRC_INFO", "SAMPLES")
+    return bool(samples) and not tracker.registers.field("RB_2D_DST_INFO", "SAMPLES")
+
+
+def _textures(tracker: Tracker) -> int | None:
+    """How many textures a fragment shader has."""
+    name = tracker.registers.first("SP_FS_CONFIG", "SP_PS_CONFIG")
+    return tracker.registers.field(name, "NTEX") if name else None
+
+
 def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
     """A driver's rectangle draw: a store from GMEM, a load by texture, or a clear."""
     registers = tracker.registers
-    name = registers.first("SP_FS_CONFIG", "SP_PS_CONFIG")
-    textures = registers.field(name, "NTEX") if name else None
+    textures = _textures(tracker)
     found = tracker.current
     is_gmem = found is not None and found.mode == "gmem"
     if draws_ended or (is_gmem and textures and _draws_to_memory(tracker)):

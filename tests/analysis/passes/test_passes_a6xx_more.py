@@ -69,6 +69,31 @@ def test_what_follows_the_last_tile_is_not_its_own(gpu: int) -> None:
 
 
 @BOTH
+def test_what_copies_between_passes_do(gpu: int) -> None:
+    s = Streams(gpu)
+
+    def source(width: int) -> list[int]:
+        sides = zip(("TL_X", "BR_X", "TL_Y", "BR_Y"), (0, width - 1, 0, 15), strict=True)
+        return [word for side, at in sides for word in s.raw(f"GRAS_2D_SRC_{side}", at << 8)]
+
+    code = [
+        s.scissor("GRAS_2D_DST", 0, 0, 32, 16),
+        source(32),
+        fill(s, OTHER),
+        copy(s, COLOUR, OTHER),
+        [*source(16), *copy(s, COLOUR, OTHER)],
+        copy(s, COLOUR, OTHER, samples=2),
+        quad(s, textures=True),
+        quad(s, textures=False),
+        s.draw(),
+        move(s, "CLEAR", 0),
+    ]
+    group = only(s.find(*code).found.passes)
+    roles = [action.role for action in group.program_draws]
+    assert roles == ["fill", "copy", "scale", "resolve", "copy", "fill", "", "fill"]
+
+
+@BOTH
 def test_a_sysmem_pass_that_calls_nothing_ends(gpu: int) -> None:
     s = Streams(gpu)
     skip = s.packet("CP_SKIP_IB2_ENABLE_GLOBAL", 0)
