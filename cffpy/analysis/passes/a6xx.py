@@ -75,7 +75,7 @@ class A6xxTracker(Tracker):
         self._streams_are_open = False
         self._stream_bases: dict[str, int] = {}
         self._lrz = LrzFollower(self.registers)
-        #: What registers bind behind a pass without draws.
+        #: What registers bind behind a pass.
         self._bound: tuple[Attachment, ...] = ()
         self._handlers = {
             "CP_SET_MARKER": self._marker,
@@ -144,9 +144,7 @@ class A6xxTracker(Tracker):
         self._settle()
         if self.current is not None and self.current.kind == "render":
             self._lrz.bind(self.current)
-            self._bound = (
-                () if self.has_drawn else bound_buffers(self.registers, self.walk.generation)
-            )
+            self._bound = bound_buffers(self.registers, self.walk.generation)
         super().end()
 
     def finish(self, found: Pass) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.model import Operation, OperationKind, Rectangle
+from cffpy.analysis.passes.tracker import merged
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
@@ -203,12 +204,14 @@ def _describe_clear(tracker: Tracker, operation: Operation) -> None:
 def name_attachments(found: Pass, bound: tuple[Attachment, ...] = ()) -> None:
     """Tell which attachments the pass's operations are about, by GMEM offset or address.
 
-    ``bound``: what registers name behind the pass. Of a pass without draws, those of them that
-    its operations are about are its attachments.
+    ``bound``: what registers name behind the pass. Those that no draw writes, but operations are
+    about, are attachments, too.
     """
     operations = [operation for run in found.runs for operation in run.operations]
-    if not found.attachments:
-        found.attachments = [one for one in bound if _is_moved(one, operations)]
+    known = {attachment.address for attachment in found.attachments}
+    others = [one for one in bound if one.address not in known and _is_moved(one, operations)]
+    if others:
+        found.attachments = merged([*found.attachments, *others])
     for operation in operations:
         _name(operation, found)
 

@@ -286,6 +286,22 @@ def test_attachments_of_a_pass_without_draws(gpu: int) -> None:
     assert [one.attachment for one in found.direct.operations] == ["color 1", None]
 
 
+@BOTH
+def test_attachments_that_no_draw_writes(gpu: int) -> None:
+    """Bound, cleared and stored all the same."""
+    s = Streams(gpu)
+    second = COLOUR + 0x10000
+    body = [targets(s, 2), fill(s, second), s.reg("RB_FS_OUTPUT_CNTL1", MRT=1), s.draw()]
+    found = only(s.find(sysmem(s, *body)).found.passes)
+    assert [one.name for one in found.attachments] == ["color 0", "color 1", "depth"]
+    assert found.direct is not None
+    assert told(found.direct.operations) == [("clear", "color 1", "CP_BLIT", True)]
+    stores = [*move(s, "STORE", 0, COLOUR), *move(s, "STORE", 0x8000, second)]
+    draws = s.ib(targets(s, 2), s.reg("RB_FS_OUTPUT_CNTL1", MRT=1), s.draw())
+    found = only(s.find(tile(s, 0, 0, 100, 90, draws, stores)).found.passes)
+    assert [one.name for one in found.attachments] == ["color 0", "color 1", "depth"]
+
+
 # --- areas and layers ----------------------------------------------------------------------------
 
 
