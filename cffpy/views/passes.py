@@ -155,11 +155,17 @@ def operation_text(operation: Operation) -> str:
 
 def _operations(one: Pass) -> dict[str, list[str]]:
     """Attachment -> what is done to it, each once, with how often."""
+    names = {attachment.name for attachment in one.attachments}
+    is_packed = "depth" in names and "stencil" not in names
     counts: Counter[tuple[str, str]] = Counter()
     for run in one.runs:
         for operation in run.operations:
             if operation.action.executed is not False:
-                counts[operation.attachment or "attachment unknown", operation_text(operation)] += 1
+                heading = operation.attachment or "attachment unknown"
+                text = operation_text(operation)
+                if is_packed and heading in ("stencil", "depth+stencil"):
+                    heading, text = "depth", f"{heading}: {text}"
+                counts[heading, text] += 1
     found: dict[str, list[str]] = {}
     for (name, text), number in counts.items():
         found.setdefault(name, []).append(text if number == 1 else f"{text}, {number} times")

@@ -21,6 +21,10 @@ _TYPES: tuple[OperationKind, ...] = ("store", "store", "clear", "load")
 
 _DEPTH, _STENCIL = 1, 2
 
+#: Depth with stencil in one buffer, and its parts as components of a colour.
+_PACKED = "DEPTH6_24_8"
+_DEPTH_COMPONENTS, _STENCIL_COMPONENT = 7, 8
+
 _COLOURS = 8
 _FIRST_COLOUR = "color 0"
 _MAX_LAYERS = 2048
@@ -51,6 +55,8 @@ def resolve(tracker: Tracker, action: Action) -> Operation:
         else:
             names = [name for bit, name in ((_DEPTH, "depth"), (_STENCIL, "stencil")) if mask & bit]
             operation.attachment = "+".join(names) or "depth"
+    elif kind == "clear":
+        operation.components = field("RB_BLIT_INFO", "CLEAR_MASK")
     operation.scissor = tracker.rectangle("RB_BLIT_SCISSOR_TL", "RB_BLIT_SCISSOR_BR")
     if kind == "clear":
         operation.clear_value = _dwords(tracker, "RB_BLIT_CLEAR_COLOR_DW{}")
@@ -235,11 +241,20 @@ def _name(operation: Operation, found: Pass) -> None:
         if target is None:
             operation.attachment = operation.attachment or operation.colour
         else:
-            operation.attachment = target.name
+            operation.attachment = _cleared_part(operation, target) or target.name
             if operation.format is None:
                 operation.format = target.format
     if operation.kind == "copy" and operation.attachment is not None:
         operation.kind = operation.action.role = "store"
+
+
+def _cleared_part(operation: Operation, target: Attachment) -> str | None:
+    """Of a clear of packed depth and stencil: turnip clears it as colour, by components."""
+    components = operation.components
+    if components is None or target.format != _PACKED:
+        return None
+    parts = ((_DEPTH_COMPONENTS, "depth"), (_STENCIL_COMPONENT, "stencil"))
+    return "+".join(name for mask, name in parts if components & mask) or None
 
 
 def _target(operation: Operation, attachments: list[Attachment]) -> Attachment | None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cffpy.analysis.passes.model import Rectangle, Size
+from cffpy.analysis.passes.model import Passes, Rectangle, Size, Submit
+from cffpy.views.passes import lines as pass_lines
 from tests.analysis.passes.marked import (
     BOTH,
     COLOUR,
@@ -284,6 +285,24 @@ def test_attachments_of_a_pass_without_draws(gpu: int) -> None:
     assert found.layers == 1
     assert found.direct is not None
     assert [one.attachment for one in found.direct.operations] == ["color 1", None]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("components", "name"), [(15, "depth+stencil"), (7, "depth"), (8, "stencil")]
+)
+def test_packed_depth_and_stencil_cleared_as_colour(gpu: int, components: int, name: str) -> None:
+    s = Streams(gpu)
+    packed = [*targets(s), *s.reg("RB_DEPTH_BUFFER_INFO", DEPTH_FORMAT="DEPTH6_24_8")]
+    clear = [
+        *s.reg("RB_BLIT_INFO", TYPE="BLIT_EVENT_CLEAR", CLEAR_MASK=components),
+        *s.reg("RB_BLIT_BASE_GMEM", value=GMEM_DEPTH),
+        *s.event("BLIT"),
+    ]
+    found = only(s.find(tile(s, 0, 0, 100, 90, s.ib(packed, clear, s.draw()))).found.passes)
+    assert told(found.tiles[0].operations) == [("clear", name, "BLIT event", True)]
+    lines = "\n".join(pass_lines(Passes(6, None, [Submit(0, [found])]), [Submit(0, [found])]))
+    assert "clear by BLIT event" in lines.partition("    depth, ")[2].partition("\n    draws")[0]
 
 
 @BOTH
