@@ -379,6 +379,16 @@ def test_clears_and_resolves_in_memory_tell_the_render_area(gpu: int) -> None:
 
 
 @BOTH
+def test_tiles_at_the_largest_viewport_tell_nothing(gpu: int) -> None:
+    """turnip's last tile of a framebuffer of 16,300 pixels."""
+    s = Streams(gpu)
+    draws = s.ib(targets(s), s.draw())
+    code = [tile(s, x, 0, min(480, 16384 - x), 96, draws, bin_width=480) for x in (15840, 16320)]
+    found = only(s.find(*code).found.passes)
+    assert found.framebuffer is None
+
+
+@BOTH
 def test_layers_and_views(gpu: int) -> None:
     s = Streams(gpu)
     layered = sysmem(s, s.raw("GRAS_MAX_LAYER_INDEX", 3), s.draw())
