@@ -144,7 +144,8 @@ class A6xxTracker(Tracker):
         self._settle()
         if self.current is not None and self.current.kind == "render":
             self._lrz.bind(self.current)
-            self._bound = bound_buffers(self.registers, self.walk.generation)
+            generation = self.walk.generation
+            self._bound = bound_buffers(self.registers, generation) if self.has_operated else ()
         super().end()
 
     def finish(self, found: Pass) -> None:
