@@ -30,6 +30,9 @@ _SURFACE, _SCISSOR, _COPY_OFFSET = (
 _FIRST_TEXTURE = 1 << 16
 _TEXTURE_BASE = 0xFFFFF000
 
+#: CP_SET_CONSTANT of the constant of fragment shaders that has the colour of a clear (a20x).
+_CLEAR_COLOUR = 0x480
+
 #: The format of depth with stencil.
 _PACKED = "DEPTHX_24_8"
 
@@ -52,6 +55,8 @@ class A2xxTracker(BatchTracker):
         self._surface_width: int | None = None
         self._stream_address = 0
         self._texture: int | None = None
+        #: a20x: the colour of a clear.
+        self._colour: tuple[int, ...] | None = None
         self._last_packet = ""
         #: Tile -> column and row in its pipe, and the pipe's stream.
         self._pipe_places: dict[int, tuple[int, int, int]] = {}
@@ -91,6 +96,8 @@ class A2xxTracker(BatchTracker):
             self.end()
         elif name == "CP_SET_CONSTANT" and payload[0] == _FIRST_TEXTURE and payload.captured > 2:
             self._texture = payload[2] & _TEXTURE_BASE
+        elif name == "CP_SET_CONSTANT" and payload[0] == _CLEAR_COLOUR and payload.captured > 4:
+            self._colour = tuple(payload.dwords()[1:5])
 
     def run_begins(self, found: Pass) -> None:
         """Before the first tile comes the binning run; without tiles all is one run."""
@@ -237,15 +244,19 @@ class A2xxTracker(BatchTracker):
         operation = Operation("clear", None, "fast clear" if is_fast else "rectangle draw", action)
         if is_fast:
             operation.attachment = self._fast_cleared()
+            if operation.attachment is not None and "color 0" in operation.attachment:
+                operation.clear_value = self._colour
         elif action.executed is not False:
             depth = registers.flag("RB_DEPTHCONTROL", "Z_ENABLE")
             depth = depth and registers.flag("RB_DEPTHCONTROL", "Z_WRITE_ENABLE")
             stencil = registers.flag("RB_DEPTHCONTROL", "STENCIL_ENABLE")
             names = written_components(self.targets(), depth, stencil)
             operation.attachment = "+".join(names) or None
-            # a20x has the colour in a shader's constant
             value = registers.value("CLEAR_COLOR" if "color 0" in names else "RB_DEPTH_CLEAR")
-            operation.clear_value = None if value is None else (value,)
+            if value is not None:
+                operation.clear_value = (value,)
+            elif "color 0" in names:
+                operation.clear_value = self._colour
         self.clear_by_rectangle(action, operation)
 
     def _fast_cleared(self) -> str | None:

@@ -13,6 +13,7 @@ from cffpy.analysis.attachments import Attachment, written_components
 from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker
 from cffpy.analysis.passes.model import Operation, Rectangle, Size, Tile, VisibilityStreams
 from cffpy.analysis.passes.texture_loads import TextureLoads
+from cffpy.cp.loadstate import CONSTANTS, DIRECT, loaded_state
 from cffpy.pm4.layouts import SET_BIN
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 #: CP_SET_BIN: the databases name it for a2xx only.
 _SET_BIN = "0x4c"
+
+#: Dwords of CP_LOAD_STATE and CP_LOAD_STATE4 before what they load; DST_OFF of the first.
+_LOAD_STATE_HEAD = 2
+_DESTINATION_MASK = 0x3FFF
 
 _PIPES = 8
 
@@ -48,6 +53,8 @@ class A3xxA4xxTracker(BatchTracker):
             "CP_SET_BIN": self._set_bin,
             "CP_SET_BIN_DATA": self._set_bin_data,
         }
+        #: The first constant of fragment shaders, as the program's IBs load it.
+        self._colour: tuple[int, ...] | None = None
         self._loads = TextureLoads(self.registers, *self.colour_base)
         self._load_state = {
             "CP_LOAD_STATE": self._loads.load_state,
@@ -91,8 +98,19 @@ class A3xxA4xxTracker(BatchTracker):
         handler = self._handlers.get(name)
         if handler is not None:
             handler(payload)
-        elif name in self._load_state and self.is_drivers:
-            self._load_state[name](payload)
+        elif name in self._load_state:
+            if self.is_drivers:
+                self._load_state[name](payload)
+            else:
+                self._load_constants(payload)
+
+    def _load_constants(self, payload: Payload) -> None:
+        """The colour of a clear is the first constant of its fragment shader."""
+        loaded = loaded_state(self.walk.generation, payload)
+        is_first = not payload[0] & _DESTINATION_MASK
+        if (loaded.kind, loaded.stage, loaded.source) == (CONSTANTS, "FS", DIRECT) and is_first:
+            dwords = payload.dwords()[_LOAD_STATE_HEAD : _LOAD_STATE_HEAD + 4]
+            self._colour = tuple(dwords) if len(dwords) == 4 else None
 
     def written(self, name: str) -> None:
         """The driver prepares a pass: once for all of it, and once more for its binning run."""
@@ -237,6 +255,8 @@ class A3xxA4xxTracker(BatchTracker):
             stencil = self.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
             names = written_components(self.targets(), depth, stencil)
             operation.attachment = "+".join(names) or None
+            if any(name.startswith("color") for name in names):
+                operation.clear_value = self._colour
         self.clear_by_rectangle(action, operation)
 
     def _load(self, action: Action) -> None:

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES, LrzUse
 from cffpy.analysis.attachments import bound_buffers
-from cffpy.analysis.passes.a6xx_operations import blit, name_attachments, rectangle, resolve
+from cffpy.analysis.passes.a6xx_operations import (
+    blit,
+    name_attachments,
+    rectangle,
+    resolve,
+    transfer_role,
+)
 from cffpy.analysis.passes.a6xx_whole import count_layers, find_sysmem_area, finish_gmem
 from cffpy.analysis.passes.bin_mask import merged_slots
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
@@ -69,7 +75,7 @@ class A6xxTracker(Tracker):
         self._streams_are_open = False
         self._stream_bases: dict[str, int] = {}
         self._lrz = LrzFollower(self.registers)
-        #: What registers bind behind a pass without draws.
+        #: What registers bind behind a pass.
         self._bound: tuple[Attachment, ...] = ()
         self._handlers = {
             "CP_SET_MARKER": self._marker,
@@ -122,6 +128,7 @@ class A6xxTracker(Tracker):
         self._note_stream_draw(action)
         if self.current is None or self.current.kind != "render":
             self._lrz.between_passes(action)
+            action.role = transfer_role(self, action)
             self.group("transfer", action)
         elif action.kind == "resolve":
             self.add_operation(resolve(self, action))
@@ -137,9 +144,8 @@ class A6xxTracker(Tracker):
         self._settle()
         if self.current is not None and self.current.kind == "render":
             self._lrz.bind(self.current)
-            self._bound = (
-                () if self.has_drawn else bound_buffers(self.registers, self.walk.generation)
-            )
+            generation = self.walk.generation
+            self._bound = bound_buffers(self.registers, generation) if self.has_operated else ()
         super().end()
 
     def finish(self, found: Pass) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.model import Operation, OperationKind, Rectangle
+from cffpy.analysis.passes.tracker import merged
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 _TYPES: tuple[OperationKind, ...] = ("store", "store", "clear", "load")
 
 _DEPTH, _STENCIL = 1, 2
+
+#: Depth with stencil in one buffer, and its parts as components of a colour.
+_PACKED = "DEPTH6_24_8"
+_DEPTH_COMPONENTS, _STENCIL_COMPONENT = 7, 8
 
 _COLOURS = 8
 _FIRST_COLOUR = "color 0"
@@ -49,6 +55,8 @@ def resolve(tracker: Tracker, action: Action) -> Operation:
         else:
             names = [name for bit, name in ((_DEPTH, "depth"), (_STENCIL, "stencil")) if mask & bit]
             operation.attachment = "+".join(names) or "depth"
+    elif kind == "clear":
+        operation.components = field("RB_BLIT_INFO", "CLEAR_MASK")
     operation.scissor = tracker.rectangle("RB_BLIT_SCISSOR_TL", "RB_BLIT_SCISSOR_BR")
     if kind == "clear":
         operation.clear_value = _dwords(tracker, "RB_BLIT_CLEAR_COLOR_DW{}")
@@ -105,9 +113,7 @@ def blit(tracker: Tracker, action: Action) -> Operation:
         operation.kind = "store"
         operation.gmem = source
         operation.limit = tracker.rectangle("GRAS_2D_RESOLVE_CNTL_1", "GRAS_2D_RESOLVE_CNTL_2")
-    operation.resolves = bool(registers.field("SP_PS_2D_SRC_INFO", "SAMPLES")) and not (
-        registers.field("RB_2D_DST_INFO", "SAMPLES")
-    )
+    operation.resolves = _averages(tracker)
     return operation
 
 
@@ -121,11 +127,41 @@ def _source_rectangle(tracker: Tracker) -> Rectangle | None:
     return Rectangle(left, top, right + 1, bottom + 1)
 
 
+def transfer_role(tracker: Tracker, action: Action) -> str:
+    """What an action between passes does: "fill", "copy", "scale", "resolve"; "" for a draw."""
+    registers = tracker.registers
+    if action.kind == "resolve":
+        return "fill" if registers.enum("RB_BLIT_INFO", "TYPE") == "BLIT_EVENT_CLEAR" else "copy"
+    if action.kind == "draw":
+        if action.label != RECTANGLES:
+            return ""
+        return "copy" if _textures(tracker) else "fill"
+    if registers.flag("RB_2D_BLIT_CNTL", "SOLID_COLOR"):
+        return "fill"
+    if _averages(tracker):
+        return "resolve"
+    source = _source_rectangle(tracker)
+    filled = tracker.rectangle("GRAS_2D_DST_TL", "GRAS_2D_DST_BR")
+    is_scaled = source is not None and filled is not None and source.size != filled.size
+    return "scale" if is_scaled else "copy"
+
+
+def _averages(tracker: Tracker) -> bool:
+    """Whether a CP_BLIT makes one sample of several."""
+    samples = tracker.registers.field("SP_PS_2D_SRC_INFO", "SAMPLES")
+    return bool(samples) and not tracker.registers.field("RB_2D_DST_INFO", "SAMPLES")
+
+
+def _textures(tracker: Tracker) -> int | None:
+    """How many textures a fragment shader has."""
+    name = tracker.registers.first("SP_FS_CONFIG", "SP_PS_CONFIG")
+    return tracker.registers.field(name, "NTEX") if name else None
+
+
 def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
     """A driver's rectangle draw: a store from GMEM, a load by texture, or a clear."""
     registers = tracker.registers
-    name = registers.first("SP_FS_CONFIG", "SP_PS_CONFIG")
-    textures = registers.field(name, "NTEX") if name else None
+    textures = _textures(tracker)
     found = tracker.current
     is_gmem = found is not None and found.mode == "gmem"
     if draws_ended or (is_gmem and textures and _draws_to_memory(tracker)):
@@ -174,12 +210,14 @@ def _describe_clear(tracker: Tracker, operation: Operation) -> None:
 def name_attachments(found: Pass, bound: tuple[Attachment, ...] = ()) -> None:
     """Tell which attachments the pass's operations are about, by GMEM offset or address.
 
-    ``bound``: what registers name behind the pass. Of a pass without draws, those of them that
-    its operations are about are its attachments.
+    ``bound``: what registers name behind the pass. Those that no draw writes, but operations are
+    about, are attachments, too.
     """
     operations = [operation for run in found.runs for operation in run.operations]
-    if not found.attachments:
-        found.attachments = [one for one in bound if _is_moved(one, operations)]
+    known = {attachment.address for attachment in found.attachments}
+    others = [one for one in bound if one.address not in known and _is_moved(one, operations)]
+    if others:
+        found.attachments = merged([*found.attachments, *others])
     for operation in operations:
         _name(operation, found)
 
@@ -203,11 +241,20 @@ def _name(operation: Operation, found: Pass) -> None:
         if target is None:
             operation.attachment = operation.attachment or operation.colour
         else:
-            operation.attachment = target.name
+            operation.attachment = _cleared_part(operation, target) or target.name
             if operation.format is None:
                 operation.format = target.format
     if operation.kind == "copy" and operation.attachment is not None:
         operation.kind = operation.action.role = "store"
+
+
+def _cleared_part(operation: Operation, target: Attachment) -> str | None:
+    """Of a clear of packed depth and stencil: turnip clears it as colour, by components."""
+    components = operation.components
+    if components is None or target.format != _PACKED:
+        return None
+    parts = ((_DEPTH_COMPONENTS, "depth"), (_STENCIL_COMPONENT, "stencil"))
+    return "+".join(name for mask, name in parts if components & mask) or None
 
 
 def _target(operation: Operation, attachments: list[Attachment]) -> Attachment | None:

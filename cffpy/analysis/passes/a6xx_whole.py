@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from cffpy.analysis.passes.model import Pass, Rectangle, Size
 
+#: turnip clips tiles to what a viewport may be, if to nothing else.
+_LARGEST = 16384
+
 #: Loads and stores are rounded outwards to blocks of this size.
 _BLOCK, _BLOCK_HEIGHT = 16, 4
 
@@ -25,7 +28,9 @@ def finish_gmem(found: Pass) -> None:
     _find_render_area(found, walked)
     if found.framebuffer is not None or size is None:
         return
-    is_clipped = walked.size.width % size.width or walked.size.height % size.height
+    is_clipped = (walked.size.width % size.width and walked.right != _LARGEST) or (
+        walked.size.height % size.height and walked.bottom != _LARGEST
+    )
     is_filled = found.render_area == walked and not found.render_area_rounded
     if is_clipped or is_filled:
         # gallium clips tiles to the framebuffer; and no render area is larger than that

@@ -97,8 +97,10 @@ class Operation:
     pitch: int | None = None
     #: Samples are averaged, or one of them is taken.
     resolves: bool = False
-    #: Dwords of the clear value, as the registers hold them.
+    #: Dwords of the clear value, as the registers hold them; of a clear by event as if of colour,
+    #: which components.
     clear_value: tuple[int, ...] | None = None
+    components: int | None = None
     #: What may be touched; of a CP_BLIT what it fills.
     scissor: Rectangle | None = None
     #: A CP_BLIT of GMEM touches nothing outside of this.

@@ -180,6 +180,30 @@ def test_gmem(gpu: int, with_binning: bool) -> None:
         assert found.tiles[0].streams == (STREAM, SIZES, None)
 
 
+@GPUS
+def test_the_colour_of_a_clear_is_the_first_constant(gpu: int) -> None:
+    batch = depth(colour(mode(begin(gpu), "sysmem"), COLOUR), DEPTH)
+    ib = batch.ib().set("RB_MRT[0].CONTROL", COMPONENT_ENABLE=15)
+    ib.set("RB_DEPTH_CONTROL", 0).set("RB_STENCIL_CONTROL", 0)
+
+    def constants(offset: int, *values: int) -> None:
+        if gpu == 330:
+            ib.packet("CP_LOAD_STATE", offset | 6 << 19 | 2 << 22, 1, *values)
+        else:
+            ib.packet("CP_LOAD_STATE4", offset | 12 << 18 | 1 << 22, 1, *values)
+
+    constants(0, 1, 2, 3, 4)
+    constants(2, 5, 6, 7, 8)
+    ib.draw(RECTANGLES, 2).set("RB_MRT[0].CONTROL", COMPONENT_ENABLE=0)
+    ib.set("RB_DEPTH_CONTROL", Z_WRITE_ENABLE=1).draw(RECTANGLES, 2).draw()
+    (found,) = passes(batch.call(ib))
+    assert found.direct is not None
+    assert [(one.attachment, one.clear_value) for one in found.direct.operations] == [
+        ("color 0", (1, 2, 3, 4)),
+        ("depth", None),
+    ]
+
+
 def loaded(batch: Batch) -> list[tuple[str | None, int | None, int | None]]:
     """What the one load of a tile loads, which is all that the pass binds."""
     mode(batch, "gmem").packet(SET_BIN, 0, 0, 31 | 31 << 16)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cffpy.analysis.passes.model import Rectangle, Size
+from cffpy.analysis.passes.model import Passes, Rectangle, Size, Submit
+from cffpy.views.passes import lines as pass_lines
 from tests.analysis.passes.marked import (
     BOTH,
     COLOUR,
@@ -66,6 +67,31 @@ def test_what_follows_the_last_tile_is_not_its_own(gpu: int) -> None:
     assert [one.kind for one in (first, group, second)] == ["render", "transfer", "render"]
     assert told(first.tiles[0].operations) == [("store", "color 0", "BLIT event", True)]
     assert len(group.program_draws) == 2
+
+
+@BOTH
+def test_what_copies_between_passes_do(gpu: int) -> None:
+    s = Streams(gpu)
+
+    def source(width: int) -> list[int]:
+        sides = zip(("TL_X", "BR_X", "TL_Y", "BR_Y"), (0, width - 1, 0, 15), strict=True)
+        return [word for side, at in sides for word in s.raw(f"GRAS_2D_SRC_{side}", at << 8)]
+
+    code = [
+        s.scissor("GRAS_2D_DST", 0, 0, 32, 16),
+        source(32),
+        fill(s, OTHER),
+        copy(s, COLOUR, OTHER),
+        [*source(16), *copy(s, COLOUR, OTHER)],
+        copy(s, COLOUR, OTHER, samples=2),
+        quad(s, textures=True),
+        quad(s, textures=False),
+        s.draw(),
+        move(s, "CLEAR", 0),
+    ]
+    group = only(s.find(*code).found.passes)
+    roles = [action.role for action in group.program_draws]
+    assert roles == ["fill", "copy", "scale", "resolve", "copy", "fill", "", "fill"]
 
 
 @BOTH
@@ -261,6 +287,40 @@ def test_attachments_of_a_pass_without_draws(gpu: int) -> None:
     assert [one.attachment for one in found.direct.operations] == ["color 1", None]
 
 
+@BOTH
+@pytest.mark.parametrize(
+    ("components", "name"), [(15, "depth+stencil"), (7, "depth"), (8, "stencil")]
+)
+def test_packed_depth_and_stencil_cleared_as_colour(gpu: int, components: int, name: str) -> None:
+    s = Streams(gpu)
+    packed = [*targets(s), *s.reg("RB_DEPTH_BUFFER_INFO", DEPTH_FORMAT="DEPTH6_24_8")]
+    clear = [
+        *s.reg("RB_BLIT_INFO", TYPE="BLIT_EVENT_CLEAR", CLEAR_MASK=components),
+        *s.reg("RB_BLIT_BASE_GMEM", value=GMEM_DEPTH),
+        *s.event("BLIT"),
+    ]
+    found = only(s.find(tile(s, 0, 0, 100, 90, s.ib(packed, clear, s.draw()))).found.passes)
+    assert told(found.tiles[0].operations) == [("clear", name, "BLIT event", True)]
+    lines = "\n".join(pass_lines(Passes(6, None, [Submit(0, [found])]), [Submit(0, [found])]))
+    assert "clear by BLIT event" in lines.partition("    depth, ")[2].partition("\n    draws")[0]
+
+
+@BOTH
+def test_attachments_that_no_draw_writes(gpu: int) -> None:
+    """Bound, cleared and stored all the same."""
+    s = Streams(gpu)
+    second = COLOUR + 0x10000
+    body = [targets(s, 2), fill(s, second), s.reg("RB_FS_OUTPUT_CNTL1", MRT=1), s.draw()]
+    found = only(s.find(sysmem(s, *body)).found.passes)
+    assert [one.name for one in found.attachments] == ["color 0", "color 1", "depth"]
+    assert found.direct is not None
+    assert told(found.direct.operations) == [("clear", "color 1", "CP_BLIT", True)]
+    stores = [*move(s, "STORE", 0, COLOUR), *move(s, "STORE", 0x8000, second)]
+    draws = s.ib(targets(s, 2), s.reg("RB_FS_OUTPUT_CNTL1", MRT=1), s.draw())
+    found = only(s.find(tile(s, 0, 0, 100, 90, draws, stores)).found.passes)
+    assert [one.name for one in found.attachments] == ["color 0", "color 1", "depth"]
+
+
 # --- areas and layers ----------------------------------------------------------------------------
 
 
@@ -316,6 +376,16 @@ def test_clears_and_resolves_in_memory_tell_the_render_area(gpu: int) -> None:
     other = [*s.scissor("GRAS_2D_DST", 10, 6, 40, 65), *fill(s, OTHER)]
     found = only(s.find(sysmem(s, other, targets(s), s.draw())).found.passes)
     assert found.render_area is None, "of what is no attachment"
+
+
+@BOTH
+def test_tiles_at_the_largest_viewport_tell_nothing(gpu: int) -> None:
+    """turnip's last tile of a framebuffer of 16,300 pixels."""
+    s = Streams(gpu)
+    draws = s.ib(targets(s), s.draw())
+    code = [tile(s, x, 0, min(480, 16384 - x), 96, draws, bin_width=480) for x in (15840, 16320)]
+    found = only(s.find(*code).found.passes)
+    assert found.framebuffer is None
 
 
 @BOTH
