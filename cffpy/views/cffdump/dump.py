@@ -67,6 +67,8 @@ class Dump:
         data = content.data[: content.reference_size]
         skipped = False
         view, session = self._view, self._session
+        if not self._options.prints_all:  # else its output grows with what runs
+            self.machine.nesting.limit_capture(len(content.data))
         try:
             for record in read_records(iter_sections(data, damage), session.image):
                 if isinstance(record, Submit):
