@@ -161,6 +161,7 @@ class Annotator:
         None where nothing tells the GPU's generation: whoever decodes the file complains.
         """
         finder = self._finder
+        self._session.machine.nesting.limit_capture(len(content.data))
         with suppress(UnsupportedGpu, TooMany):
             self._session.run(content, skips)
         finder.finish()

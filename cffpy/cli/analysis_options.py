@@ -33,7 +33,7 @@ _Command = TypeVar("_Command", bound="Callable[..., Any]")
 _Result = TypeVar("_Result")
 
 #: Lines about damage, or about what was left out, that are printed of a capture.
-_SHOWN_PROBLEMS = 50
+SHOWN_PROBLEMS = 50
 
 
 def parse_capture_gpu(
@@ -123,9 +123,9 @@ def print_problems(
     path: str, problems: Sequence[object], say: Callable[[str], None] = print_error
 ) -> None:
     """Say each problem of a file; of very many the first, and that there are more."""
-    for problem in problems[:_SHOWN_PROBLEMS]:
+    for problem in problems[:SHOWN_PROBLEMS]:
         say(f"{path}: {problem}")
-    if len(problems) > _SHOWN_PROBLEMS:
+    if len(problems) > SHOWN_PROBLEMS:
         say(f"{path}: there is more like this")
 
 

@@ -30,8 +30,12 @@ class Problems:
         """Another file begins."""
         self.damage: list[Damage] = []
         self.left_out: list[str] = []
-        #: Both, in the order in which they came.
-        self.lines: list[str] = []
+        self._lines: dict[str, None] = {}
+
+    @property
+    def lines(self) -> list[str]:
+        """Damage and what is left out, in the order in which they came."""
+        return list(self._lines)
 
     def damaged(self, text: str, heard: bool = False) -> None:
         """Note damage. ``text`` has the GPU address. ``heard``: the sink hears of it, too."""
@@ -46,9 +50,9 @@ class Problems:
             self.left_out.append(line)
 
     def _is_new(self, line: str, heard: bool) -> bool:
-        if line in self.lines:
+        if line in self._lines:
             return False
-        self.lines.append(line)
+        self._lines[line] = None
         if self.told is not None and not heard:
             self.told(line)
         return True

@@ -90,6 +90,17 @@ def test_limits_are_set_and_said(
         assert refused.stderr.startswith(f"cffpy: error: {variable} is no".encode())
 
 
+def test_a_dump_that_prints_little_is_limited_as_analyses_are(tmp_path: Path, run_cffpy) -> None:
+    """dump -s, -q, -D: streams that call streams ran for ever, and printed nothing."""
+    path = tmp_path / "calls.rd"
+    path.write_bytes(capture(type7(0x3F, 0x200000, 0, 2) * 6, buffers={0x200000: type4(0x8890, 1)}))
+    for options in (["-s"], ["-q", "RB_CCU_CNTL"], ["-D", "0"]):
+        done = run_cffpy("dump", *options, "--limit", "commands=300", path)
+        assert b"come after too many others" in done.stderr
+        assert (run_cffpy("dump", *options, path).stderr, done.returncode) == (b"", 0)
+    assert run_cffpy("dump", "--limit", "commands=300", path).stderr == b""
+
+
 def test_elements_that_are_shown(tmp_path: Path, run_cffpy) -> None:
     """dump: empty blocks of CP_START_BIN were cut in silence; draws: registers of --inherited."""
     path = tmp_path / "blocks.rd"

@@ -81,6 +81,8 @@ class Dump:
         skipped = False
         view, session = self._view, self._session
         sections = content.sections(damage, content.reference_size)
+        if not self._options.prints_all:  # else its output grows with what runs
+            self.machine.nesting.limit_capture(len(content.data))
         try:
             if content.decompression_error:
                 sections = _whole(sections, damage)
