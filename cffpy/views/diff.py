@@ -51,8 +51,8 @@ def summary(result: Comparison) -> str:
 
 def tree(result: Comparison, everything: bool = False) -> list[Node]:
     """The summary, an entry each, and what is hidden. ``everything``: cut nothing short."""
-    names = f"{visible(result.good.name)} → {visible(result.bad.name)}"
-    nodes = [Node(f"{summary(result)}: {names}", "summary")]
+    files = f"{visible(result.good.name)} → {visible(result.bad.name)}"
+    nodes = [Node(f"{summary(result)}: {files}", "summary")]
     gpus = result.good.passes.gpu, result.bad.passes.gpu
     if gpus[0] != gpus[1]:
         nodes.append(Node(f"the captures are of two GPUs: {gpus[0]}, {gpus[1]}", "summary"))
