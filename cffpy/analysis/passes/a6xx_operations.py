@@ -223,9 +223,13 @@ def name_attachments(found: Pass, bound: tuple[Attachment, ...] = ()) -> None:
 
 
 def _is_moved(attachment: Attachment, operations: list[Operation]) -> bool:
-    """Whether a load, store or CP_BLIT is certainly about it: by address, and in GMEM if there."""
+    """Whether a load, store or CP_BLIT is certainly about it: by address, and in GMEM if there.
+
+    What samples are resolved to is no attachment, though an older pass may have drawn to it.
+    """
     return any(
         operation.action.executed is not False
+        and not operation.resolves
         and attachment.address is not None
         and operation.address == attachment.address
         and (operation.how != "BLIT event" or operation.gmem == attachment.gmem)

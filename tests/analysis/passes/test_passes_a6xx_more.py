@@ -319,6 +319,10 @@ def test_attachments_that_no_draw_writes(gpu: int) -> None:
     draws = s.ib(targets(s, 2), s.reg("RB_FS_OUTPUT_CNTL1", MRT=1), s.draw())
     found = only(s.find(tile(s, 0, 0, 100, 90, draws, stores)).found.passes)
     assert [one.name for one in found.attachments] == ["color 0", "color 1", "depth"]
+    resolve = copy(s, COLOUR, second, samples=2)
+    body = [targets(s, 2), s.reg("RB_FS_OUTPUT_CNTL1", MRT=1), s.draw(), resolve]
+    found = only(s.find(sysmem(s, *body)).found.passes)
+    assert [one.name for one in found.attachments] == ["color 0", "depth"], "resolved to"
 
 
 # --- areas and layers ----------------------------------------------------------------------------
