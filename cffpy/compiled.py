@@ -266,7 +266,10 @@ def _write(
         with open(descriptor, "wb") as file:
             file.write(_file_bytes(schema, signature, digest, parts))
         os.replace(temporary, path)
+        temporary = ""
     except OSError:  # a read-only home only costs speed
+        pass
+    finally:  # also where Ctrl-C comes in between
         if temporary:
             from contextlib import suppress
 

@@ -71,7 +71,7 @@ def test_sets_up_once(checkout: Checkout) -> None:
     code, errors, calls = checkout.dev("run", "dump", "a b", PYTHON="fine")
     assert code == 0
     assert "setting up" in errors
-    assert modules(calls) == ["venv", "pip", "compileall", "cffpy"]
+    assert modules(calls) == ["venv", "pip", "pip", "compileall", "cffpy"]
     assert calls[-1] == "-m cffpy dump a b"
     code, errors, calls = checkout.dev("run", "info", PYTHON="fine")
     assert (code, errors, modules(calls)) == (0, "", ["cffpy"])
@@ -110,7 +110,7 @@ def test_a_failed_set_up_is_tried_again(checkout: Checkout) -> None:
     code, errors, calls = checkout.dev("run", PYTHON="fine", NO_PIP="1")
     assert code == 1
     assert "dev: error: pip could not install the dependencies: ERROR: nothing found" in errors
-    assert modules(calls) == ["venv", "pip"]
+    assert modules(calls) == ["venv", "pip", "pip"]
     assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["pip", "compileall", "cffpy"]
 
 

@@ -84,7 +84,8 @@ class Action:
     #: Position of its tile in the order of execution; None outside tiles.
     tile: int | None = None
     is_binning: bool = False
-    #: What a driver does with it: "clear", "load", "store", ...; "" for a draw of the program.
+    #: What a driver does with it: "clear", "load", "store", ...; between passes "fill", "copy",
+    #: "scale", "resolve"; "" for a draw of the program.
     role: str = ""
     lrz: LrzUse | None = None
 

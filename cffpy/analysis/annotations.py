@@ -136,7 +136,6 @@ class AnnotationFinder(InheritanceFinder):
         """The next file's streams are numbered anew; registers and the GPU live on."""
         self.found = Passes()
         self.actions = []
-        self.problems = []
         self.streams = []
         self.blocks = []
         self.calls = []
@@ -162,6 +161,7 @@ class Annotator:
         None where nothing tells the GPU's generation: whoever decodes the file complains.
         """
         finder = self._finder
+        self._session.machine.nesting.limit_capture(len(content.data))
         with suppress(UnsupportedGpu, TooMany):
             self._session.run(content, skips)
         finder.finish()

@@ -39,14 +39,19 @@ class Attachment:
 def attachments(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
     """The buffers that a draw now would render to."""
     if generation >= 6:
-        return _from_a6xx(reader, generation)
+        return _from_a6xx(reader, generation, reader.field("RB_FS_OUTPUT_CNTL1", "MRT") or 0)
     if generation == 5:
         return _a5xx(reader, reader.field("RB_FS_OUTPUT_CNTL", "MRT") or 0)
     return bound_buffers(reader, generation)
 
 
 def bound_buffers(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
-    """The buffers that registers name, whether a draw writes them or not (up to a5xx)."""
+    """The buffers that registers name, whether a draw writes them or not.
+
+    From a6xx on, drivers leave old values in registers of colour buffers that are not used.
+    """
+    if generation >= 6:
+        return _from_a6xx(reader, generation, _MAX_COLOURS)
     if generation == 5:
         return _a5xx(reader, _MAX_COLOURS)
     if generation == 2:
@@ -60,10 +65,9 @@ def samples(reader: RegisterReader) -> int | None:
     return None if code is None else 1 << code
 
 
-def _from_a6xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
+def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Attachment, ...]:
     number = samples(reader)
     found = []
-    count = reader.field("RB_FS_OUTPUT_CNTL1", "MRT") or 0
     compressed = reader.field("RB_RENDER_CNTL", "FLAG_MRTS")
     for index in range(min(count, _MAX_COLOURS)):
         target, flag_buffer = f"RB_MRT[{index}]", f"RB_MRT_FLAG_BUFFER[{index}]"
@@ -305,3 +309,22 @@ def bytes_a_pixel(colour_format: str) -> int:
     """Of a2xx's colour formats, whose names tell the bits: COLORX_5_6_5, COLORX_16_16_FLOAT."""
     bits = (part for part in colour_format.split("_") if part.isdecimal())
     return sum(map(int, bits)) // 8
+
+
+def written_components(targets: tuple[Attachment, ...], depth: bool, stencil: bool) -> list[str]:
+    """Names of what a draw writes, of its targets; ``depth``, ``stencil``: is each written?
+
+    Stencil that has no buffer of its own is in the depth buffer.
+    """
+    names = []
+    for target in targets:
+        if target.name.startswith("color"):
+            if target.write_mask:
+                names.append(target.name)
+        elif target.name == "depth":
+            has_stencil = not any(other.name == "stencil" for other in targets)
+            names.extend(["depth"] if depth else [])
+            names.extend(["stencil"] if stencil and has_stencil else [])
+        elif stencil:
+            names.append("stencil")
+    return names

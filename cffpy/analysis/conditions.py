@@ -12,10 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.cp.packets.mode import names_mode
-from cffpy.pm4.layouts import COND_REG_EXEC, MEM_TO_REG, REG_TEST, SCRATCH_TO_REG
+from cffpy.pm4.layouts import COND_REG_EXEC, REG_TEST
 from cffpy.record import Record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
@@ -56,10 +58,14 @@ def render_mode(mode: str | None) -> str | None:
 
 
 class Conditions:
-    """The predicates of a command processor, and what follows from them."""
+    """The predicates of a command processor, and what follows from them.
 
-    def __init__(self, machine: Machine) -> None:
+    ``forget`` makes registers unknown: the first, and how many.
+    """
+
+    def __init__(self, machine: Machine, forget: Callable[[int, int], None]) -> None:
         self._machine = machine
+        self._forget = forget
         self._predicates: dict[int, bool | None] = {}
         self._draw_predicates: set[str] = set()
         self._visibility_states = machine.database.register_offset(_VISIBILITY_STATE)
@@ -70,20 +76,6 @@ class Conditions:
         is_binning = names_mode(payload[0]) and render_mode(mode) == "binning"
         if is_binning and self._visibility_states:
             self._forget(self._visibility_states, _VISIBILITY_STATES)
-
-    def memory_to_registers(self, payload: Payload) -> None:
-        """CP_MEM_TO_REG: what the memory holds by then is not known."""
-        register, count = payload.read(MEM_TO_REG)
-        self._forget(register, count or 1)
-
-    def scratch_to_registers(self, payload: Payload) -> None:
-        """CP_SCRATCH_TO_REG likewise."""
-        register, count = payload.read(SCRATCH_TO_REG)
-        self._forget(register, count or 1)
-
-    def _forget(self, register: int, count: int) -> None:
-        for offset in range(register, register + count):
-            self._machine.state.registers.pop(offset, None)
 
     @property
     def predicates_draws(self) -> bool:

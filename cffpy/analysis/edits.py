@@ -13,9 +13,10 @@ from cffpy.analysis.places import Owners
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import Submit, Text, read_records
 from cffpy.capture.memory import Words
+from cffpy.container.damage import Damage
 from cffpy.container.layouts import COMMAND_STREAM_ADDRESS, SECTION_HEADER, SectionType
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, iter_sections
+from cffpy.container.rd import Section
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
 from cffpy.cp.session import COMPOSITORS, Session
@@ -283,26 +284,36 @@ def edited(
     edits: Sequence[Edit],
     complain: Callable[[str], None],
     register_db: str | None = None,
+    damage: list[Damage] | None = None,
 ) -> tuple[bytearray, list[str]]:
     """The capture's bytes after all edits, and what was done; each sees the capture as it came.
 
-    Raises CaptureError where an edit has nothing to change.
+    ``damage`` becomes the capture's, whether or not this raises CaptureError, which it does where
+    an edit has nothing to change.
     """
     output = bytearray(content.data)
     lines = []
     for edit in edits:
-        run(content, edit, complain, register_db)
+        found = run(content, edit, complain, register_db)
+        if damage is not None:
+            damage[:] = found
+        complain = _keep_quiet  # the next edit runs the same
         for patch in edit.patches():
             patch.apply(output)
         lines += edit.messages()
     return output, lines
 
 
+def _keep_quiet(line: str) -> None:
+    """For what was said already."""
+
+
 def run(
     content: Content, edit: Edit, complain: Callable[[str], None], register_db: str | None
-) -> None:
-    """Run all of a capture for one edit."""
+) -> list[Damage]:
+    """Run all of a capture for one edit; the capture's damage."""
     session = Session(edit, complain, register_db)
+    session.machine.nesting.limit_capture(len(content.data))
     edit.machine = session.machine
     edit.owners = Owners(session.image)
     session.start_file()
@@ -313,7 +324,8 @@ def run(
             edit.stream_section(section)
         return section
 
-    sections = map(noted, edit.owners.watch(iter_sections(content.data)))
+    damage: list[Damage] = []
+    sections = map(noted, edit.owners.watch(content.sections(damage)))
     for record in read_records(sections, session.image):
         if isinstance(record, Submit):
             if not skipped:
@@ -323,3 +335,6 @@ def run(
                 skipped = record.text.startswith(COMPOSITORS)
         elif not session.identified:
             session.identify(record)
+    for line in session.machine.problems.left_out:
+        complain(f"{content.name}: {line}")
+    return session.damage(content, damage)

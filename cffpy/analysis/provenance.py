@@ -10,30 +10,48 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.passes.finder import PassFinder, run
+from cffpy.analysis.passes.model import Pass
+from cffpy.limits import MAX_ELEMENTS, hint, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Run
     from cffpy.analysis.place import Place
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import Submit
     from cffpy.capture.memory import Words
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.cp.sink import Payload
     from cffpy.regdb.database import Database
 
 #: Where a value comes from, seen from a draw.
 Origin = Literal["this pass", "before the pass", "earlier submit"]
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, frozen=True, eq=False)
 class Write:
-    """The packet that wrote a value. ``executed`` is None where only the GPU knows whether."""
+    """The packet that wrote a value. ``executed`` is None where only the GPU knows whether.
+
+    ``owner``: the pass, or the run of one, that it was written in.
+    """
 
     place: Place
-    pass_index: int | None
+    owner: Pass | Run | None
     executed: bool | None = True
     condition: str | None = None
+    #: The CP_MEM_WRITE that stored (a part of) the packet: the file has what was there before.
+    patched_by: Place | None = None
+
+    @property
+    def pass_index(self) -> int | None:
+        """Index of the pass that it was written in; None between passes."""
+        owner = self.owner
+        if owner is None:
+            return None
+        return owner.index if isinstance(owner, Pass) else owner.pass_index
 
     def origin(self, action: Action) -> Origin:
         """Where the value comes from, for an action that it is in force at."""
@@ -45,12 +63,20 @@ class Write:
 
 @dataclass(slots=True)
 class State:
-    """All registers at an action: values as dwords, and what wrote each."""
+    """All registers at an action: values as dwords, and what wrote each.
+
+    A register with a write but no value was filled by the GPU: its value is unknown.
+    """
 
     action: Action
     database: Database
     registers: dict[int, int]
     writes: dict[int, Write]
+
+    @property
+    def written(self) -> list[int]:
+        """All registers that were written, also those whose value is unknown."""
+        return [*self.registers, *(other for other in self.writes if other not in self.registers)]
 
 
 @dataclass(slots=True)
@@ -71,11 +97,28 @@ class ProvenanceFinder(PassFinder):
         self._taken = taken
         #: Register -> the packet that wrote it last.
         self.writes: dict[int, Write] = {}
+        #: Address of a dword that CP_MEM_WRITE stored -> the last such packet.
+        self._patches: dict[int, Place] = {}
+
+    def submit(self, submit: Submit) -> None:
+        """Other buffers come with another submit."""
+        if submit.submit != self._last_submit:
+            self._patches.clear()
+        super().submit(submit)
+
+    def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
+        """Remember where, since commands may lie there."""
+        super().memory_written(gpuaddr, payload, before)
+        place = self.packet_place
+        if len(self._patches) < _MAX_PATCHES:
+            for address in range(gpuaddr, gpuaddr + 4 * payload.count, 4):
+                self._patches[address] = place
 
     def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         """Registers are about to be written by the packet at ``index``."""
         if self.executed is not False:
-            self._note(range(register, register + len(values)), self.place(words, index))
+            place = self.place(words, index)
+            self._note(range(register, register + len(values)), place, len(values) + 1)
         return super().write(register, values, words, index, level)
 
     def register(self, register: int, value: int, level: int) -> None:
@@ -88,6 +131,11 @@ class ProvenanceFinder(PassFinder):
         """CP_REG_RMW writes it too."""
         self.register(register, bits, level)
 
+    def registers_unknown(self, register: int, count: int) -> None:
+        """The packet that runs makes them unknown."""
+        if self.executed is not False:
+            self._note(range(register, register + count), self.packet_place)
+
     def act(self, action: Action) -> None:
         """Take the state where it is wanted."""
         super().act(action)
@@ -96,17 +144,26 @@ class ProvenanceFinder(PassFinder):
             registers = dict(machine.state.registers)
             self._taken(State(action, machine.database, registers, dict(self.writes)))
 
-    def _note(self, registers: range, place: Place) -> None:
+    def _note(self, registers: range, place: Place, ndwords: int = 1) -> None:
+        """``ndwords``: of the packet, as far as the registers' values are in it."""
         tracker = self.tracker
-        current = None if tracker is None else tracker.current
-        index = None if current is None else current.index
-        write = Write(place, index, self.executed, self.condition)
+        owner = None if tracker is None else tracker.run or tracker.current
+        patched_by = None
+        if self._patches:
+            addresses = range(place.gpuaddr, place.gpuaddr + 4 * ndwords, 4)
+            found = (self._patches[address] for address in addresses if address in self._patches)
+            patched_by = next(found, None)
+        write = Write(place, owner, self.executed, self.condition, patched_by)
         for register in registers:
             self.writes[register] = write
         self.note_write(registers, write)
 
     def note_write(self, registers: range, write: Write) -> None:
         """Registers have been written; for subclasses."""
+
+
+#: Dwords of a submit that CP_MEM_WRITE stored and that are remembered, about.
+_MAX_PATCHES = 1 << 20
 
 
 class _Found(Exception):
@@ -135,12 +192,6 @@ def state_at(
     return None
 
 
-#: Registers that are listed, of all submits together, before it is enough.
-_MAX_LISTED = 1 << 20
-
-_SHOWN_PROBLEMS = 5
-
-
 class InheritanceFinder(ProvenanceFinder):
     """Keeps, for each submit, what its first draw or dispatch sees of earlier submits.
 
@@ -153,6 +204,7 @@ class InheritanceFinder(ProvenanceFinder):
         self.inherited: list[Inherited] = []
         self._listed = 0
         self._is_full = False
+        self._max_listed = limit("elements", MAX_ELEMENTS)
         self._seen: set[int] = set()
 
     def forget_submits(self) -> None:
@@ -167,9 +219,10 @@ class InheritanceFinder(ProvenanceFinder):
         submit = action.place.submit.submit
         if action.kind not in ("draw", "dispatch") or submit in self._seen:
             return False
-        if self._listed >= _MAX_LISTED:
+        if self._listed >= self._max_listed:
             if not self._is_full:
-                self._problem(f"{self._listed} registers are listed; those of later ones are not")
+                text = f"{self._listed} registers are listed; those of later submits are not"
+                self.machine.problems.leave_out(f"{text} {hint('elements')}")
             self._is_full = True
             return False
         self._seen.add(submit)
@@ -180,7 +233,7 @@ class InheritanceFinder(ProvenanceFinder):
         old = [
             register
             for register, write in state.writes.items()
-            if write.place.submit.submit != submit and register in state.registers
+            if write.place.submit.submit != submit
         ]
         if old:
             old.sort()
@@ -201,6 +254,6 @@ def inherited_registers(
     """The registers that each submit inherits from earlier ones, and the capture's damage."""
     finder = InheritanceFinder()
     damage = run(finder, content, complain, register_db, gpu)
-    for problem in finder.problems[:_SHOWN_PROBLEMS]:
-        complain(f"{content.name}: {problem}")
+    for line in finder.found.left_out:
+        complain(f"{content.name}: {line}")
     return finder.inherited, damage

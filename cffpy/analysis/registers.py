@@ -7,6 +7,7 @@ was never written, reads as None: an analysis shows it as unknown.
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import TYPE_CHECKING
 
 from cffpy.regdb.rows import BITSET, ENUM, INLINE_BITSET, INLINE_ENUM, NAMED_INLINE_BITSET
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.regdb.rows import TypeRow
 
+_FLOAT = Struct("<f")
 _BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
 
 #: Where a field is: register, mask, low bit, shift to the left, type.
@@ -37,6 +39,11 @@ class RegisterReader:
         """The register's value as it was written, or None."""
         offset = self.offset(name)
         return self._machine.state.registers.get(offset) if offset else None
+
+    def number(self, name: str) -> float | None:
+        """A register that is a 32-bit float."""
+        value = self.value(name)
+        return None if value is None else float(_FLOAT.unpack(value.to_bytes(4, "little"))[0])
 
     def first(self, *names: str) -> str | None:
         """The first of the names that this generation has: editions name registers differently."""
@@ -64,12 +71,14 @@ class RegisterReader:
 
         Without ``field``: of a register that is one plain field.
         """
-        place = self._place(name, field)
+        try:
+            place = self._fields[name, field]
+        except KeyError:
+            place = self._place(name, field)
         if place is None:
             return None
-        register, mask, low, shift, _ = place
-        value = self._machine.state.registers.get(register)
-        return None if value is None else (value & mask) >> low << shift
+        value = self._machine.state.registers.get(place[0])
+        return None if value is None else (value & place[1]) >> place[2] << place[3]
 
     def flag(self, name: str, field: str) -> bool:
         """Whether a bit is set; False where the register is unknown."""

@@ -10,9 +10,10 @@ from cffpy.capture.memory import Buffer, MemoryImage
 from cffpy.container import rd
 from cffpy.container.layouts import SECTION_HEADER, SectionType, section_name
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, iter_sections
+from cffpy.container.rd import Section
 from cffpy.container.writer import capture_bytes, command_stream_section
 from cffpy.errors import CaptureError
+from cffpy.layout import BytesLike
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo
 
 #: Packets from which on a buffer is taken for commands.
@@ -24,7 +25,7 @@ _LISTED = 6
 class Repaired:
     """The capture's bytes, and what was done to it; empty ``messages``: nothing was wrong."""
 
-    def __init__(self, data: bytes, messages: list[str]) -> None:
+    def __init__(self, data: BytesLike, messages: list[str]) -> None:
         self.data = data
         self.messages = messages
 
@@ -39,7 +40,7 @@ def repair(content: Content, address: int | None = None, ndwords: int | None = N
     end = _end(sections[-1]) if sections else 0
     last = _LastSet(sections)
     if address is None and not last.lacks_stream:
-        return Repaired(bytes(content.data[:end]), messages)
+        return Repaired(content.data[:end], messages)
     if address is None:
         address, ndwords, reason = last.deduce(ndwords)
     else:
@@ -60,7 +61,7 @@ def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
     """The sections that are all there; what is dropped is told."""
     if content.damage is not None:
         messages.append(f"the compressed stream is broken: {content.damage}")
-    sections = list(iter_sections(content.data))
+    sections = list(content.sections())
     dropped = len(content.data) - (_end(sections[-1]) if sections else 0)
     if dropped:
         messages.append(f"dropped {dropped} bytes behind the last section")
@@ -124,6 +125,7 @@ class _LastSet:
         """Address and dwords of the stream that is missing, and how that is known."""
         for address, before in reversed(self._streams):
             if self.image.find(address) is not None and self.length(address):
+                before = min(before, self._captured(address))
                 return address, ndwords or before, "as that of an earlier submit"
         found = self._candidates()
         called = self._called(found)
@@ -143,6 +145,11 @@ class _LastSet:
     def length(self, address: int) -> int:
         """Dwords of the packets from an address on, up to what is none, or to a zero."""
         return self._walk(address)[0]
+
+    def _captured(self, address: int) -> int:
+        """Dwords that are there from an address on."""
+        place = self.image.place(address)
+        return 0 if place is None else max(0, place[0].count - place[1])
 
     def _walk(self, address: int) -> tuple[int, int]:
         """Dwords and number of the packets from an address on."""

@@ -17,7 +17,7 @@ from cffpy.capture.load import Submit, Text, read_records
 from cffpy.capture.memory import Place, Words
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, SectionType, iter_sections
+from cffpy.container.rd import Section, SectionType
 from cffpy.cp.loadstate import (
     DIRECT,
     LOAD_STATE_PACKETS,
@@ -214,12 +214,16 @@ def surveyed(
     """The sets of buffers of a capture, one at a time, with what lies in them.
 
     Submits of compositors are not run, as the dump does not. A set is no longer valid once the
-    next is asked for.
+    next is asked for. Behind the last one, ``damage`` is whole.
     """
     survey = Survey(register_db)
     session = Session(survey, complain, register_db)
+    session.machine.nesting.limit_capture(len(content.data))
     survey.machine = session.machine
-    return _run(iter_sections(content.data, damage), session, survey, complain)
+    yield from _run(content.sections(damage), session, survey, complain)
+    damage[:] = session.damage(content, damage)
+    for line in session.machine.problems.left_out:
+        complain(f"{content.name}: {line}")
 
 
 def _run(

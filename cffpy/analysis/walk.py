@@ -20,9 +20,10 @@ from cffpy.analysis.actions import (
     draw_parameters,
 )
 from cffpy.analysis.conditions import Condition, Conditions
+from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.place import Place, Stream
 from cffpy.analysis.registers import RegisterReader
-from cffpy.cp.markers import BEGIN, END, marker_text
+from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.programs import ADDRESS_MASK, enable_registers, program_registers
 from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
 from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
@@ -48,10 +49,8 @@ _KINDS: dict[str, Kind] = {
 
 _A2XX_STAGES = {0: "VS", 1: "FS"}
 
-#: The machine's stack of streams holds such entries.
+#: An entry of the machine's stack of streams; (stage, address) of each program of a draw.
 _Entry = tuple["Words", int, int]
-
-#: (stage, address) of each program of a draw.
 _Shaders = tuple[tuple[str, int], ...]
 
 
@@ -70,10 +69,13 @@ class Walk(Sink):
         self.machine: Machine
         self.registers: RegisterReader
         self.generation = 0
-        #: Streams that were not followed, in words.
-        self.problems: list[str] = []
+        open_markers = OpenMarkers()
         #: Texts of the debug markers that are open, outermost first.
-        self.markers: list[str] = []
+        self.markers = open_markers.texts
+        self._nop = open_markers.nop
+        self._copies: CopiedRegisters
+        #: A register whose value will be unknown once the packet that runs is done.
+        self._unknown_after: int | None = None
         self._conditions: Conditions
         self._blocks: list[Condition] = []
         self._submit: Submit
@@ -85,9 +87,9 @@ class Walk(Sink):
         self._programs: list[tuple[str, str, tuple[str, str] | None]] = []
         self._loaded_programs: dict[str, int] = {}
         self._is_alternative = False
-        self._open_markers = 0
         self._shader_lists: dict[_Shaders, _Shaders] = {}
         self._actions = -1
+        self._deep_stream = -1
         self._handlers: list[Callable[[Payload], None] | None] = []
 
     # -- for subclasses ---------------------------------------------------------------------
@@ -105,6 +107,11 @@ class Walk(Sink):
             if condition.executed is None:
                 outcome = None
         return outcome
+
+    @property
+    def problems(self) -> list[str]:
+        """What of the streams is damaged or left out, in words."""
+        return self.machine.problems.lines
 
     @property
     def condition(self) -> str | None:
@@ -133,7 +140,8 @@ class Walk(Sink):
         self.generation = gpu.generation
         self.machine.heeds_every_marker = False
         reader = self.registers = RegisterReader(self.machine)
-        self._conditions = Conditions(self.machine)
+        self._copies = CopiedRegisters(self.machine, self.registers_unknown)
+        self._conditions = Conditions(self.machine, self._copies.forget)
         enables = {
             stage: (name, "ENABLED")
             for stage, name in enable_registers(gpu.generation)
@@ -147,13 +155,13 @@ class Walk(Sink):
         handlers: dict[str | None, Callable[[Payload], None]] = {
             "CP_NOP": self._nop,
             "CP_REG_TEST": self._register_test,
-            "CP_MEM_TO_REG": self._conditions.memory_to_registers,
-            "CP_SCRATCH_TO_REG": self._conditions.scratch_to_registers,
+            "CP_REG_RMW": self._register_modified,
             "CP_SET_MARKER": self._conditions.marker,
             "CP_IM_LOAD_IMMEDIATE": self._load_program,
             "CP_DRAW_PRED_ENABLE_GLOBAL": partial(self._predicated_draws, "GLOBAL"),
             "CP_DRAW_PRED_ENABLE_LOCAL": partial(self._predicated_draws, "LOCAL"),
             "CP_DRAW_INDX_BIN": self._draw_with_visibility,
+            **self._copies.handlers,
         }
         self._handlers = [handlers.get(name) for name in self.machine.packet_names]
 
@@ -176,6 +184,12 @@ class Walk(Sink):
         handler = self._handlers[opcode]
         if handler is not None and self.executed is not False:
             handler(payload)
+
+    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
+        """What the machine has made of a register that is unknown goes again."""
+        if self._unknown_after is not None:
+            register, self._unknown_after = self._unknown_after, None
+            self._copies.forget(register, 1)
 
     def event(self, name: str | None, level: int) -> None:
         """A BLIT event of a5xx moves pixels, though the dump does not number it."""
@@ -204,7 +218,7 @@ class Walk(Sink):
     ) -> bool | None:
         """Run it as the GPU would; where that is open, as if it were executed."""
         if len(self._blocks) >= _MAX_BLOCKS:
-            self._problem("conditions are nested too deeply: inner ones are not followed")
+            self._too_deep()
             return None
         if name == "CP_COND_REG_EXEC":
             condition = self._conditions.register_exec(payload)
@@ -214,6 +228,13 @@ class Walk(Sink):
         self._kinds[len(self.machine.streams)] = "block", None
         self.block_begins(condition)
         return condition.executed is not False
+
+    def _too_deep(self) -> None:
+        if self._deep_stream != self._submit.number:  # once a stream: the outermost of them
+            self._deep_stream = self._submit.number
+            place = f"{self.packet_place.gpuaddr:#x}"
+            text = f"conditions at {place} are nested too deeply: inner ones are not followed"
+            self.machine.problems.leave_out(text)
 
     def block_begins(self, condition: Condition) -> None:
         """A conditional block begins; for subclasses."""
@@ -242,6 +263,9 @@ class Walk(Sink):
         self._kinds[len(self.machine.streams)] = name, None
         return True
 
+    def registers_unknown(self, register: int, count: int) -> None:
+        """From now on only the GPU knows these registers' values; for subclasses."""
+
     def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
         """``payload`` was stored at ``gpuaddr``, over the bytes ``before``; for subclasses."""
 
@@ -253,24 +277,7 @@ class Walk(Sink):
         """A draw-state group is loaded, or not."""
         self._kinds[len(self.machine.streams)] = "group", group.group_id
 
-    def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
-        """Note it: what it draws is not known."""
-        self._problem(f"the {ndwords} dwords at {gpuaddr:#x} were not captured")
-
-    def no_command_stream(self) -> None:
-        """Note it."""
-        self._problem("it was not captured")
-
-    def refused(self, gpuaddr: int, reason: str) -> None:
-        """Note it."""
-        self._problem(f"the commands at {gpuaddr:#x} {reason}")
-
     # -- within -----------------------------------------------------------------------------
-
-    def _problem(self, text: str) -> None:
-        line = f"stream {self._submit.number}: {text}"
-        if len(self.problems) < _MAX_PROBLEMS and line not in self.problems[-_MAX_PROBLEMS:]:
-            self.problems.append(line)
 
     def _write_memory(self, payload: Payload) -> None:
         gpuaddr, data = payload[0] | payload[1] << 32, payload.rest(2)
@@ -279,7 +286,9 @@ class Walk(Sink):
         content = data.words.bytes(data.index, data.count)
         before = self.machine.image.write(gpuaddr, content)
         if before is None:
-            self._problem(f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE")
+            self.machine.problems.leave_out(
+                f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE"
+            )
         else:
             self.memory_written(gpuaddr, data, before)
 
@@ -306,21 +315,14 @@ class Walk(Sink):
             self._packets.append(Place(stream, words, index))
         return path[-1][1]
 
+    def _register_modified(self, payload: Payload) -> None:
+        self._unknown_after = self._copies.modified(payload)
+
     def _register_test(self, payload: Payload) -> None:
-        self._conditions.register_test(payload, self.executed is None)
+        self._conditions.register_test(payload, perhaps=self.executed is None)
 
     def _predicated_draws(self, scope: str, payload: Payload) -> None:
         self._conditions.predicate_draws(scope, payload, self.executed is None)
-
-    def _nop(self, payload: Payload) -> None:
-        kind = payload[0]
-        if kind == BEGIN:
-            self._open_markers += 1
-            if self._open_markers <= _MAX_MARKERS:
-                self.markers.append(marker_text(payload, _MARKER_BYTES))
-        elif kind == END and self._open_markers:
-            self._open_markers -= 1
-            del self.markers[self._open_markers :]
 
     def _load_program(self, payload: Payload) -> None:
         kind, _, _ = payload.read(IM_LOAD_IMMEDIATE)
@@ -389,9 +391,5 @@ class Walk(Sink):
         return self._shader_lists.setdefault(shaders, shaders)
 
 
-#: Problems that are listed, debug markers that are nested and the bytes of one's text, and
-#: conditions within conditions, at most.
-_MAX_PROBLEMS = 100
-_MAX_MARKERS = 64
-_MARKER_BYTES = 256
+#: Conditions within one another, at most.
 _MAX_BLOCKS = 16

@@ -4,8 +4,8 @@
 Buffers of one submit may overlap, when a driver dumps a part of a buffer and later the whole. The
 reference (Mesa: src/freedreno/decode/buffers.c over src/util/rb_tree.h) keeps them in a red-black
 tree by address, high addresses to the left, and compares ranges while it descends; where ranges
-overlap, what it finds depends on the tree's shape. So the tree is built here, too, but only for
-such captures: for buffers apart any search gives the same.
+overlap, are empty or reach the end of all addresses, what it finds depends on the tree's shape. So
+the tree is built here, too, but only for such captures: for buffers apart any search is the same.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.memory import Buffer
 
+
+#: As many bytes can be addressed.
+_ADDRESSES = 1 << 64
 
 #: Buffers in a row that hold one address, of which the first is looked for: a hostile capture could
 #: have every look-up pass over all its buffers.
@@ -33,7 +36,8 @@ class _Node:
     def side(self, gpuaddr: int) -> int:
         """0 where the buffer holds the address, below where it ends before, above where behind."""
         buffer = self.buffer
-        if buffer.gpuaddr + buffer.size <= gpuaddr:
+        # an end at 2^64 or above wraps around, and whatever is asked for seems to lie behind it
+        if (buffer.gpuaddr + buffer.size & _ADDRESSES - 1) <= gpuaddr:
             return -1
         return 1 if buffer.gpuaddr > gpuaddr else 0
 

@@ -137,7 +137,7 @@ class MemoryImage:
         self._buffers: list[Buffer] = []
         #: The buffers in the order in which they were added.
         self._added: list[Buffer] = []
-        #: Searched instead once two buffers overlap, or one is empty, or there are very many.
+        #: Searched instead once two buffers overlap, one is odd, or there are very many.
         self._tree: BufferTree | None = None
         #: Rises with every change; a key for whatever is derived from addresses.
         self.epoch = 0
@@ -169,7 +169,7 @@ class MemoryImage:
             if inside.gpuaddr != gpuaddr:
                 return
             inside.replace(size, contents, file_offset)
-            if self._tree is None and (not size or self._reaches_next(gpuaddr, size)):
+            if self._tree is None and self._is_odd(gpuaddr, size):
                 self._search_tree()
             return
         buffer = Buffer(gpuaddr, size, contents, file_offset)
@@ -179,18 +179,20 @@ class MemoryImage:
             return
         position = bisect_right(self._starts, gpuaddr)
         again = position > 0 and self._starts[position - 1] == gpuaddr
-        overlaps = not size or again or self._reaches_next(gpuaddr, size)
+        is_odd = again or self._is_odd(gpuaddr, size)
         self._starts.insert(position, gpuaddr)
         self._buffers.insert(position, buffer)
-        if overlaps or len(self._added) > _LISTED_BUFFERS:
+        if is_odd or len(self._added) > _LISTED_BUFFERS:
             self._search_tree()
 
-    def _reaches_next(self, gpuaddr: int, size: int) -> bool:
+    def _is_odd(self, gpuaddr: int, size: int) -> bool:
+        """Whether a range is empty, or reaches the next one or the end of all addresses."""
         position = bisect_right(self._starts, gpuaddr)
-        return position < len(self._starts) and self._starts[position] < gpuaddr + size
+        following = self._starts[position] if position < len(self._starts) else 1 << 64
+        return not size or following < gpuaddr + size or gpuaddr + size >= 1 << 64
 
     def _search_tree(self) -> None:
-        """From now on, search as the reference does: ranges overlap, are empty, or are many."""
+        """From now on, search as the reference does: ranges are odd or overlap, or are many."""
         from cffpy.capture.buffer_tree import BufferTree
 
         self._tree = BufferTree()

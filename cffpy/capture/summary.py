@@ -9,7 +9,7 @@ from typing import Literal
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import MemoryImage
 from cffpy.container import rd
-from cffpy.container.damage import Damage
+from cffpy.container.damage import Damage, missing_commands
 from cffpy.container.open import Content
 from cffpy.container.rd import Section, SectionType
 
@@ -105,8 +105,7 @@ def summarise(content: Content) -> CaptureSummary:
         content.name, content.compression, content.file_size, len(content.data)
     )
     _Collector(summary).run(content)
-    if content.damage is not None:
-        summary.damage.append(content.damage)
+    summary.damage.extend(content.faults)
     return summary
 
 
@@ -135,7 +134,7 @@ class _Collector:
         }
         by_number = {int(number): handler for number, handler in handlers.items()}
         counts = self.summary.sections
-        for section in rd.iter_sections(content.data, self.summary.damage):
+        for section in content.sections(self.summary.damage):
             count = counts.get(section.type)
             if count is None:
                 count = counts[section.type] = SectionCount(section.type)
@@ -186,6 +185,9 @@ class _Collector:
         if buffer is not None:
             there = len(buffer.contents) - (address - buffer.gpuaddr)
             captured = min(dwords, max(0, there) // 4)
+        if captured is None or captured < dwords:
+            text = missing_commands(address, dwords, captured)
+            self.summary.damage.append(Damage(None, f"stream {self.stream_count}: {text}"))
         submit = self._current()
         if not submit.streams:
             submit.process = self.process

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -16,7 +17,8 @@ from cffpy.cli.output import (
     print_warning,
     write_all,
 )
-from cffpy.errors import UnsupportedGpu
+from cffpy.cli.progress import progress
+from cffpy.errors import CaptureError, UnsupportedGpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 _Result = TypeVar("_Result")
 
-#: Warnings about what was not followed that are printed in full.
-_SHOWN_PROBLEMS = 5
+#: Lines about damage, or about what was left out, that are printed of a capture.
+SHOWN_PROBLEMS = 50
 
 
 def parse_capture_gpu(
@@ -60,6 +62,7 @@ def decoding_options(command: _Command) -> _Command:
     """The options of how a capture is decoded."""
     for decorate in (
         click.help_option("-h", "--help"),
+        limit_option,
         click.option(
             "--register-db", metavar="DIR", help="Another edition of the register database."
         ),
@@ -99,34 +102,45 @@ def analyse(
     directory = edition(register_db)
     if content is None:
         content = open_capture(path)
-    found, damage = analysis(content, print_warning, directory, gpu)
-    for one in damage:
-        print_error(f"{path}: {one}")
+    with progress(f"Reading {path}", content):
+        found, damage = analysis(content, print_warning, directory, gpu)
+    print_problems(path, damage, print_error)
     return found, EXIT_FAILURE if damage else EXIT_OK
 
 
 def find(
     path: str, gpu: Gpu | None, register_db: str | None, content: Content | None = None
 ) -> tuple[PassFinder, int]:
-    """The passes of a capture, as ``analyse``; what was not followed is told, too."""
+    """The passes of a capture, as ``analyse``; what limits left out is told, too."""
     from cffpy.analysis.passes.finder import find_passes
 
     finder, code = analyse(find_passes, path, gpu, register_db, content)
-    problems = finder.found.problems
-    for problem in problems[:_SHOWN_PROBLEMS]:
-        print_warning(f"{path}: {problem}")
-    if len(problems) > _SHOWN_PROBLEMS:
-        print_warning(f"{path}: and {len(problems) - _SHOWN_PROBLEMS} more like these")
+    print_problems(path, finder.found.left_out, print_warning)
     return finder, code
 
 
+def print_problems(
+    path: str, problems: Sequence[object], say: Callable[[str], None] = print_error
+) -> None:
+    """Say each problem of a file; of very many the first, and that there are more."""
+    for problem in problems[:SHOWN_PROBLEMS]:
+        say(f"{path}: {problem}")
+    if len(problems) > SHOWN_PROBLEMS:
+        say(f"{path}: there is more like this")
+
+
 def the_pass(finder: PassFinder, index: int) -> Pass:
-    """The pass of a number. Raises UsageError where there is none."""
+    """The pass of a number. Raises as ``not_there`` where there is none."""
     passes = finder.found.passes
     if not 0 <= index < len(passes):
         there = f"0 to {len(passes) - 1}" if passes else "none"
-        raise click.UsageError(f"there is no pass {index}; passes of this capture: {there}")
+        raise not_there(finder, f"there is no pass {index}; passes of this capture: {there}")
     return passes[index]
+
+
+def not_there(finder: PassFinder, message: str) -> Exception:
+    """The error where a capture lacks what is asked for: wrong usage, unless damage may be why."""
+    return CaptureError(message) if finder.found.damage else click.UsageError(message)
 
 
 def write_lines(lines: Iterable[str]) -> None:

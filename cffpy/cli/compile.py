@@ -7,7 +7,10 @@ import sys
 
 import click
 
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, capture_file, print_error, write_output
+from cffpy.cli.limit_option import limit_option
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output_file import capture_file, write_output
+from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -23,6 +26,7 @@ Examples:
 @click.option("-o", "--output", metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz.")
 @click.option("--check", is_flag=True, help="Only check the text; write nothing.")
 @click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@limit_option
 @click.help_option("-h", "--help")
 def compile_command(path: str, output: str | None, check: bool, register_db: str | None) -> int:
     """Build a capture from a text of the packet assembly language.
@@ -39,9 +43,10 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
         if path == "-" and sys.stdin is None:
             raise CffpyError("standard input is closed")
         if path == "-":
-            data = assemble(sys.stdin.buffer, "standard input", register_db, size_limit())
+            with progress("Compiling standard input"):
+                data = assemble(sys.stdin.buffer, "standard input", register_db, size_limit())
         else:
-            with open(path, "rb") as stream:
+            with open(path, "rb") as stream, progress(f"Compiling {path}"):
                 data = assemble(stream, path, register_db, size_limit())
     except CffpyError as problem:
         print_error(str(problem))
@@ -50,5 +55,5 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
         print_error(f"{path}: {problem.strerror or problem}")
         return EXIT_FAILURE
     if output is not None:
-        write_output(output, [capture_file(output, data)])
+        write_output(output, [capture_file(output, data)], [path])
     return EXIT_OK

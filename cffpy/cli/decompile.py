@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import click
 
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning, write_output
+from cffpy.cli.analysis_options import print_problems
+from cffpy.cli.limit_option import limit_option
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.output_file import write_output
+from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b
@@ -26,13 +30,14 @@ Examples:
     help="Only this submit, numbered as the dump numbers them, with the buffers that it sees.",
 )
 @click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@limit_option
 @click.help_option("-h", "--help")
 def decompile_command(path: str, output: str, submit: int | None, register_db: str | None) -> int:
     """Write a capture as text: packets, registers, programs by name, the rest as data.
 
     'cffpy compile' makes the same capture of it again, section by section and byte by byte (of the
     decompressed file). FILE may be '-' for standard input, and so may OUT.pm4 for standard output.
-    The language: docs/pm4asm.md.
+    The language: docs/pm4asm.md. Exit code 1: the capture is damaged; the text is of what is there.
     """
     from cffpy.container.damage import Damage
     from cffpy.container.open import open_capture
@@ -42,12 +47,11 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
     try:
         content = open_capture(path)
         pieces = decompile(content, damage, print_warning, register_db, submit)
-        write_output(output, (piece.encode() for piece in pieces))
+        with progress(f"Reading {path}", content):
+            write_output(output, (piece.encode() for piece in pieces), [path])
     except CffpyError as problem:
+        print_problems(path, damage)
         print_error(str(problem))
         return EXIT_FAILURE
-    if content.damage is not None:
-        damage.append(content.damage)
-    for item in damage:
-        print_warning(f"{content.name}: {item}")
-    return EXIT_OK
+    print_problems(path, damage)
+    return EXIT_FAILURE if damage else EXIT_OK

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.analysis.diff.noise import CLASSES
-from cffpy.cli.analysis_options import edition, parse_capture_gpu, write_json, write_lines
-from cffpy.cli.output import (
-    PagedOutput,
-    console,
-    print_warning,
-    use_colour,
-    write_all,
+from cffpy.cli.analysis_options import (
+    edition,
+    parse_capture_gpu,
+    print_problems,
+    write_json,
+    write_lines,
 )
+from cffpy.cli.limit_option import limit_option
+from cffpy.cli.output import console, print_warning, use_colour
+from cffpy.cli.output_file import write_output
+from cffpy.cli.progress import progress
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -71,6 +74,7 @@ Examples:
 @click.option("--gpu", metavar="GPU", callback=parse_capture_gpu, help="Decode both as this GPU.")
 @click.option("--register-db", metavar="DIR", help="Another edition of the register database.")
 @click.option("--color/--no-color", "colour", default=None, help="Colour, or none.")
+@limit_option
 @click.help_option("-h", "--help")
 def diff(
     good: str,
@@ -111,13 +115,16 @@ def diff(
     directory = edition(register_db)
     contents = open_capture(good), open_capture(bad)
     first, second = (_record(content, gpu, directory) for content in contents)
-    result = compare(first, second, hidden)
+    with progress("Comparing"):
+        result = compare(first, second, hidden)
     if unified:
         from cffpy.views.diff_unified import unified as unified_lines
 
         write_lines(unified_lines(result, contents, directory, gpu))
     elif html is not None:
-        _write_page(result, html)
+        from cffpy.views.diff_html.page import page
+
+        write_output(html, [page(result)], [good, bad])
     elif not brief:
         _write(result, as_json, everything, colour)
     return _DIFFERENT if result.differs else _SAME
@@ -126,11 +133,10 @@ def diff(
 def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recording:
     from cffpy.analysis.diff.record import record
 
-    recording = record(content, print_warning, register_db, gpu)
-    for damage in recording.damage:
-        print_warning(f"{content.name}: {damage}")
-    for problem in recording.passes.problems:
-        print_warning(f"{content.name}: {problem}")
+    with progress(f"Reading {content.name}", content):
+        recording = record(content, print_warning, register_db, gpu)
+    print_problems(content.name, recording.damage, print_warning)
+    print_problems(content.name, recording.passes.left_out, print_warning)
     return recording
 
 
@@ -147,18 +153,6 @@ def _write(result: Comparison, as_json: bool, everything: bool, colour: bool | N
     out = console(colour)
     for node in nodes:
         out.print(_rich_tree(node))
-
-
-def _write_page(result: Comparison, path: str) -> None:
-    from cffpy.views.diff_html.page import page
-
-    data = page(result)
-    if path == "-":
-        with PagedOutput(pager=False) as stream:
-            write_all(stream, data)
-        return
-    with open(path, "wb") as file:
-        file.write(data)
 
 
 def _rich_tree(node: Node) -> Tree:

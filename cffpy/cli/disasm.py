@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.errors import CffpyError, UnsupportedGpu
 
@@ -73,6 +74,7 @@ def read_input(path: str) -> bytes:
 )
 @click.option("--fragment", is_flag=True, help="a2xx: a fragment program (.fo says so itself).")
 @click.option("--register-db", metavar="DIR", help="Another edition, for its instruction sets.")
+@limit_option
 @click.help_option("-h", "--help")
 def disasm(
     path: str,

@@ -31,21 +31,24 @@ def run(
     """
     from cffpy.analysis.shaders import collect_shaders
     from cffpy.capture.gpu import guess
+    from cffpy.cli.analysis_options import print_problems
     from cffpy.cli.output import (
         EXIT_FAILURE,
         EXIT_OK,
         PagedOutput,
-        print_error,
         print_warning,
         write_all,
     )
+    from cffpy.cli.progress import progress
     from cffpy.container.open import open_capture
 
     gpu = None if generation is None else guess(generation * 100)
     content = open_capture(path)
-    collector, damage = collect_shaders(content, print_warning, register_db, gpu)
-    for item in damage:
-        print_error(f"{content.name}: {item}")
+    with progress(f"Reading {path}", content):
+        collector, damage = collect_shaders(content, print_warning, register_db, gpu)
+    print_problems(content.name, damage)
+    for line in collector.machine.problems.left_out:
+        print_warning(f"{content.name}: {line}")
     if collector.left_out:
         print_warning(f"{content.name}: too many shaders, {collector.left_out} left out")
     with PagedOutput(pager=False) as stream:

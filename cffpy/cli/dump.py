@@ -19,8 +19,10 @@ from cffpy.cli.output import (
     use_colour,
     write_all,
 )
+from cffpy.cli.progress import progress
 from cffpy.container.open import open_capture
 from cffpy.errors import ContainerError
+from cffpy.limits import Chosen
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
 
@@ -42,11 +44,22 @@ def run(arguments: list[str]) -> int:
             return _help()
         if not files:
             raise UsageProblem("Missing argument 'FILE...'.")
-        return _dump(settings, files)
+        limits = _limits(settings.pop("limits", []))
+        try:
+            return _dump(settings, files)
+        finally:
+            limits.undo()
     except UsageProblem as problem:
         sys.stdout.flush()
         sys.stderr.write(_USAGE.format(problem))
         return EXIT_USAGE
+
+
+def _limits(texts: list[str]) -> Chosen:
+    try:
+        return Chosen(texts)
+    except ValueError as problem:
+        raise UsageProblem(f"--limit: {problem}.") from None
 
 
 def _help() -> int:
@@ -92,8 +105,12 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
                 print_error(str(problem))
                 failed = True
                 continue
-            failed = False
-            dump.file(content)
+            failed = not content.is_readable
+            if failed:
+                print_error(f"{name}: {content.damage or 'empty file'}")
+                continue
+            with progress(f"Reading {name}", content):
+                dump.file(content)
     if failed:
         raise UsageProblem("the last file could not be opened.")
     if (options.query_mode != QUERY_ALL or options.query_compare) and not options.query:
@@ -109,7 +126,7 @@ def _find_prefix(files: list[str], options: DumpOptions, opened: dict[str, Conte
     from cffpy.views.cffdump.prefix import choose_prefix
 
     def texts() -> Iterator[bytes | memoryview]:
-        yield "\n".join([*files, *options.query]).encode("latin-1", "replace")
+        yield os.fsencode("\n".join([*files, *options.query]))
         for name in dict.fromkeys(files):
             try:
                 content = open_capture(name)

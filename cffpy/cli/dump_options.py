@@ -8,6 +8,7 @@ click's own parser would cost more than decoding a small capture does.
 from __future__ import annotations
 
 from cffpy.cli.getopt_long import UsageProblem, split
+from cffpy.limits import HELP as LIMIT_HELP
 from cffpy.views.cffdump.options import QUERY_ALL, QUERY_DELTA, QUERY_WRITTEN
 
 TYPE_CHECKING = False
@@ -121,6 +122,7 @@ OPTIONS = (
     Option("unit-test", "Leave out what names the file."),
     Option("register-db", "Another edition of the register database.", metavar="DIR"),
     Option("gpu", "Decode as this GPU: 630, or any of a6xx.", metavar="GPU", convert=_gpu),
+    Option("limit", LIMIT_HELP, metavar="NAME=N", repeats=True, names=("limits",)),
     Option("help", "Show this message and exit.", short="h"),
 )
 

@@ -7,15 +7,12 @@ import sys
 
 import click
 
-from cffpy.cli.output import (
-    EXIT_FAILURE,
-    EXIT_OK,
-    capture_file,
-    print_error,
-    print_warning,
-    write_output,
-)
-from cffpy.errors import CffpyError
+from cffpy.cli.analysis_options import print_problems
+from cffpy.cli.limit_option import limit_option
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.output_file import capture_file, write_output
+from cffpy.cli.progress import progress
+from cffpy.errors import CffpyError, ContainerError
 
 _EPILOG = """\b
 Examples:
@@ -62,6 +59,7 @@ _NUMBER = click.IntRange(min=0)
     "-o", "--output", required=True, metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz."
 )
 @click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@limit_option
 @click.help_option("-h", "--help")
 def edit(
     path: str,
@@ -79,6 +77,7 @@ def edit(
     dump numbers them (draw[N]); all numbers are those of FILE as it is. Where a packet lies in
     commands that are executed several times, all executions are affected: standard error says so,
     and what else was done. FILE may be '-' for standard input, OUT.rd '-' for standard output.
+    Exit code 1: nothing was written, or FILE is damaged; then OUT.rd is, too.
     """
     if not (nops or last is not None or values or groups):
         raise click.UsageError("nothing to do: give --nop-draw, --set or the like")
@@ -86,8 +85,10 @@ def edit(
         raise click.UsageError("--at-draw belongs to --set")
     from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
     from cffpy.analysis.register_edit import SetRegister
+    from cffpy.container.damage import Damage
     from cffpy.container.open import open_capture
 
+    damage: list[Damage] = []
     try:
         edits: list[Edit] = [SetRegister(text, at_draw) for text in values]
         edits += [DropGroup(group) for group in groups]
@@ -95,13 +96,15 @@ def edit(
         if last is not None:
             edits.append(TruncateAfterDraw(last))
         content = open_capture(path)
-        if content.damage is not None:
-            print_warning(f"{content.name}: {content.damage}")
-        data, lines = edited(content, edits, print_warning, register_db)
+        with progress(f"Reading {path}", content):
+            data, lines = edited(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:
-        print_error(f"{path}: {problem}")
+        print_problems(path, damage)
+        # that of a file names it
+        print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
-    write_output(output, [capture_file(output, data)])
+    write_output(output, [capture_file(output, data)], [path])
     for line in lines:
         print(f"cffpy: {line}", file=sys.stderr)
-    return EXIT_OK
+    print_problems(path, damage)
+    return EXIT_FAILURE if damage else EXIT_OK

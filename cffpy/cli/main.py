@@ -7,13 +7,16 @@ of them. A new command is a row here and a file in this folder.
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from typing import Any, NamedTuple
 
 import click
 
 from cffpy._version import __version__
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK
+from cffpy.views.visible import visible
 
 
 class _Row(NamedTuple):
@@ -132,6 +135,8 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Abort:
         return EXIT_FAILURE
     except click.ClickException as problem:
-        problem.show()
+        said = io.StringIO()
+        problem.show(said)
+        sys.stderr.write("\n".join(map(visible, said.getvalue().split("\n"))))
         return problem.exit_code
     return result if isinstance(result, int) else EXIT_OK

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where output goes: colour, pager, big raw output, progress, errors, exit codes.
+"""Where output goes: colour, pager, big raw output, errors, exit codes.
 
 Data goes to standard output, everything else to standard error. Nothing here imports rich or
 subprocess before it is needed.
@@ -12,16 +12,14 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from subprocess import Popen
     from types import TracebackType
-    from typing import IO, Any, BinaryIO, TypeVar
+    from typing import IO, Any, BinaryIO
 
     from rich.console import Console
 
     from cffpy.layout import BytesLike
-
-    _Item = TypeVar("_Item")
 
 EXIT_OK = 0
 EXIT_FAILURE = 1
@@ -144,39 +142,6 @@ def write_all(stream: BinaryIO, data: BytesLike) -> None:
         written += stream.write(memoryview(data)[written:]) or 0
 
 
-def write_output(path: str, pieces: Iterable[BytesLike]) -> None:
-    """Write a file, or standard output for ``-``. Raises OSError with the file's name."""
-    if path == "-":
-        with PagedOutput(pager=False) as stream:
-            for piece in pieces:
-                write_all(stream, piece)
-        return
-    with open(path, "wb") as file:
-        for piece in pieces:
-            file.write(piece)
-
-
-def capture_file(path: str, data: BytesLike) -> BytesLike:
-    """A capture's bytes as the file of this name holds them: compressed if it ends in ``.gz``."""
-    if not path.endswith(".gz"):
-        return data
-    from cffpy.container.writer import gzip_bytes
-
-    return gzip_bytes(data)
-
-
-def progress(items: Iterable[_Item], label: str, total: int | None = None) -> Iterable[_Item]:
-    """The items; while they are taken, a progress bar on standard error if it is a terminal."""
-    if not is_terminal(sys.stderr):
-        return items
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(
-        items, description=label, total=total, console=Console(stderr=True), transient=True
-    )
-
-
 def print_error(message: str) -> None:
     """One line on standard error, in the form of every error of cffpy."""
     _print_line("error", message)
@@ -245,7 +210,7 @@ def run_guarded(
         if debug:
             raise
         _flush_quietly()
-        print_error("out of memory (CFFPY_MAX_BYTES limits what is read of a file)")
+        print_error("out of memory (--limit bytes=N limits what is read of a file)")
         return failure
     except Exception as problem:
         if debug:

@@ -10,6 +10,7 @@ import click
 from cffpy.cli.analysis_options import (
     capture_options,
     find,
+    not_there,
     the_pass,
     write_csv,
     write_json,
@@ -63,11 +64,11 @@ def passes(
         shown = [one for one in shown if one.number == submit]
         if not shown:
             numbers = ", ".join(str(one.number) for one in finder.found.submits) or "none"
-            raise click.UsageError(f"submit {submit} has no passes; submits that have: {numbers}")
+            raise not_there(finder, f"submit {submit} has no passes; submits that have: {numbers}")
     if index is not None:
         one = the_pass(finder, index)
         if submit is not None and submit != one.submit:
-            raise click.UsageError(f"pass {index} is in submit {one.submit}")
+            raise not_there(finder, f"pass {index} is in submit {one.submit}")
         shown = [Submit(one.submit, [one])]
     if as_json:
         write_json(view.SCHEMA, view.document(finder.found, shown))

@@ -7,8 +7,10 @@ import sys
 
 import click
 
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, capture_file, print_error, write_output
-from cffpy.errors import CffpyError
+from cffpy.cli.limit_option import limit_option
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output_file import capture_file, write_output
+from cffpy.errors import CffpyError, ContainerError
 
 _EPILOG = """\b
 Examples:
@@ -37,6 +39,7 @@ def _number(context: click.Context, parameter: click.Parameter, text: str | None
 )
 @click.option("--address", callback=_number, metavar="A", help="Where the missing stream begins.")
 @click.option("--size", callback=_number, metavar="N", help="How long it is, in dwords.")
+@limit_option
 @click.help_option("-h", "--help")
 def repair(path: str, output: str, address: int | None, size: int | None) -> int:
     """Make a damaged capture whole: its sections, not the commands in them.
@@ -56,9 +59,10 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
     try:
         repaired = repair_capture(open_capture(path), address, size)
     except CffpyError as problem:
-        print_error(f"{path}: {problem}")
+        # that of a file names it
+        print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
-    write_output(output, [capture_file(output, repaired.data)])
+    write_output(output, [capture_file(output, repaired.data)], [path])
     for line in repaired.messages or ["nothing to repair"]:
         print(f"cffpy: {line}", file=sys.stderr)
     return EXIT_OK

@@ -12,6 +12,7 @@ from cffpy.cli.analysis_options import (
     capture_options,
     edition,
     find,
+    not_there,
     the_pass,
     write_csv,
     write_json,
@@ -66,8 +67,9 @@ def state(
 
     Each value comes with the packet that wrote it: command stream, IBs, draw-state group, GPU
     address and offset in the decompressed file; and whether it is inherited from before the pass
-    or from an earlier submit. Blocks that a condition keeps from being executed write nothing
-    here, though the dump decodes them.
+    or from an earlier submit. A register that the GPU fills with what no stream holds is unknown,
+    and the packet is shown all the same. Blocks that a condition keeps from being executed write
+    nothing here, though the dump decodes them.
 
     REG limits the list: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
     '-' for standard input. Exit code 1: the capture is damaged.
@@ -83,7 +85,7 @@ def state(
     action = _action(finder, number, index)
     found = state_at(content, action.order, lambda _line: None, edition(register_db), gpu)
     if found is None:
-        raise click.UsageError(f"draw {number} is not executed")
+        raise not_there(finder, f"draw {number} is not executed")
     found.action = action  # as its whole pass tells: with its number among the program's draws
     registers = _registers(found, names, origin)
     if as_json:
@@ -96,26 +98,27 @@ def state(
 
 
 def _action(finder: PassFinder, number: int, index: int | None) -> Action:
-    """The draw. Raises UsageError where there is none, or where it is not executed."""
+    """The draw. Raises as ``not_there`` where there is none, or where it is not executed."""
     if index is not None:
         one = the_pass(finder, index)
         if not 0 <= number < len(one.program_draws):
-            raise click.UsageError(
-                f"pass {index} has {len(one.program_draws)} draws of the program, not one {number}"
+            raise not_there(
+                finder,
+                f"pass {index} has {len(one.program_draws)} draws of the program, not one {number}",
             )
         return one.program_draws[number]
     action = next((action for action in finder.actions if action.number == number), None)
     if action is None:
-        raise click.UsageError(f"the dump has no draw {number}")
+        raise not_there(finder, f"the dump has no draw {number}")
     if action.executed is False:
-        raise click.UsageError(f"draw {number} is not executed: {action.condition}")
+        raise not_there(finder, f"draw {number} is not executed: {action.condition}")
     return action
 
 
 def _registers(found: State, names: tuple[str, ...], origin: Origin | None) -> list[int]:
     from cffpy.regdb.register_text import RegisterText
 
-    chosen = list(found.registers)
+    chosen = found.written
     if names:
         text = RegisterText(found.database)
         matches = {name: _matching(found, text, name) for name in names}
@@ -140,10 +143,8 @@ def _matching(found: State, text: RegisterText, name: str) -> list[int]:
         except ValueError:
             offset = 0
     if offset:
-        return [offset] if offset in found.registers else []
+        return [offset] if offset in found.registers or offset in found.writes else []
     pattern = name.upper().replace("[", "[[]")  # an array's index, no set of characters
     return [
-        register
-        for register in found.registers
-        if fnmatchcase(text.name(register).upper(), pattern)
+        register for register in found.written if fnmatchcase(text.name(register).upper(), pattern)
     ]

@@ -10,11 +10,13 @@ import click
 from cffpy.cli.analysis_options import (
     capture_options,
     find,
+    not_there,
     the_pass,
     write_csv,
     write_json,
     write_lines,
 )
+from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.table import columns
 
 if TYPE_CHECKING:
@@ -86,14 +88,14 @@ def tiles(
 
         write_csv(tiles_data.CSV_COLUMNS, tiles_data.rows(found, facts))
     elif svg is not None:
-        _draw(svg, found, facts)
+        _draw(path, svg, found, facts)
     else:
         write_lines(_lines(found, facts))
     return code
 
 
 def _choose(finder: PassFinder, index: int | None) -> Pass:
-    """The pass that is asked for, or the only one with tiles. Raises UsageError."""
+    """The pass that is asked for, or the only one with tiles. Raises as ``not_there``."""
     tiled = [one for one in finder.found.passes if one.tiles]
     there = ", ".join(
         f"{one.index} ({len(one.tiles)} tile{'s' if len(one.tiles) > 1 else ''})"
@@ -105,14 +107,14 @@ def _choose(finder: PassFinder, index: int | None) -> Pass:
         found = the_pass(finder, index)
         if not found.tiles:
             mode = found.mode or found.kind
-            raise click.UsageError(
-                f"pass {index} has no tiles ({mode}); passes that have: {there or 'none'}"
+            raise not_there(
+                finder, f"pass {index} has no tiles ({mode}); passes that have: {there or 'none'}"
             )
         return found
     if len(tiled) != 1:
         if not tiled:
-            raise click.UsageError("no pass of this capture is rendered in tiles")
-        raise click.UsageError(f"which pass? Name one with --pass; with tiles are: {there}")
+            raise not_there(finder, "no pass of this capture is rendered in tiles")
+        raise not_there(finder, f"which pass? Name one with --pass; with tiles are: {there}")
     return tiled[0]
 
 
@@ -133,12 +135,11 @@ def _lines(found: Pass, facts: Sequence[TileFacts]) -> Iterator[str]:
     yield from view.problem_lines(found)
 
 
-def _draw(path: str, found: Pass, facts: Sequence[TileFacts]) -> None:
+def _draw(path: str, output: str, found: Pass, facts: Sequence[TileFacts]) -> None:
     from cffpy.views.tiles_svg import drawing
 
     lines = drawing(found, facts).lines()
-    if path == "-":
+    if output == "-":
         write_lines(lines)
-        return
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)
+    else:
+        write_lines_to(output, lines, [path])

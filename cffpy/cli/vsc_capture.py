@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from cffpy.cli.analysis_options import find, the_pass, write_json, write_lines
+from cffpy.cli.analysis_options import find, not_there, the_pass, write_json, write_lines
 from cffpy.cli.output import EXIT_FAILURE
+from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.table import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.gpu import Gpu
@@ -38,7 +38,7 @@ def show(
     binned = [one for one in finder.found.passes if one.hardware_binning]
     shown = binned if index is None else [the_pass(finder, index)]
     if svg is not None:
-        shown = [_the_drawn(shown)]
+        shown = [_the_drawn(finder, shown)]
     reader = VisibilityReader(finder.found)
     damaged = [False]
 
@@ -52,23 +52,23 @@ def show(
     if as_json:
         write_json(view.SCHEMA, view.document(finder.found, read(), with_entries=index is not None))
     elif svg is not None:
-        _draw(svg, next(read()))
+        _draw(path, svg, next(read()))
     else:
         write_lines(_lines(read()) if shown else [view.nothing_text(finder.found)])
     return EXIT_FAILURE if damaged[0] else code
 
 
-def _the_drawn(shown: list[Pass]) -> Pass:
-    """The only pass that is shown. Raises UsageError."""
+def _the_drawn(finder: PassFinder, shown: list[Pass]) -> Pass:
+    """The only pass that is shown. Raises as ``not_there``."""
     if len(shown) == 1 and shown[0].tiles:
         return shown[0]
     if len(shown) == 1:
-        raise click.UsageError(f"pass {shown[0].index} has no tiles to draw")
+        raise not_there(finder, f"pass {shown[0].index} has no tiles to draw")
     if not shown:
-        raise click.UsageError("no pass of this capture has hardware binning")
+        raise not_there(finder, "no pass of this capture has hardware binning")
     numbers = ", ".join(str(one.index) for one in shown[:_LISTED])
     more = " ..." if len(shown) > _LISTED else ""
-    raise click.UsageError(f"--svg draws one pass: name it with --pass; there are {numbers}{more}")
+    raise not_there(finder, f"--svg draws one pass: name it with --pass; there are {numbers}{more}")
 
 
 def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
@@ -83,12 +83,11 @@ def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
                 yield f"    {line}"
 
 
-def _draw(path: str, found: PassVisibility) -> None:
+def _draw(path: str, output: str, found: PassVisibility) -> None:
     from cffpy.views.visibility_svg import drawing
 
     lines = drawing(found).lines()
-    if path == "-":
+    if output == "-":
         write_lines(lines)
-        return
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)
+    else:
+        write_lines_to(output, lines, [path])

@@ -4,7 +4,7 @@
 The compression is told by the first bytes, not by the name: gzip, zstd, xz, bzip2 (each also as
 several members in a row), zip and tar archives (their first entry), or none. Compressed layers
 may be nested. The content is held once: a raw file is mapped, a compressed one is decompressed in
-small steps into one growing buffer, and never past a limit (``CFFPY_MAX_BYTES``).
+small steps into one growing buffer, and never past a limit (``bytes`` of cffpy.limits).
 
 A broken compressed stream is no error: what came out before the break is the content, and
 ``Content.damage`` says where it broke.
@@ -16,8 +16,10 @@ import os
 import sys
 
 from cffpy.container.damage import Damage
+from cffpy.container.rd import Section, iter_sections
 from cffpy.errors import ContainerError
 from cffpy.layout import BytesLike
+from cffpy.limits import hint, is_set
 from cffpy.limits import limit as limit_of
 
 TYPE_CHECKING = False
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_MAX_BYTES = 1 << 30
-# Without CFFPY_MAX_BYTES, what is no larger than this is read in any case, and more only up to so
-# many times what is stored: bzip2 makes a gigabyte of a hundred bytes, which takes half a minute.
+# Unless the user chose a limit, what is no larger than this is read in any case, and more only up
+# to so many times what is stored: bzip2 makes a gigabyte of a hundred bytes, in half a minute.
 _ALWAYS_READ = 256 << 20
 _MAX_RATIO = 4096
 _INPUT_STEP = 64 << 10  # bytes of compressed data taken at a time
@@ -56,6 +58,7 @@ _MAGICS = (
     (b"PK\x03\x04", "zip"),
 )
 _SNIFF_SIZE = 512
+_HEADER_TEXT = 64 << 10  # bytes of a name or comment in a gzip header
 
 
 class Content:
@@ -63,9 +66,10 @@ class Content:
 
     ``data``: read-only view. ``compression``: ``none``, ``gzip``, ..., with layers as in
     ``gzip+tar``. ``file_size``: bytes as stored. ``damage``: of the compressed stream, or None.
+    ``position``: bytes of ``data`` in front of the section that ``sections`` gave last.
     """
 
-    __slots__ = ("compression", "damage", "data", "file_size", "name")
+    __slots__ = ("compression", "damage", "data", "file_size", "name", "position")
 
     def __init__(
         self, name: str, data: BytesLike, compression: str, file_size: int, damage: Damage | None
@@ -75,11 +79,32 @@ class Content:
         self.compression = compression
         self.file_size = file_size
         self.damage = damage
+        self.position = 0
+
+    def sections(
+        self, damage: list[Damage] | None = None, size: int | None = None
+    ) -> Iterator[Section]:
+        """The sections of the first ``size`` bytes of ``data``, as ``rd.iter_sections``."""
+        for section in iter_sections(self.data[:size], damage):
+            self.position = section.offset
+            yield section
+
+    @property
+    def faults(self) -> list[Damage]:
+        """The damage of the file as a whole: of its compression, or that it is empty."""
+        if self.damage is not None:
+            return [self.damage]
+        return [] if len(self.data) else [Damage(0, "the file is empty")]
 
     @property
     def decompression_error(self) -> bool:
         """True where the reference stops with ``corrupt file`` because decompression failed."""
         return self.damage is not None and self.damage.reference_says_corrupt
+
+    @property
+    def is_readable(self) -> bool:
+        """False where the reference cannot open the file: nothing comes out of it."""
+        return self.reference_size > 0 or self.compression not in ("none", "gzip")
 
     @property
     def reference_size(self) -> int:
@@ -96,10 +121,10 @@ class Content:
 def open_capture(path: str) -> Content:
     """Read and decompress a capture; ``-`` is standard input.
 
-    Raises ContainerError if it cannot be read at all or is larger than CFFPY_MAX_BYTES.
+    Raises ContainerError if it cannot be read at all. What exceeds the limit is left out: damage.
     """
-    # without the variable, what is stored bounds what may come of it, too
-    limit = size_limit() if os.environ.get("CFFPY_MAX_BYTES") else None
+    # by default, what is stored bounds what may come of it, too
+    limit = size_limit() if is_set("bytes") else None
     if path == "-":
         name, stored = "standard input", _read_stream(size_limit())
     else:
@@ -129,17 +154,42 @@ def open_bytes(stored: BytesLike, name: str = "data", limit: int | None = None) 
 
 
 def size_limit() -> int:
-    """The most bytes that a capture may have: CFFPY_MAX_BYTES. Raises CffpyError."""
-    return limit_of("CFFPY_MAX_BYTES", DEFAULT_MAX_BYTES)
+    """The most bytes that a capture may have: the limit "bytes". Raises CffpyError."""
+    return limit_of("bytes", DEFAULT_MAX_BYTES)
 
 
 def sniff_compression(view: BytesLike) -> str | None:
     """How these bytes are packed, by the first of them; None if not at all."""
     start = bytes(view[:_SNIFF_SIZE])
     for magic, name in _MAGICS:
-        if start.startswith(magic):
+        if start.startswith(magic) and (name != "gzip" or is_gzip_header(view)):
             return name
     return "tar" if start[257:262] == b"ustar" else None
+
+
+def is_gzip_header(view: BytesLike) -> bool:
+    """Whether a whole header of gzip stands here, of the kind that there is.
+
+    What begins otherwise, or ends before the header does, is no gzip stream to the reference
+    (libarchive: peek_at_header in archive_read_support_filter_gzip.c).
+    """
+    fixed = bytes(view[:10])
+    if len(fixed) < 10 or fixed[2] != 8 or fixed[3] & 0xE0:
+        return False
+    flags, size = fixed[3], len(fixed)
+    if flags & 4:  # further fields, behind their length
+        if len(view) < size + 2:
+            return False
+        size += 2 + int.from_bytes(view[size : size + 2], "little")
+    for text in (8, 16):  # name and comment, each up to a NUL
+        if flags & text:
+            end = bytes(view[size : size + 256]).find(0)
+            if end < 0:
+                end = bytes(view[size : size + _HEADER_TEXT]).find(0)
+            if end < 0:
+                return False
+            size += end + 1
+    return not flags & 2 or len(view) >= size + 2
 
 
 def _map_file(path: str) -> BytesLike:
@@ -175,14 +225,8 @@ def _read_all(read_into: Callable[[memoryview], int | None], name: str, limit: i
         while count := read_into(window):
             collected += window[:count]
             if len(collected) > limit:
-                raise _too_large(name, limit)
+                raise ContainerError(f"{name}: more than {limit} bytes {hint('bytes')}")
     return collected
-
-
-def _too_large(name: str, limit: int) -> ContainerError:
-    return ContainerError(
-        f"{name}: more than {limit} bytes when decompressed (CFFPY_MAX_BYTES sets the limit)"
-    )
 
 
 # --- decompressors ----------------------------------------------------------------------------
@@ -293,7 +337,9 @@ def _unpack(layer: str, view: memoryview, name: str, limit: int) -> tuple[bytear
             return output, _broken_stream(layer, len(output), step)
         output += step
         if len(output) > limit:
-            raise _too_large(name, limit)
+            del output[limit:]
+            text = f"more than {limit} bytes when decompressed: the rest is left out"
+            return output, Damage(limit, f"{text} {hint('bytes')}")
     return output, None
 
 
@@ -318,7 +364,7 @@ def _steps(layer: str, view: memoryview) -> Iterator[bytes | str]:
         if member.eof:
             position -= len(member.unused_data)
             rest = bytes(view[position : position + len(magic)])
-            if rest != magic:
+            if rest != magic or (layer == "gzip" and not is_gzip_header(view[position:])):
                 if any(view[position : position + _SNIFF_SIZE]):
                     yield f"{len(view) - position} bytes follow its end"
                 return

@@ -120,4 +120,4 @@ def _source_address(machine: Machine, payload: Payload, loaded: LoadedState) -> 
         address = read(register) & 0xFFFFFFFC | read(register + 1) << 32
     else:
         address = read(first + base) & 0xFFFFFFFC
-    return address + 4 * offset
+    return address + 4 * offset & 0xFFFFFFFFFFFFFFFF

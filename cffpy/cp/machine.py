@@ -10,8 +10,10 @@ from __future__ import annotations
 from cffpy.c_numbers import signed32
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
-from cffpy.cp.nesting import Nesting
+from cffpy.container.damage import missing_commands
+from cffpy.cp.nesting import CALLS_ITSELF, Nesting
 from cffpy.cp.packets import NO_ROW, TABLE
+from cffpy.cp.problems import Problems
 from cffpy.cp.segment import (
     BUDGET,
     MAX_MISSES,
@@ -72,6 +74,7 @@ class Machine:
         #: How many of these are blocks.
         self.blocks = 0
         self.nesting = Nesting()
+        self.problems = Problems()
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Decode for this GPU from now on."""
@@ -100,34 +103,51 @@ class Machine:
         """Run a submit's command stream of ``ndwords`` at ``gpuaddr``."""
         place = self.image.place(gpuaddr)
         if place is None:
+            self.miss(gpuaddr, ndwords)
             self.sink.no_command_stream()
         else:
             self.run(*place, ndwords, 0)
 
-    def descend(self, gpuaddr: int, ndwords: int, level: int) -> bool:
+    def descend(self, gpuaddr: int, ndwords: int, level: int, may_recur: bool = False) -> bool:
         """Run ``ndwords`` of commands at ``gpuaddr``, one IB level down; False if not captured."""
         self.break_segment()
         place = self.image.place(gpuaddr)
         if place is None:
             return False
         self.state.ib_level += 1
-        self.run(*place, ndwords, level)
+        self.run(*place, ndwords, level, may_recur=may_recur)
         self.state.ib_level -= 1
         return True
 
     def run(
-        self, words: Words, index: int, ndwords: int, level: int, is_group: bool = False
+        self,
+        words: Words,
+        index: int,
+        ndwords: int,
+        level: int,
+        is_group: bool = False,
+        may_recur: bool = False,
     ) -> None:
         """Run the packets of ``words[index : index + ndwords]``; stops at the buffer's end.
 
         ``ndwords`` is signed for the reference: a length with bit 31 set runs nothing.
 
-        ``is_group``: they are a draw-state group, not an IB.
+        ``is_group``: they are a draw-state group, not an IB. ``may_recur``: they may run within
+        themselves, since the sink sees to it that they do not for ever.
         """
-        if not self._may_enter(words, index, ndwords):
+        stream = None if may_recur else (words, index, ndwords)
+        dwords = min(ndwords, max(0, words.count - index))
+        reason = self.nesting.refusal(self.streams, self.blocks, stream, dwords)
+        if reason is not None:
+            self.refuse(words.address + index * 4, reason)
             return
+        if ndwords > words.count - index:
+            gpuaddr, there = words.address + 4 * index, max(0, words.count - index)
+            self.problems.damaged(missing_commands(gpuaddr, ndwords, there))
         self.state.draws[self.state.ib_level] = 0
         if beyond := self._run(words, index, ndwords, level, is_group):
+            end = words.address + 4 * (index + ndwords)
+            self.problems.damaged(f"a packet ends {beyond} dwords behind its stream's end {end:#x}")
             self.sink.overrun(beyond)
 
     def run_block(self, words: Words, index: int, ndwords: int, level: int) -> int:
@@ -188,6 +208,8 @@ class Machine:
                 sink.packet_done(number, payload, level + 1)
             elif kind == BAD:
                 self.break_segment()
+                at = words.address + 4 * index
+                self.problems.damaged(f"no packet header: {data[index]:08x} at {at:#x}")
                 sink.bad_header(data[index])
                 if not self.is_64bit:
                     self.streams.pop()
@@ -213,11 +235,19 @@ class Machine:
         self.streams.pop()
         return max(0, -left)
 
-    def _may_enter(self, words: Words, index: int, ndwords: int) -> bool:
-        reason = self.nesting.refusal(self.streams, self.blocks, words, index, ndwords)
-        if reason is not None:
-            self.sink.refused(words.address + index * 4, reason)
-        return reason is None
+    def refuse(self, gpuaddr: int, reason: str) -> None:
+        """The commands at ``gpuaddr`` are not run."""
+        text = f"the commands at {gpuaddr:#x} {reason}"
+        if reason == CALLS_ITSELF:
+            self.problems.damaged(text, heard=True)
+        else:
+            self.problems.leave_out(text, heard=True)
+        self.sink.refused(gpuaddr, reason)
+
+    def miss(self, gpuaddr: int, ndwords: int, heard: bool = False) -> None:
+        """Commands that are called were not captured. ``heard``: the sink is told, too."""
+        if ndwords:
+            self.problems.damaged(missing_commands(gpuaddr, ndwords, None), heard)
 
     # -- segments ---------------------------------------------------------------------------
 
@@ -334,6 +364,9 @@ class Machine:
         self.break_segment()
         state = self.state
         if state.loading_groups:
+            words, index, _ = self.streams[-1]
+            at = words.address + 4 * index
+            self.problems.damaged(f"the draw-state group at {at:#x} draws, and would load groups")
             self.sink.groups_within_groups()
             return
         if state.groups.count(None) == GROUP_COUNT:
@@ -359,6 +392,7 @@ class Machine:
             return
         place = self.image.place(group.gpuaddr)
         if place is None:
+            self.miss(group.gpuaddr, group.ndwords)
             return
         self.sink.group_stream(*place, group.ndwords, level + 1)
         state.ib_level += 1

@@ -16,3 +16,27 @@ def marker_text(payload: Payload, limit: int | None = None) -> str:
     content = payload.words.bytes(payload.index + 1, payload.count - 1)
     text = content.split(b"\0", 1)[0][:limit]
     return bytes(byte for byte in text if byte < 0x80).decode("ascii")
+
+
+#: Markers that are nested, and the bytes of one's text, at most.
+_MAX_OPEN = 64
+_MAX_BYTES = 256
+
+
+class OpenMarkers:
+    """Follows debug markers as they begin and end; ``texts``: those open, outermost first."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._open = 0
+
+    def nop(self, payload: Payload) -> None:
+        """A CP_NOP, which may begin or end one."""
+        kind = payload[0]
+        if kind == BEGIN:
+            self._open += 1
+            if self._open <= _MAX_OPEN:
+                self.texts.append(marker_text(payload, _MAX_BYTES))
+        elif kind == END and self._open:
+            self._open -= 1
+            del self.texts[self._open :]

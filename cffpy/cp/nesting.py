@@ -7,59 +7,63 @@ None of these limits is met in a sound capture; the reference crashes or runs on
 from __future__ import annotations
 
 from cffpy.cp.state import MOST_DRAW_LEVELS
-from cffpy.limits import limit
+from cffpy.limits import hint, limit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.memory import Words
 
-#: Streams nested deeper than this are not followed (CFFPY_MAX_DEPTH). The hardware has 3 levels
+#: Streams nested deeper than this are not followed (the limit "depth"). The hardware has 3 levels
 #: (ring, IB1, IB2); the reference crashes some levels later.
 MAX_DEPTH = 8
 
 #: Dwords that the streams within one submit may have in all, each counted as often as it runs
-#: (CFFPY_MAX_COMMANDS).
+#: (the limit "commands").
 MAX_NESTED_DWORDS = 1 << 28
 
-#: For analyses, whose output need not grow with what runs (CFFPY_MAX_COMMANDS, too): dwords of all
+#: For analyses, whose output need not grow with what runs (the same limit): dwords of all
 #: streams of a capture, submits' own included, for a small file; so many more for each of its own.
-#: A file's commands run as often as there are tiles, but are only a part of it. A stream costs as
-#: much as some dwords, however short it is.
+#: A file's commands run as often as there are tiles, 200 of them in large frames, but are only a
+#: part of it: of sound captures of 60 tiles, this was 10 times their dwords. A stream costs as much
+#: as some dwords, however short it is.
 MAX_ANALYSED_DWORDS = 1 << 22
-ANALYSED_FACTOR = 64
+ANALYSED_FACTOR = 256
 STREAM_COST = 64
 
-_TOO_DEEP = "are nested too deeply (CFFPY_MAX_DEPTH sets the limit)"
-_TOO_MANY = "come after too many others{} (CFFPY_MAX_COMMANDS sets the limit)"
+#: The only reason that is no limit, but damage of the capture.
+CALLS_ITSELF = "call themselves"
+
+_TOO_DEEP = f"are nested too deeply {hint('depth')}"
+_TOO_MANY = f"come after too many others{{}} {hint('commands')}"
 
 
 class Nesting:
     """Decides of each stream whether it is run."""
 
     def __init__(self) -> None:
-        self._max_depth = limit("CFFPY_MAX_DEPTH", MAX_DEPTH, MOST_DRAW_LEVELS - 1)
-        self._max_nested = limit("CFFPY_MAX_COMMANDS", MAX_NESTED_DWORDS)
+        self._max_depth = limit("depth", MAX_DEPTH, MOST_DRAW_LEVELS - 1)
+        self._max_nested = limit("commands", MAX_NESTED_DWORDS)
         self._nested_left = 0
         self._left: int | None = None
 
     def limit_capture(self, size: int) -> None:
         """Bound what runs of all submits together from now on. ``size``: of the file, in bytes."""
         default = MAX_ANALYSED_DWORDS + ANALYSED_FACTOR * (size // 4)
-        self._left = limit("CFFPY_MAX_COMMANDS", default)
+        self._left = limit("commands", default)
 
     def refusal(
         self,
         streams: list[tuple[Words, int, int]],
         blocks: int,
-        words: Words,
-        index: int,
-        ndwords: int,
+        stream: tuple[Words, int, int] | None,
+        dwords: int,
     ) -> str | None:
         """Why a stream is not run within the active ones, in words; None where it is.
 
-        So many of them are ``blocks``, which do not count for the depth.
+        So many of them are ``blocks``, which do not count for the depth. ``stream``: its words,
+        first dword, dwords; None for one that may be among the active ones already. ``dwords`` of
+        it were captured.
         """
-        dwords = min(ndwords, max(0, words.count - index))
         if self._left is not None:
             self._left -= dwords + STREAM_COST
             if self._left < 0:
@@ -67,8 +71,8 @@ class Nesting:
         if not streams:
             self._nested_left = self._max_nested
             return None
-        if (words, index, ndwords) in streams:
-            return "call themselves"
+        if stream in streams:
+            return CALLS_ITSELF
         if len(streams) - blocks >= self._max_depth:
             return _TOO_DEEP
         self._nested_left -= dwords

@@ -11,14 +11,14 @@ from __future__ import annotations
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.load import Identity, Submit, Text, read_records
 from cffpy.capture.memory import MemoryImage
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import SectionType
 from cffpy.cp.machine import Machine
 from cffpy.errors import UnsupportedGpu
 from cffpy.regdb.database import Database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
@@ -63,6 +63,7 @@ class Session:
     def start_file(self) -> None:
         """A file begins, whether it can be opened or not."""
         self.identified = self._given is not None
+        self.machine.problems.clear()
         self._reset()
 
     def identify(self, record: Identity) -> None:
@@ -86,18 +87,19 @@ class Session:
         """Run a submit's commands. Raises UnsupportedGpu where nothing tells the generation."""
         if self._gpu is None:
             self._guess()
+        self.machine.problems.stream = record.number
         self._sink.submit(record)
         self.machine.run_submit(record.gpuaddr, record.ndwords)
 
     def run(self, content: Content, skips: Callable[[str], bool] = is_compositor) -> list[Damage]:
-        """Run a file's submits; the damage that was met.
+        """Run a file's submits; the damage that was met, of the file and of its commands.
 
         ``skips``: whether the submits of the process of this name are passed over.
         """
         damage: list[Damage] = []
         skipped = False
         self.start_file()
-        for record in read_records(iter_sections(content.data, damage), self.image):
+        for record in read_records(content.sections(damage), self.image):
             if isinstance(record, Submit):
                 if not skipped:
                     self.submit(record)
@@ -106,7 +108,11 @@ class Session:
                     skipped = skips(record.text)
             elif not self.identified:
                 self.identify(record)
-        return damage if content.damage is None else [*damage, content.damage]
+        return self.damage(content, damage)
+
+    def damage(self, content: Content, sections: Iterable[Damage]) -> list[Damage]:
+        """All damage of a file that ran: of its ``sections``, of its compression, of commands."""
+        return [*sections, *content.faults, *self.machine.problems.damage]
 
     def _guess(self) -> None:
         """A command stream comes and no GPU is known: go by the generation that the id shows."""

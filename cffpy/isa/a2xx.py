@@ -39,10 +39,12 @@ def field_bits(isa: IsaRow, bitset: str, field: str) -> tuple[int, int]:
 class A2xxListing(Record):
     """A program's text, and how far into the data it went."""
 
-    __slots__ = ("instructions", "size", "text")
+    __slots__ = ("instructions", "is_cut", "size", "text")
 
-    def __init__(self, text: str, instructions: int, size: int) -> None:
+    def __init__(self, text: str, instructions: int, size: int, is_cut: bool) -> None:
         self.text = text
+        #: The program goes on behind the end of the data.
+        self.is_cut = is_cut
         #: Control flow, ALU and fetch instructions listed.
         self.instructions = instructions
         #: Bytes up to the end of the last one.
@@ -64,6 +66,8 @@ class A2xxDisassembler:
         self._vector_mask = field_bits(isa, "#alu-vector", "VECTOR_MASK")
         self._scalar_mask = field_bits(isa, "#alu-vector", "SCALAR_MASK")
         self._exec_opcodes = _opcodes(isa, "#cf-exec")
+        #: For each last byte of a word, whose upper half is the opcode: 1 where it is one of these.
+        self._exec_tops = bytes(top >> 4 in self._exec_opcodes for top in range(256))
         self._words: dict[tuple[int, int], str] = {}
         self._programs: dict[tuple[int, bool, bytes], A2xxListing] = {}
         self._program_bytes = 0
@@ -72,8 +76,7 @@ class A2xxDisassembler:
         """The text of a program; ``fragment``: no vertex program.
 
         ``level`` is the reference's, which puts one tab more than that in front of a2xx lines.
-        ``data`` is the dwords of the packet (little-endian). What a program names beyond them is
-        left out.
+        ``data`` is little-endian. What a program names beyond it is left out.
         """
         return self.listing(data, level, fragment).text
 
@@ -91,17 +94,15 @@ class A2xxDisassembler:
         return known
 
     def _list(self, data: bytes, tabs: str, fragment: bool) -> A2xxListing:
-        flow = [
-            int.from_bytes(data[start : start + _CF_BYTES], "little")
-            for start in range(0, len(data) - _CF_BYTES + 1, _CF_BYTES)
-        ]
-        first = next((word for word in flow if word >> 44 in self._exec_opcodes), None)
-        if first is None:
-            return A2xxListing("", 0, 0)
-        count = 2 * _get(first, self._address)
+        first = data[_CF_BYTES - 1 :: _CF_BYTES].translate(self._exec_tops).find(1)
+        if first < 0:
+            return A2xxListing("", 0, 0, is_cut=True)
+        count = 2 * _get(_flow_word(data, first), self._address)
+        size = min(count, len(data) // _CF_BYTES) * _CF_BYTES
+        is_cut = size < count * _CF_BYTES
         lines: list[str] = []
-        size = len(flow[:count]) * _CF_BYTES
-        for word in flow[:count]:
+        for number in range(size // _CF_BYTES):
+            word = _flow_word(data, number)
             lines.append(self._flow_line(word, tabs))
             if word >> 44 not in self._exec_opcodes:
                 continue
@@ -110,11 +111,12 @@ class A2xxDisassembler:
             for place in range(address, address + _get(word, self._count)):
                 raw = data[place * 12 : place * 12 + 12]
                 if len(raw) < 12:
+                    is_cut = True
                     break
                 lines.append(self._instruction(place, raw, sequence, tabs, fragment))
                 size = max(size, place * 12 + 12)
                 sequence >>= 2
-        return A2xxListing("".join(lines), len(lines), size)
+        return A2xxListing("".join(lines), len(lines), size, is_cut)
 
     def _flow_line(self, word: int, tabs: str) -> str:
         text = self._text(0, self._flow, word)
@@ -150,6 +152,11 @@ class A2xxDisassembler:
                 self._words.clear()
             self._words[number, word] = text
         return text
+
+
+def _flow_word(data: bytes, number: int) -> int:
+    """A control flow word by its place in the program."""
+    return int.from_bytes(data[number * _CF_BYTES : (number + 1) * _CF_BYTES], "little")
 
 
 def _get(word: int, field: tuple[int, int]) -> int:

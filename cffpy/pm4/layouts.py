@@ -255,7 +255,16 @@ REG_TO_MEM = Layout(
     "CP_REG_TO_MEM", word("0", bits("REG", 0, 15), bits("CNT", 19, 28)), u64("DEST")
 )
 MEM_TO_REG = Layout("CP_MEM_TO_REG", word("0", bits("REG", 0, 17), bits("CNT", 19, 29)))
-SCRATCH_TO_REG = Layout("CP_SCRATCH_TO_REG", word("0", bits("REG", 0, 17), bits("CNT", 24, 26)))
+#: CNT of the two is one less than the number of registers.
+REG_TO_SCRATCH = Layout(
+    "CP_REG_TO_SCRATCH",
+    word("0", bits("REG", 0, 17), bits("SCRATCH", 20, 22), bits("CNT", 24, 26)),
+)
+SCRATCH_TO_REG = Layout(
+    "CP_SCRATCH_TO_REG",
+    word("0", bits("REG", 0, 17), bits("SCRATCH", 20, 22), bits("CNT", 24, 26)),
+)
+SCRATCH_WRITE = Layout("CP_SCRATCH_WRITE", word("0", bits("SCRATCH", 20, 22)))
 REG_WRITE = Layout("CP_REG_WRITE", u32("TRACKER"), word("1", bits("REG", 0, 15)), u32("VALUE"))
 WIDE_REG_WRITE = Layout("CP_WIDE_REG_WRITE", word("0", bits("REG", 0, 15)))
 SET_CONSTANT = Layout(

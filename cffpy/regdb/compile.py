@@ -116,12 +116,21 @@ class _Generation:
         if varset == CHIP:
             mask = self._mask(condition, self._chips, line)
             return context if mask >> self._chips.index(self._chip) & 1 else None
-        names, kept = self._variants(varset, line)
-        everything = self._mask(condition, names, line)
-        mask = sum(1 << place for place, position in enumerate(kept) if everything >> position & 1)
+        mask = self._mask(condition, self._variants(varset, line)[0], line)
         masks = dict(context)
         masks[varset] = masks.get(varset, mask) & mask
         return tuple(masks.items()) if masks[varset] else None
+
+    # A context as rows have it: by the positions that are left on this chip. Where none of the
+    # variants is, the item is still there: it is in force as long as its varset has no current
+    # variant (Mesa: rnndec_varmatch).
+    def _condition(self, context: _Context) -> rows.Condition:
+        found = []
+        for varset, everything in context:
+            kept = enumerate(self._positions[varset][1])
+            mask = sum(1 << place for place, position in kept if everything >> position & 1)
+            found.append((varset, mask))
+        return tuple(found) or None
 
     def _mask(self, condition: Condition, names: list[str], line: int) -> int:
         try:
@@ -172,14 +181,15 @@ class _Generation:
             within = self._within(context, value.condition, value.line)
             # A value that no variant has left keeps its position, which masks count by.
             never = ((value.condition.varset, 0),) if value.condition is not None else None
-            yield (value.name, value.number, never if within is None else within or None)
+            condition = never if within is None else self._condition(within)
+            yield (value.name, value.number, condition)
 
     def _fields(self, fields: Iterable[Field], context: _Context) -> Iterable[rows.FieldRow]:
         for field in fields:
             within = self._within(context, field.condition, field.line)
             if within is not None:
                 kind = self._type(field.type, field.low, field.high, within)
-                yield (field.name, within or None, kind)
+                yield (field.name, self._condition(within), kind)
 
     def _type(self, kind: Type, low: int, high: int, context: _Context) -> rows.TypeRow:
         number, name, payload = self._resolved(kind, low, high, context)
@@ -259,7 +269,8 @@ class _Generation:
                     inside = tuple(self._elements(element.elements, within))
                     stride = self._stride(element, inside)
                     place = (element.offset, element.length, stride)
-                    found.append((rows.STRIPE, element.name, within or None, *place, inside))
+                    condition = self._condition(within)
+                    found.append((rows.STRIPE, element.name, condition, *place, inside))
         return found
 
     def _register(self, register: Register, context: _Context) -> rows.ElementRow:
@@ -268,7 +279,7 @@ class _Generation:
         return (
             rows.REGISTER,
             register.name,
-            context or None,
+            self._condition(context),
             register.offset,
             register.length,
             register.stride or dwords,
@@ -282,7 +293,7 @@ class _Generation:
         return (
             rows.ARRAY,
             array.name,
-            context or None,
+            self._condition(context),
             array.offsets if len(array.offsets) > 1 else array.offsets[0],
             array.length,
             self._stride(array, inside),

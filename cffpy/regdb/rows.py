@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 else:
     Any = object
 
-SCHEMA = 2
+SCHEMA = 3
 
 #: The part of the compiled form that tells {"edition": name, "chips": names}; each chip is another.
 OVERVIEW = "overview"

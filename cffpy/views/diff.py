@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.diff.noise import CLASSES
 from cffpy.views.passes_document import pass_document, place_document
+from cffpy.views.visible import visible
 
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
@@ -50,7 +51,8 @@ def summary(result: Comparison) -> str:
 
 def tree(result: Comparison, everything: bool = False) -> list[Node]:
     """The summary, an entry each, and what is hidden. ``everything``: cut nothing short."""
-    nodes = [Node(f"{summary(result)}: {result.good.name} → {result.bad.name}", "summary")]
+    files = f"{visible(result.good.name)} → {visible(result.bad.name)}"
+    nodes = [Node(f"{summary(result)}: {files}", "summary")]
     gpus = result.good.passes.gpu, result.bad.passes.gpu
     if gpus[0] != gpus[1]:
         nodes.append(Node(f"the captures are of two GPUs: {gpus[0]}, {gpus[1]}", "summary"))

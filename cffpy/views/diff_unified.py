@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
+from cffpy.views.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +56,8 @@ def unified(
                 continue
             if not begun:
                 begun = True
-                yield f"--- {result.good.name}"
-                yield f"+++ {result.bad.name}"
+                yield f"--- {visible(result.good.name)}"
+                yield f"+++ {visible(result.bad.name)}"
             for line in lines:
                 yield f"{line} {heading}" if line.startswith("@@") else line
 

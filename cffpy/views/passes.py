@@ -33,19 +33,17 @@ def total(submit: Submit) -> str:
     render = [one for one in submit.passes if one.kind == "render"]
     draws = sum(len(one.program_draws) for one in render)
     parts = [_count(len(render), "render pass", "render passes"), _count(draws, "program draw")]
-    for kind, name in (("compute", "dispatch"), ("transfer", "copy")):
-        number = sum(len(one.program_draws) for one in submit.passes if one.kind == kind)
-        if number:
-            parts.append(_count(number, name, {"copy": "copies"}.get(name, f"{name}es")))
+    for kind in ("compute", "transfer"):
+        groups = [one for one in submit.passes if one.kind == kind]
+        parts.extend(_group_texts(action for one in groups for action in one.program_draws))
     return ", ".join(parts)
 
 
 def title(one: Pass) -> str:
     """A pass in one line: kind, mode, size, samples."""
     if one.kind != "render":
-        noun = "dispatch" if one.kind == "compute" else "copy"
-        plural = "dispatches" if one.kind == "compute" else "copies"
-        return f"pass {one.index}: {one.kind}, {_count(len(one.program_draws), noun, plural)}"
+        counts = ", ".join(_group_texts(one.program_draws)) or "nothing is executed"
+        return f"pass {one.index}: {one.kind}, {counts}"
     mode = f"{one.mode or _UNKNOWN}{' with hardware binning' if one.hardware_binning else ''}"
     parts = [mode, f"framebuffer {size_text(one)}"]
     if one.samples is not None and one.samples > 1:
@@ -56,6 +54,18 @@ def title(one: Pass) -> str:
         parts.append(f"{one.layers} layers")
     parts.append(_count(len(one.program_draws), "draw"))
     return f"pass {one.index}: {', '.join(parts)}"
+
+
+_PLURALS = {"dispatch": "dispatches", "copy": "copies"}
+
+
+def _group_texts(actions: Iterable[Action]) -> Iterator[str]:
+    """How many dispatches, copies, fills ... there are."""
+    names = Counter(
+        "dispatch" if action.kind == "dispatch" else action.role or "copy" for action in actions
+    )
+    for name, number in names.items():
+        yield _count(number, name, _PLURALS.get(name))
 
 
 def size_text(one: Pass) -> str:
@@ -145,11 +155,17 @@ def operation_text(operation: Operation) -> str:
 
 def _operations(one: Pass) -> dict[str, list[str]]:
     """Attachment -> what is done to it, each once, with how often."""
+    names = {attachment.name for attachment in one.attachments}
+    is_packed = "depth" in names and "stencil" not in names
     counts: Counter[tuple[str, str]] = Counter()
     for run in one.runs:
         for operation in run.operations:
             if operation.action.executed is not False:
-                counts[operation.attachment or "attachment unknown", operation_text(operation)] += 1
+                heading = operation.attachment or "attachment unknown"
+                text = operation_text(operation)
+                if is_packed and heading in ("stencil", "depth+stencil"):
+                    heading, text = "depth", f"{heading}: {text}"
+                counts[heading, text] += 1
     found: dict[str, list[str]] = {}
     for (name, text), number in counts.items():
         found.setdefault(name, []).append(text if number == 1 else f"{text}, {number} times")

@@ -52,15 +52,17 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
     text = RegisterText(state.database)
     yield heading(state.action)
     for register in text.listed(registers):
-        value = state.registers[register]
-        name = text.name(register)
-        yield f"{value:08x}  {name}: {text.text(register, state.registers)}"
+        value = state.registers.get(register)
+        digits = "unknown " if value is None else f"{value:08x}"
+        yield f"{digits}  {text.name(register)}: {_decoded(text, state, register)}"
         write = state.writes.get(register)
         if write is None:
             continue
         origin = write.origin(state.action)
         condition = f", conditional: {write.condition}" if write.executed is None else ""
         yield f"          {origin}: {write.place}{condition}"
+        if write.patched_by is not None:
+            yield f"          stored there by CP_MEM_WRITE: {write.patched_by}"
 
 
 def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]:
@@ -71,8 +73,8 @@ def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]
         yield (
             hexadecimal(register),
             text.name(register),
-            hexadecimal(state.registers[register]),
-            text.text(register, state.registers),
+            hexadecimal(state.registers.get(register)),
+            _decoded(text, state, register),
             write and write.origin(state.action),
             write and write.place.submit.number,
             write and write.place.stream.group_id,
@@ -100,8 +102,7 @@ def inherited_lines(found: Iterable[Inherited]) -> Iterator[str]:
         yield f"  {heading(one.state.action)}"
         for register in listed:
             write = one.state.writes[register]
-            value = text.text(register, one.state.registers)
-            yield f"  {text.name(register)}: {value}"
+            yield f"  {text.name(register)}: {_decoded(text, one.state, register)}"
             yield f"    submit {write.place.submit.submit}: {write.place}"
 
 
@@ -144,14 +145,21 @@ def action_document(action: Action) -> dict[str, Any]:
     }
 
 
+def _decoded(text: RegisterText, state: State, register: int) -> str:
+    if register not in state.registers:
+        return "only the GPU knows"
+    return text.text(register, state.registers)
+
+
 def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]:
     write = state.writes.get(register)
     return {
         "offset": hexadecimal(register),
         "name": text.name(register),
-        "value": hexadecimal(state.registers[register]),
-        "decoded": text.text(register, state.registers),
+        "value": hexadecimal(state.registers.get(register)),
+        "decoded": _decoded(text, state, register),
         "origin": write and write.origin(state.action),
         "conditional": write is not None and write.executed is None,
         "written_by": write and place_document(write.place),
+        "patched_by": write and write.patched_by and place_document(write.patched_by),
     }

@@ -128,7 +128,7 @@ def test_registers_that_the_gpu_writes_are_unknown(a6xx: Streams) -> None:
     parts = [
         s.raw("VSC_STATE[0].REG", 1, 1, 1, 1),
         s.packet("CP_MEM_TO_REG", first | 2 << 19, 0x1000, 0),
-        s.packet("CP_SCRATCH_TO_REG", first + 2),
+        s.packet("CP_SCRATCH_TO_REG", first + 2),  # of a scratch register that was never set
         s.marker("RM6_DIRECT_RENDER"),
         s.only("gmem", commands=s.packet("CP_MEM_TO_REG", first + 3, 0x1000, 0)),
     ]

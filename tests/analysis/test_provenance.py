@@ -209,8 +209,9 @@ class Oracle:
         if kind == "rmw":
             register, mask, bits = what
             packet = s.packet("CP_REG_RMW", register, mask, bits)
-            old = self.registers.get(register, (0, 0))[0]
-            self.registers[register] = old & mask | bits, packet[0]
+            if register in self.registers or not mask:
+                old = self.registers.get(register, (0, 0))[0]
+                self.registers[register] = old & mask | bits, packet[0]
             return packet
         if kind == "bunch":
             packet = s.packet(

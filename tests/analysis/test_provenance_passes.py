@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.passes.finder import find_passes, run
-from cffpy.analysis.provenance import InheritanceFinder
-from cffpy.container.open import open_capture
+from cffpy.analysis.provenance import InheritanceFinder, state_at
+from cffpy.container.open import open_bytes, open_capture
+from tests.analysis.passes.marked import move, targets, tile
+from tests.analysis.passes.streams import Streams
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,18 @@ def test_same_passes(shared: Path, name: str) -> None:
     ]
     assert shapes[0] == shapes[1]
     assert [a.number for a in plain.actions] == [a.number for a in keeping.actions]
+
+
+def test_what_a_tile_sets_before_its_offset_is_of_its_own_pass() -> None:
+    """That the tile is another pass's shows at its offset, behind its first packets."""
+    s = Streams(660)
+    draws = s.ib(targets(s), s.draw())
+    walk = tile(s, 0, 0, 128, 96, draws, move(s, "STORE", 0, 0x1_0010_0000))
+    data = s.capture([[walk, walk]])
+    finder, _ = find_passes(open_bytes(data), lambda line: None)
+    assert [len(one.tiles) for one in finder.found.passes] == [1, 1]
+    second = finder.found.passes[1].program_draws[0]
+    found = state_at(open_bytes(data), second.order, lambda line: None)
+    assert found is not None
+    write = found.writes[s.offset("RB_WINDOW_OFFSET")]
+    assert (write.pass_index, write.origin(found.action)) == (1, "this pass")

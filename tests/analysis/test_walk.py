@@ -106,7 +106,7 @@ def test_a_nest_of_conditions(a6xx: Streams) -> None:
     found = walk(s.capture([[s.marker("RM6_DIRECT_RENDER"), commands, s.draw()]]))
     assert executed(found) == [(0, False), (1, True)]
     assert found.problems == [
-        "stream 0: conditions are nested too deeply: inner ones are not followed"
+        "stream 0: conditions at 0x1000c8 are nested too deeply: inner ones are not followed"
     ]
 
 

@@ -149,6 +149,8 @@ def test_hex_is_that_of_each_dword(values: list[int], data: st.DataObject) -> No
 
 # --- buffers that overlap: what is found depends on the shape of the reference's tree -------------
 
+LAST_ADDRESSES = (1 << 64) - 16
+
 # (address, size) of each buffer as it is added; then {address: address of the buffer found there}.
 Found = dict[int, int | None]
 
@@ -173,6 +175,15 @@ def check_look_ups(image: MemoryImage, expected: Found) -> None:
             [(0x30, 4), (0x20, 4), (0x10, 0x30)],
             {0x10: 0x10, 0x20: 0x20, 0x24: None, 0x30: 0x30, 0x34: None},
         ),
+        (  # buffer_search_cmp: an end that wraps around lies before everything
+            [(0x1000, 16), (LAST_ADDRESSES, 0x20)],
+            {0x8: None, 0x1008: 0x1000, LAST_ADDRESSES: None, LAST_ADDRESSES + 15: None},
+        ),
+        (  # and from such a root the search goes on at higher addresses
+            [(LAST_ADDRESSES, 0x20), (0x1000, 16)],
+            {0x8: None, 0x1008: None, LAST_ADDRESSES: None},
+        ),
+        ([(LAST_ADDRESSES, 15)], {LAST_ADDRESSES: LAST_ADDRESSES}),
     ],
 )
 def test_overlaps(buffers: list[tuple[int, int]], expected: Found) -> None:

@@ -74,14 +74,14 @@ def test_standard_input(run_cffpy: Run, samples: Path) -> None:
     assert document["file"] == "standard input"
 
 
-def test_damage_is_no_failure(run_cffpy: Run, samples: Path) -> None:
+def test_damage_is_failure(run_cffpy: Run, samples: Path) -> None:
     done = run_cffpy("info", samples / "damaged.rd.gz")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert b"damage" in done.stdout
     assert b"at file offset 0x" in done.stdout
     assert b"corrupt file" not in done.stdout
     done = run_cffpy("info", samples / "damaged-gzip.rd.gz")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert b"corrupt file" in done.stdout
 
 
@@ -101,7 +101,7 @@ def test_what_is_no_capture(run_cffpy: Run, tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text("this is no capture, but a text that says so\n" * 3)
     done = run_cffpy("info", path)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert b"unknown (no id in the file)" in done.stdout
     assert b"damage" in done.stdout
 
@@ -120,7 +120,7 @@ def test_hostile_names(run_cffpy: Run, tmp_path: Path) -> None:
         )
     )
     done = run_cffpy("info", "--buffers", path)
-    assert done.returncode == 0
+    assert done.returncode == 1
     text = done.stdout.decode()
     assert "a[b]c.rd" in text
     assert "[red]x\\x1b]0;title\\x07[/nope]" in text

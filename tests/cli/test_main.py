@@ -298,8 +298,3 @@ def test_write_all_of_a_short_writer() -> None:
 
     output.write_all(Short(), b"0123456789")  # type: ignore[arg-type]
     assert written == b"0123456789"
-
-
-def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert list(output.progress(range(3), "Working")) == [0, 1, 2]
-    assert capsys.readouterr() == ("", "")

@@ -134,7 +134,12 @@ def test_damage(tmp_path: Path, run_cffpy: Run, options: tuple[str, ...]) -> Non
     assert line.startswith(f"cffpy: error: {path}: ")
     path.write_bytes(whole)
     sound = run_cffpy("passes", *options, "--submit", 0, path).stdout
-    assert done.stdout == sound, "the second submit's stream is cut off"
+    if "--json" in options:
+        document = json.loads(done.stdout)
+        assert document.pop("problems") == [line.removeprefix(f"cffpy: error: {path}: ")]
+        assert document | {"problems": []} == json.loads(sound)
+    else:
+        assert done.stdout == sound, "the second submit's stream is cut off"
 
 
 def test_damaged_compression(tmp_path: Path, run_cffpy: Run) -> None:
@@ -146,22 +151,26 @@ def test_damaged_compression(tmp_path: Path, run_cffpy: Run) -> None:
     assert done.stderr.startswith(b"cffpy: error: ")
 
 
-def test_what_was_not_followed_is_a_warning(tmp_path: Path, run_cffpy: Run) -> None:
+def test_commands_that_were_not_captured(tmp_path: Path, run_cffpy: Run) -> None:
+    """Each is told once, with its address; behind very many, that there are more."""
     from tests.builders import capture, type7
 
-    calls = [dword for n in range(8) for dword in type7(0x3F, 0x7F000000 + 64 * n, 0, 5)]
+    calls = [dword for n in (*range(60), 0) for dword in type7(0x3F, 0x7F000000 + 64 * n, 0, 5)]
     path = tmp_path / "calls.rd"
     path.write_bytes(capture(630, calls))
     done = run_cffpy("passes", path)
-    assert done.returncode == 0
+    assert done.returncode == 1
     lines = done.stderr.decode().splitlines()
-    assert len(lines) == 6
-    assert lines[0] == (
-        f"cffpy: warning: {path}: stream 0: the 5 dwords at 0x7f000000 were not captured"
-    )
-    assert lines[5].endswith("and 3 more like these")
+    assert lines == [
+        *(
+            f"cffpy: error: {path}: stream 0: the 5 dwords at {0x7F000000 + 64 * n:#x} "
+            "were not captured"
+            for n in range(50)
+        ),
+        f"cffpy: error: {path}: there is more like this",
+    ]
     document = json.loads(run_cffpy("passes", "--json", path).stdout)
-    assert len(document["problems"]) == 8
+    assert len(document["problems"]) == 60
 
 
 def test_a_capture_without_commands(tmp_path: Path, run_cffpy: Run) -> None:
@@ -169,7 +178,10 @@ def test_a_capture_without_commands(tmp_path: Path, run_cffpy: Run) -> None:
     path.write_bytes(b"")
     for options in ((), ("--csv",), ("--json",)):
         done = run_cffpy("passes", *options, path)
-        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.returncode == 1
+        assert done.stderr.decode() == (
+            f"cffpy: error: {path}: the file is empty (at file offset 0x0)\n"
+        )
     assert json.loads(done.stdout)["submits"] == []
 
 

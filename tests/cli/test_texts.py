@@ -39,12 +39,12 @@ def test_streams(run_cffpy: Run, samples: Path) -> None:
 
 def test_damage_is_told(run_cffpy: Run, samples: Path) -> None:
     done = run_cffpy("decompile", samples / "damaged.rd.gz")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert b"declared 60" in done.stdout
     assert b"is cut short: 16 of its 60 bytes" in done.stderr
     done = run_cffpy("decompile", samples / "damaged-gzip.rd.gz")
-    assert done.returncode == 0
-    assert done.stderr.startswith(b"cffpy: warning: ")
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"cffpy: error: ")
 
 
 def test_one_submit(run_cffpy: Run, samples: Path) -> None:

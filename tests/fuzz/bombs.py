@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Captures that are made to take time or memory: one for each item of docs/robustness.md.
 
-``python -m tests.fuzz.bombs`` puts them through the commands and prints what each took; they are
+``python -m tests.fuzz.measure`` puts them through the commands and prints what each took; they are
 ``bomb(scale)``, so that twice the scale shows whether the cost is linear.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
+import sys
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from random import Random
 
 from cffpy.container.rd import SectionType
@@ -81,6 +83,23 @@ def gzip_bomb(scale: int) -> bytes:
 
 def bzip2_bomb(scale: int) -> bytes:
     return bz2.compress(capture(_DRAW) + bytes(scale * 10_000))
+
+
+def xz_bomb(scale: int) -> bytes:
+    return lzma.compress(capture(_DRAW) + bytes(scale * 10_000))
+
+
+def zstd_bomb(scale: int) -> bytes:
+    if sys.version_info >= (3, 14):
+        from compression.zstd import compress
+    else:
+        from backports.zstd import compress
+    return compress(capture(_DRAW) + bytes(scale * 10_000))
+
+
+def layers(scale: int) -> bytes:
+    """A few hundred bytes, each layer of which makes a thousand times as much."""
+    return gzip.compress(gzip.compress(gzip_bomb(scale), 9), 9)
 
 
 def empty_members(scale: int) -> bytes:
@@ -166,6 +185,14 @@ def fan(scale: int) -> bytes:
         0x200000 * level: call(0x200000 * (level + 1), 4 * scale) * scale for level in range(1, 7)
     }
     return capture(call(0x200000, 4 * scale), buffers={**buffers, 0x200000 * 7: _DRAW * scale})
+
+
+def deep(scale: int) -> bytes:
+    """Streams that each call the next, and draw."""
+    buffers = {
+        0x200000 + 64 * number: call(0x200040 + 64 * number, 8) + _DRAW for number in range(scale)
+    }
+    return capture(call(0x200000, 8), buffers=buffers)
 
 
 def self_groups(scale: int) -> bytes:
@@ -323,42 +350,43 @@ def distinct_draws(scale: int, seed: int = 1) -> bytes:
     return capture(words)
 
 
-ANALYSES = ("passes", "draws", "inherited", "state", "tiles", "vsc", "disasm", "diff")
-ALL = ("dump", "annotate", "info", *ANALYSES)
-
-#: Name -> the bomb, its scale, and the commands for which it is one.
-BOMBS: dict[str, tuple[Callable[[int], bytes], int, Iterable[str]]] = {
-    "section past the end": (sizes, 20_000, ALL),
-    "section of negative size": (negative_size, 20_000, ALL),
-    "empty sections": (sections, 100_000, ALL),
-    "gzip bomb": (gzip_bomb, 100_000, ("dump", "info", "passes")),
-    "bzip2 bomb": (bzip2_bomb, 100_000, ("dump", "info", "passes")),
-    "empty gzip members": (empty_members, 100_000, ("dump", "info", "passes")),
-    "texts without NUL": (texts, 50_000, ("dump", "info", "passes")),
-    "the GPU changes": (gpus, 20_000, ("dump", "info", "passes", "draws")),
-    "buffers in falling order": (many_buffers, 200_000, ("dump", "info", "passes", "diff")),
-    "overlapping and empty buffers": (overlapping, 50_000, ("dump", "info", "passes", "diff")),
-    "addresses that wrap": (wrapping, 5_000, ALL),
-    "streams and packets past the end": (over_the_end, 20_000, ALL),
-    "IBs that call themselves": (self_call, 2_000, ALL),
-    "10^6 IBs": (many_calls, 250_000, ALL),
-    "IBs that fan out": (fan, 64, ALL),
-    "groups that set themselves": (self_groups, 100, ALL),
-    "CP_START_BIN, draw tables of 2^32-1": (tables, 100, ALL),
-    "one stream submitted again and again": (repeated_streams, 400, ALL),
-    "indirect counts of 2^32-1": (indirect_counts, 1, ALL),
-    "load state past the buffer": (load_state, 10_000, ALL),
-    "index buffer of 4 GB": (index_buffer, 2_000, ALL),
-    "strings without NUL": (strings, 5_000, ALL),
-    "any dwords (a6xx)": (unknown, 20_000, ALL),
-    "any packets (a3xx)": (unknown_old, 20_000, ALL),
-    "skipped blocks, 32768 registers": (skipped_blocks, 5_000, ANALYSES),
-    "passes": (many_passes, 20_000, ANALYSES),
-    "tiles and clears of LRZ": (many_tiles, 20_000, ANALYSES),
-    "blits and targets of one pass": (many_operations, 10_000, ANALYSES),
-    "memory written before each draw": (patched, 5_000, ANALYSES),
-    "overlapping programs": (many_programs, 2_000, ANALYSES),
-    "overlapping vertex buffers": (vertex_data, 2_000, ANALYSES),
-    "submits that inherit": (many_submits, 500, ANALYSES),
-    "distinct draws": (distinct_draws, 10_000, ANALYSES),
+#: Name -> the bomb, and the scale at which it is measured.
+BOMBS: dict[str, tuple[Callable[[int], bytes], int]] = {
+    "section past the end": (sizes, 20_000),
+    "section of negative size": (negative_size, 20_000),
+    "empty sections": (sections, 100_000),
+    "gzip bomb": (gzip_bomb, 100_000),
+    "bzip2 bomb": (bzip2_bomb, 100_000),
+    "xz bomb": (xz_bomb, 100_000),
+    "zstd bomb": (zstd_bomb, 100_000),
+    "gzip in gzip in gzip bomb": (layers, 100_000),
+    "empty gzip members": (empty_members, 100_000),
+    "texts without NUL": (texts, 50_000),
+    "the GPU changes": (gpus, 20_000),
+    "buffers in falling order": (many_buffers, 200_000),
+    "overlapping and empty buffers": (overlapping, 50_000),
+    "addresses that wrap": (wrapping, 5_000),
+    "streams and packets past the end": (over_the_end, 20_000),
+    "IBs that call themselves": (self_call, 2_000),
+    "10^6 IBs": (many_calls, 1_000_000),
+    "IBs that fan out": (fan, 64),
+    "IBs within IBs, 10,000 deep": (deep, 10_000),
+    "groups that set themselves": (self_groups, 100),
+    "CP_START_BIN, draw tables of 2^32-1": (tables, 100),
+    "one stream submitted again and again": (repeated_streams, 400),
+    "indirect counts of 2^32-1": (indirect_counts, 1),
+    "load state past the buffer": (load_state, 10_000),
+    "index buffer of 4 GB": (index_buffer, 2_000),
+    "strings without NUL": (strings, 5_000),
+    "any dwords (a6xx)": (unknown, 20_000),
+    "any packets (a3xx)": (unknown_old, 20_000),
+    "skipped blocks, 32768 registers": (skipped_blocks, 5_000),
+    "passes": (many_passes, 20_000),
+    "tiles and clears of LRZ": (many_tiles, 20_000),
+    "blits and targets of one pass": (many_operations, 10_000),
+    "memory written before each draw": (patched, 5_000),
+    "overlapping programs": (many_programs, 2_000),
+    "overlapping vertex buffers": (vertex_data, 2_000),
+    "submits that inherit": (many_submits, 500),
+    "distinct draws": (distinct_draws, 10_000),
 }

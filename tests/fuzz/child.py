@@ -24,6 +24,9 @@ _MAX_STDERR = 1 << 20
 
 _KEPT = 1 << 20
 
+#: Characters that turn the direction of text, or end a line, for a terminal.
+_BIDI = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
 #: Commands that print captured bytes as the reference does, or bytes on purpose.
 _RAW = ("dump", "asm", "disasm")
 
@@ -182,7 +185,7 @@ def _ending(code: int, stderr: str) -> str:
 def _printed(arguments: list[str], stdout: bytearray, stderr: bytearray, whole: bool) -> str:
     """What is wrong with what a command printed: characters that a terminal obeys, broken JSON."""
     strange = _control(stderr.replace(b"\t", b""))
-    if arguments[0] not in _RAW and "--svg" not in arguments:
+    if arguments[0] not in _RAW and not {"--svg", "--color"} & {*arguments}:
         strange = strange or _control(stdout)
     if strange:
         return f"prints the control character {strange}"
@@ -200,7 +203,7 @@ def _control(printed: bytearray) -> str:
         if (
             (number < 0x20 and character not in "\n\t")
             or 0x7F <= number < 0xA0
-            or character == "\u202e"
+            or character in _BIDI
         ):
             return f"{number:#x}"
     return ""

@@ -22,30 +22,54 @@ class Files(NamedTuple):
 Line = Callable[[Random, Files], list[str]]
 
 
+#: Options of dump, any of which go together; each is taken as often as not of those chosen.
+_DUMP_OPTIONS = (
+    ["-s"],
+    ["-a"],
+    ["--color"],
+    ["--once"],
+    ["--not-once"],
+    ["--textures"],
+    ["--bindless"],
+    ["--show-compositor"],
+    ["--unit-test"],
+    ["--annotate"],
+    ["-v"],
+    ["-e", "x"],
+    ["-F", "0"],
+    ["-S", "1"],
+    ["-E", "0"],
+    ["-D", "0"],
+    ["-D", "3"],
+    ["-q", "RB_MRT[0].CONTROL"],
+    ["-q", "0x2000"],
+    ["-q", "GRAS_CNTL", "--query-delta"],
+    ["-q", "GRAS_CNTL", "--query-written"],
+    ["-q", "GRAS_CNTL", "--query-all"],
+    ["-q", "GRAS_CNTL", "--query-compare"],
+)
+
+
 def _dump(rng: Random, files: Files) -> list[str]:
-    options = rng.choice(
-        (
-            [],
-            [],
-            ["-s"],
-            ["-s", "-a", "--color"],
-            ["--once"],
-            ["--once", "-s"],
-            ["--textures", "--bindless"],
-            ["-D", str(rng.randrange(4))],
-            ["-F", "0"],
-            ["-q", "RB_MRT[0].CONTROL", "-q", "0x2000", "--query-delta"],
-            ["-q", "GRAS_CNTL", "--query-compare"],
-            ["--annotate"],
-            ["--annotate"],
-        )
-    )
-    return ["dump", *options, str(files.mutant)]
+    """Each option alone, and sets of them."""
+    chosen = rng.sample(_DUMP_OPTIONS, rng.choice((0, 1, 1, 2, 3, 5)))
+    given = [word for option in chosen for word in option]
+    if rng.random() < 0.1:
+        given += ["--limit", rng.choice(_LIMITS)]
+    more = [str(files.original)] if rng.random() < 0.1 else []
+    return ["dump", *given, *_gpu(rng), str(files.mutant), *more]
+
+
+_LIMITS = ("depth=1", "depth=15", "commands=100", "draws=3", "elements=2", "bytes=999")
 
 
 def _gpu(rng: Random) -> list[str]:
     """Mostly nothing; else a generation that need not be the capture's."""
     return ["--gpu", f"a{rng.randrange(2, 8)}xx"] if rng.random() < 0.1 else []
+
+
+def _limit(rng: Random) -> list[str]:
+    return ["--limit", rng.choice(_LIMITS)] if rng.random() < 0.1 else []
 
 
 def _form(rng: Random, *forms: str) -> list[str]:
@@ -54,23 +78,30 @@ def _form(rng: Random, *forms: str) -> list[str]:
 
 
 def _passes(rng: Random, files: Files) -> list[str]:
-    return ["passes", *_form(rng, "--json", "--csv"), *_gpu(rng), str(files.mutant)]
+    form = _form(rng, "--json", "--csv")
+    chosen = rng.choice(([], [], [], ["--pass", "1"], ["--submit", "0"]))
+    return ["passes", *form, *chosen, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _draws(rng: Random, files: Files) -> list[str]:
-    form = _form(rng, "--json", "--csv", "--program")
-    return ["draws", *form, *_gpu(rng), str(files.mutant)]
+    form = _form(rng, "--json", "--csv") + _form(rng, "--program")
+    chosen = ["--pass", "1"] if rng.random() < 0.1 else []
+    return ["draws", *form, *chosen, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _inherited(rng: Random, files: Files) -> list[str]:
-    return ["draws", "--inherited", *_form(rng, "--json"), *_gpu(rng), str(files.mutant)]
+    form = _form(rng, "--json")
+    return ["draws", "--inherited", *form, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _state(rng: Random, files: Files) -> list[str]:
     chosen = ["--draw", str(rng.choice((0, 1, 2, 7)))]
     if rng.random() < 0.3:
         chosen += ["--pass", str(rng.randrange(2))]
-    return ["state", *chosen, *_form(rng, "--json", "--csv"), *_gpu(rng), str(files.mutant)]
+    if rng.random() < 0.2:
+        chosen += ["--origin", rng.choice(("this pass", "before the pass", "earlier submit"))]
+    names = ["RB_*", "0x8820"] if rng.random() < 0.2 else []
+    return ["state", *chosen, *_form(rng, "--json", "--csv"), *_gpu(rng), str(files.mutant), *names]
 
 
 def _tiles(rng: Random, files: Files) -> list[str]:
@@ -97,7 +128,12 @@ def _diff(rng: Random, files: Files) -> list[str]:
     rng.shuffle(sides)
     forms = [["--json"], ["--unified"], ["--all", "--show", "all"], ["--brief"], []]
     forms.append(["--html", str(files.folder / "report.html")])
-    return ["diff", *rng.choice(forms), *_gpu(rng), *sides]
+    forms.append(["--html", "-"])
+    forms.append(["--json", "--show", "all", "--all"])
+    forms.append(["--color"])
+    if rng.random() < 0.1:
+        sides[1] = sides[0]
+    return ["diff", *rng.choice(forms), *_gpu(rng), *_limit(rng), *sides]
 
 
 def _decompile(rng: Random, files: Files) -> list[str]:
@@ -122,7 +158,8 @@ def _edit(rng: Random, files: Files) -> list[str]:
             ["--set", "GRAS_SU_CNTL.CULL_BACK=0", "--at-draw", number],
         )
     )
-    return ["edit", *change, "-o", str(files.folder / "o.rd"), str(files.mutant)]
+    out = files.folder / rng.choice(("o.rd", "o.rd", "o.rd.gz"))
+    return ["edit", *change, *_limit(rng), "-o", str(out), str(files.mutant)]
 
 
 def _repair(rng: Random, files: Files) -> list[str]:
@@ -131,7 +168,9 @@ def _repair(rng: Random, files: Files) -> list[str]:
 
 
 def _info(rng: Random, files: Files) -> list[str]:
-    return ["info", *_form(rng, "--json", "--buffers"), str(files.mutant)]
+    form = [*_form(rng, "--json"), *_form(rng, "--buffers"), *_form(rng, "--color")]
+    more = [str(files.original)] if rng.random() < 0.1 else []
+    return ["info", *form, *_limit(rng), str(files.mutant), *more]
 
 
 def _disasm(rng: Random, files: Files) -> list[str]:

@@ -159,7 +159,7 @@ def _text(rng: Random, parts: list[Part]) -> None:
             b"<script>alert(1)</script>",
             b"\xff\xfe\x00tail",
             b"a" * 70_000,
-            "\u202e\u0085\u009b31m".encode(),
+            "\u202e\u0085\u009b31m\u2066\u061c\u2028".encode(),
             b"[bold red]x[/bold]\r\n\t",
         )
     )

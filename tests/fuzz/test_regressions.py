@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 
 from cffpy.analysis.diff.align import align
 from cffpy.capture.memory import MemoryImage
+from cffpy.container.rd import SectionType
+from cffpy.container.writer import NewSection
 from tests.builders import type4, type7
-from tests.fuzz.bombs import DRAW, MARKER, capture
+from tests.fuzz.bombs import DRAW, MARKER, capture, many_submits
 
 _DRAW = type7(DRAW, 0x84, 1, 3)
 
@@ -60,24 +63,63 @@ def test_a_marker_does_not_flood_what_is_shown_of_passes(tmp_path: Path, run_cff
         ("CFFPY_MAX_DEPTH", "1", "are nested too deeply"),
         ("CFFPY_MAX_COMMANDS", "300", "come after too many others"),
         ("CFFPY_MAX_DRAWS", "4", "more than 4 passes, tiles and draws"),
+        ("CFFPY_MAX_BYTES", "150", "more than 150 bytes when decompressed"),
     ],
 )
 def test_limits_are_set_and_said(
     tmp_path: Path, run_cffpy, variable: str, value: str, said: str
 ) -> None:
     path = tmp_path / "calls.rd"
-    path.write_bytes(capture(type7(0x3F, 0x200000, 0, 4) * 6, buffers={0x200000: _DRAW}))
+    commands = type7(0x3F, 0x200000, 0, 4) * 6
+    path.write_bytes(gzip.compress(capture(commands, buffers={0x200000: _DRAW})))
     full = run_cffpy("draws", path)
     limited = run_cffpy("draws", path, env={variable: value})
     assert (full.returncode, full.stderr) == (0, b"")
-    assert limited.returncode == 0
+    assert limited.returncode == (1 if variable == "CFFPY_MAX_BYTES" else 0)
     assert len(limited.stdout.splitlines()) < len(full.stdout.splitlines())
     assert said in limited.stderr.decode()
     assert variable in limited.stderr.decode()
+    option = f"{variable.removeprefix('CFFPY_MAX_').lower()}={value}"
+    chosen = run_cffpy("draws", "--limit", option, path)
+    assert (chosen.stdout, chosen.stderr) == (limited.stdout, limited.stderr)
+    if variable in ("CFFPY_MAX_DEPTH", "CFFPY_MAX_BYTES"):  # others limit analyses, or are larger
+        assert said in run_cffpy("dump", "--limit", option, path).stderr.decode()
     for wrong in ("0", "-3", "many"):
         refused = run_cffpy("draws", path, env={variable: wrong})
         assert refused.returncode == 1
         assert refused.stderr.startswith(f"cffpy: error: {variable} is no".encode())
+
+
+def test_a_dump_that_prints_little_is_limited_as_analyses_are(tmp_path: Path, run_cffpy) -> None:
+    """dump -s, -q, -D: streams that call streams ran for ever, and printed nothing."""
+    path = tmp_path / "calls.rd"
+    path.write_bytes(capture(type7(0x3F, 0x200000, 0, 2) * 6, buffers={0x200000: type4(0x8890, 1)}))
+    for options in (["-s"], ["-q", "RB_CCU_CNTL"], ["-D", "0"]):
+        done = run_cffpy("dump", *options, "--limit", "commands=300", path)
+        assert b"come after too many others" in done.stderr
+        assert (run_cffpy("dump", *options, path).stderr, done.returncode) == (b"", 0)
+    assert run_cffpy("dump", "--limit", "commands=300", path).stderr == b""
+
+
+def test_elements_that_are_shown(tmp_path: Path, run_cffpy) -> None:
+    """dump: empty blocks of CP_START_BIN were cut in silence; draws: registers of --inherited."""
+    path = tmp_path / "blocks.rd"
+    path.write_bytes(capture(type7(0x50, 0xFFFFFFFF, 0x200000, 0, 0), buffers={0x200000: [0]}))
+    done = run_cffpy("dump", "--limit", "elements=7", path)
+    assert done.stdout.count(b"\tbin ") == 7
+    assert b"of 4294967295 empty blocks at 0x200000 only 7 are counted out" in done.stderr
+    path.write_bytes(many_submits(3))
+    done = run_cffpy("draws", "--inherited", "--limit", "elements=5", path)
+    assert b"8192 registers are listed; those of later submits are not" in done.stderr
+    assert b"--limit elements=N or CFFPY_MAX_ELEMENTS" in done.stderr
+
+
+@pytest.mark.parametrize("wrong", ["depth", "depth=", "depth=0", "depth=x", "=3", "nothing=3"])
+@pytest.mark.parametrize("command", ["dump", "passes", "info"])
+def test_wrong_limits(tmp_path: Path, run_cffpy, command: str, wrong: str) -> None:
+    done = run_cffpy(command, "--limit", wrong, tmp_path)
+    assert done.returncode == 2
+    assert "limit" in done.stderr.decode()
 
 
 def test_likenesses_are_worked_out_up_to_a_limit_only() -> None:
@@ -124,3 +166,45 @@ def test_many_buffers_are_found_as_few_are() -> None:
     image.clear()
     assert image.buffers == ()
     assert image.find(0x100) is None
+
+
+@pytest.mark.parametrize("line", ["edit --nop-draw 0", "repair", "decompile", "passes", "dump"])
+def test_a_missing_file_is_named_once(tmp_path: Path, run_cffpy, line: str) -> None:
+    """edit, repair: the name came twice."""
+    more = [] if line in ("passes", "dump") else ["-o", tmp_path / "out"]
+    done = run_cffpy(*line.split(), tmp_path / "absent", *more)
+    assert done.stderr.count(b"absent") == 1
+    assert b"No such file" in done.stderr
+
+
+_EVIL = "E\x1b[31m\x07\x7f\x9b31m\x85\u202e\u2066\u200f\u061c\u2028\r\tX"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "info --buffers FILE",
+        "passes FILE",
+        "draws --csv FILE",
+        "diff --all --show all FILE OTHER",
+        "diff --unified FILE OTHER",
+        "diff --html - FILE OTHER",
+        "state --draw 0 FILE EVIL",
+        "passes --gpu EVIL FILE",
+        "dump --limit EVIL FILE",
+        "EVIL",
+    ],
+)
+def test_nothing_that_a_terminal_obeys(tmp_path: Path, run_cffpy, line: str) -> None:
+    """diff: names of files; usage errors: arguments. Also of processes and debug markers."""
+    text = _EVIL.encode().ljust(64, b"\0")
+    marker = type7(0x10, 0x4245474E, *memoryview(text).cast("I"))
+    name = NewSection(SectionType.CMD, _EVIL.encode())
+    names = {"EVIL": _EVIL, "FILE": tmp_path / "a\x1b\u202e", "OTHER": tmp_path / "b\x1b\u202e"}
+    names["FILE"].write_bytes(capture(marker + type7(MARKER, 1) + _DRAW, name))
+    names["OTHER"].write_bytes(capture(marker + (type7(MARKER, 1) + _DRAW) * 2, name)[:-1])
+    done = run_cffpy(*(names.get(word, word) for word in line.split()))
+    printed = (done.stdout + done.stderr).decode()
+    assert "Traceback" not in printed
+    kept = printed.replace("\n", "").replace("\t", "")
+    assert not {character for character in kept if not character.isprintable()}

@@ -132,6 +132,11 @@ def _fields(line: Line, found: Pass, is_turnip: bool) -> Iterator[_Row]:
             yield _equal("binning", int(found.hardware_binning), line["binning"])
     if "area" in line:
         yield _area(line, found)
+        layers = line["fb"].split("x")[2]
+        if found.layers is None:
+            yield "layers", "not in the stream", "None", layers, "nothing is drawn or moved"
+        else:
+            yield _equal("layers", found.layers, layers)
     if "samples" in line:
         yield _samples(line, found)
     if "cleared" in line:
@@ -192,8 +197,9 @@ def _pipes(line: Line, found: Pass) -> _Row:
 
 def _area(line: Line, found: Pass) -> _Row:
     theirs = line["area"]
-    if found.mode != "gmem":
-        return "area", "not in the stream", str(found.render_area), theirs, "sysmem"
+    if found.render_area is None and found.mode != "gmem":
+        rule = "nothing is cleared or resolved by CP_BLIT"
+        return "area", "not in the stream", "None", theirs, rule
     if found.render_area is None:
         hows = {operation.how for run in found.runs for operation in run.operations}
         rule = "; ".join(text for text in found.unknown if text.startswith("render area:"))
@@ -202,18 +208,13 @@ def _area(line: Line, found: Pass) -> _Row:
         return "area", "not in the stream" if rule else "different", "None", theirs, rule
     left, top, width, height = map(int, re.findall(r"\d+", theirs))
     exact = Rectangle(left, top, left + width, top + height)
-    if found.render_area != exact and found.render_area == _rounded(exact):
+    if found.render_area_rounded and found.render_area == _rounded(exact) != exact:
         return "area", "matched", str(found.render_area), theirs, "rounded to blocks of 16x4"
     return _equal("area", found.render_area, str(exact))
 
 
 def _rounded(area: Rectangle) -> Rectangle:
-    def outwards(low: int, high: int, block: int) -> tuple[int, int]:
-        return low // block * block, -(-high // block) * block
-
-    left, right = outwards(area.left, area.right, _BLOCK_WIDTH)
-    top, bottom = outwards(area.top, area.bottom, _BLOCK_HEIGHT)
-    return Rectangle(left, top, right, bottom)
+    return area.rounded(_BLOCK_WIDTH, _BLOCK_HEIGHT)
 
 
 def _samples(line: Line, found: Pass) -> _Row:
@@ -256,4 +257,22 @@ def same_draws_everywhere(found: Pass) -> bool:
         [draw.program_number for draw in tile.draws if is_program_draw(draw)]
         == list(range(len(found.program_draws)))
         for tile in found.tiles
+    )
+
+
+def loads_come_from_where_stores_go(found: Pass) -> bool:
+    """Whether what is loaded and stored, layer by layer, lies where the pass says."""
+    places: dict[str, set[int | None]] = {}
+    loads = []
+    for operation in (operation for run in found.runs for operation in run.operations):
+        if operation.action.executed is False or operation.attachment is None:
+            continue
+        if operation.kind == "store" and not operation.resolves:
+            places.setdefault(operation.attachment, set()).add(operation.address)
+        elif operation.kind == "load":
+            loads.append(operation)
+    return all(
+        operation.address is not None
+        and operation.address in places.get(operation.attachment or "", {operation.address})
+        for operation in loads
     )

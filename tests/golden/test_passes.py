@@ -15,7 +15,12 @@ import pytest
 
 from cffpy.analysis.passes.finder import find_passes
 from cffpy.container.open import open_capture
-from tests.golden.ground_truth import Comparison, compare_capture, same_draws_everywhere
+from tests.golden.ground_truth import (
+    Comparison,
+    compare_capture,
+    loads_come_from_where_stores_go,
+    same_draws_everywhere,
+)
 from tests.golden.runner import CHECKOUT
 
 SHARED = Path(os.environ.get("CFFPY_SHARED") or CHECKOUT.parent / "shared")
@@ -41,6 +46,7 @@ def compare(name: str) -> list[Comparison]:
     for found in finder.found.passes:
         if found.kind == "render":
             assert same_draws_everywhere(found), f"pass {found.index}: tiles draw not the same"
+            assert loads_come_from_where_stores_go(found), f"pass {found.index}: loads"
     return compare_capture(ENTRIES[name], finder.found.passes)
 
 

@@ -10,6 +10,7 @@ from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
 from cffpy.regdb.buckets import ELSEWHERE
 from cffpy.regdb.compile import compile_generation, read_directory
+from cffpy.regdb.database import holds
 from cffpy.regdb.merge import generations
 
 from .conftest import ROOT
@@ -179,6 +180,16 @@ def test_masks_count_the_values_that_the_chip_has(compiled):
     assert [element[2] for element in domain(compiled(text))[0]] == [(("mode", 2),), (("mode", 1),)]
     later = domain(compiled(text, "A7XX"))[0]
     assert [element[2] for element in later] == [(("mode", 4),), (("mode", 3),)]
+
+
+def test_what_is_for_variants_of_another_chip_waits_for_a_current_one(compiled):
+    text = """enum mode { M0 when chip A7XX M1 } domain D { reg32 0 A when mode M0 {
+        0 F when mode -M1 1 G when mode M1 } }"""
+    (register,) = domain(compiled(text))[0]
+    assert register[2] == (("mode", 0),)
+    assert [(name, condition) for name, condition, _ in register[7][7]] == [("F", (("mode", 0),))]
+    assert holds(register[2], {})
+    assert not holds(register[2], {"mode": 0})
 
 
 def test_value_without_a_variant_keeps_its_position(compiled):

@@ -16,7 +16,6 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
-from cffpy.views.cffdump import draws
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 
@@ -147,7 +146,7 @@ def test_an_unknown_indirect_count_means_a_few(pm4, shown) -> None:
 
 
 def test_any_number_of_indirect_draws(pm4, make_capture, monkeypatch) -> None:
-    monkeypatch.setattr(draws, "_DRAWS_SHOWN", 3)
+    monkeypatch.setenv("CFFPY_MAX_ELEMENTS", "3")
     packet = pm4.type7(0x2A, 4, 2, 0xFFFFFFFF, 0x300000, 0, 16)
     pieces: list[bytes] = []
     complaints: list[str] = []
@@ -155,7 +154,10 @@ def test_any_number_of_indirect_draws(pm4, make_capture, monkeypatch) -> None:
     dump.begin("")
     dump.file(open_bytes(make_capture(630, packet, {0x300000: [7] * 4})))
     assert len(re.findall(rb"\t\tdraw \d+:\n", b"".join(pieces))) == 3
-    assert complaints == ["4294967295 indirect draws in a packet: 3 are shown"]
+    assert complaints == [
+        "the packet at 0x100000 has 4294967295 indirect draws: 3 are shown "
+        "(--limit elements=N or CFFPY_MAX_ELEMENTS sets the limit)"
+    ]
 
 
 @pytest.mark.parametrize(("gpu", "opcode"), [(630, 0x33), (540, 0x33), (430, 0x33)])

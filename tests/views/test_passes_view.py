@@ -104,7 +104,7 @@ def test_rows(finder: PassFinder) -> None:
 def test_draws(finder: PassFinder) -> None:
     cells = [dict(zip(draws.HEADINGS, draws.cells(one), strict=True)) for one in finder.actions]
     assert [(c["dump"], c["pass"], c["draw"], c["where"], c["what"]) for c in cells] == [
-        ("0", "0", "0", "", "BLIT_OP_SCALE"),
+        ("0", "0", "0", "", "copy BLIT_OP_SCALE"),
         ("1", "1", "0", "tile 0", "DI_PT_TRILIST"),
         ("2", "1", "1", "tile 0", "DI_PT_TRILIST"),
         ("3", "1", "", "tile 0", "store EVENT:BLIT"),

@@ -135,7 +135,7 @@ def record(
     orders = (draw.order for one in first.found.passes for draw in one.program_draws)
     wanted = set(islice(orders, MAX_RECORDS))
     if next(orders, None) is not None:
-        first.found.problems.append(f"only the first {MAX_RECORDS} draws are compared")
+        first.found.left_out.append(f"only the first {MAX_RECORDS} draws are compared")
     recorder = Recorder(wanted, register_db)
     run(recorder, content, lambda _line: None, register_db, gpu)
     database = recorder.machine.database if first.found.passes else None

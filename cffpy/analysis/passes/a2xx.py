@@ -7,12 +7,11 @@ of Mesa 25.0.7.
 
 from __future__ import annotations
 
-import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.attachments import Attachment, bytes_a_pixel
-from cffpy.analysis.passes.batch_tracker import BatchTracker, written_components
+from cffpy.analysis.attachments import Attachment, bytes_a_pixel, written_components
+from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.model import Operation, Pipe, Rectangle, Size, Tile
 
 if TYPE_CHECKING:
@@ -31,8 +30,14 @@ _SURFACE, _SCISSOR, _COPY_OFFSET = (
 _FIRST_TEXTURE = 1 << 16
 _TEXTURE_BASE = 0xFFFFF000
 
+#: CP_SET_CONSTANT of the constant of fragment shaders that has the colour of a clear (a20x).
+_CLEAR_COLOUR = 0x480
+
 #: The format of depth with stencil.
 _PACKED = "DEPTHX_24_8"
+
+#: No bin is larger, in pixels.
+_LARGEST = 16384
 
 #: a20x: pitch of the surface, in pixels, that a fast clear makes of a buffer.
 _FAST_CLEAR_PITCH = 32
@@ -50,6 +55,8 @@ class A2xxTracker(BatchTracker):
         self._surface_width: int | None = None
         self._stream_address = 0
         self._texture: int | None = None
+        #: a20x: the colour of a clear.
+        self._colour: tuple[int, ...] | None = None
         self._last_packet = ""
         #: Tile -> column and row in its pipe, and the pipe's stream.
         self._pipe_places: dict[int, tuple[int, int, int]] = {}
@@ -89,6 +96,8 @@ class A2xxTracker(BatchTracker):
             self.end()
         elif name == "CP_SET_CONSTANT" and payload[0] == _FIRST_TEXTURE and payload.captured > 2:
             self._texture = payload[2] & _TEXTURE_BASE
+        elif name == "CP_SET_CONSTANT" and payload[0] == _CLEAR_COLOUR and payload.captured > 4:
+            self._colour = tuple(payload.dwords()[1:5])
 
     def run_begins(self, found: Pass) -> None:
         """Before the first tile comes the binning run; without tiles all is one run."""
@@ -223,8 +232,9 @@ class A2xxTracker(BatchTracker):
         width = registers.field("PA_SC_WINDOW_SCISSOR_BR", "X")
         height = registers.field("PA_SC_WINDOW_SCISSOR_BR", "Y")
         found.framebuffer = Size(width, height) if width and height else None
-        half = _float(registers.value("PA_CL_VPORT_YOFFSET"))
-        if found.bin_size is None and self._surface_width and half is not None:
+        half = registers.number("PA_CL_VPORT_YOFFSET")
+        is_sound = half is not None and 0 < half < _LARGEST
+        if found.bin_size is None and self._surface_width and half is not None and is_sound:
             found.bin_size = Size(self._surface_width, round(2 * half))
 
     def _clear(self, action: Action) -> None:
@@ -234,15 +244,19 @@ class A2xxTracker(BatchTracker):
         operation = Operation("clear", None, "fast clear" if is_fast else "rectangle draw", action)
         if is_fast:
             operation.attachment = self._fast_cleared()
+            if operation.attachment is not None and "color 0" in operation.attachment:
+                operation.clear_value = self._colour
         elif action.executed is not False:
             depth = registers.flag("RB_DEPTHCONTROL", "Z_ENABLE")
             depth = depth and registers.flag("RB_DEPTHCONTROL", "Z_WRITE_ENABLE")
             stencil = registers.flag("RB_DEPTHCONTROL", "STENCIL_ENABLE")
             names = written_components(self.targets(), depth, stencil)
             operation.attachment = "+".join(names) or None
-            # a20x has the colour in a shader's constant
             value = registers.value("CLEAR_COLOR" if "color 0" in names else "RB_DEPTH_CLEAR")
-            operation.clear_value = None if value is None else (value,)
+            if value is not None:
+                operation.clear_value = (value,)
+            elif "color 0" in names:
+                operation.clear_value = self._colour
         self.clear_by_rectangle(action, operation)
 
     def _fast_cleared(self) -> str | None:
@@ -295,14 +309,3 @@ class A2xxTracker(BatchTracker):
                 width, height = sizes[stream]
                 tile.pipe, tile.pipe_tiles = numbers[stream], width * height
                 tile.slot = row * width + column
-
-
-def _float(word: int | None) -> float | None:
-    if word is None:
-        return None
-    value: float = struct.unpack("<f", word.to_bytes(4, "little"))[0]
-    return value if 0 < value < _LARGEST else None
-
-
-#: No bin is larger, in pixels.
-_LARGEST = 16384

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.attachments import Attachment
-from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker, written_components
+from cffpy.analysis.attachments import Attachment, written_components
+from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker
 from cffpy.analysis.passes.model import Operation, Rectangle, Size, Tile, VisibilityStreams
+from cffpy.analysis.passes.texture_loads import TextureLoads
+from cffpy.cp.loadstate import CONSTANTS, DIRECT, loaded_state
 from cffpy.pm4.layouts import SET_BIN
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 #: CP_SET_BIN: the databases name it for a2xx only.
 _SET_BIN = "0x4c"
+
+#: Dwords of CP_LOAD_STATE and CP_LOAD_STATE4 before what they load; DST_OFF of the first.
+_LOAD_STATE_HEAD = 2
+_DESTINATION_MASK = 0x3FFF
 
 _PIPES = 8
 
@@ -47,13 +53,22 @@ class A3xxA4xxTracker(BatchTracker):
             "CP_SET_BIN": self._set_bin,
             "CP_SET_BIN_DATA": self._set_bin_data,
         }
+        #: The first constant of fragment shaders, as the program's IBs load it.
+        self._colour: tuple[int, ...] | None = None
+        self._loads = TextureLoads(self.registers, *self.colour_base)
+        self._load_state = {
+            "CP_LOAD_STATE": self._loads.load_state,
+            "CP_LOAD_STATE4": self._loads.load_state4,
+        }
 
     # -- for the two --------------------------------------------------------------------------
 
     #: Registers of a pipe, with its number to be filled in.
     pipe_names = ("", "", "")
     offset_name = ""
-    copy_format_name = "RB_COPY_DEST_INFO"
+
+    #: Register and field of a colour buffer's place, with its number to be filled in.
+    colour_base = ("", "")
 
     @property
     def is_binning(self) -> bool:
@@ -83,6 +98,19 @@ class A3xxA4xxTracker(BatchTracker):
         handler = self._handlers.get(name)
         if handler is not None:
             handler(payload)
+        elif name in self._load_state:
+            if self.is_drivers:
+                self._load_state[name](payload)
+            else:
+                self._load_constants(payload)
+
+    def _load_constants(self, payload: Payload) -> None:
+        """The colour of a clear is the first constant of its fragment shader."""
+        loaded = loaded_state(self.walk.generation, payload)
+        is_first = not payload[0] & _DESTINATION_MASK
+        if (loaded.kind, loaded.stage, loaded.source) == (CONSTANTS, "FS", DIRECT) and is_first:
+            dwords = payload.dwords()[_LOAD_STATE_HEAD : _LOAD_STATE_HEAD + 4]
+            self._colour = tuple(dwords) if len(dwords) == 4 else None
 
     def written(self, name: str) -> None:
         """The driver prepares a pass: once for all of it, and once more for its binning run."""
@@ -227,6 +255,8 @@ class A3xxA4xxTracker(BatchTracker):
             stencil = self.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
             names = written_components(self.targets(), depth, stencil)
             operation.attachment = "+".join(names) or None
+            if any(name.startswith("color") for name in names):
+                operation.clear_value = self._colour
         self.clear_by_rectangle(action, operation)
 
     def _load(self, action: Action) -> None:
@@ -239,9 +269,8 @@ class A3xxA4xxTracker(BatchTracker):
         if not isinstance(self.run, Tile) or self.called:
             self.open_tile(found, action.place)
             # the tile's registers come behind its loads
-        operation = Operation("load", None, "rectangle draw", action)
-        operation.gmem = self.colour_base()
-        self.add_operation(operation)
+        for operation in self._loads.operations(action):
+            self.add_operation(operation)
 
     def _store(self, action: Action) -> None:
         registers = self.registers
@@ -252,11 +281,8 @@ class A3xxA4xxTracker(BatchTracker):
         operation.pitch = registers.field("RB_COPY_DEST_PITCH", "PITCH")
         operation.format = registers.enum("RB_COPY_DEST_INFO", "FORMAT")
         operation.tiling = registers.enum("RB_COPY_DEST_INFO", "TILE")
+        operation.resolves = registers.flag("RB_COPY_CONTROL", "MSAA_RESOLVE")
         self.add_operation(operation)
-
-    def colour_base(self) -> int | None:
-        """Where the first colour buffer is: loads have every buffer there."""
-        raise NotImplementedError
 
 
 class A3xxTracker(A3xxA4xxTracker):
@@ -264,6 +290,7 @@ class A3xxTracker(A3xxA4xxTracker):
 
     pipe_names = ("VSC_PIPE[{}].CONFIG", "VSC_PIPE[{}].DATA_ADDRESS", "VSC_PIPE[{}].DATA_LENGTH")
     offset_name = "RB_WINDOW_OFFSET"
+    colour_base = ("RB_MRT[{}].BUF_BASE", "COLOR_BUF_BASE")
 
     @property
     def is_binning(self) -> bool:
@@ -280,10 +307,6 @@ class A3xxTracker(A3xxA4xxTracker):
         """RENDER_MODE."""
         return self.registers.enum("RB_MODE_CONTROL", "RENDER_MODE") == "RB_RESOLVE_PASS"
 
-    def colour_base(self) -> int | None:
-        """Of RB_MRT[0]."""
-        return self.registers.field("RB_MRT[0].BUF_BASE", "COLOR_BUF_BASE")
-
 
 class A4xxTracker(A3xxA4xxTracker):
     """RB_MODE_CONTROL tells the mode, PC_BINNING_COMMAND the binning run."""
@@ -294,6 +317,7 @@ class A4xxTracker(A3xxA4xxTracker):
         "VSC_PIPE_DATA_LENGTH[{}].REG",
     )
     offset_name = "RB_BIN_OFFSET"
+    colour_base = ("RB_MRT[{}].BASE", "")
 
     @property
     def is_binning(self) -> bool:
@@ -310,7 +334,3 @@ class A4xxTracker(A3xxA4xxTracker):
         width = self.registers.field("RB_MODE_CONTROL", "WIDTH")
         height = self.registers.field("RB_MODE_CONTROL", "HEIGHT")
         return Size(width, height) if width and height else None
-
-    def colour_base(self) -> int | None:
-        """Of RB_MRT[0]."""
-        return self.registers.value("RB_MRT[0].BASE")

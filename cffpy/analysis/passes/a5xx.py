@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import LrzUse
-from cffpy.analysis.attachments import samples
-from cffpy.analysis.passes.batch_tracker import BatchTracker, written_components
+from cffpy.analysis.attachments import samples, written_components
+from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.lrz import follow_lrz
 from cffpy.analysis.passes.model import Lrz, Operation, Size, Tile, VisibilityStreams
 from cffpy.pm4.layouts import SET_BIN_DATA5
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.passes.model import Pass, Rectangle, Run
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
@@ -50,6 +51,8 @@ class A5xxTracker(BatchTracker):
         self._override: bool | None = None
         #: Where an LRZ clear before the pass went to.
         self._cleared_lrz: int | None = None
+        #: How far viewports of the pass's draws reach, to the right and downwards.
+        self._drawn_to = (0, 0)
         self.watch(f"{_WINDOW_SCISSOR}_TL")
         self._handlers = {
             "CP_SET_RENDER_MODE": self._render_mode,
@@ -78,9 +81,28 @@ class A5xxTracker(BatchTracker):
             self.open_tile(found, self.walk.packet_place)
 
     def finish(self, found: Pass) -> None:
-        """And where LRZ was switched off."""
+        """And where LRZ was switched off, and whether the tiles cover the framebuffer."""
         super().finish(found)
         follow_lrz(found)
+        if found.mode == "gmem":
+            self._doubt_framebuffer(found)
+        self._drawn_to = 0, 0
+
+    def _doubt_framebuffer(self, found: Pass) -> None:
+        """No register holds its size; tiles cover what the program's scissors let it draw to.
+
+        A clear goes to all of it. Where there is none, a viewport that is larger than the tiles
+        tells that these are not all.
+        """
+        size, area = found.framebuffer, found.render_area
+        if size is None or area is None:
+            return
+        operations = [operation for run in found.runs for operation in run.operations]
+        if any(operation.kind == "clear" for operation in operations):
+            return
+        if self._drawn_to[0] > area.right or self._drawn_to[1] > area.bottom:
+            found.framebuffer = None
+            found.unknown.append("framebuffer size: viewports reach beyond the tiles")
 
     # -- packets ------------------------------------------------------------------------------
 
@@ -134,6 +156,14 @@ class A5xxTracker(BatchTracker):
                 run.pipe_tiles, run.slot, stream, sizes = self._bin_data
                 run.streams = stream, sizes, None
 
+    def bind_buffers(self) -> tuple[Attachment, ...]:
+        """While a tile is loaded, registers hold what is in memory: not yet."""
+        found = self.render_pass
+        is_gmem = found is not None and found.mode == "gmem"
+        if is_gmem and self.registers.flag("RB_CNTL", "BYPASS"):
+            return ()
+        return super().bind_buffers()
+
     def _find_lrz(self, found: Pass) -> None:
         address = self.registers.address("GRAS_LRZ_BUFFER_BASE")
         if found.lrz is None and address:
@@ -142,12 +172,22 @@ class A5xxTracker(BatchTracker):
     # -- actions ------------------------------------------------------------------------------
 
     def draw(self, action: Action) -> None:
-        """And its use of LRZ."""
+        """And its use of LRZ, and its viewport."""
         super().draw(action)
         field = self.registers.field
+        right, bottom = self._drawn_to
+        self._drawn_to = max(right, self._reach("X")), max(bottom, self._reach("Y"))
         enabled = field("GRAS_LRZ_CNTL", "ENABLE")
         if enabled is not None and action.executed is not False:
             action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
+
+    def _reach(self, axis: str) -> int:
+        """Where the viewport ends, in pixels; 0 where that is unknown, or is no framebuffer's."""
+        offset = self.registers.number(f"GRAS_CL_VPORT_{axis}OFFSET_0")
+        scale = self.registers.number(f"GRAS_CL_VPORT_{axis}SCALE_0")
+        if offset is None or scale is None or not abs(offset) + abs(scale) <= _LARGEST:
+            return 0
+        return round(offset + abs(scale))
 
     def rectangle_draw(self, action: Action) -> None:
         """The driver's blitter clears with it."""
@@ -179,11 +219,13 @@ class A5xxTracker(BatchTracker):
             dwords = 4 if buffer is not None and buffer < _BLIT_DEPTH_STENCIL else 1
             operation.clear_value = self._clear_value(dwords)
         elif registers.flag("RB_CNTL", "BYPASS"):
+            # colour buffers as they are, depth and stencil as the first colour buffer
+            source = f"RB_MRT[{buffer if buffer in range(_BLIT_DEPTH_STENCIL) else 0}]"
             operation.kind = "load"
             operation.gmem = registers.address("RB_BLIT_DST")
-            operation.address = registers.address("RB_MRT[0].BASE")
-            operation.tiling = registers.enum("RB_MRT[0].BUF_INFO", "COLOR_TILE_MODE")
-            operation.pitch = registers.field("RB_MRT[0].PITCH")
+            operation.address = registers.address(f"{source}.BASE")
+            operation.tiling = registers.enum(f"{source}.BUF_INFO", "COLOR_TILE_MODE")
+            operation.pitch = registers.field(f"{source}.PITCH")
         else:
             operation.attachment = _buffer_name(buffer, None)
             operation.address = registers.address("RB_BLIT_DST")

@@ -10,17 +10,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES, LrzUse
-from cffpy.analysis.passes.a6xx_operations import blit, name_attachments, rectangle, resolve
-from cffpy.analysis.passes.a6xx_whole import count_layers, finish_gmem
+from cffpy.analysis.attachments import bound_buffers
+from cffpy.analysis.passes.a6xx_operations import (
+    blit,
+    name_attachments,
+    rectangle,
+    resolve,
+    transfer_role,
+)
+from cffpy.analysis.passes.a6xx_whole import count_layers, find_sysmem_area, finish_gmem
 from cffpy.analysis.passes.bin_mask import merged_slots
-from cffpy.analysis.passes.lrz import follow_lrz
-from cffpy.analysis.passes.model import Lrz, Pass, Rectangle, Size, Tile, VisibilityStreams
+from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
+from cffpy.analysis.passes.model import Pass, Rectangle, Size, Tile, VisibilityStreams
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
 from cffpy.analysis.passes.tracker import Tracker
 from cffpy.pm4.layouts import PSEUDO_REGISTER, SET_BIN_DATA5
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import Submit
     from cffpy.cp.sink import Payload
@@ -32,11 +40,12 @@ _BIN_RESOLVE, _BIN_RENDER_END, _COMPUTE, _BLIT_2D = 6, 7, 8, 12
 #: With this bit a marker says something else.
 _MARKER_IS_OTHER = 0x100
 
+#: gallium's scissor of a batch without a framebuffer, and of one pixel.
+_EMPTY_FRAMEBUFFER = Size(1, 1)
+
 _PIPES = 32
 _BYTES_BEHIND_LIMIT = 64
 
-#: GRAS_LRZ_DEPTH_VIEW of a view that fits no buffer: turnip's way to switch LRZ off.
-_IMPOSSIBLE_VIEW = ("BASE_LAYER", "LAYER_COUNT", "BASE_MIP_LEVEL")
 _PSEUDO_STREAMS = {
     "DRAW_STRM_ADDRESS": "draw",
     "DRAW_STRM_SIZE_ADDRESS": "sizes",
@@ -56,8 +65,8 @@ class A6xxTracker(Tracker):
         #: Behind the last tile came what drivers do between passes.
         self._may_be_over = False
         self._called = False
-        #: Index of the pass that the last draw was in.
-        self._drawn_in: int | None = None
+        #: CP_SKIP_IB2_ENABLE_GLOBAL came in the current pass.
+        self._skip_set = False
         self._offsets: set[tuple[int, int]] = set()
         self._bin_data: tuple[int, int, int | None, int | None, int | None] | None = None
         self._merged: tuple[int, ...] = ()
@@ -65,7 +74,9 @@ class A6xxTracker(Tracker):
         #: Only the GPU knows whether the tile uses the streams.
         self._streams_are_open = False
         self._stream_bases: dict[str, int] = {}
-        self._lrz: Lrz | None = None
+        self._lrz = LrzFollower(self.registers)
+        #: What registers bind behind a pass.
+        self._bound: tuple[Attachment, ...] = ()
         self._handlers = {
             "CP_SET_MARKER": self._marker,
             "CP_SKIP_IB2_ENABLE_GLOBAL": self._skip_ib2_global,
@@ -102,8 +113,11 @@ class A6xxTracker(Tracker):
     def act(self, action: Action) -> None:
         """Sort an action into what is open."""
         if action.kind == "lrz clear":
-            self._lrz_clear(action)
+            self._lrz.event(action, self.current)
             return
+        if self._may_be_over and self.level <= self.base_level:
+            self._may_be_over = False
+            self.end()
         self._settle()
         if action.kind == "dispatch":
             if self.current is None or self.current.kind != "render" or not self._in_draws():
@@ -113,6 +127,8 @@ class A6xxTracker(Tracker):
             return
         self._note_stream_draw(action)
         if self.current is None or self.current.kind != "render":
+            self._lrz.between_passes(action)
+            action.role = transfer_role(self, action)
             self.group("transfer", action)
         elif action.kind == "resolve":
             self.add_operation(resolve(self, action))
@@ -126,16 +142,26 @@ class A6xxTracker(Tracker):
     def end(self) -> None:
         """Read the registers of a run in which nothing was drawn, then close the pass."""
         self._settle()
+        if self.current is not None and self.current.kind == "render":
+            self._lrz.bind(self.current)
+            generation = self.walk.generation
+            self._bound = bound_buffers(self.registers, generation) if self.has_operated else ()
         super().end()
 
     def finish(self, found: Pass) -> None:
         """Framebuffer, grid, LRZ, the attachments that operations are about."""
         if found.kind != "render":
             return
-        name_attachments(found)
+        name_attachments(found, self._bound)
         if found.mode == "gmem":
             finish_gmem(found)
-        found.layers = count_layers(found)
+        elif found.framebuffer == _EMPTY_FRAMEBUFFER and not found.attachments:
+            found.framebuffer = None
+            found.unknown.append("framebuffer size: the scissor is that of one pixel or of none")
+        else:
+            find_sysmem_area(found)
+        if found.layers is None:
+            found.layers = 1 if found.views else count_layers(found)
         follow_lrz(found)
 
     # -- markers ------------------------------------------------------------------------------
@@ -161,14 +187,14 @@ class A6xxTracker(Tracker):
     def _begin_sysmem(self) -> None:
         place = self.walk.packet_place
         found = self.begin("render", place, "sysmem")
-        self._take_lrz(found)
+        self._lrz.begin(found)
         self.begin_direct(found, place)
         self._unsettle()
 
     def _begin_gmem(self, with_binning: bool) -> Pass:
         place = self.walk.packet_place
         found = self.begin("render", place, "gmem")
-        self._take_lrz(found)
+        self._lrz.begin(found)
         self._offsets.clear()
         if with_binning:
             found.hardware_binning = True
@@ -188,7 +214,8 @@ class A6xxTracker(Tracker):
         self._unsettle()
 
     def _unsettle(self) -> None:
-        self._settled = self._draws_ended = self._may_be_over = self._called = False
+        self._settled = self._draws_ended = self._may_be_over = False
+        self._called = self._skip_set = False
 
     def _in_draws(self) -> bool:
         return self.level > self.base_level
@@ -242,17 +269,17 @@ class A6xxTracker(Tracker):
     def _settle_tile(self, found: Pass, tile: Tile) -> None:
         offset, size = self.point("RB_WINDOW_OFFSET"), self._bin_size()
         repeats = offset is not None and offset in self._offsets
-        if repeats or (found.bin_size is not None and size != found.bin_size):
+        if repeats or (found.bin_size and size and size != found.bin_size):
             # the walk over a pass's tiles visits each once: these are another pass's
             found.tiles.pop()
             self.run = None
             found = self.begin("render", tile.place, "gmem")
-            self._take_lrz(found)
+            self._lrz.begin(found)
             self._offsets.clear()
-            tile.number = 0
+            tile.number, tile.pass_index = 0, found.index
             found.tiles.append(tile)
             self.run = tile
-        found.bin_size = size
+        found.bin_size = size or found.bin_size
         tile.window_offset = offset
         tile.rectangle = self._window_scissor()
         tile.visibility_override = self._override
@@ -269,15 +296,12 @@ class A6xxTracker(Tracker):
     # -- other packets ------------------------------------------------------------------------
 
     def _skip_ib2_global(self, payload: Payload) -> None:
-        """Turnip and gallium end a sysmem pass with it, behind the IBs of the draws."""
+        """Turnip and gallium begin a sysmem pass with it, and end it so."""
         found = self.current
-        if (
-            found is not None
-            and found.mode == "sysmem"
-            and self._called
-            and self.level <= self.base_level
-        ):
-            self.end()
+        if found is not None and found.mode == "sysmem" and self.level <= self.base_level:
+            if self._called or self._skip_set:
+                self.end()
+            self._skip_set = True
 
     def _visibility_override(self, payload: Payload) -> None:
         # older gallium chooses by a predicate whether a tile uses the streams or ignores them
@@ -315,21 +339,24 @@ class A6xxTracker(Tracker):
             if name is not None:
                 self._stream_bases[name] = address
 
-    # -- draws and LRZ ------------------------------------------------------------------------
+    # -- draws --------------------------------------------------------------------------------
 
     def _draw(self, action: Action) -> None:
         self.add_draw(action)
-        self._drawn_in = action.pass_index
         field = self.registers.field
         enabled = field("GRAS_LRZ_CNTL", "ENABLE")
         if enabled is not None and action.executed is not False:
             action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
         found = self.current
         assert found is not None
+        self._lrz.bind(found)
         if found.samples is None and action.targets:
             found.samples = action.targets[0].samples
         if self.registers.flag("PC_MULTIVIEW_CNTL", "ENABLE"):
             found.views = self.registers.field("PC_MULTIVIEW_CNTL", "VIEWS")
+        elif action.executed is not False:
+            last_layer = field("GRAS_MAX_LAYER_INDEX")
+            found.layers = None if last_layer is None else max(found.layers or 1, last_layer + 1)
 
     def _note_stream_draw(self, action: Action) -> None:
         """Of a binning run: what the visibility streams will have of the draw."""
@@ -339,27 +366,3 @@ class A6xxTracker(Tracker):
             draw = stream_draw(self.registers, action, has_views)
             if draw is not None:
                 found.stream_draws.append(draw)
-
-    def _lrz_clear(self, action: Action) -> None:
-        if action.executed is False:
-            return
-        field = self.registers.field
-        impossible = all(
-            field("GRAS_LRZ_DEPTH_VIEW", name) == self._most("GRAS_LRZ_DEPTH_VIEW", name)
-            for name in _IMPOSSIBLE_VIEW
-        )
-        lrz = Lrz(self.registers.address("GRAS_LRZ_BUFFER_BASE"), not impossible, impossible)
-        found = self.current
-        if found is not None and found.kind == "render" and found.index != self._drawn_in:
-            found.lrz = lrz
-        else:
-            self._lrz = lrz
-
-    def _most(self, name: str, field: str) -> int:
-        """The largest number that a field can hold."""
-        return self.registers.field_mask(name, field)
-
-    def _take_lrz(self, found: Pass) -> None:
-        address = self.registers.address("GRAS_LRZ_BUFFER_BASE")
-        found.lrz = self._lrz or (Lrz(address) if address else None)
-        self._lrz = None

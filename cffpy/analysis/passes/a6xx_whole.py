@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from cffpy.analysis.passes.model import Pass, Rectangle, Size
 
-#: Loads and stores are rounded outwards to blocks; this is the larger side of one.
-_BLOCK = 16
+#: turnip clips tiles to what a viewport may be, if to nothing else.
+_LARGEST = 16384
+
+#: Loads and stores are rounded outwards to blocks of this size.
+_BLOCK, _BLOCK_HEIGHT = 16, 4
 
 
 def finish_gmem(found: Pass) -> None:
@@ -25,7 +28,9 @@ def finish_gmem(found: Pass) -> None:
     _find_render_area(found, walked)
     if found.framebuffer is not None or size is None:
         return
-    is_clipped = walked.size.width % size.width or walked.size.height % size.height
+    is_clipped = (walked.size.width % size.width and walked.right != _LARGEST) or (
+        walked.size.height % size.height and walked.bottom != _LARGEST
+    )
     is_filled = found.render_area == walked and not found.render_area_rounded
     if is_clipped or is_filled:
         # gallium clips tiles to the framebuffer; and no render area is larger than that
@@ -36,22 +41,64 @@ def finish_gmem(found: Pass) -> None:
 
 
 def _find_render_area(found: Pass, walked: Rectangle) -> None:
-    """What BLIT events may touch; clears are scissored exactly, loads and stores to blocks."""
-    resolves = [
-        operation
-        for run in found.runs
-        for operation in run.operations
-        if operation.how == "BLIT event" and operation.action.executed is not False
-    ]
-    scissors = [operation.scissor for operation in resolves if operation.scissor is not None]
-    if not scissors:
+    """What loads, clears and stores may touch.
+
+    BLIT events clear it exactly, load and store it rounded to blocks. Clears in the middle of a
+    pass may touch less. CP_BLIT stores it exactly, tile by tile.
+    """
+    clears, moves, blits = _scissors(found)
+    if not clears and not moves and not blits:
         return
-    area = _union(scissors)
+    area = _union(blits or [*clears, *moves])
     if area.right > walked.right + _BLOCK or area.bottom > walked.bottom + _BLOCK:
         found.unknown.append("render area: loads and stores are not scissored to it")
         return
+    if clears and not blits:
+        cleared = _union(clears)
+        moved = _union(moves) if moves else cleared
+        if cleared.rounded(_BLOCK, _BLOCK_HEIGHT) == moved.rounded(_BLOCK, _BLOCK_HEIGHT):
+            found.render_area = cleared
+            return
     found.render_area = area
-    found.render_area_rounded = all(operation.kind != "clear" for operation in resolves)
+    found.render_area_rounded = not blits
+
+
+def find_sysmem_area(found: Pass) -> None:
+    """The render area of a sysmem pass: what CP_BLIT clears first, and resolves in the end."""
+    run, size = found.direct, found.framebuffer
+    if run is None or size is None:
+        return
+    filled = [
+        operation.scissor
+        for operation in run.operations
+        if operation.how == "CP_BLIT"
+        and operation.attachment is not None
+        and operation.action.executed is not False
+        and operation.scissor is not None
+    ]
+    if not filled:
+        return
+    area = _union(filled)
+    if 0 <= area.left < area.right <= size.width and 0 <= area.top < area.bottom <= size.height:
+        found.render_area = area
+
+
+def _scissors(found: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
+    """Of clears by event, of loads and stores by event, of stores by CP_BLIT."""
+    clears: list[Rectangle] = []
+    moves: list[Rectangle] = []
+    blits: list[Rectangle] = []
+    for operation in (operation for run in found.runs for operation in run.operations):
+        scissor = operation.scissor
+        if scissor is None or operation.action.executed is False:
+            continue
+        if operation.how == "BLIT event":
+            (clears if operation.kind == "clear" else moves).append(scissor)
+        elif operation.how == "CP_BLIT" and operation.limit is not None:
+            filled = scissor.common(operation.limit)
+            if filled.size.width and filled.size.height:
+                blits.append(filled)
+    return clears, moves, blits
 
 
 def _union(rectangles: list[Rectangle]) -> Rectangle:
@@ -68,9 +115,11 @@ def count_layers(found: Pass) -> int | None:
     run = found.direct or (found.tiles[0] if found.tiles else None)
     if run is None:
         return None
-    addresses: dict[tuple[str, str | None], set[int | None]] = {}
+    addresses: dict[tuple[str, str], set[int]] = {}
     for operation in run.operations:
-        if operation.action.executed is not False and operation.address is not None:
+        if operation.attachment is None or operation.address is None:
+            continue
+        if operation.action.executed is not False:
             key = (operation.kind, operation.attachment)
             addresses.setdefault(key, set()).add(operation.address)
     return max(map(len, addresses.values()), default=None)

@@ -137,7 +137,7 @@ class BatchTracker(Tracker):
         """The binning run begins."""
         found.mode = "gmem"
         found.hardware_binning = True
-        self.run = found.binning = Run(place)
+        self.run = found.binning = Run(place, pass_index=found.index)
         self._run_opened()
 
     def open_direct(self, found: Pass, place: Place, mode: Mode | None) -> None:
@@ -166,12 +166,13 @@ class BatchTracker(Tracker):
         return self.run
 
     def settle(self) -> None:
-        """Have the registers of the current run read, once."""
+        """Have the registers of the current run read, once; its buffers, once they are bound."""
         found, run = self.render_pass, self.run
-        if self._settled or found is None or run is None:
+        if found is None or run is None:
             return
-        self._settled = True
-        self.settle_run(found, run)
+        if not self._settled:
+            self._settled = True
+            self.settle_run(found, run)
         if not self.buffers and run is not found.binning:
             self.buffers = self.bind_buffers()
 
@@ -260,19 +261,3 @@ class BatchTracker(Tracker):
         self.ensure_run(action.place)
         self.settle()
         self.add_operation(operation)
-
-
-def written_components(targets: tuple[Attachment, ...], depth: bool, stencil: bool) -> list[str]:
-    """Names of what a draw writes, of its targets; ``depth``, ``stencil``: is each written?"""
-    names = []
-    for target in targets:
-        if target.name.startswith("color"):
-            if target.write_mask:
-                names.append(target.name)
-        elif target.name == "depth":
-            has_stencil = not any(other.name == "stencil" for other in targets)
-            names.extend(["depth"] if depth else [])
-            names.extend(["stencil"] if stencil and has_stencil else [])
-        elif stencil:
-            names.append("stencil")
-    return names

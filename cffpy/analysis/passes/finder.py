@@ -138,7 +138,7 @@ class PassFinder(Walk):
         if self.tracker is not None and self._last_submit >= 0:
             self.tracker.stream_ends()
         self._close()
-        self.found.problems = self.problems
+        self.found.left_out = self.machine.problems.left_out
         return self.found
 
     def _close(self) -> None:
@@ -185,7 +185,7 @@ def run(
     try:
         damage = session.run(content)
     except TooMany as problem:
-        finder.problems.append(str(problem))
-        damage = [] if content.damage is None else [content.damage]
-    finder.finish()
+        session.machine.problems.leave_out(str(problem))
+        damage = session.damage(content, [])
+    finder.finish().damage = damage
     return damage

@@ -1,12 +1,80 @@
 # SPDX-License-Identifier: MIT
-"""Low-resolution depth of a pass as a whole."""
+"""Low-resolution depth: which buffer a pass has (a6xx and later), and where it stops to be used."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.passes.model import Lrz
+
 if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.registers import RegisterReader
+
+_VIEW = "GRAS_LRZ_DEPTH_VIEW"
+
+#: All bits of a view that fits no buffer: turnip's way to switch LRZ off.
+_IMPOSSIBLE_VIEW = ("BASE_LAYER", "LAYER_COUNT", "BASE_MIP_LEVEL")
+
+
+class LrzFollower:
+    """Notes how LRZ buffers are cleared before passes, and which buffer each pass has.
+
+    turnip binds the buffer and clears it by an event, before the pass. Where there is no such
+    event, both drivers fill it by CP_BLIT; gallium binds it in the pass, before its first draws.
+    """
+
+    def __init__(self, registers: RegisterReader) -> None:
+        self._registers = registers
+        #: What an event says of the pass to come.
+        self._next: Lrz | None = None
+        #: The current pass has begun, and which buffer it has is open.
+        self._is_open = False
+        #: The current pass has drawn.
+        self._has_drawn = False
+        #: Addresses that were filled since the last pass.
+        self._filled: set[int] = set()
+
+    def begin(self, found: Pass) -> None:
+        """A pass begins."""
+        found.lrz, self._next = self._next, None
+        self._is_open = found.lrz is None
+        self._has_drawn = False
+
+    def event(self, action: Action, current: Pass | None) -> None:
+        """An LRZ_CLEAR event: of the pass that begins, or behind its first draw of the next."""
+        if action.executed is False:
+            return
+        fits_nothing = all(
+            self._registers.field(_VIEW, name) == self._registers.field_mask(_VIEW, name)
+            for name in _IMPOSSIBLE_VIEW
+        )
+        address = self._registers.address("GRAS_LRZ_BUFFER_BASE")
+        lrz = Lrz(address, not fits_nothing, fits_nothing)
+        if current is not None and current.kind == "render" and not self._has_drawn:
+            current.lrz = lrz
+            self._is_open = False
+        else:
+            self._next = lrz
+
+    def between_passes(self, action: Action) -> None:
+        """An action between passes: it may fill the buffer of the next."""
+        address = self._registers.address("RB_2D_DST")
+        is_fill = action.kind == "blit" and self._registers.flag("RB_2D_BLIT_CNTL", "SOLID_COLOR")
+        if is_fill and address is not None and action.executed is not False:
+            self._filled.add(address)
+
+    def bind(self, found: Pass) -> None:
+        """The pass draws, or is over: by now its buffer is bound."""
+        self._has_drawn = True
+        if not self._is_open:
+            return
+        self._is_open = False
+        address = self._registers.address("GRAS_LRZ_BUFFER_BASE")
+        if address:
+            found.lrz = Lrz(address, cleared=address in self._filled)
+        self._filled.clear()
 
 
 def follow_lrz(found: Pass) -> None:

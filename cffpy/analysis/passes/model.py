@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.density import Density
     from cffpy.analysis.passes.streams import PipeMemory, StreamDraw
     from cffpy.analysis.place import Place
+    from cffpy.container.damage import Damage
 
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
 PassKind = Literal["render", "compute", "transfer"]
@@ -48,13 +49,34 @@ class Rectangle:
         """Its width and height; 0 where it is empty."""
         return Size(max(0, self.right - self.left), max(0, self.bottom - self.top))
 
+    def common(self, other: Rectangle) -> Rectangle:
+        """What is in both."""
+        return Rectangle(
+            max(self.left, other.left),
+            max(self.top, other.top),
+            min(self.right, other.right),
+            min(self.bottom, other.bottom),
+        )
+
+    def rounded(self, width: int, height: int) -> Rectangle:
+        """Rounded outwards to blocks of this size."""
+        return Rectangle(
+            self.left // width * width,
+            self.top // height * height,
+            -(-self.right // width) * width,
+            -(-self.bottom // height) * height,
+        )
+
     def __str__(self) -> str:
         return f"{self.left},{self.top}+{self.size}"
 
 
 @dataclass(slots=True)
 class Operation:
-    """A load, clear or store of an attachment, once executed (or not: see its action)."""
+    """A load, clear or store of an attachment, once executed (or not: see its action).
+
+    One action may be several operations: a rectangle that loads several buffers.
+    """
 
     kind: OperationKind
     #: "color 0", "depth", "stencil", "depth+stencil"; None where the stream does not tell.
@@ -75,10 +97,14 @@ class Operation:
     pitch: int | None = None
     #: Samples are averaged, or one of them is taken.
     resolves: bool = False
-    #: Dwords of the clear value, as the registers hold them.
+    #: Dwords of the clear value, as the registers hold them; of a clear by event as if of colour,
+    #: which components.
     clear_value: tuple[int, ...] | None = None
+    components: int | None = None
     #: What may be touched; of a CP_BLIT what it fills.
     scissor: Rectangle | None = None
+    #: A CP_BLIT of GMEM touches nothing outside of this.
+    limit: Rectangle | None = None
     #: What a CP_BLIT reads, where it reads pixels.
     source_rectangle: Rectangle | None = None
 
@@ -92,6 +118,9 @@ class Run:
     operations: list[Operation] = field(default_factory=list)
     #: All commands that it calls were captured and followed.
     is_whole: bool = True
+    #: Index of the pass that it is a run of, as far as is known by then: where the offset of a tile
+    #: shows that it is another pass's, that is behind the tile's first packets.
+    pass_index: int = 0
 
 
 @dataclass(slots=True)
@@ -178,6 +207,7 @@ class Pass:
     render_area: Rectangle | None = None
     #: The area is rounded outwards to blocks of 16 x 4.
     render_area_rounded: bool = False
+    #: Layers of the framebuffer; views are counted apart.
     layers: int | None = None
     views: int | None = None
     samples: int | None = None
@@ -216,13 +246,13 @@ class Pass:
 
     @property
     def actions(self) -> list[Action]:
-        """Everything that is executed in it, in order."""
-        found = [
-            action
+        """Everything that is executed in it, each once, in order."""
+        found = {
+            action.order: action
             for run in self.runs
             for action in (*run.draws, *(operation.action for operation in run.operations))
-        ]
-        return sorted(found, key=lambda action: action.order)
+        }
+        return [found[order] for order in sorted(found)]
 
 
 @dataclass(slots=True)
@@ -235,12 +265,18 @@ class Submit:
 
 @dataclass(slots=True)
 class Passes:
-    """What a capture holds. ``problems``: what was not followed, in words."""
+    """What a capture holds. ``left_out``: what limits kept from being followed, in words."""
 
     generation: int = 0
     gpu: str | None = None
     submits: list[Submit] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why this may not be all: damage, and what is left out, in words."""
+        return [*map(str, self.damage), *self.left_out]
 
     @property
     def passes(self) -> list[Pass]:

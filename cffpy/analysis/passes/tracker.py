@@ -21,7 +21,7 @@ from cffpy.analysis.passes.model import (
     Run,
     Tile,
 )
-from cffpy.limits import limit
+from cffpy.limits import hint, limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 #: Attachments of a pass: no render pass of an API has nearly as many.
 _MAX_ATTACHMENTS = 256
 
-#: Passes, tiles and actions of a capture that are kept (CFFPY_MAX_DRAWS): hostile ones have no end
-#: of them. Each takes a kilobyte, and more once it is shown.
+#: Passes, tiles and actions of a capture that are kept (the limit "draws"): hostile ones have no
+#: end of them. Each takes a kilobyte, and more once it is shown.
 MAX_KEPT = 1 << 18
 
 
@@ -47,8 +47,7 @@ class TooMany(Exception):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"more than {limit:,} passes, tiles and draws: no more are shown"
-            " (CFFPY_MAX_DRAWS sets the limit)"
+            f"more than {limit:,} passes, tiles and draws: no more are shown {hint('draws')}"
         )
 
 
@@ -70,7 +69,7 @@ class Tracker:
         self.watched: dict[int, str] = {}
 
         self._kept = 0
-        self._max_kept = limit("CFFPY_MAX_DRAWS", MAX_KEPT)
+        self._max_kept = limit("draws", MAX_KEPT)
         self._targets: dict[tuple[Attachment, ...], tuple[Attachment, ...]] = {}
 
     def watch(self, *names: str) -> None:
@@ -148,12 +147,12 @@ class Tracker:
 
     def begin_direct(self, found: Pass, place: Place) -> None:
         """All of the pass is one run."""
-        self.run = found.direct = Run(place)
+        self.run = found.direct = Run(place, pass_index=found.index)
 
     def begin_tile(self, found: Pass, place: Place) -> Tile:
         """The next tile of the pass."""
         self.keep()
-        tile = Tile(place, number=len(found.tiles))
+        tile = Tile(place, number=len(found.tiles), pass_index=found.index)
         found.tiles.append(tile)
         self.run = tile
         return tile

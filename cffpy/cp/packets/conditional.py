@@ -68,7 +68,7 @@ def _run_apart(
     if machine.blocks < MAX_BLOCKS:
         beyond = machine.run_block(words, index, ndwords, level)
     else:
-        machine.sink.refused(words.address + 4 * index, "are under too many conditions")
+        machine.refuse(words.address + 4 * index, "are under too many conditions")
     state.draw_count = machine.state.draw_count
     machine.state = state
     return ndwords, beyond

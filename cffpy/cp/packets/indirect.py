@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from cffpy.limits import MAX_ELEMENTS, hint, limit
 from cffpy.pm4.layouts import (
     COMPUTE_CHECKPOINT,
     FIXED_STRIDE_DRAW_TABLE,
@@ -25,7 +26,10 @@ def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
     gpuaddr, ndwords = payload.read(layout)
     machine.break_segment()
     wanted = machine.sink.indirect_buffer(gpuaddr, ndwords, level)
-    if wanted and not machine.descend(gpuaddr, ndwords, level):
+    # where the sink has streams run once only, it ends a recursion, as the reference does
+    once = not machine.streams_repeat
+    if wanted and not machine.descend(gpuaddr, ndwords, level, may_recur=once):
+        machine.miss(gpuaddr, ndwords, heard=True)
         machine.sink.missing_stream(gpuaddr, ndwords)
 
 
@@ -41,22 +45,28 @@ def cp_fixed_stride_draw_table(machine: Machine, payload: Payload, level: int) -
     _run_blocks(machine, "draw", gpuaddr, ndwords, count, level)
 
 
-#: Blocks without commands that are counted out at most.
-_EMPTY_BLOCKS = 0x10000
-
-
 def _run_blocks(
     machine: Machine, name: str, gpuaddr: int, ndwords: int, count: int, level: int
 ) -> None:
     machine.break_segment()
     place = machine.image.place(gpuaddr)
     if place is None:
+        machine.miss(gpuaddr, ndwords, heard=True)
         machine.sink.missing_stream(gpuaddr, ndwords)
         return
     words, index = place
     machine.state.ib_level += 1
-    for number in range(count if ndwords else min(count, _EMPTY_BLOCKS)):
+    wanted = count
+    if not ndwords:
+        count = min(count, limit("elements", MAX_ELEMENTS))
+    if count < wanted:
+        text = f"of {wanted} empty blocks at {gpuaddr:#x} only {count} are counted out"
+        machine.problems.leave_out(f"{text} {hint('elements')}")
+    for number in range(count):
         if index >= words.count:
+            machine.problems.damaged(
+                f"only {number} of the {count} blocks at {gpuaddr:#x} were captured"
+            )
             break
         machine.sink.numbered_stream(name, number, level)
         machine.run(words, index, ndwords, level)
@@ -72,7 +82,9 @@ def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
     machine.break_segment()
     if machine.sink.nested_stream("CP_SET_CTXSWITCH_IB", payload, level):
         place = machine.image.place(gpuaddr)
-        if place is not None:
+        if place is None:
+            machine.miss(gpuaddr, ndwords)
+        else:
             machine.run(*place, ndwords, level + 1)
 
 
@@ -98,6 +110,8 @@ def cp_compute_checkpoint(machine: Machine, payload: Payload, level: int) -> Non
 
 def _run_and_show(machine: Machine, name: str, gpuaddr: int, ndwords: int, level: int) -> None:
     place = machine.image.place(gpuaddr)
-    if place is not None:
+    if place is None:
+        machine.miss(gpuaddr, ndwords)
+    else:
         machine.descend(gpuaddr, ndwords, level + 1)
         machine.sink.nested_stream_done(name, *place, ndwords, level + 1)

@@ -139,26 +139,23 @@ def _phase_lines(run: Run, name: str) -> Iterator[Note]:
 
 def draw_lines(finder: AnnotationFinder) -> Iterator[Note]:
     """What each draw, dispatch and blit is to its pass."""
-    operations = {
-        operation.action.order: operation
-        for one in finder.found.passes
-        for run in one.runs
-        for operation in run.operations
-    }
+    operations: dict[int, list[Operation]] = {}
+    for run in (run for one in finder.found.passes for run in one.runs):
+        for operation in run.operations:
+            operations.setdefault(operation.action.order, []).append(operation)
     for action in finder.actions:
-        operation = operations.get(action.order)
-        if operation is None:
+        own = operations.get(action.order, [])
+        parts = [f"{one.attachment or _UNKNOWN}: {operation_text(one)}" for one in own]
+        text = f"{'; '.join(parts)}; {_where(action)}"
+        if not own:
             text = f"{_draw_name(action)} {_where(action)}"
-        else:
-            name = operation.attachment or _UNKNOWN
-            text = f"{name}: {operation_text(operation)}; {_where(action)}"
-        yield Note(action.place, text, Position.DRAW, more=_doubt(action, operation))
+        yield Note(action.place, text, Position.DRAW, more=_doubt(action, bool(own)))
 
 
-def _doubt(action: Action, operation: Operation | None) -> str:
+def _doubt(action: Action, is_operation: bool) -> str:
     if action.executed is False:
         return f"; not executed: {action.condition}"
-    if action.executed is None and operation is None:  # an operation's text says so
+    if action.executed is None and not is_operation:  # an operation's text says so
         return f"; conditional: {action.condition}"
     return ""
 

@@ -10,6 +10,8 @@ import struct
 
 from cffpy.c_numbers import signed32
 from cffpy.cp.sink import Draw, Payload
+from cffpy.limits import MAX_ELEMENTS, hint
+from cffpy.limits import limit as limit_of
 from cffpy.pm4.layouts import (
     DRAW_INDIRECT_64,
     DRAW_INDX_INDIRECT_32,
@@ -30,9 +32,6 @@ _PARAMETERS = 0x10
 #: cffdump: cp_draw_indirect_multi: draws shown when the count is not known, and the count from
 #: which on it is taken for garbage (mesa 25.0.7)
 _UNKNOWN_COUNT, _GARBAGE_COUNT = 0x100, 0x10000
-
-#: Draws of one packet that are shown at most; the reference shows as many as the packet says.
-_DRAWS_SHOWN = 1 << 20
 
 _WITHOUT_DESCRIPTORS = ("CP_RUN_OPENCL", "CP_BLIT", "CP_EVENT_WRITE")
 
@@ -86,9 +85,10 @@ def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> N
     )
     if draw.name == "CP_DRAW_INDX_2":
         width = _index_width(draw)
-        count = num_indices
-        _indices(view, payload.words, payload.index + 3, width, count, level)
-        view.hex(payload.words, payload.index + 3, count * width // 4, level + 1)
+        _indices(view, payload.words, payload.index + 3, width, num_indices, level)
+        # cffdump: cp_draw_indx_2 has the size in an int (mesa 25.0.7)
+        dwords = int(signed32(num_indices * width & 0xFFFFFFFF) / 4)
+        view.hex(payload.words, payload.index + 3, dwords, level + 1)
     elif payload.count == 5:
         view.put(f"{tabs}gpuaddr:       {gpuaddr:08x}\n{tabs}idx_size:      {signed32(size)}\n")
         place = view.machine.image.place(gpuaddr)
@@ -155,13 +155,16 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
         return
     gpuaddr = payload[draws_at] | payload[draws_at + 1] << 32
     stride = payload[stride_at]
-    if count > _DRAWS_SHOWN:
-        view.complain(f"{count} indirect draws in a packet: {_DRAWS_SHOWN} are shown")
-    for number in range(min(count, _DRAWS_SHOWN)):
+    # the reference shows as many as the packet says
+    shown = min(count, limit_of("elements", MAX_ELEMENTS))
+    if shown < count:
+        packet = f"the packet at {payload.words.address + 4 * (payload.index - 1):#x}"
+        view.complain(f"{packet} has {count} indirect draws: {shown} are shown {hint('elements')}")
+    for number in range(shown):
         view.put(f"{tabs}draw {number}:\n")
         view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
         view.output.flush_if_full()
-        gpuaddr += stride
+        gpuaddr = gpuaddr + stride & 0xFFFFFFFFFFFFFFFF
 
 
 def _exec_cs_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:

@@ -10,19 +10,33 @@ from cffpy.c_numbers import signed32
 from cffpy.capture.load import Identity, Submit, Text, read_records
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
-from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.rd import SectionType
 from cffpy.cp.session import Session, is_compositor
 from cffpy.views.cffdump.options import DumpOptions
+from cffpy.views.cffdump.output import argument_text
 from cffpy.views.cffdump.text import CffdumpSink
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from cffpy.capture.gpu import Gpu
+    from cffpy.container.rd import Section
     from cffpy.cp.machine import Machine
 
 _RULE = "############################################################\n"
+
+
+def _whole(sections: Iterator[Section], damage: list[Damage]) -> Iterator[Section]:
+    """The sections before the first that is damaged.
+
+    cffdump: parse_rd_section gives up the section in which decompression fails, but takes one that
+    is cut short by a file's end (mesa 25.0.7)
+    """
+    for section in sections:
+        if damage:
+            return
+        yield section
 
 
 class Dump:
@@ -45,6 +59,7 @@ class Dump:
         self._view = self._make_view(options, write, complain, register_db)
         self._session = Session(self._view, complain, register_db, gpu)
         self._view.machine = self.machine
+        self.machine.problems.told = self._view.complain
         self.machine.keeps_groups = options.query_compare
         self.machine.streams_repeat = not (options.once or options.query_compare)
 
@@ -57,17 +72,21 @@ class Dump:
         """A file begins, whether it can be opened or not."""
         self._session.start_file()
         if not self._options.unit_test:
-            self._view.put(f"Reading {name}...\n")
+            self._view.put(f"Reading {argument_text(name)}...\n")
         self._view.output.flush()
 
     def file(self, content: Content) -> None:
         """Decode one opened file."""
         damage: list[Damage] = []
-        data = content.data[: content.reference_size]
         skipped = False
         view, session = self._view, self._session
+        sections = content.sections(damage, content.reference_size)
+        if not self._options.prints_all:  # else its output grows with what runs
+            self.machine.nesting.limit_capture(len(content.data))
         try:
-            for record in read_records(iter_sections(data, damage), session.image):
+            if content.decompression_error:
+                sections = _whole(sections, damage)
+            for record in read_records(sections, session.image):
                 if isinstance(record, Submit):
                     if self._options.start <= record.number <= self._options.end:
                         self._submit(record, skipped)
@@ -80,12 +99,8 @@ class Dump:
         if content.decompression_error or any(item.reference_says_corrupt for item in damage):
             view.put("corrupt file\n")
             view.output.flush()
-        if not len(content.data):
-            self._complain(f"{content.name}: empty file")
-        for item in damage:
+        for item in [*damage, *content.faults]:
             self._complain(f"{content.name}: {item}")
-        if content.damage is not None:
-            self._complain(f"{content.name}: {content.damage}")
 
     def _make_view(
         self,
@@ -116,7 +131,7 @@ class Dump:
         """Whether the streams of this process are passed over."""
         options = self._options
         if options.exe is not None:
-            return not process.startswith(options.exe)
+            return not process.startswith(argument_text(options.exe))
         return not options.show_compositor and is_compositor(process)
 
     def _submit(self, submit: Submit, skipped: bool) -> None:

@@ -70,3 +70,8 @@ class DumpOptions(Record):
         self.show_compositor = show_compositor
         self.unit_test = unit_test
         self.color = color
+
+    @property
+    def prints_all(self) -> bool:
+        """Whether all that runs is printed."""
+        return not (self.summary or self.query or self.draw is not None)

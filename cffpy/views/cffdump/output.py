@@ -6,6 +6,8 @@ Bytes of a capture's own strings pass through as latin-1.
 
 from __future__ import annotations
 
+import os
+
 from cffpy.views.cffdump.segment_text import SegmentText
 
 TYPE_CHECKING = False
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 #: Chunks, and characters of large chunks, that are collected before they are written.
 _CHUNKS = 4096
 _CHARACTERS = 1 << 20
+
+
+def argument_text(argument: str) -> str:
+    """A word of the command line, such as a file's name, as ``Output`` takes it: byte by byte."""
+    return os.fsencode(argument).decode("latin-1")
 
 
 class Output:

@@ -19,6 +19,10 @@ EXTENSIONS = {"VS": "vo3", "FS": "fo3", "GS": "go3", "CS": "co3"}
 
 _SHOWN_DWORDS = 64
 
+#: Dwords that an a2xx program may take of what follows the packet: its addresses have 9 bits, and
+#: count three dwords each. Where the first of them stands, only damage puts so far away.
+_REACH_A2XX = 1 << 12
+
 #: Characters of programs at an address that are kept at most.
 _KEPT_CHARACTERS = 16 << 20
 
@@ -70,8 +74,12 @@ class ShaderText:
         self, words: Words, index: int, dwords: int, level: int, fragment: bool
     ) -> None:
         """The a2xx program in ``dwords`` from ``index``."""
-        code = words.bytes(index, dwords)
-        self._view.put(self._disassemblers.a2xx().disassemble(code, level, fragment))
+        disassembler = self._disassemblers.a2xx()
+        listing = disassembler.listing(words.bytes(index, dwords), level, fragment)
+        if listing.is_cut:
+            # cffdump: disasm_a2xx does not look at the size that it is given (mesa 25.0.7)
+            listing = disassembler.listing(words.bytes(index, _REACH_A2XX), level, fragment)
+        self._view.put(listing.text)
 
     def write_file(self, extension: str, words: Words, index: int, dwords: int) -> None:
         """--dump-shaders: the next file in the working directory. What cannot be is passed over."""

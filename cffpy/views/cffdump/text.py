@@ -20,7 +20,7 @@ from cffpy.views.cffdump.fields import FieldTable
 from cffpy.views.cffdump.followups import follow_ups
 from cffpy.views.cffdump.hexdump import float_rows, hex_rows
 from cffpy.views.cffdump.options import DumpOptions
-from cffpy.views.cffdump.output import Output
+from cffpy.views.cffdump.output import Output, argument_text
 from cffpy.views.cffdump.packets import PacketTable
 from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, reference_fields, reference_half
 from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
@@ -111,7 +111,7 @@ class CffdumpSink(Sink):
         for query in self.options.query:
             register = c_number(query) & 0xFFFFFFFF or database.register_offset(query)
             self.queried.append(register)
-            self.put(f"querystr: {query} -> 0x{register:x}\n")
+            self.put(f"querystr: {argument_text(query)} -> 0x{register:x}\n")
 
     def submit(self, submit: Submit) -> None:
         self._renew_segment_key()

@@ -122,6 +122,20 @@ def test_gmem(loads: bool) -> None:
     ]
 
 
+def test_the_colour_of_a_clear_is_a_constant_on_a20x() -> None:
+    """Where CLEAR_COLOR was never written."""
+    batch = gmem(begin(200))
+    draws = batch.ib().set("RB_COLOR_MASK", 15).set("RB_DEPTHCONTROL", 0)
+    draws.packet("CP_SET_CONSTANT", 0x480, 1, 2, 3, 4).draw(RECTANGLES)
+    draws.set("RB_COLOR_MASK", 0).draw(RECTANGLES)
+    (found,) = passes(tile(batch, 0, draws, stores(batch)))
+    clears = [one for one in found.tiles[0].operations if one.kind == "clear"]
+    assert [(one.attachment, one.clear_value) for one in clears] == [
+        ("color 0", (1, 2, 3, 4)),
+        (None, None),
+    ]
+
+
 def with_dummy(batch: Batch, draw: list[int]) -> Batch:
     """a20x: a triangle of no size before each draw."""
     batch.packet("CP_WAIT_REG_EQ", 0x5D0, 0, 0x1000, 1)

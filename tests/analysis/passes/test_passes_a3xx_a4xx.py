@@ -55,10 +55,31 @@ def program(batch: Batch) -> Batch:
     return ib.draw().draw(vertices=6)
 
 
+def textures(batch: Batch, *addresses: int) -> Batch:
+    """Textures of the driver's draws, in packets."""
+    if batch.generation == 4:
+        for state in (0, 1):  # samplers, and textures
+            dwords = [0, 0] if state == 0 else [0, 0, 0, 0, 0x1F, 0, 0, 0]
+            values = []
+            for address in addresses:
+                values += [word | (address if word == 0x1F else 0) for word in dwords]
+            head = 4 << 18 | len(addresses) << 22
+            batch.packet("CP_LOAD_STATE4", head, state, *values)
+        return batch
+    descriptors: list[int] = []
+    table: list[int] = []
+    for number, address in enumerate(addresses):
+        descriptors += [0, 0, 256 << 12 | 14 * number, 0]
+        table += [address, *[0] * 13]
+    units = len(addresses)
+    batch.packet("CP_LOAD_STATE", 16 | 2 << 19 | units << 22, 1, *descriptors)
+    return batch.packet("CP_LOAD_STATE", 16 * 14 | 3 << 19 | 14 * units << 22, 1, *table)
+
+
 def tile(batch: Batch, left: int, right: int, draws: Batch, slot: int | None) -> Batch:
     """A tile with a load of depth, and stores of both."""
-    depth(mode(batch, "load"), 0)
-    colour(batch, DEPTH_BASE).draw(RECTANGLES, 2)
+    depth(mode(batch, "load"), 0).set("RB_DEPTH_CONTROL", 0)
+    textures(colour(batch, DEPTH_BASE), DEPTH).draw(RECTANGLES, 2)
     mode(batch, "gmem")
     size, number = (2, slot) if slot is not None else (0, 0)
     batch.set("PC_VSTREAM_CONTROL", SIZE=size, N=number)
@@ -144,7 +165,7 @@ def test_gmem(gpu: int, with_binning: bool) -> None:
         ("store", "color 0"),
     ]
     load, _, store, _ = found.tiles[0].operations
-    assert (load.gmem, load.address) == (DEPTH_BASE, None)
+    assert (load.gmem, load.address) == (DEPTH_BASE, DEPTH)
     assert (store.address, store.gmem, store.pitch) == (DEPTH, DEPTH_BASE, 256)
     assert [(one.name, one.address, one.gmem, one.pitch) for one in found.attachments] == [
         ("color 0", COLOUR, 0, 256),
@@ -157,6 +178,89 @@ def test_gmem(gpu: int, with_binning: bool) -> None:
         assert [draw.program_number for draw in found.binning.draws] == [None, 0, 1]
         assert found.binning.operations == []
         assert found.tiles[0].streams == (STREAM, SIZES, None)
+
+
+@GPUS
+def test_the_colour_of_a_clear_is_the_first_constant(gpu: int) -> None:
+    batch = depth(colour(mode(begin(gpu), "sysmem"), COLOUR), DEPTH)
+    ib = batch.ib().set("RB_MRT[0].CONTROL", COMPONENT_ENABLE=15)
+    ib.set("RB_DEPTH_CONTROL", 0).set("RB_STENCIL_CONTROL", 0)
+
+    def constants(offset: int, *values: int) -> None:
+        if gpu == 330:
+            ib.packet("CP_LOAD_STATE", offset | 6 << 19 | 2 << 22, 1, *values)
+        else:
+            ib.packet("CP_LOAD_STATE4", offset | 12 << 18 | 1 << 22, 1, *values)
+
+    constants(0, 1, 2, 3, 4)
+    constants(2, 5, 6, 7, 8)
+    ib.draw(RECTANGLES, 2).set("RB_MRT[0].CONTROL", COMPONENT_ENABLE=0)
+    ib.set("RB_DEPTH_CONTROL", Z_WRITE_ENABLE=1).draw(RECTANGLES, 2).draw()
+    (found,) = passes(batch.call(ib))
+    assert found.direct is not None
+    assert [(one.attachment, one.clear_value) for one in found.direct.operations] == [
+        ("color 0", (1, 2, 3, 4)),
+        ("depth", None),
+    ]
+
+
+def loaded(batch: Batch) -> list[tuple[str | None, int | None, int | None]]:
+    """What the one load of a tile loads, which is all that the pass binds."""
+    mode(batch, "gmem").packet(SET_BIN, 0, 0, 31 | 31 << 16)
+    if batch.generation == 3:
+        batch.set("RB_MODE_CONTROL", RENDER_MODE="RB_RENDERING_PASS", MRT=3)
+    batch.call(batch.ib().draw())
+    (found,) = passes(batch)
+    (run,) = found.tiles
+    assert len({operation.action.order for operation in run.operations}) == 1
+    assert [action.order for action in found.actions] == [0, 1]
+    return [(one.attachment, one.gmem, one.address) for one in run.operations]
+
+
+@GPUS
+def test_one_rectangle_loads_all_colour_buffers(gpu: int) -> None:
+    batch = mode(pipes(begin(gpu)), "load").set("RB_DEPTH_CONTROL", 0)
+    for number, base in ((0, 0), (2, 0x8000)):
+        batch.set(f"RB_MRT[{number}].BUF_INFO", COLOR_FORMAT=8, COLOR_BUF_PITCH=256)
+        if gpu == 330:
+            batch.set(f"RB_MRT[{number}].BUF_BASE", COLOR_BUF_BASE=base)
+        else:
+            batch.set(f"RB_MRT[{number}].BASE", base)
+    textures(batch, COLOUR, 0, DEPTH).draw(RECTANGLES, 2)
+    assert loaded(batch) == [("color 0", 0, COLOUR), ("color 2", 0x8000, DEPTH)]
+
+
+@GPUS
+@pytest.mark.parametrize("separate", [False, True])
+def test_depth_as_float_is_loaded_as_depth(gpu: int, separate: bool) -> None:
+    """Stencil, which has a buffer of its own then, as colour, and as the first texture."""
+    batch = mode(pipes(begin(gpu)), "load").set("RB_DEPTH_CONTROL", Z_WRITE_ENABLE=1)
+    stencil, memory = 0x8000, 0x900000
+    depth(colour(batch, stencil if separate else DEPTH_BASE), DEPTH_BASE)
+    addresses = (memory, DEPTH) if separate else (DEPTH,)
+    textures(batch, *addresses).draw(RECTANGLES, 2)
+    colour(batch, 0)
+    if separate:
+        extra = {"SEPARATE_STENCIL": 1} if gpu == 430 else {}
+        batch.set("RB_STENCIL_INFO", STENCIL_BASE=stencil, **extra)
+        batch.set("RB_STENCIL_PITCH", 64 >> 3)
+    expected = [("stencil", stencil, memory)] if separate else []
+    assert loaded(batch) == [*expected, ("depth", DEPTH_BASE, DEPTH)]
+
+
+@GPUS
+def test_a_load_of_unknown_textures(gpu: int) -> None:
+    batch = mode(pipes(begin(gpu)), "load").set("RB_DEPTH_CONTROL", 0)
+    assert loaded(batch.draw(RECTANGLES, 2)) == [(None, None, None)]
+
+
+@GPUS
+def test_a_store_of_several_samples_resolves(gpu: int) -> None:
+    batch = mode(pipes(begin(gpu)), "gmem").packet(SET_BIN, 0, 0, 31 | 31 << 16)
+    mode(colour(batch, 0).call(program(batch)), "store")
+    batch.set("RB_COPY_CONTROL", MSAA_RESOLVE="MSAA_FOUR", MODE="RB_COPY_RESOLVE")
+    (found,) = passes(batch.draw(RECTANGLES, 2))
+    assert [one.resolves for one in found.tiles[0].operations] == [False, True]
 
 
 @GPUS

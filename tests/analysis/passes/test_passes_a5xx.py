@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from struct import pack
+
 import pytest
 
 from cffpy.analysis.passes.model import Rectangle, Size
@@ -145,6 +147,58 @@ def test_gmem(with_binning: bool) -> None:
         assert all(draw.is_binning for draw in found.binning.draws)
         assert found.tiles[0].streams == (STREAM, SIZES, None)
         assert (len(found.pipes), found.pipes[0].width) == (1, 2)
+
+
+def test_loads_of_what_no_draw_writes() -> None:
+    """All buffers are loaded; the draws have depth alone."""
+    batch = begin().set("RB_CNTL", WIDTH=32, HEIGHT=32)
+    batch.packet("CP_SET_RENDER_MODE", GMEM, 0, 0, 16, 0)
+    scissor(batch, 0, 0, 32, 32).set("RB_WINDOW_OFFSET", 0)
+    second, second_base = 0x980000, 0x8000
+
+    def colours(first: int, other: int) -> None:
+        targets(batch, first, DEPTH_BASE)
+        batch.set("RB_MRT[1].BUF_INFO", COLOR_FORMAT="RB5_R8G8B8A8_UNORM")
+        batch.set("RB_MRT[1].PITCH", 512 >> 6).set("RB_MRT[1].BASE_LO", other)
+
+    colours(COLOUR, second)
+    batch.set("RB_CNTL", WIDTH=32, HEIGHT=32, BYPASS=1)
+    for buffer, base in (("BLIT_MRT0", 0), ("BLIT_MRT1", second_base)):
+        batch.set("RB_BLIT_DST_LO", base).set("RB_BLIT_CNTL", BUF=buffer)
+        batch.packet("CP_EVENT_WRITE", BLIT)
+    targets(batch, DEPTH, DEPTH_BASE).set("RB_BLIT_DST_LO", DEPTH_BASE)
+    batch.set("RB_BLIT_CNTL", BUF="BLIT_MRT0").packet("CP_EVENT_WRITE", BLIT)
+    colours(0, second_base)
+    ib = batch.ib().set("RB_FS_OUTPUT_CNTL", MRT=0).set("RB_DEPTH_CNTL", Z_WRITE_ENABLE=1).draw()
+    (found,) = passes(batch.set("RB_CNTL", WIDTH=32, HEIGHT=32).call(ib))
+    loads = found.tiles[0].operations
+    assert [(one.kind, one.attachment, one.address) for one in loads] == [
+        ("load", "color 0", COLOUR),
+        ("load", "color 1", second),
+        ("load", "depth", DEPTH),
+    ]
+    assert loads[1].pitch == 512
+
+
+def as_float(value: float) -> int:
+    return int.from_bytes(pack("<f", value), "little")
+
+
+@pytest.mark.parametrize("clears_first", [False, True])
+def test_tiles_that_cover_a_part_only(clears_first: bool) -> None:
+    """gallium walks over what the program's scissors let it draw to; a clear goes to all of it."""
+    batch = begin().set("RB_CNTL", WIDTH=32, HEIGHT=32)
+    batch.packet("CP_SET_RENDER_MODE", GMEM, 0, 0, 16, 0)
+    ib = clears(batch) if clears_first else batch.ib()
+    ib.set("RB_FS_OUTPUT_CNTL", MRT=1)
+    for name, value in (("X", 64.0), ("Y", 16.0)):
+        ib.set(f"GRAS_CL_VPORT_{name}OFFSET_0", as_float(value))
+        ib.set(f"GRAS_CL_VPORT_{name}SCALE_0", as_float(-value))
+    tile(batch, 0, 32, ib.draw())
+    (found,) = passes(tile(batch, 32, 64, ib))
+    assert found.render_area == Rectangle(0, 0, 64, 32)
+    assert found.framebuffer == (Size(64, 32) if clears_first else None)
+    assert bool(found.unknown) != clears_first
 
 
 def test_framebuffer_is_unknown_where_tiles_begin_within_it() -> None:

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Registers that packets fill by copying: followed where the stream tells, else forgotten.
+
+A register that is forgotten is no longer among the machine's, so it reads as unknown. Facts:
+CP_MEM_TO_REG, CP_REG_TO_SCRATCH, CP_SCRATCH_TO_REG, CP_SCRATCH_WRITE, CP_REG_RMW, CP_COND_WRITE and
+CP_LOAD_CONSTANT_CONTEXT in Mesa's adreno_pm4.xml. Copies by way of memory are not followed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.pm4.layouts import MEM_TO_REG, REG_RMW, REG_TO_SCRATCH, SCRATCH_TO_REG, SCRATCH_WRITE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+
+_SCRATCH_REGISTERS = 8
+
+#: CP_REG_RMW: rotates, adds, or takes its numbers from registers or a scratch register.
+_RMW_IS_SPECIAL = 0xFF080000
+
+#: CP_COND_WRITE and CP_COND_WRITE5: to memory, not to a register; where the address stands.
+_WRITES_MEMORY = 1 << 8
+_COND_WRITE_ADDRESS, _COND_WRITE5_ADDRESS = 4, 5
+
+#: CP_LOAD_CONSTANT_CONTEXT and CP_SET_CONSTANT count context registers from here.
+_CONTEXT_REGISTERS = 0x2000
+_CONTEXT_KIND = 4
+
+
+class CopiedRegisters:
+    """Follows copies between registers and the command processor's scratch registers.
+
+    ``forgotten`` hears of registers whose value is unknown from now on: the first, and how many.
+    """
+
+    def __init__(self, machine: Machine, forgotten: Callable[[int, int], None]) -> None:
+        self._machine = machine
+        self._forgotten = forgotten
+        #: None: unknown.
+        self._scratch: list[int | None] = [None] * _SCRATCH_REGISTERS
+        self.handlers: dict[str | None, Callable[[Payload], None]] = {
+            "CP_MEM_TO_REG": self._memory_to_registers,
+            "CP_REG_TO_SCRATCH": self._registers_to_scratch,
+            "CP_SCRATCH_TO_REG": self._scratch_to_registers,
+            "CP_SCRATCH_WRITE": self._scratch_write,
+            "CP_COND_WRITE": self._conditional_write,
+            "CP_COND_WRITE5": self._conditional_write5,
+            "CP_LOAD_CONSTANT_CONTEXT": self._load_context,
+        }
+
+    def forget(self, register: int, count: int) -> None:
+        """From now on only the GPU knows what these registers hold."""
+        for offset in range(register, register + count):
+            self._machine.state.registers.pop(offset, None)
+        self._forgotten(register, count)
+
+    def modified(self, payload: Payload) -> int | None:
+        """CP_REG_RMW, before it is stored: the register, if its new value will be unknown."""
+        register, mask, _ = payload.read(REG_RMW)
+        is_known = not mask or register in self._machine.state.registers
+        return None if is_known and not payload[0] & _RMW_IS_SPECIAL else register
+
+    def _memory_to_registers(self, payload: Payload) -> None:
+        register, count = payload.read(MEM_TO_REG)
+        self.forget(register, count or 1)
+
+    def _registers_to_scratch(self, payload: Payload) -> None:
+        register, scratch, count = payload.read(REG_TO_SCRATCH)
+        registers = self._machine.state.registers
+        for step in range(min(count + 1, _SCRATCH_REGISTERS - scratch)):
+            self._scratch[scratch + step] = registers.get(register + step)
+
+    def _scratch_to_registers(self, payload: Payload) -> None:
+        register, scratch, count = payload.read(SCRATCH_TO_REG)
+        for step in range(count + 1):
+            number = scratch + step
+            value = self._scratch[number] if number < _SCRATCH_REGISTERS else None
+            if value is None:
+                self.forget(register + step, 1)
+            else:
+                self._machine.sink.register(register + step, value, self._machine.state.ib_level)
+                self._machine.state.set_register(register + step, value)
+
+    def _scratch_write(self, payload: Payload) -> None:
+        (scratch,) = payload.read(SCRATCH_WRITE)
+        values = payload.dwords()[1 : 1 + _SCRATCH_REGISTERS - scratch]
+        self._scratch[scratch : scratch + len(values)] = values
+
+    def _conditional_write(self, payload: Payload) -> None:
+        if not payload[0] & _WRITES_MEMORY:
+            self.forget(payload[_COND_WRITE_ADDRESS], 1)
+
+    def _conditional_write5(self, payload: Payload) -> None:
+        if not payload[0] & _WRITES_MEMORY:
+            self.forget(payload[_COND_WRITE5_ADDRESS], 1)
+
+    def _load_context(self, payload: Payload) -> None:
+        """Of a2xx: context registers, from memory."""
+        where, count = payload[1], payload[2]
+        if where >> 16 & 0xF == _CONTEXT_KIND:
+            self.forget(_CONTEXT_REGISTERS + (where & 0xFFFF), min(count, _CONTEXT_REGISTERS))

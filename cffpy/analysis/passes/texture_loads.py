@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Loads of a3xx and a4xx: the driver draws textures, which are the buffers in memory, into GMEM.
+
+One rectangle loads all colour buffers, or depth and stencil. Which textures a draw reads stands in
+packets only: CP_LOAD_STATE (a3xx: descriptors, and addresses in a table of their own) and
+CP_LOAD_STATE4 (a4xx). Facts: freedreno of Mesa 25.0.7, a3xx.xml, a4xx.xml.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.passes.model import Operation
+from cffpy.pm4.layouts import LOAD_STATE_3XX, LOAD_STATE_4XX
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.registers import RegisterReader
+    from cffpy.cp.sink import Payload
+
+_COLOURS = 8
+
+#: State blocks, state type and source of textures in the packet; dwords of a descriptor.
+_A3XX_TEXTURES, _A3XX_ADDRESSES, _A4XX_TEXTURES = 2, 3, 4
+_CONSTANTS, _DIRECT = 1, 0
+_A3XX_DESCRIPTOR, _A4XX_DESCRIPTOR = 4, 8
+_HEAD = 2
+
+#: A3XX_TEX_CONST_2.INDX: where the table has the texture's addresses. A4XX_TEX_CONST_4.BASE.
+_A3XX_INDEX, _A3XX_INDEX_MASK = 2, 0x1FF
+_A4XX_BASE, _A4XX_BASE_MASK = 4, 0xFFFFFFE0
+
+
+class TextureLoads:
+    """Remembers the textures of the driver's draws, and says what such a draw loads."""
+
+    def __init__(self, registers: RegisterReader, colour_base: str, base_field: str) -> None:
+        self._registers = registers
+        self._colour_base = colour_base
+        self._base_field = base_field
+        self._indices: list[int] = []
+        self._table: list[int] = []
+        #: Addresses, by the number of the texture.
+        self._textures: list[int] = []
+
+    def load_state(self, payload: Payload) -> None:
+        """CP_LOAD_STATE of a3xx."""
+        _, source, block, units, kind, _ = payload.read(LOAD_STATE_3XX)
+        if source != _DIRECT or kind != _CONSTANTS:
+            return
+        if block == _A3XX_TEXTURES:
+            first = range(_HEAD, min(_HEAD + units * _A3XX_DESCRIPTOR, payload.captured), 4)
+            self._indices = [payload[at + _A3XX_INDEX] & _A3XX_INDEX_MASK for at in first]
+        elif block == _A3XX_ADDRESSES:
+            self._table = payload.dwords()[_HEAD : _HEAD + units]
+        table = self._table
+        self._textures = [table[at] if at < len(table) else 0 for at in self._indices]
+
+    def load_state4(self, payload: Payload) -> None:
+        """CP_LOAD_STATE4 of a4xx."""
+        _, source, block, units, kind, _, _ = payload.read(LOAD_STATE_4XX)
+        if (source, kind, block) == (_DIRECT, _CONSTANTS, _A4XX_TEXTURES):
+            end = min(_HEAD + units * _A4XX_DESCRIPTOR, payload.captured)
+            first = range(_HEAD, end, _A4XX_DESCRIPTOR)
+            self._textures = [payload[at + _A4XX_BASE] & _A4XX_BASE_MASK for at in first]
+
+    def operations(self, action: Action) -> list[Operation]:
+        """What the draw loads, a buffer each, by their offsets in GMEM."""
+        colours = self._colours()
+        if not self._registers.flag("RB_DEPTH_CONTROL", "Z_WRITE_ENABLE"):
+            colours = colours or [(0, None)]
+            return [self._operation(action, base, number) for number, base in colours]
+        depth = self._registers.field("RB_DEPTH_INFO", "DEPTH_BASE")
+        # depth as float is written as depth; stencil, if it has a buffer, as colour
+        stencil = [base for _, base in colours if base != depth]
+        found = [self._operation(action, base, number) for number, base in enumerate(stencil)]
+        return [*found, self._operation(action, depth, len(stencil))]
+
+    def _colours(self) -> list[tuple[int, int | None]]:
+        """Number and offset of the colour buffers that are bound."""
+        field = self._registers.field
+        return [
+            (number, field(self._colour_base.format(number), self._base_field))
+            for number in range(_COLOURS)
+            if field(f"RB_MRT[{number}].BUF_INFO", "COLOR_BUF_PITCH")
+        ]
+
+    def _operation(self, action: Action, gmem: int | None, texture: int) -> Operation:
+        operation = Operation("load", None, "rectangle draw", action, gmem=gmem)
+        if texture < len(self._textures):
+            operation.address = self._textures[texture] or None
+        return operation

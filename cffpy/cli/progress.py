@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""A progress bar for long work, on standard error.
+
+Work that is done within a second shows none, and imports nothing for it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from cffpy.cli.output import is_terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from threading import Event, Thread
+
+    from cffpy.container.open import Content
+
+_PATIENCE = 1.0  # seconds without a bar
+_PERIOD = 0.2  # seconds between two looks at how far the work has come
+
+
+class progress:  # noqa: N801 - used as a function: with progress("Reading"): ...
+    """Shows a bar while a block runs: how much of ``content`` was read, or only that it runs.
+
+    Shown only where standard error is a terminal and standard output no pipe, whose reader may be
+    writing to the same terminal. ``patience``: seconds that the block runs without a bar.
+    """
+
+    def __init__(
+        self, label: str, content: Content | None = None, patience: float = _PATIENCE
+    ) -> None:
+        self._shown = label, content, patience
+        self._done: Event | None = None
+        self._thread: Thread | None = None
+
+    def __enter__(self) -> None:
+        if not is_terminal(sys.stderr) or _is_pipe():
+            return
+        import threading
+
+        self._done = threading.Event()
+        arguments = (*self._shown, self._done)
+        self._thread = threading.Thread(target=_show, name="progress", args=arguments, daemon=True)
+        self._thread.start()
+
+    def __exit__(self, *_problem: object) -> None:
+        if self._done is not None and self._thread is not None:
+            self._done.set()
+            self._thread.join()
+
+
+def _is_pipe() -> bool:
+    try:
+        mode = os.fstat(sys.stdout.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def _show(label: str, content: Content | None, patience: float, done: Event) -> None:
+    if done.wait(patience):
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from cffpy.views.visible import visible
+
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn()
+    with Progress(
+        *columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task(visible(label), total=len(content.data) if content else None)
+        while not done.wait(_PERIOD):
+            if content is not None:
+                bar.update(task, completed=content.position)

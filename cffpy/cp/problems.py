@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""What of a capture's command streams is damaged or left out, in words, each once.
+
+Damage is what no sound capture has: commands that are missing, that call themselves, that are no
+packets. What a limit leaves out is no damage.
+"""
+
+from __future__ import annotations
+
+from cffpy.container.damage import Damage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Problems that are kept, of damage and of what is left out each.
+_MOST = 100
+
+
+class Problems:
+    """Collects them. ``stream``: the number of the command stream that runs, as in the dump."""
+
+    def __init__(self) -> None:
+        self.stream = 0
+        #: Who is told at once, besides, of what the sink does not hear of.
+        self.told: Callable[[str], None] | None = None
+        self.clear()
+
+    def clear(self) -> None:
+        """Another file begins."""
+        self.damage: list[Damage] = []
+        self.left_out: list[str] = []
+        self._lines: dict[str, None] = {}
+
+    @property
+    def lines(self) -> list[str]:
+        """Damage and what is left out, in the order in which they came."""
+        return list(self._lines)
+
+    def damaged(self, text: str, heard: bool = False) -> None:
+        """Note damage. ``text`` has the GPU address. ``heard``: the sink hears of it, too."""
+        line = f"stream {self.stream}: {text}"
+        if len(self.damage) < _MOST and self._is_new(line, heard):
+            self.damage.append(Damage(None, line))
+
+    def leave_out(self, text: str, heard: bool = False) -> None:
+        """Note what a limit leaves out. Arguments as for ``damaged``."""
+        line = f"stream {self.stream}: {text}"
+        if len(self.left_out) < _MOST and self._is_new(line, heard):
+            self.left_out.append(line)
+
+    def _is_new(self, line: str, heard: bool) -> bool:
+        if line in self._lines:
+            return False
+        self._lines[line] = None
+        if self.told is not None and not heard:
+            self.told(line)
+        return True

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Registers that packets fill by copying: what is known afterwards, and what wrote it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cffpy.analysis.provenance import State, state_at
+from cffpy.container.open import open_bytes
+from tests.analysis.passes.batches import Batch, find
+from tests.analysis.passes.streams import Streams, walk
+
+A, B, C = 0x8890, 0x88D4, 0x80F0
+
+
+@pytest.fixture
+def s() -> Streams:
+    return Streams(740)
+
+
+def value(s: Streams, register: int, *parts: list[int]) -> int | None:
+    found = walk(s.capture([parts]))
+    return found.machine.state.registers.get(register)
+
+
+def state(data: bytes) -> State:
+    found = state_at(open_bytes(data), 0, lambda line: pytest.fail(line))
+    assert found is not None
+    return found
+
+
+def to_scratch(s: Streams, register: int, scratch: int, count: int = 1) -> list[int]:
+    return s.packet("CP_REG_TO_SCRATCH", register | scratch << 20 | count - 1 << 24)
+
+
+def from_scratch(s: Streams, register: int, scratch: int, count: int = 1) -> list[int]:
+    return s.packet("CP_SCRATCH_TO_REG", register | scratch << 20 | count - 1 << 24)
+
+
+def test_what_went_to_scratch_comes_back(s: Streams) -> None:
+    saved = [
+        s.raw("RB_WINDOW_OFFSET", 5),
+        to_scratch(s, A, 3),
+        s.raw("RB_WINDOW_OFFSET", 6),
+    ]
+    assert value(s, A, *saved, from_scratch(s, A, 3)) == 5
+    assert value(s, C, *saved, from_scratch(s, C, 3)) == 5
+    assert value(s, A, *saved, from_scratch(s, A, 4)) is None
+    assert value(s, A, *saved) == 6
+
+
+def test_several_registers_and_the_last_scratch_register(s: Streams) -> None:
+    code = [
+        s.raw("VSC_STATE[0].REG", 1, 2, 3),
+        to_scratch(s, s.offset("VSC_STATE[0].REG"), 6, 3),
+        from_scratch(s, A, 6, 3),
+    ]
+    found = walk(s.capture([code])).machine.state.registers
+    assert (found.get(A), found.get(A + 1), found.get(A + 2)) == (1, 2, None)
+
+
+def test_scratch_registers_that_are_written(s: Streams) -> None:
+    code = [s.packet("CP_SCRATCH_WRITE", 2 << 20, 7, 8), from_scratch(s, A, 2, 2)]
+    found = walk(s.capture([code])).machine.state.registers
+    assert (found[A], found[A + 1]) == (7, 8)
+
+
+def test_an_unknown_register_stays_so_by_way_of_scratch(s: Streams) -> None:
+    code = [
+        s.raw("RB_WINDOW_OFFSET", 5),
+        to_scratch(s, A, 0),
+        s.packet("CP_MEM_TO_REG", A, 0x1000, 0),
+        to_scratch(s, A, 0),
+        from_scratch(s, B, 0),
+    ]
+    assert value(s, B, *code) is None
+
+
+def test_read_modify_write(s: Streams) -> None:
+    known = [s.raw("RB_WINDOW_OFFSET", 0xF0)]
+    unknown = [*known, s.packet("CP_MEM_TO_REG", A, 0x1000, 0)]
+    modify = s.packet("CP_REG_RMW", A, 0xFF, 1)
+    assert value(s, A, *known, modify) == 0xF1
+    assert value(s, A, *unknown, modify) is None
+    assert value(s, A, *unknown, s.packet("CP_REG_RMW", A, 0, 1)) == 1, "nothing old remains"
+    assert value(s, A, *known, s.packet("CP_REG_RMW", A | 1 << 30, 0xFF, B)) is None
+    assert value(s, A, *unknown, modify, s.raw("RB_WINDOW_OFFSET", 2)) == 2
+    skipped = s.only("gmem", commands=s.packet("CP_REG_RMW", A | 1 << 30, 0xFF, B))
+    assert value(s, A, *known, s.marker("RM6_DIRECT_RENDER"), skipped) == 0xF0
+
+
+def test_conditional_writes_to_registers(s: Streams) -> None:
+    known = s.raw("RB_WINDOW_OFFSET", 5)
+    to_register = s.packet("CP_COND_WRITE5", 0, B, 0, 0, 0, A, 0, 6)
+    to_memory = s.packet("CP_COND_WRITE5", 0x100, B, 0, 0, 0, A, 0, 6)
+    assert value(s, A, known, to_register) is None
+    assert value(s, A, known, to_memory) == 5
+
+
+def test_state_shows_what_is_unknown_and_what_wrote_it(s: Streams) -> None:
+    packet = s.packet("CP_MEM_TO_REG", A | 2 << 19, 0x1000, 0)
+    found = state(s.capture([[s.raw("RB_WINDOW_OFFSET", 5), packet, s.draw()]]))
+    assert A not in found.registers
+    assert found.written == [A, A + 1]
+    assert found.writes[A].place.gpuaddr == 0x100000 + 4 * 2
+    assert found.writes[A].origin(found.action) == "before the pass"
+
+
+def test_a_binning_run_makes_visibility_states_unknown(s: Streams) -> None:
+    code = [s.raw("VSC_STATE[0].REG", 5), s.marker("RM6_BIN_VISIBILITY"), s.draw()]
+    found = state(s.capture([code]))
+    first = s.offset("VSC_STATE[0].REG")
+    assert first not in found.registers
+    assert found.writes[first].place.gpuaddr == 0x100000 + 4 * 2
+
+
+def test_context_registers_from_memory() -> None:
+    batch = Batch(200).set("PA_SC_SCREEN_SCISSOR_BR", 5).set("PA_SC_WINDOW_OFFSET", 6)
+    number = batch.database.register_offset("PA_SC_SCREEN_SCISSOR_BR")
+    batch.packet(0x2E, 0x1000, 4 << 16 | number - 0x2000, 1)
+    registers = find(batch).registers
+    assert registers.value("PA_SC_SCREEN_SCISSOR_BR") is None
+    assert registers.value("PA_SC_WINDOW_OFFSET") == 6
+
+
+def test_commands_that_are_stored_before_they_run(s: Streams) -> None:
+    """The file has what was there before; the packet that stored them is told, too."""
+    body = s.ib(s.raw("RB_WINDOW_OFFSET", 1), s.raw("RB_WINDOW_OFFSET2", 2), s.draw())
+    (address,) = s.buffers
+    store = s.packet("CP_MEM_WRITE", address + 4, 0, 7)
+    found = state(s.capture([[s.raw("RB_BIN_CONTROL2", 3), store, body]]))
+    assert (found.registers[A], found.registers[B]) == (7, 2)
+    patch = found.writes[A].patched_by
+    assert patch is not None
+    assert patch.gpuaddr == 0x100000 + 4 * 2
+    assert found.writes[B].patched_by is None
+    again = [[store, body]], [[body]]
+    later = state_at(open_bytes(s.capture(*again)), 1, lambda line: pytest.fail(line))
+    assert later is not None
+    assert (later.registers[A], later.writes[A].patched_by) == (1, None), "buffers are anew"

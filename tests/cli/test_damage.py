@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Each kind of damage in each command: the exit code, one line for it, the rest is shown."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cffpy.__main__ import run
+from cffpy.container.writer import (
+    buffer_sections,
+    capture_bytes,
+    command_stream_section,
+    dwords_bytes,
+    gpu_id_section,
+)
+from tests.builders import type4, type7
+
+STREAM, OTHER = 0x100000, 0x200000
+_MARKER, _DRAW, _CALL, _GROUP = 0x65, 0x38, 0x3F, 0x43
+
+#: A pass in sysmem with a draw: what is sound of every capture here.
+SOUND = type7(_MARKER, 1) + type4(0x8890, 0) + type7(_DRAW, 0x84, 1, 3)
+
+
+def capture(*commands: list[int], dwords: int | None = None, **other: list[int]) -> bytes:
+    """A sound submit, and a second one with these commands behind the same; ``dwords`` of it."""
+    words = [*SOUND, *(word for part in commands for word in part)]
+    sections = [gpu_id_section(630), *buffer_sections(STREAM, dwords_bytes(SOUND))]
+    sections.append(command_stream_section(STREAM, len(SOUND)))
+    sections += buffer_sections(STREAM, dwords_bytes(words))
+    for content in other.values():
+        sections += buffer_sections(OTHER, dwords_bytes(content))
+    sections.append(command_stream_section(STREAM, len(words) if dwords is None else dwords))
+    return capture_bytes(sections)
+
+
+def call(address: int, dwords: int) -> list[int]:
+    return type7(_CALL, address, 0, dwords)
+
+
+def group(address: int, dwords: int) -> list[int]:
+    return type7(_GROUP, 0x700000 | dwords, address, 0) + type7(_DRAW, 0x84, 1, 3)
+
+
+WHOLE = capture()
+END = STREAM + 4 * len(SOUND)
+
+#: Name -> a damaged capture, and what is said of it.
+DAMAGE = {
+    "cut in a section": (WHOLE[:-5], "RD_CMDSTREAM_ADDR is cut short: 7 of its 12 bytes are there"),
+    "cut in a header": (WHOLE + b"\1\0\0\0", "4 bytes are left, too few for a section"),
+    "negative size": (WHOLE + b"\1\0\0\0" + b"\xff" * 4 + WHOLE, "impossible size 0xffffffff"),
+    "cut compression": (gzip.compress(WHOLE)[:-4], "gzip stream: cut short"),
+    "empty": (b"", "the file is empty (at file offset 0x0)"),
+    "stream not captured": (
+        WHOLE + capture_bytes([command_stream_section(0x900000, 7)]),
+        "stream 2: the 7 dwords at 0x900000 were not captured",
+    ),
+    "stream over its buffer's end": (
+        capture(dwords=99),
+        f"stream 1: only {len(SOUND)} of the 99 dwords at {STREAM:#x} were captured",
+    ),
+    "IB not captured": (
+        capture(call(0x900000, 7), call(0x900000, 7)),
+        "stream 1: the 7 dwords at 0x900000 were not captured",
+    ),
+    "IB over its buffer's end": (
+        capture(call(OTHER, 50), other=SOUND),
+        f"stream 1: only {len(SOUND)} of the 50 dwords at {OTHER:#x} were captured",
+    ),
+    "IB that calls itself": (
+        capture(call(OTHER, 4), other=call(OTHER, 4)),
+        f"stream 1: the commands at {OTHER:#x} call themselves",
+    ),
+    "group not captured": (
+        capture(group(0x900000, 7)),
+        "stream 1: the 7 dwords at 0x900000 were not captured",
+    ),
+    "group that draws": (
+        capture(group(OTHER, 4), other=type7(_DRAW, 0x84, 1, 3)),
+        f"stream 1: the draw-state group at {OTHER:#x} draws, and would load groups",
+    ),
+    "bad header": (
+        capture([0xFFFFFFFF], SOUND),
+        f"stream 1: no packet header: ffffffff at {END:#x}",
+    ),
+    "packet over its stream's end": (
+        capture(type7(0x10, 1, 2, 3), dwords=len(SOUND) + 2),
+        f"stream 1: a packet ends 2 dwords behind its stream's end {END + 8:#x}",
+    ),
+    "table over its buffer's end": (
+        capture(type7(0x50, 0xFFFFFFFF, OTHER, 0, len(SOUND)), other=SOUND),
+        f"stream 1: only 1 of the 4294967295 blocks at {OTHER:#x} were captured",
+    ),
+}
+#: Commands that info does not see, since it decodes none.
+_IN_COMMANDS = ("IB ", "group ", "bad ", "packet ", "table ")
+
+#: Command line -> exit codes for a damaged capture and a sound one.
+COMMANDS: dict[str, tuple[int, int]] = {
+    "info FILE": (1, 0),
+    "info --json FILE": (1, 0),
+    "passes FILE": (1, 0),
+    "passes --json FILE": (1, 0),
+    "draws FILE": (1, 0),
+    "draws --inherited FILE": (1, 0),
+    "state --draw 0 FILE": (1, 0),
+    "tiles FILE": (1, 2),
+    "vsc FILE": (1, 0),
+    "disasm --all FILE": (1, 0),
+    "decompile FILE": (1, 0),
+    "edit --nop-draw 0 -o OUT FILE": (1, 0),
+    "diff FILE FILE": (0, 0),
+    "dump FILE": (0, 0),
+    "dump --annotate FILE": (0, 0),
+}
+
+Ran = tuple[int, str, str]
+
+
+@pytest.fixture
+def command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[str, bytes], Ran]:
+    """Runs a command line on a file: exit code, standard output, standard error."""
+
+    def done(line: str, data: bytes) -> Ran:
+        path = tmp_path / "capture.rd"
+        path.write_bytes(data)
+        names = {"FILE": str(path), "OUT": str(tmp_path / "out.rd")}
+        code = run([names.get(word, word) for word in line.split()])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return done
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damage(command: Callable[[str, bytes], Ran], line: str, kind: str) -> None:
+    data, said = DAMAGE[kind]
+    code, out, err = command(line, data)
+    hidden = line.startswith("info") and kind.startswith(_IN_COMMANDS)
+    assert code == (0 if hidden else COMMANDS[line][0])
+    assert "Traceback" not in err
+    assert "internal error" not in err
+    if hidden:
+        return
+    told = out if line.startswith("info") else err
+    if "--json" in line and line.startswith("info"):
+        said = said.partition(" (at file")[0]
+    if line.startswith("dump") and kind in ("IB not captured", "IB that calls itself"):
+        said = {"n": "could not find: 0000000000900000 (7)", "t": "call themselves"}[kind[3]]
+    times = 2 if line.startswith("diff") else 1
+    assert told.count(said) == times, err
+    damage = [text for text in err.splitlines() if "GPU" not in text and "no draw" not in text]
+    if not line.startswith(("info", "edit", "tiles", "state")):
+        assert len(damage) == times, "one line for it"
+    # of the compressed block that is cut, the dump shows nothing, as the reference
+    lost = kind == "empty" or (kind == "cut compression" and line == "dump FILE")
+    if not lost and line in ("passes FILE", "draws FILE", "dump FILE"):
+        sound = command(line, WHOLE)[1].splitlines()
+        assert sound[1] in out.splitlines(), "what is sound is shown"
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_no_damage(command: Callable[[str, bytes], Ran], line: str) -> None:
+    code, _, err = command(line, WHOLE)
+    assert code == COMMANDS[line][1]
+    if code == 0 and not line.startswith("edit"):
+        assert err == ""

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""What commands write: whole or not at all, never over what they read."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cffpy.cli.output_file import write_output
+from cffpy.errors import CffpyError
+from tests.conftest import CHECKOUT
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def test_a_file_appears_whole(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+
+    def pieces() -> Iterator[bytes]:
+        yield b"one"
+        assert not path.exists()
+        yield b"two"
+
+    write_output(str(path), pieces(), [])
+    assert path.read_bytes() == b"onetwo"
+    assert os.listdir(tmp_path) == ["out"]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("problem", [ValueError, KeyboardInterrupt])
+def test_a_failure_leaves_nothing(tmp_path: Path, there: bool, problem: type) -> None:
+    path = tmp_path / "out"
+    if there:
+        path.write_bytes(b"before")
+
+    def pieces() -> Iterator[bytes]:
+        yield b"one"
+        raise problem
+
+    with pytest.raises(problem):
+        write_output(str(path), pieces(), [])
+    assert os.listdir(tmp_path) == (["out"] if there else [])
+    assert not there or path.read_bytes() == b"before"
+
+
+def test_links_and_modes_stay(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"before")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    write_output(str(link), [b"after"], [])
+    assert link.is_symlink()
+    assert target.read_bytes() == b"after"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+def test_devices_are_written_to(tmp_path: Path) -> None:
+    write_output(os.devnull, [b"gone"], [])
+    assert not stat.S_ISREG(os.stat(os.devnull).st_mode)
+
+
+def test_what_is_read_is_not_written(tmp_path: Path) -> None:
+    path, link, hard = (tmp_path / name for name in ("in", "link", "hard"))
+    path.write_bytes(b"in")
+    link.symlink_to(path)
+    os.link(path, hard)
+    for output in (path, link, hard):
+        with pytest.raises(CffpyError, match="is read"):
+            write_output(str(output), [b"out"], ["-", str(tmp_path / "absent"), str(path)])
+    assert path.read_bytes() == b"in"
+
+
+LINES = [
+    ["edit", "--nop-draw", "0", "IN", "-o", "IN"],
+    ["repair", "IN", "-o", "IN"],
+    ["decompile", "IN", "-o", "IN"],
+    ["compile", "TEXT", "-o", "TEXT"],
+    ["diff", "OTHER", "IN", "--html", "IN"],
+    ["tiles", "--svg", "TILES", "TILES"],
+]
+
+
+@pytest.mark.parametrize("line", LINES, ids=" ".join)
+def test_commands_leave_their_input(
+    tmp_path: Path, run_cffpy: Run, samples: Path, line: list[str]
+) -> None:
+    from tests.fuzz.bombs import many_tiles
+
+    sample = (samples / "a220-triangle.rd").read_bytes()
+    text = (CHECKOUT / "samples" / "a220-triangle.pm4").read_bytes()
+    files = {"IN": sample, "OTHER": sample, "TEXT": text, "TILES": many_tiles(2)}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    done = run_cffpy(*(tmp_path / word if word in files else word for word in line))
+    assert done.returncode == (2 if line[0] == "diff" else 1)
+    assert b"is read: the output needs another name" in done.stderr
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="no signals")
+def test_interrupted(tmp_path: Path) -> None:
+    """Ctrl-C: 130, no traceback, no part of a file."""
+    from tests.fuzz.bombs import unknown
+
+    source = tmp_path / "in"
+    source.write_bytes(unknown(200_000))
+    command = [sys.executable, "-m", "cffpy", "decompile", str(source), "-o", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while len(os.listdir(tmp_path)) == 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, b"")
+    assert os.listdir(tmp_path) == ["in"]

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""``python -m tests.fuzz.guided NAME``: one parser under atheris, which looks for new code paths.
+
+Needs ``pip install -e '.[fuzz]'``. Ends with the first bug, whose input is kept in ``--keep``;
+inputs that reached something new are kept there, too, and are where the next run begins.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["cffpy"]):
+    from tests.fuzz.targets import TARGETS
+
+
+def main() -> None:
+    """Does not return: libFuzzer ends the process."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.guided", description=__doc__)
+    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument("--seconds", type=int, default=20, help="Of one input, at most.")
+    parser.add_argument("--size", type=int, default=4096, help="Bytes of one input, at most.")
+    parser.add_argument("--keep", default=os.path.join(tempfile.gettempdir(), "cffpy-guided"))
+    options = parser.parse_args()
+    target, seeds = TARGETS[options.target]
+    corpus = Path(options.keep) / options.target
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, seed in enumerate(seeds()):
+        (corpus / f"seed-{number}").write_bytes(seed)
+    arguments = [
+        sys.argv[0],
+        f"-max_total_time={options.minutes * 60:.0f}",
+        f"-timeout={options.seconds}",
+        f"-max_len={options.size}",
+        "-rss_limit_mb=1536",
+        f"-artifact_prefix={options.keep}/{options.target}-",
+        str(corpus),
+    ]
+    atheris.Setup(arguments, target)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

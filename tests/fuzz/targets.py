@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""The parsers of bytes and texts, as functions that any bytes may be put through.
+
+They raise nothing: what a parser refuses with an error of its own is fine, all else is a bug.
+``SEEDS`` has what a coverage-guided fuzzer may begin with (``python -m tests.fuzz.guided``).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
+
+from cffpy.analysis.passes.finder import find_passes
+from cffpy.container.open import open_bytes
+from cffpy.container.rd import SectionType, iter_sections
+from cffpy.container.writer import (
+    buffer_sections,
+    capture_bytes,
+    command_stream_section,
+    gpu_id_section,
+)
+from cffpy.errors import CffpyError
+from cffpy.isa.ir3 import Ir3Disassembler
+from cffpy.isa.parse import load_grammar
+from cffpy.isa.parse import parse as parse_isa
+from cffpy.pm4asm.assemble import assemble
+from cffpy.regdb.compile import compile_generation
+from cffpy.regdb.parse import parse_text
+from cffpy.views.cffdump.dump import Dump
+from cffpy.views.cffdump.options import DumpOptions
+from cffpy.vsc.pipe import decode_pipe
+from tests.fuzz.captures import CHECKOUT
+
+_GPUS = (200, 320, 430, 540, 630, 740)
+_BASE = 0x100000
+_CONTENTS = SectionType.BUFFER_CONTENTS
+
+
+def container(data: bytes) -> None:
+    """Compression and sections."""
+    with suppress(CffpyError):
+        list(iter_sections(open_bytes(data, limit=1 << 20).data, []))
+
+
+def packets(data: bytes) -> None:
+    """The first byte chooses generation and what is done with the rest, which are commands."""
+    choice = data[0] if data else 0
+    gpu = _GPUS[(choice & 0x3F) % len(_GPUS)]
+    commands = data[1:].ljust(4 * (len(data) // 4 + 1), b"\0")
+    sections = [gpu_id_section(gpu), *buffer_sections(_BASE, commands)]
+    sections.append(command_stream_section(_BASE, len(commands) // 4))
+    content = open_bytes(capture_bytes(sections))
+    with suppress(CffpyError):
+        if choice & 0x80:
+            find_passes(content, lambda line: None)
+        else:
+            _dump(gpu, bool(choice & 0x40)).file(content)
+
+
+@cache
+def _dump(_gpu: int, is_summary: bool) -> Dump:
+    """Dumps one file after the other: to open a generation's descriptions takes long."""
+    options = DumpOptions(unit_test=True, summary=is_summary, allregs=is_summary)
+    return Dump(options, lambda text: None, lambda line: None)
+
+
+def visibility(data: bytes) -> None:
+    """The first byte is the number of bins, the second splits draw and primitive stream."""
+    bins = (data[0] if data else 0) % 63 + 1
+    split = 2 + (data[1] if len(data) > 1 else 0)
+    found = decode_pipe(data[2:split], data[split:], bins)
+    found.primitives_per_bin  # noqa: B018 - worked out when it is asked for
+    decode_pipe(data[2:], None, bins, [None] * 4, [3] * 4, len(data))
+
+
+def capture_text(data: bytes) -> None:
+    """A text of the packet assembly language."""
+    with suppress(CffpyError):
+        assemble(io.BytesIO(data), "text.pm4", None, 1 << 20)
+
+
+def registers(data: bytes) -> None:
+    """A file of the register database, parsed and compiled alone."""
+    with suppress(CffpyError, UnicodeDecodeError):
+        description = parse_text(data.decode("utf-8"), "text.regs")
+        compile_generation({"a6xx": description}, "A6XX", "a6xx")
+
+
+@lru_cache(maxsize=1)
+def _isa_grammar() -> object:
+    return load_grammar()
+
+
+def instructions(data: bytes) -> None:
+    """A file of instruction descriptions."""
+    with suppress(CffpyError, UnicodeDecodeError):
+        parse_isa(data.decode("utf-8"), "text.isa", _isa_grammar())
+
+
+@lru_cache(maxsize=2)
+def _disassembler(generation: int) -> Ir3Disassembler:
+    return Ir3Disassembler(generation)
+
+
+def program(data: bytes) -> None:
+    """A shader binary of ir3."""
+    _disassembler(6 + (data[0] & 1 if data else 0)).disassemble(data[1:], 0)
+
+
+def _first_lines(path: Path, count: int) -> bytes:
+    return b"".join(path.read_bytes().splitlines(keepends=True)[:count])
+
+
+def _commands() -> list[bytes]:
+    """Commands of the samples, by the text's compiler."""
+    found = []
+    for path in sorted((CHECKOUT / "samples").glob("a*.pm4")):
+        with path.open("rb") as stream:
+            sections = list(iter_sections(bytes(assemble(stream, path.name))))
+        chosen = _GPUS.index(min(_GPUS, key=lambda gpu: abs(gpu // 100 - int(path.name[1]))))
+        found += [
+            bytes([chosen]) + bytes(one.payload[:2000]) for one in sections if one.type == _CONTENTS
+        ]
+    return found
+
+
+def _containers() -> list[bytes]:
+    made = capture_bytes([gpu_id_section(630), command_stream_section(_BASE, 4)])
+    return [made, gzip.compress(made)]
+
+
+def _texts(folder: str, pattern: str) -> list[bytes]:
+    return [_first_lines(path, 150) for path in sorted((CHECKOUT / folder).glob(pattern))]
+
+
+#: Name -> the parser, and what makes its seeds.
+TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = {
+    "container": (container, _containers),
+    "packets": (packets, _commands),
+    "visibility": (visibility, lambda: [bytes.fromhex("04049d45800002000000f9628000")]),
+    "capture_text": (capture_text, lambda: _texts("samples", "*.pm4")),
+    "registers": (registers, lambda: _texts("register_db/adreno", "*.regs")),
+    "instructions": (instructions, lambda: _texts("register_db/isa", "*.isa")),
+    "program": (program, lambda: [bytes.fromhex("00" + "0000000000000003")]),
+}
