@@ -91,7 +91,7 @@ def _entry_node(entry: Entry, everything: bool) -> Node:
         node.add(f"and {len(entry.differences) - limit} more fields (--all shows them)", "more")
     if entry.consequences:
         number = len(entry.consequences)
-        folded = node.add(f"what follows from it: {number}", "folded")
+        folded = node.add(f"{folded_text(entry)}: {number}", "folded")
         limit = number if everything else _SHOWN_CONSEQUENCES
         for consequence in entry.consequences[:limit]:
             if everything:
@@ -101,6 +101,11 @@ def _entry_node(entry: Entry, everything: bool) -> Node:
         if number > limit:
             folded.add(f"and {number - limit} more", "more")
     return node
+
+
+def folded_text(entry: Entry) -> str:
+    """What the entries are that are folded under one."""
+    return "its parts, and what follows" if entry.has_parts else "what follows from it"
 
 
 def _add_places(node: Node, difference: Difference) -> None:

@@ -44,6 +44,7 @@ def _whole(parts: list[Entry], titled: Callable[[Entry], None]) -> Entry:
     titled(whole)
     whole.title += f", and other values at {len(parts) - 1} more"
     whole.consequences = parts
+    whole.has_parts = True
     return whole
 
 

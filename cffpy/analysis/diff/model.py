@@ -57,6 +57,8 @@ class Entry:
     consequences: list[Entry] = field(default_factory=list)
     #: Lower comes first.
     rank: int = 0
+    #: Its first consequences are its parts: the same kind of difference with other values.
+    has_parts: bool = False
 
     @property
     def is_derived(self) -> bool:

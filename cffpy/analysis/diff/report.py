@@ -141,7 +141,7 @@ def _headline(entry: Entry) -> object:
 def _of_parts(parts: list[Entry]) -> Entry:
     differences = dict.fromkeys(d for part in parts for d in part.differences)
     extents = tuple(extent for part in parts for extent in part.extents)
-    whole = Entry("", extents, list(differences), parts, rank=1)
+    whole = Entry("", extents, list(differences), parts, rank=1, has_parts=True)
     _title_structure(whole)
     return whole
 

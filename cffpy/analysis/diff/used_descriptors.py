@@ -24,6 +24,9 @@ _SET = re.compile(r"\.base(\d+)\b")
 #: Sampler and texture of a sampling instruction.
 _SAMPLED = re.compile(r"\b[st]#(\d+)\b")
 
+#: The texture's index is in an address register.
+_ADDRESSED = ", a1.x"
+
 #: Other instructions: an immediate index is the last operand.
 _LAST = re.compile(r", (\d+)$")
 
@@ -47,6 +50,8 @@ def slots_of(listing: str) -> Slots:
 def _indices(line: str) -> list[int] | None:
     """Indices in a set, of one instruction; None where they are in registers."""
     sampled = _SAMPLED.findall(line)
+    if line.endswith(_ADDRESSED):
+        return None
     if sampled:
         return [int(index) for index in sampled]
     last = _LAST.search(line)

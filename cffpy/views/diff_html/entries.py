@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.report import where
+from cffpy.views.diff import folded_text
 from cffpy.views.diff_html.marks import anchor, child_label
 from cffpy.views.diff_html.markup import Budget, Markup, element, escape, join
 
@@ -164,7 +165,7 @@ class EntryList:
         if len(parts) < number:
             text = f"and {number - len(parts):,} more ({REST})"
             parts.append(element("p", text, class_="note"))
-        heading = element("summary", f"What follows from it: {number:,}")
+        heading = element("summary", f"{folded_text(entry).capitalize()}: {number:,}")
         return element("details", heading, parts, class_="follows")
 
 

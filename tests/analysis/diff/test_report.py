@@ -77,6 +77,7 @@ def test_data_that_differs_at_every_draw_is_one_entry() -> None:
     )
     assert entry.extents == (Extent(0, 0, 1, 39),)
     assert [one.extents for one in entry.consequences] == [tuple(at((n, n))) for n in range(1, 40)]
+    assert entry.has_parts
 
 
 def test_many_entries_take_bounded_time() -> None:

@@ -22,6 +22,7 @@ from cffpy.analysis.diff.used_descriptors import DrawSlots, UsedDescriptors, is_
         ("sam.s2en.nonuniform.base1 (f32)(xyzw)r2.y, r1.z, r2.x", {1: None}),
         ("atomic.b.add.untyped.1d.u32.1.uniform.base0 r2.x, r2.z, r1.x", {0: None}),
         ("ldc.4.k.uniform.base4 c[a1.x], 4, r0.x", {4: None}),
+        ("sam.base1 (f32)(xyzw)r0.x, r1.z, s#5, a1.x", {1: None}),
         ("mad.f32 r1.x, c506.y, r0.z, c507.y", {}),
     ],
 )
