@@ -54,6 +54,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="Bombs, by a part of their names; default: all.")
     parser.add_argument("--command", action="append", choices=COMMANDS, help="Only this one.")
     parser.add_argument("--half", action="store_true", help="The ratio to half the scale.")
+    parser.add_argument("--divide", type=int, default=1, help="The scale, by so much.")
     parser.add_argument("--seconds", type=int, default=60)
     options = parser.parse_args()
     import_all()
@@ -66,6 +67,7 @@ def main() -> int:
         for name, (bomb, scale) in BOMBS.items():
             if options.names and not any(part in name for part in options.names):
                 continue
+            scale = max(1, scale // options.divide)
             place = Path(folder)
             (place / "FILE").write_bytes(bomb(scale))
             (place / "OTHER").write_bytes(bomb(max(1, scale // 2 if options.half else scale - 1)))
