@@ -240,4 +240,10 @@ def _lrz(one: Pass, other: Pass) -> Iterator[Difference]:
         ("LRZ off from draw", one.lrz.off_from, other.lrz.off_from),
     ):
         if good != bad:
-            yield Difference(name, str(good), str(bad), _LRZ)
+            yield Difference(name, _answer(good), _answer(bad), _LRZ)
+
+
+def _answer(value: bool | int | None) -> str:
+    if value is None:
+        return "never"
+    return str(value) if type(value) is int else ("yes" if value else "no")
