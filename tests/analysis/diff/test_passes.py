@@ -10,7 +10,7 @@ import pytest
 
 from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
-from cffpy.analysis.passes.model import Operation, Pass, Rectangle, Run, Size, Tile
+from cffpy.analysis.passes.model import Lrz, Operation, Pass, Rectangle, Run, Size, Tile
 
 PLACE: Any = SimpleNamespace()
 ACTION: Any = SimpleNamespace(executed=True, place=None)
@@ -62,6 +62,13 @@ def test_the_same() -> None:
 def test_one_thing_differs(changes: dict[str, Any], name: str, good: str, bad: str) -> None:
     assert told(made(), made(**changes)) == [(name, good, bad)]
     assert told(made(**changes), made()) == [(name, bad, good)]
+
+
+def test_lrz() -> None:
+    one, other = made(lrz=Lrz(0x1000, used=True)), made(lrz=Lrz(0x1000, used=True, off_from=10))
+    assert told(one, other) == [("LRZ off from draw", "never", "10")]
+    assert told(one, made(lrz=Lrz(0x1000))) == [("LRZ used", "yes", "no")]
+    assert told(one, made(lrz=None)) == []
 
 
 def test_operations() -> None:
