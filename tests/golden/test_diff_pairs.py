@@ -214,6 +214,8 @@ OPTIONS = [
         1,
     ),
     ("a530-gl-scene60-nobin", "a530-gl-scene-msaa4", r"pass 24: samples: 1 → 4", 1),
+    # two generations: fields that only one of them has are no differences
+    ("a690-vk-multiview", "a740-vk-multiview-gmem", r"pass 0: depth UBWC: False → True", 2),
 ]
 
 

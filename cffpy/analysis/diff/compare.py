@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.align import Cells, align
 from cffpy.analysis.diff.barriers import BEFORE_DRAW, BEHIND_ALL, barriers
-from cffpy.analysis.diff.fact_text import differences, key_text, word_text
+from cffpy.analysis.diff.fact_text import NO_FIELD, differences, key_text, word_text
 from cffpy.analysis.diff.image_links import ImageLinks
 from cffpy.analysis.diff.images import Images
 from cffpy.analysis.diff.missing import missing_draws, missing_passes
@@ -262,10 +262,13 @@ class _Comparer:
             for side in self._sides
         ]
         for field in dict.fromkeys([*fields[0], *fields[1]]):
-            left, right = fields[0].get(field, "-"), fields[1].get(field, "-")
+            left, right = (of.get(field, NO_FIELD) for of in fields)
             if left == right:
                 continue
             title = f"{name}.{field}" if field else name
+            is_partial = NO_FIELD in (left, right) and "" not in (*fields[0], *fields[1])
+            if is_partial and self._hides("inherited", title):
+                continue
             if is_address_field(field) and self._hides("addresses", title):
                 continue
             about = category(name, field)
@@ -299,7 +302,10 @@ class _Comparer:
         found = list(differences(key, good, bad, self._sides, with_addresses=shown))
         if not found and key[0] == "constants":
             self._hides("addresses", key_text(key))
-        yield from found
+        for difference in found:
+            is_partial = NO_FIELD in (difference.good, difference.bad)
+            if not is_partial or not self._hides("inherited", difference.name):
+                yield difference
 
     def _compare_events(
         self, name: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool

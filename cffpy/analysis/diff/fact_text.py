@@ -32,6 +32,9 @@ _INSTRUCTION, _A2XX_INSTRUCTION = 8, 12
 
 _OTHER = Category("other", 60)
 
+#: Stands for the value of a field that one of two generations does not have.
+NO_FIELD = "-"
+
 
 def key_text(key: FactKey) -> str:
     """A fact's name: ``texture FS 0``, ``uniform data set 1 slot 2``."""
@@ -111,7 +114,7 @@ def _field_pairs(good: Fact, bad: Fact, sides: tuple[Side, Side]) -> Iterator[tu
         dwords = fact.data[: len(fact.data) // 4 * 4].cast("I").tolist()
         fields.append(dict(side.text.descriptor_fields(good.domain, dwords)))
     for name in dict.fromkeys([*fields[0], *fields[1]]):  # of two generations not the same ones
-        one, other = fields[0].get(name, "-"), fields[1].get(name, "-")
+        one, other = (of.get(name, NO_FIELD) for of in fields)
         if one != other and not _is_address(name):
             yield name, one, other
 

@@ -33,7 +33,7 @@ CLASSES: dict[NoiseClass, str] = {
     "unused": "descriptors of bindless sets that no instruction of the draw's shaders names",
     "uncaptured": "contents that one of the captures does not hold",
     "inherited": "registers that only one of the captures has written, or whose values are left"
-    " over from earlier passes on both sides",
+    " over from earlier passes on both sides; fields that one of two generations does not have",
     "barriers": "waits and cache events between draws where the modes of the passes differ",
 }
 

@@ -210,22 +210,41 @@ def _place(operations: list[Operation], kinds: tuple[str, ...]) -> Place | None:
 def _clear_values(
     name: str, mine: list[Operation], theirs: list[Operation]
 ) -> Iterator[Difference]:
-    good = [operation for operation in mine if operation.clear_value is not None]
-    bad = [operation for operation in theirs if operation.clear_value is not None]
+    good = [operation for operation in mine if _clear_value(name, operation) is not None]
+    bad = [operation for operation in theirs if _clear_value(name, operation) is not None]
     for left, right in zip(good, bad, strict=False):
-        if left.clear_value != right.clear_value and left.how == right.how:
+        values = _clear_value(name, left), _clear_value(name, right)
+        if values[0] != values[1] and left.how == right.how:
             yield Difference(
                 f"clear value of {name}",
-                _value_text(left),
-                _value_text(right),
+                _value_text(values[0]),
+                _value_text(values[1]),
                 _OPERATIONS,
                 left.action.place,
                 right.action.place,
             )
 
 
-def _value_text(operation: Operation) -> str:
-    words = list(operation.clear_value or ())
+def _clear_value(name: str, operation: Operation) -> tuple[int, ...] | None:
+    """What an attachment is cleared to; one rectangle may clear several."""
+    value = {"depth": operation.depth_value, "stencil": operation.stencil_value}.get(name)
+    if value is not None:
+        return (value,)
+    if (operation.attachment or "").startswith("color") and not name.startswith("color"):
+        return None
+    if operation.clear_value and _is_packed(operation):
+        packed = operation.clear_value[0]
+        return (packed >> 24,) if name == "stencil" else (packed & 0xFFFFFF,)
+    return operation.clear_value
+
+
+def _is_packed(operation: Operation) -> bool:
+    """Whether depth and stencil are one word: 24 bits, and 8 above them."""
+    return operation.attachment == "depth+stencil" and (operation.format or "").endswith("24_8")
+
+
+def _value_text(value: tuple[int, ...] | None) -> str:
+    words = list(value or ())
     while len(words) > 1 and not words[-1]:
         words.pop()
     return " ".join(f"{word:08x}" for word in words)

@@ -257,7 +257,16 @@ class A3xxA4xxTracker(BatchTracker):
             operation.attachment = "+".join(names) or None
             if any(name.startswith("color") for name in names):
                 operation.clear_value = self._colour
+            if depth:  # the scale of the viewport: the rectangle is at 1
+                operation.depth_value = self._first_value(
+                    "GRAS_CL_VPORT_ZSCALE", "GRAS_CL_VPORT_ZSCALE_0"
+                )
+            if stencil:
+                operation.stencil_value = self.registers.field("RB_STENCILREFMASK", "STENCILREF")
         self.clear_by_rectangle(action, operation)
+
+    def _first_value(self, *names: str) -> int | None:
+        return next((v for name in names if (v := self.registers.value(name)) is not None), None)
 
     def _load(self, action: Action) -> None:
         """By texture, into GMEM: before the tile's packet 0x4c."""

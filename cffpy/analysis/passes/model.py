@@ -100,6 +100,10 @@ class Operation:
     #: Dwords of the clear value, as the registers hold them; of a clear by event as if of colour,
     #: which components.
     clear_value: tuple[int, ...] | None = None
+    #: Of a rectangle (a3xx, a4xx), whose ``clear_value`` is a colour: depth, as a float's bits, and
+    #: stencil.
+    depth_value: int | None = None
+    stencil_value: int | None = None
     components: int | None = None
     #: What may be touched; of a CP_BLIT what it fills.
     scissor: Rectangle | None = None

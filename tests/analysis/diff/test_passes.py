@@ -84,6 +84,45 @@ def test_operations() -> None:
     ]
 
 
+def test_a_rectangle_clears_each_attachment_to_its_own_value() -> None:
+    def rectangle(colour: int, depth: int, stencil: int) -> Operation:
+        name, how = "color 0+depth+stencil", "rectangle draw"
+        return Operation(
+            "clear",
+            name,
+            how,
+            ACTION,
+            clear_value=(colour,),
+            depth_value=depth,
+            stencil_value=stencil,
+        )
+
+    good = made(rectangle(1, 2, 3))
+    assert told(good, made(rectangle(9, 2, 3))) == [
+        ("clear value of color 0", "00000001", "00000009")
+    ]
+    assert told(good, made(rectangle(1, 9, 3))) == [
+        ("clear value of depth", "00000002", "00000009")
+    ]
+    assert told(good, made(rectangle(1, 2, 9))) == [
+        ("clear value of stencil", "00000003", "00000009")
+    ]
+
+
+def test_depth_and_stencil_in_one_word_are_two_values() -> None:
+    def packed(value: int) -> Operation:
+        found = clear(value, "depth+stencil")
+        found.format = "DEPTH6_24_8"
+        return found
+
+    assert told(made(packed(0x02FFFFFF)), made(packed(0x02000000))) == [
+        ("clear value of depth", "00ffffff", "00000000")
+    ]
+    assert told(made(packed(0x02FFFFFF)), made(packed(0x03FFFFFF))) == [
+        ("clear value of stencil", "00000002", "00000003")
+    ]
+
+
 def test_without_draws_operations_have_no_names() -> None:
     nothing = {"program_draws": [], "attachments": [], "samples": None}
     assert told(made(clear(1), store()), made(clear(1, "unknown"), store("x"), **nothing)) == []
