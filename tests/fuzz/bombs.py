@@ -176,7 +176,7 @@ def self_call(scale: int) -> bytes:
 
 def many_calls(scale: int) -> bytes:
     """As many IBs as fit."""
-    return capture(call(0x200000, 4) * scale, buffers={0x200000: _DRAW})
+    return capture(call(0x40000000, 4) * scale, buffers={0x40000000: _DRAW})
 
 
 def fan(scale: int) -> bytes:

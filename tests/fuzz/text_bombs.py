@@ -12,6 +12,8 @@ from tests.fuzz.captures import CHECKOUT
 #: How deep braces are nested, and how many things a text has.
 DEPTH = 100_000
 
+_IMPORTS = 'import "adreno_common"\nimport "adreno_pm4"\n'
+
 _HEAD = "pm4 1\ngpu_id 630\n"
 
 
@@ -91,19 +93,21 @@ TEXT_BOMBS: dict[str, tuple[str, Callable[[Path], None]]] = {
     ),
     "db: one enum 10,000 times": (
         "db check EDITION",
-        _edition(a6xx_regs=_many("enum x {{\n    A = {0}\n}}\n")),
+        _edition(a6xx_regs=_IMPORTS + _many("enum x {{\n    A = {0}\n}}\n")),
     ),
     "db: one value 10,000 times": (
         "db check EDITION",
-        _edition(a6xx_regs="enum x {\n" + _many("    A = {0}\n") + "}\n"),
+        _edition(a6xx_regs=_IMPORTS + "enum x {\n" + _many("    A = {0}\n") + "}\n"),
     ),
     "db: imports itself": (
         "db check EDITION",
-        _edition(a6xx_regs='import "a6xx"\n', a5xx_regs='import "a6xx"\nimport "a5xx"\n'),
+        _edition(
+            a6xx_regs=_IMPORTS + 'import "a6xx"\n', a5xx_regs='import "a6xx"\nimport "a5xx"\n'
+        ),
     ),
     "db: contradicts itself, dump": (
         "dump --register-db EDITION FILE",
-        _edition(a6xx_regs=_many("enum x {{\n    A = {0}\n}}\n")),
+        _edition(a6xx_regs=_IMPORTS + _many("enum x {{\n    A = {0}\n}}\n")),
     ),
     "db: braces within braces, dump": (
         "dump --register-db EDITION FILE",
