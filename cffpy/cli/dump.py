@@ -107,7 +107,8 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
                 continue
             failed = not content.is_readable
             if failed:
-                print_error(f"{name}: {content.damage or 'empty file'}")
+                for damage in content.faults:
+                    print_error(f"{name}: {damage}")
                 continue
             with progress(f"Reading {name}", content):
                 dump.file(content)

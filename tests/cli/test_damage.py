@@ -100,6 +100,9 @@ DAMAGE = {
 #: Commands that info does not see, since it decodes none.
 _IN_COMMANDS = ("IB ", "group ", "bad ", "packet ", "table ")
 
+#: Files that the reference's decompressor cannot open: its dump ends with 2.
+_NOT_OPENED = ("cut compression", "empty")
+
 #: Command line -> exit codes for a damaged capture and a sound one.
 COMMANDS: dict[str, tuple[int, int]] = {
     "info FILE": (1, 0),
@@ -143,7 +146,8 @@ def test_damage(command: Callable[[str, bytes], Ran], line: str, kind: str) -> N
     data, said = DAMAGE[kind]
     code, out, err = command(line, data)
     hidden = line.startswith("info") and kind.startswith(_IN_COMMANDS)
-    assert code == (0 if hidden else COMMANDS[line][0])
+    unopened = line.startswith("dump") and kind in _NOT_OPENED
+    assert code == (0 if hidden else 2 if unopened else COMMANDS[line][0])
     assert "Traceback" not in err
     assert "internal error" not in err
     if hidden:
@@ -156,7 +160,7 @@ def test_damage(command: Callable[[str, bytes], Ran], line: str, kind: str) -> N
     times = 2 if line.startswith("diff") else 1
     assert told.count(said) == times, err
     damage = [text for text in err.splitlines() if "GPU" not in text and "no draw" not in text]
-    if not line.startswith(("info", "edit", "tiles", "state")):
+    if not unopened and not line.startswith(("info", "edit", "tiles", "state")):
         assert len(damage) == times, "one line for it"
     # of the compressed block that is cut, the dump shows nothing, as the reference
     lost = kind == "empty" or (kind == "cut compression" and line == "dump FILE")

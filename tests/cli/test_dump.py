@@ -170,7 +170,7 @@ def test_an_empty_file(dump: Run, tmp_path: Path) -> None:
     path.write_bytes(b"")
     done = dump("--unit-test", path)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert f"{path}: empty file".encode() in done.stderr
+    assert f"{path}: the file is empty".encode() in done.stderr
 
 
 def test_a_text_file(dump: Run, tmp_path: Path) -> None:
