@@ -18,13 +18,6 @@ from tests.analysis.passes.small import small_capture
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    found = tmp_path / "small.rd"
-    found.write_bytes(small_capture())
-    return found
-
-
 def test_text(path: Path, run_cffpy: Run) -> None:
     done = run_cffpy("draws", path)
     assert (done.returncode, done.stderr) == (0, b"")
