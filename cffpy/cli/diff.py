@@ -19,6 +19,7 @@ from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import console, print_warning, use_colour
 from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
+from cffpy.errors import ContainerError
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -132,7 +133,10 @@ def diff(
 
 def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recording:
     from cffpy.analysis.diff.record import record
+    from cffpy.container.rd import is_something_else
 
+    if is_something_else(content.data):  # two of these would be told to be the same
+        raise ContainerError(f"{content.name}: no section that is known; not a capture?")
     with progress(f"Reading {content.name}", content):
         recording = record(content, print_warning, register_db, gpu)
     print_problems(content.name, recording.damage, print_warning)

@@ -54,7 +54,7 @@ def tree(result: Comparison, everything: bool = False) -> list[Node]:
     files = f"{visible(result.good.name)} → {visible(result.bad.name)}"
     nodes = [Node(f"{summary(result)}: {files}", "summary")]
     gpus = result.good.passes.gpu, result.bad.passes.gpu
-    if gpus[0] != gpus[1]:
+    if gpus[0] != gpus[1] and None not in gpus:
         nodes.append(Node(f"the captures are of two GPUs: {gpus[0]}, {gpus[1]}", "summary"))
     nodes.extend(_entry_node(entry, everything) for entry in result.entries)
     if result.hidden:

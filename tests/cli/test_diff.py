@@ -144,7 +144,9 @@ def test_trouble_is_one_line_and_exit_code_2(run_cffpy: Run, good: Path, tmp_pat
             [*buffer_sections(0x1000, dwords_bytes([0] * 4)), command_stream_section(0x1000, 4)]
         )
     )
-    for paths in ((tmp_path / "nothing.rd", good), (good, nameless)):
+    text = tmp_path / "frame.pm4"
+    text.write_text("pm4 1\ngpu_id 630\n")
+    for paths in ((tmp_path / "nothing.rd", good), (good, nameless), (text, text)):
         done = run_cffpy("diff", *paths)
         assert done.returncode == 2
         assert done.stdout == b""
@@ -171,6 +173,7 @@ def test_one_side_empty(run_cffpy: Run, good: Path, tmp_path: Path) -> None:
     done = run_cffpy("diff", good, empty)
     assert done.returncode == 1
     assert b"pass 0 of good is missing in bad (render, sysmem, 4 draws)" in done.stdout
+    assert b"GPUs" not in done.stdout  # only one is known
     assert run_cffpy("diff", empty, empty).returncode == 0
 
 
