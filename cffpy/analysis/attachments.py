@@ -178,17 +178,22 @@ def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
         )
     if reader.flag("RB_STENCIL_INFO", "SEPARATE_STENCIL"):
         base = reader.address("RB_STENCIL_BASE")
-        found.append(
-            Attachment(
-                "stencil",
-                base if in_memory else None,
-                "S8_UINT",
-                pitch=reader.field("RB_STENCIL_PITCH") if in_memory else None,
-                gmem=None if in_memory else base,
-                samples=number,
-            )
-        )
+        found.append(_separate_stencil(reader, base, in_memory, number))
     return tuple(found)
+
+
+def _separate_stencil(
+    reader: RegisterReader, base: int | None, in_memory: bool, number: int | None
+) -> Attachment:
+    """The stencil buffer of a3xx to a5xx at ``base``, of ``number`` samples."""
+    return Attachment(
+        "stencil",
+        base if in_memory else None,
+        "S8_UINT",
+        pitch=reader.field("RB_STENCIL_PITCH") if in_memory else None,
+        gmem=None if in_memory else base,
+        samples=number,
+    )
 
 
 def _a3xx_a4xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
@@ -244,16 +249,7 @@ def _a3xx_a4xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...
         )
     base = reader.field("RB_STENCIL_INFO", "STENCIL_BASE")
     if base and reader.field("RB_STENCIL_PITCH"):
-        found.append(
-            Attachment(
-                "stencil",
-                base if in_memory else None,
-                "S8_UINT",
-                pitch=reader.field("RB_STENCIL_PITCH") if in_memory else None,
-                gmem=None if in_memory else base,
-                samples=number,
-            )
-        )
+        found.append(_separate_stencil(reader, base, in_memory, number))
     return tuple(found)
 
 
