@@ -7,11 +7,11 @@ stay as they are. Draws are numbered as the dump numbers them, submits of compos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cffpy.analysis.places import Owners
 from cffpy.capture.gpu import Gpu
-from cffpy.capture.load import Submit, Text, read_records
+from cffpy.capture.load import Submit
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import COMMAND_STREAM_ADDRESS, SECTION_HEADER, SectionType
@@ -19,7 +19,7 @@ from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
-from cffpy.cp.session import COMPOSITORS, Session
+from cffpy.cp.session import Session
 from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
@@ -67,12 +67,27 @@ class Edit(Sink):
         self.stream = 0
         #: The GPU that the packets are for, once a stream ran.
         self.gpu: Gpu | None = None
+        #: File offset of a draw's packet -> the numbers of its executions.
+        self.executed: dict[int, list[int]] = {}
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         self.gpu = gpu
 
     def submit(self, submit: Submit) -> None:
         self.stream = submit.number
+
+    def stream_section(self, section: Section) -> None:
+        """A section that executes a stream comes."""
+
+    def draw_number(self, draw: Draw, payload: Payload) -> int | None:
+        """The number of a draw that is executed now, which is noted; None for what has none."""
+        if not draw.counted:
+            return None
+        number = self.machine.state.draw_count
+        offset = self.owners.file_offset(payload.words, payload.index - 1)
+        if offset is not None:
+            self.executed.setdefault(offset, []).append(number)
+        return number
 
     def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         return NOTHING
@@ -112,16 +127,9 @@ class NopDraw(Edit):
         self.number = number
         self._patch: Patch | None = None
         self._name = ""
-        self._executed: dict[int, list[int]] = {}
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
-        if not draw.counted:
-            return
-        number = self.machine.state.draw_count
-        offset = self.owners.file_offset(payload.words, payload.index - 1)
-        if offset is not None:
-            self._executed.setdefault(offset, []).append(number)
-        if number == self.number:
+        if self.draw_number(draw, payload) == self.number:
             self._name = draw.name
             self._patch = Patch(self.place(payload), dwords_bytes(self.nop(payload.captured + 1)))
 
@@ -132,7 +140,7 @@ class NopDraw(Edit):
 
     def messages(self) -> list[str]:
         assert self._patch is not None
-        draws = self._executed[self._patch.offset]
+        draws = self.executed[self._patch.offset]
         return [f"draw {self.number} ({self._name}) is a CP_NOP now{_shared(draws)}"]
 
 
@@ -151,7 +159,6 @@ class TruncateAfterDraw(Edit):
         self._patches: list[Patch] | None = None
         self._packets = 0
         self._place = -1
-        self._draws: dict[int, list[int]] = {}
         self._stream_sections: list[Section] = []
         self._later: list[int] = []
 
@@ -166,13 +173,7 @@ class TruncateAfterDraw(Edit):
         self._path.pop()
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
-        if not draw.counted:
-            return
-        number = self.machine.state.draw_count
-        offset = self.owners.file_offset(payload.words, payload.index - 1)
-        if offset is not None:
-            self._draws.setdefault(offset, []).append(number)
-        if number == self.number:
+        if self.draw_number(draw, payload) == self.number:
             self._place = self.place(payload)
             self._patches = []
             self._cut()
@@ -216,7 +217,7 @@ class TruncateAfterDraw(Edit):
         return self._stream_sections[self._later[0] + 1 :]
 
     def messages(self) -> list[str]:
-        shared = _shared(self._draws[self._place])
+        shared = _shared(self.executed[self._place])
         lines = [f"{self._packets} packets behind draw {self.number} are CP_NOPs now{shared}"]
         later = len(self._later_sections())
         if later:
@@ -316,25 +317,14 @@ def run(
     session.machine.nesting.limit_capture(len(content.data))
     edit.machine = session.machine
     edit.owners = Owners(session.image)
-    session.start_file()
-    skipped = False
 
-    def noted(section: Section) -> Section:
-        if section.type == SectionType.CMDSTREAM_ADDR and isinstance(edit, TruncateAfterDraw):
-            edit.stream_section(section)
-        return section
+    def watch(sections: Iterable[Section]) -> Iterator[Section]:
+        for section in edit.owners.watch(sections):
+            if section.type == SectionType.CMDSTREAM_ADDR:
+                edit.stream_section(section)
+            yield section
 
-    damage: list[Damage] = []
-    sections = map(noted, edit.owners.watch(content.sections(damage)))
-    for record in read_records(sections, session.image):
-        if isinstance(record, Submit):
-            if not skipped:
-                session.submit(record)
-        elif isinstance(record, Text):
-            if record.type == SectionType.CMD:
-                skipped = record.text.startswith(COMPOSITORS)
-        elif not session.identified:
-            session.identify(record)
+    damage = session.run(content, watch=watch)
     for line in session.machine.problems.left_out:
         complain(f"{content.name}: {line}")
-    return session.damage(content, damage)
+    return damage

@@ -27,7 +27,7 @@ from cffpy.cp.loadstate import (
     loaded_state,
     state_place,
 )
-from cffpy.cp.session import COMPOSITORS, Session
+from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import Draw, Payload
 from cffpy.cp.state import DrawStateGroup
 from cffpy.descriptors import SAMPLERS as SAMPLER_DOMAINS
@@ -256,7 +256,7 @@ def _run(
                 _submit(session, record, current, complain)
         elif isinstance(record, Text):
             if record.type == SectionType.CMD:
-                skipped = record.text.startswith(COMPOSITORS)
+                skipped = is_compositor(record.text)
         elif not session.identified:
             session.identify(record)
         while done:

@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.container.rd import Section
     from cffpy.cp.sink import Sink
 
 #: Processes whose submits are passed over unless somebody asks for them.
-COMPOSITORS = ("fdperf", "chrome", "surfaceflinger", "X")
+_COMPOSITORS = ("fdperf", "chrome", "surfaceflinger", "X")
 
 
 def is_compositor(process: str) -> bool:
     """Whether a process of this name is one of them."""
-    return process.startswith(COMPOSITORS)
+    return process.startswith(_COMPOSITORS)
 
 
 class Session:
@@ -91,15 +92,21 @@ class Session:
         self._sink.submit(record)
         self.machine.run_submit(record.gpuaddr, record.ndwords)
 
-    def run(self, content: Content, skips: Callable[[str], bool] = is_compositor) -> list[Damage]:
+    def run(
+        self,
+        content: Content,
+        skips: Callable[[str], bool] = is_compositor,
+        watch: Callable[[Iterable[Section]], Iterable[Section]] = iter,
+    ) -> list[Damage]:
         """Run a file's submits; the damage that was met, of the file and of its commands.
 
-        ``skips``: whether the submits of the process of this name are passed over.
+        ``skips``: whether the submits of the process of this name are passed over. ``watch`` passes
+        the sections on, for who wants to see them before what they say is done.
         """
         damage: list[Damage] = []
         skipped = False
         self.start_file()
-        for record in read_records(content.sections(damage), self.image):
+        for record in read_records(watch(content.sections(damage)), self.image):
             if isinstance(record, Submit):
                 if not skipped:
                     self.submit(record)
