@@ -26,7 +26,7 @@ from __future__ import annotations
 import struct
 
 from cffpy.errors import CffpyError
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LayoutError(CffpyError):
     """Data too short for a layout, or values that do not fit it."""
 
 
-class Bits(Record):
+class Bits(ValueObject):
     """Bits ``low`` to ``high``, both included, of a dword."""
 
     __slots__ = ("default", "high", "low", "name")
@@ -59,7 +59,7 @@ class Bits(Record):
         return (1 << (self.high - self.low + 1)) - 1
 
 
-class Field(Record):
+class Field(ValueObject):
     """A number of ``size`` bytes (4 or 8), or a dword divided into ``parts``."""
 
     __slots__ = ("default", "name", "optional", "parts", "size")
@@ -74,7 +74,7 @@ class Field(Record):
         self.parts = parts
 
 
-class Place(Record):
+class Place(ValueObject):
     """Where a value stands: the dword's index from the layout's start, lowest bit, width in bits.
 
     The width of a u64 is 64: it goes on in the next dword.

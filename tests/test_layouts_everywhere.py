@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cffpy.capture.load import Submit, read_records
+from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container import layouts as container_layouts
 from cffpy.container.open import open_capture
@@ -130,7 +130,7 @@ def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: 
     for path in paths:
         image = MemoryImage()
         for record in read_records(iter_sections(open_capture(str(path)).data), image):
-            if isinstance(record, Submit):
+            if isinstance(record, CommandStream):
                 walk(image, headers, payloads)
     words = set().union(*headers.values())
     assert len(words) >= min(1000, 5 * len(paths))

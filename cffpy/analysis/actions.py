@@ -24,7 +24,7 @@ from cffpy.pm4.layouts import (
 
 if TYPE_CHECKING:
     from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.place import Place
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
@@ -61,7 +61,7 @@ class Action:
     packet: str
     label: str | None
     number: int | None
-    place: Place
+    place: PacketLocation
     #: Position among all actions of the capture.
     order: int
     #: Nesting of IBs and groups: 0 in a submit's own stream.

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis.conditions import Condition
-    from cffpy.analysis.place import Place
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
 
@@ -47,7 +47,7 @@ class Note(NamedTuple):
     ``more`` goes on behind what the view itself knows of a draw.
     """
 
-    place: Place | int
+    place: PacketLocation | int
     text: str
     position: Position = Position.BEFORE
     is_detail: bool = False
@@ -81,7 +81,7 @@ class Block(NamedTuple):
     ``outside``: whether what is around them is executed.
     """
 
-    place: Place
+    place: PacketLocation
     ndwords: int
     end: int
     condition: Condition
@@ -91,7 +91,7 @@ class Block(NamedTuple):
 class Call(NamedTuple):
     """An IB is called by the packet at ``place``."""
 
-    place: Place
+    place: PacketLocation
     is_captured: bool
     executed: bool | None
 
@@ -101,12 +101,12 @@ class AnnotationFinder(InheritanceFinder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.streams: list[Submit] = []
+        self.streams: list[CommandStream] = []
         self.blocks: list[Block] = []
         self.calls: list[Call] = []
         self._condition: Condition
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         """Keep it."""
         super().submit(submit)
         self.streams.append(submit)

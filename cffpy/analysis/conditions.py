@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.cp.packets.mode import names_mode
 from cffpy.pm4.layouts import COND_REG_EXEC, REG_TEST
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,7 @@ _SYSMEM_MODES = ("RM6_DIRECT_RENDER", "RM6_BYPASS")
 _THREADS = {"CP_SET_THREAD_BR": 2, "CP_SET_THREAD_BV": 1, "CP_SET_THREAD_BOTH": 3}
 
 
-class Condition(Record):
+class Condition(ValueObject):
     """Whether a block is executed (None: only the GPU knows), and why, in words."""
 
     __slots__ = ("executed", "reason")

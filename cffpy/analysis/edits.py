@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from cffpy.analysis.places import Owners
+from cffpy.analysis.file_sections import Owners
 from cffpy.capture.gpu import Gpu
-from cffpy.capture.load import Submit
+from cffpy.capture.load import CommandStream
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import COMMAND_STREAM_ADDRESS, SECTION_HEADER, SectionType
@@ -26,14 +26,14 @@ from cffpy.errors import CaptureError
 from cffpy.pm4.layouts import DRAW_STATE_GROUP_32, DRAW_STATE_GROUP_64, TYPE2_HEADER
 from cffpy.pm4.reader import BAD, HeaderMemo
 from cffpy.pm4asm.headers import opcode_header
-from cffpy.record import Record
 from cffpy.regdb.database import Database
+from cffpy.value_object import ValueObject
 
 #: Draw numbers that a message lists.
 _LISTED = 12
 
 
-class Patch(Record):
+class Patch(ValueObject):
     """``data`` replaces the bytes at a file offset; only the bits of ``mask`` where there is one.
 
     ``mask`` is for a patch of one dword.
@@ -73,7 +73,7 @@ class Edit(Sink):
     def bind(self, gpu: Gpu, database: Database) -> None:
         self.gpu = gpu
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         self.stream = submit.number
 
     def stream_section(self, section: Section) -> None:

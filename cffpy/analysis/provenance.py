@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Run
-    from cffpy.analysis.place import Place
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
@@ -38,12 +38,12 @@ class Write:
     ``owner``: the pass, or the run of one, that it was written in.
     """
 
-    place: Place
+    place: PacketLocation
     owner: Pass | Run | None
     executed: bool | None = True
     condition: str | None = None
     #: The CP_MEM_WRITE that stored (a part of) the packet: the file has what was there before.
-    patched_by: Place | None = None
+    patched_by: PacketLocation | None = None
 
     @property
     def pass_index(self) -> int | None:
@@ -98,9 +98,9 @@ class ProvenanceFinder(PassFinder):
         #: Register -> the packet that wrote it last.
         self.writes: dict[int, Write] = {}
         #: Address of a dword that CP_MEM_WRITE stored -> the last such packet.
-        self._patches: dict[int, Place] = {}
+        self._patches: dict[int, PacketLocation] = {}
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         """Other buffers come with another submit."""
         if submit.submit != self._last_submit:
             self._patches.clear()
@@ -144,7 +144,7 @@ class ProvenanceFinder(PassFinder):
             registers = dict(machine.state.registers)
             self._taken(State(action, machine.database, registers, dict(self.writes)))
 
-    def _note(self, registers: range, place: Place, ndwords: int = 1) -> None:
+    def _note(self, registers: range, place: PacketLocation, ndwords: int = 1) -> None:
         """``ndwords``: of the packet, as far as the registers' values are in it."""
         tracker = self.tracker
         owner = None if tracker is None else tracker.run or tracker.current

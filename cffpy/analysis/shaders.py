@@ -21,14 +21,14 @@ from cffpy.cp.session import Session
 from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Payload, Sink
 from cffpy.isa.edition import Disassemblers
 from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import Submit
-    from cffpy.capture.memory import Place, Words
+    from cffpy.capture.load import CommandStream
+    from cffpy.capture.memory import MemoryLocation, Words
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
@@ -68,7 +68,7 @@ class Program:
         self.statistics = statistics
 
 
-class Naming(Record):
+class Naming(ValueObject):
     """What names a program: a register or a packet, by name, and where the packet lies."""
 
     __slots__ = ("name", "packet")
@@ -103,7 +103,7 @@ class Shader:
         self.naming = naming
         #: Draws and dispatches that ran it.
         self.uses = 0
-        #: (Submit, ranges of draw numbers as [first, last]); draws may also have no number.
+        #: (CommandStream, ranges of draw numbers as [first, last]); draws may also have no number.
         self.where: list[tuple[int, list[list[int]]]] = []
         #: True where there were too many places to list all.
         self.is_cut = False
@@ -195,7 +195,7 @@ class ShaderCollector(Sink):
         if _UNCOUNTED in names:
             self._uncounted = names.index(_UNCOUNTED)
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         self._submit = submit.number
         if self._drops != self.machine.image.drops:  # what lies where is another matter now
             self._drops = self.machine.image.drops
@@ -257,7 +257,7 @@ class ShaderCollector(Sink):
     def _packet(self, opcode: int, payload: Payload) -> Naming:
         return Naming(self.machine.packet_names[opcode] or "", _packet_address(payload))
 
-    def _name(self, stage: str, place: Place | None, dwords: int, naming: Naming) -> None:
+    def _name(self, stage: str, place: MemoryLocation | None, dwords: int, naming: Naming) -> None:
         """``naming`` names up to ``dwords`` at ``place`` as the program of a stage."""
         shader = None
         if place is not None:
@@ -273,7 +273,9 @@ class ShaderCollector(Sink):
 
     # -- programs ---------------------------------------------------------------------------
 
-    def shader_at(self, stage: str, place: Place, dwords: int, naming: Naming) -> Shader | None:
+    def shader_at(
+        self, stage: str, place: MemoryLocation, dwords: int, naming: Naming
+    ) -> Shader | None:
         """The shader of up to ``dwords`` at a place, named for the first time or again."""
         words, index = place
         if self._epoch != self.machine.image.epoch or len(self._places) >= _MAX_PLACES:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from cffpy.analysis.places import Owners
+from cffpy.analysis.file_sections import Owners
 from cffpy.analysis.shaders import Naming, Shader, ShaderCollector
 from cffpy.capture.gpu import Gpu
-from cffpy.capture.load import Submit, Text, read_records
-from cffpy.capture.memory import Place, Words
+from cffpy.capture.load import CommandStream, Text, read_records
+from cffpy.capture.memory import MemoryLocation, Words
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
 from cffpy.container.rd import Section, SectionType
@@ -35,8 +35,8 @@ from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
 from cffpy.descriptors import UBOS
 from cffpy.errors import UnsupportedGpu
 from cffpy.pm4.layouts import COMPUTE_CHECKPOINT, SET_AMBLE, SET_RENDER_MODE
-from cffpy.record import Record
 from cffpy.regdb.database import Database
+from cffpy.value_object import ValueObject
 
 #: Kinds of what lies somewhere, the strongest first.
 COMMANDS, PROGRAM, STRUCTURES = range(3)
@@ -49,7 +49,7 @@ _MAX_FINDINGS = 1 << 18
 _MAX_DRAWS = 256
 
 
-class Finding(Record):
+class Finding(ValueObject):
     """``dwords`` at ``gpuaddr`` are of a kind. ``name``: a word for it, such as ``ib`` or ``fs``.
 
     ``domain``: the structures that lie there, one behind the other, for STRUCTURES.
@@ -103,7 +103,7 @@ class Survey(ShaderCollector):
 
     # -- streams ----------------------------------------------------------------------------
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         super().submit(submit)
         self._note(COMMANDS, submit.gpuaddr, submit.ndwords, "commands")
 
@@ -131,7 +131,9 @@ class Survey(ShaderCollector):
 
     # -- programs and descriptors -----------------------------------------------------------
 
-    def shader_at(self, stage: str, place: Place, dwords: int, naming: Naming) -> Shader | None:
+    def shader_at(
+        self, stage: str, place: MemoryLocation, dwords: int, naming: Naming
+    ) -> Shader | None:
         shader = super().shader_at(stage, place, dwords, naming)
         if shader is not None and shader.generation > 2:
             words, index = place
@@ -250,7 +252,7 @@ def _run(
     skipped = False
     session.start_file()
     for record in read_records(noted(), session.image):
-        if isinstance(record, Submit):
+        if isinstance(record, CommandStream):
             current.streams.append(record.number)
             if not skipped:
                 _submit(session, record, current, complain)
@@ -265,7 +267,7 @@ def _run(
 
 
 def _submit(
-    session: Session, record: Submit, current: BufferSet, complain: Callable[[str], None]
+    session: Session, record: CommandStream, current: BufferSet, complain: Callable[[str], None]
 ) -> None:
     try:
         session.submit(record)

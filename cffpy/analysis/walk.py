@@ -21,7 +21,7 @@ from cffpy.analysis.actions import (
 )
 from cffpy.analysis.conditions import Condition, Conditions
 from cffpy.analysis.copied_registers import CopiedRegisters
-from cffpy.analysis.place import Place, Stream
+from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.registers import RegisterReader
 from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.programs import ADDRESS_MASK, enable_registers, program_registers
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
     from cffpy.cp.machine import Machine
     from cffpy.cp.state import DrawStateGroup
@@ -78,12 +78,12 @@ class Walk(Sink):
         self._unknown_after: int | None = None
         self._conditions: Conditions
         self._blocks: list[Condition] = []
-        self._submit: Submit
+        self._submit: CommandStream
         self._path: list[tuple[_Entry, Stream]] = []
         #: Depth -> what the stream that begins there is: kind, group.
         self._kinds: dict[int, tuple[str, int | None]] = {}
         #: Of each stream of the path, the last packet with an opcode, else its first packet.
-        self._packets: list[Place] = []
+        self._packets: list[PacketLocation] = []
         self._programs: list[tuple[str, str, tuple[str, str] | None]] = []
         self._loaded_programs: dict[str, int] = {}
         self._is_alternative = False
@@ -119,19 +119,19 @@ class Walk(Sink):
         return self._blocks[-1].reason if self._blocks else None
 
     @property
-    def current_submit(self) -> Submit:
+    def current_submit(self) -> CommandStream:
         """The command stream that runs."""
         return self._submit
 
     @property
-    def packet_place(self) -> Place:
+    def packet_place(self) -> PacketLocation:
         """The place of the packet with an opcode that runs now, or ran last in this stream."""
         self._stream()
         return self._packets[-1]
 
-    def place(self, words: Words, index: int) -> Place:
+    def place(self, words: Words, index: int) -> PacketLocation:
         """The place of the packet whose header is at ``index``."""
-        return Place(self._stream(), words, index)
+        return PacketLocation(self._stream(), words, index)
 
     # -- Sink -------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class Walk(Sink):
         }
         self._handlers = [handlers.get(name) for name in self.machine.packet_names]
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         """A command stream begins."""
         self._submit = submit
         self._path.clear()
@@ -180,7 +180,7 @@ class Walk(Sink):
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         """Remember the packet; heed those that conditions and shaders depend on, if executed."""
         stream = self._stream()
-        self._packets[-1] = Place(stream, payload.words, payload.index - 1)
+        self._packets[-1] = PacketLocation(stream, payload.words, payload.index - 1)
         handler = self._handlers[opcode]
         if handler is not None and self.executed is not False:
             handler(payload)
@@ -300,7 +300,7 @@ class Walk(Sink):
             _, left = path.pop()
             last = self._packets.pop()
             if left.kind == "block":  # its packets are packets of the stream around it, too
-                self._packets[-1] = Place(path[-1][1], last.words, last.index)
+                self._packets[-1] = PacketLocation(path[-1][1], last.words, last.index)
         while len(path) < len(active):
             entry = active[len(path)]
             words, index, ndwords = entry
@@ -312,7 +312,7 @@ class Walk(Sink):
             path.append((entry, stream))
             if caller is not None and kind == "block":
                 words, index = caller.words, caller.index
-            self._packets.append(Place(stream, words, index))
+            self._packets.append(PacketLocation(stream, words, index))
         return path[-1][1]
 
     def _register_modified(self, payload: Payload) -> None:

@@ -11,10 +11,10 @@ bin in bits 47:32. Up to a6xx, core, major and minor are the digits of the GPU i
 from __future__ import annotations
 
 from cffpy.errors import UnsupportedGpu
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 
-class Gpu(Record):
+class Gpu(ValueObject):
     """A GPU. ``gpu_id`` or ``chip_id`` is 0 where only the other one names it."""
 
     __slots__ = ("chip_id", "generation", "gpu_id", "name")

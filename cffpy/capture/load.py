@@ -16,14 +16,14 @@ from cffpy.container.rd import (
     gpu_address,
     gpu_id,
 )
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class Submit(Record):
+class CommandStream(ValueObject):
     """One command stream to execute: ``ndwords`` at ``gpuaddr``. ``number`` counts from 0.
 
     ``submit`` counts the sets of buffers: streams that see the same buffers are one submit.
@@ -38,7 +38,7 @@ class Submit(Record):
         self.submit = submit
 
 
-class Text(Record):
+class Text(ValueObject):
     """A section of text, up to its NUL: ``type`` is TEST, CMD, VERT_SHADER or FRAG_SHADER."""
 
     __slots__ = ("text", "type")
@@ -48,7 +48,7 @@ class Text(Record):
         self.text = text
 
 
-class Identity(Record):
+class Identity(ValueObject):
     """A section that names the GPU: by ``gpu_id`` or by ``chip_id``, the other is None."""
 
     __slots__ = ("chip_id", "gpu_id")
@@ -58,7 +58,7 @@ class Identity(Record):
         self.chip_id = chip_id
 
 
-CaptureRecord = Submit | Text | Identity
+CaptureRecord = CommandStream | Text | Identity
 
 _TEXTS = (
     SectionType.TEST,
@@ -87,7 +87,7 @@ def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[Ca
         elif kind == SectionType.BUFFER_CONTENTS:
             image.add(gpuaddr, size, payload, section.payload_offset)
         elif kind == SectionType.CMDSTREAM_ADDR:
-            yield Submit(streams, *command_stream_address(payload), submits)
+            yield CommandStream(streams, *command_stream_address(payload), submits)
             starts_anew = True
             streams += 1
         elif kind == SectionType.GPU_ID:

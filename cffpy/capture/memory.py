@@ -81,7 +81,7 @@ class Words:
 
 
 #: Where an address lies: the words, and the index of the dword in them.
-Place = tuple[Words, int]
+MemoryLocation = tuple[Words, int]
 
 
 class Buffer:
@@ -214,7 +214,7 @@ class MemoryImage:
                 return buffer
         return None
 
-    def place(self, gpuaddr: int) -> Place | None:
+    def place(self, gpuaddr: int) -> MemoryLocation | None:
         """Where the dword at this address is, or None. It may lie behind a cut buffer's end."""
         buffer = self.find(gpuaddr)
         if buffer is None:

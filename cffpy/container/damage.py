@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 
-class Damage(Record):
+class Damage(ValueObject):
     """One place where a file is not what it should be.
 
     ``offset`` is a byte offset in the decompressed content; None: the damage is in the commands,

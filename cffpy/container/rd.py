@@ -25,7 +25,7 @@ from cffpy.container.layouts import (
     section_name,
 )
 from cffpy.layout import BytesLike, Layout
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _ZERO_BYTES = bytes(_ZEROS)
 _FIRST_SECTIONS = 16
 
 
-class Section(Record):
+class Section(ValueObject):
     """One section. ``offset`` is that of its header in the decompressed file, in bytes.
 
     ``type`` is a plain number: compare it with ``SectionType``; unknown types pass through.

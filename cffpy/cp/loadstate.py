@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from cffpy.cp.programs import STAGES
 from cffpy.pm4.layouts import BINDLESS_SOURCE, LOAD_STATE_3XX, LOAD_STATE_4XX, LOAD_STATE_6XX
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.capture.memory import Place
+    from cffpy.capture.memory import MemoryLocation
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
@@ -60,7 +60,7 @@ _STATE = {
 }
 
 
-class LoadedState(Record):
+class LoadedState(ValueObject):
     """What a packet loads: ``units`` of ``kind`` for ``stage`` from ``source``."""
 
     __slots__ = ("kind", "source", "stage", "units")
@@ -89,7 +89,7 @@ def loaded_state(generation: int, payload: Payload) -> LoadedState:
     return LoadedState(what, stage, DIRECT if source == 3 else source, units)
 
 
-def state_place(machine: Machine, payload: Payload, loaded: LoadedState) -> Place | None:
+def state_place(machine: Machine, payload: Payload, loaded: LoadedState) -> MemoryLocation | None:
     """Where the state lies, in the packet or elsewhere; None where that was not captured."""
     gpuaddr = _source_address(machine, payload, loaded)
     if gpuaddr:

@@ -9,7 +9,7 @@ to file, as the reference's do. Who shows the sections of a file steps through i
 from __future__ import annotations
 
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
-from cffpy.capture.load import Identity, Submit, Text, read_records
+from cffpy.capture.load import CommandStream, Identity, Text, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.rd import SectionType
 from cffpy.cp.machine import Machine
@@ -84,7 +84,7 @@ class Session:
             self.identified = True
             self._reset()
 
-    def submit(self, record: Submit) -> None:
+    def submit(self, record: CommandStream) -> None:
         """Run a submit's commands. Raises UnsupportedGpu where nothing tells the generation."""
         if self._gpu is None:
             self._guess()
@@ -107,7 +107,7 @@ class Session:
         skipped = False
         self.start_file()
         for record in read_records(watch(content.sections(damage)), self.image):
-            if isinstance(record, Submit):
+            if isinstance(record, CommandStream):
                 if not skipped:
                     self.submit(record)
             elif isinstance(record, Text):

@@ -11,12 +11,12 @@ from __future__ import annotations
 from cffpy.capture.memory import Words
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.layout import Layout
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.regdb.database import Database
 
 
@@ -60,7 +60,7 @@ class Payload:
         return Payload(self.words, self.index + skip, self.count - skip)
 
 
-class Draw(Record):
+class Draw(ValueObject):
     """A draw, blit, dispatch or resolve event. ``name`` is the packet's name."""
 
     __slots__ = ("counted", "label", "name", "num_indices", "values")
@@ -111,7 +111,7 @@ class Sink:
     def bind(self, gpu: Gpu, database: Database) -> None:
         """What follows is decoded for this GPU."""
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         """A submit's command stream is about to run."""
 
     # -- packets ----------------------------------------------------------------------------

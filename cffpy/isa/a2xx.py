@@ -11,7 +11,7 @@ from __future__ import annotations
 from cffpy.isa.ir3 import tabs_of
 from cffpy.isa.render import Renderer
 from cffpy.isa.store import load
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def field_bits(isa: IsaRow, bitset: str, field: str) -> tuple[int, int]:
     raise KeyError(f"{bitset}.{field}")
 
 
-class A2xxListing(Record):
+class A2xxListing(ValueObject):
     """A program's text, and how far into the data it went."""
 
     __slots__ = ("instructions", "is_cut", "size", "text")

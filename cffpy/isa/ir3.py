@@ -14,7 +14,7 @@ from cffpy.isa.record import BARY, CHSH, END, NOP_NAME, OTHER, make_record
 from cffpy.isa.render import Renderer
 from cffpy.isa.statistics import Statistics
 from cffpy.isa.store import load
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def tabs_of(level: int) -> str:
     return "\t" * level if level <= _DEEPEST_TABS else "x"
 
 
-class Listing(Record):
+class Listing(ValueObject):
     """A program's text, and how far the listing went before it stopped."""
 
     __slots__ = ("instructions", "statistics", "text")

@@ -15,7 +15,7 @@ from cffpy.isa.record import (
     SY_COUNT,
     follow_registers,
 )
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _registers(records: Sequence[WordRecord]) -> Maxima:
     return half, full, const
 
 
-class Statistics(Record):
+class Statistics(ValueObject):
     """The numbers of the block, under the reference's names."""
 
     __slots__ = (

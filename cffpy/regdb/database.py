@@ -10,7 +10,6 @@ from __future__ import annotations
 import marshal
 
 from cffpy.c_numbers import c_number
-from cffpy.record import Record
 from cffpy.regdb.rows import (
     ARRAY,
     REGISTER,
@@ -21,6 +20,7 @@ from cffpy.regdb.rows import (
     TypeRow,
     ValueRow,
 )
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     NamePart = tuple[Any, ...]
 
 
-class Found(Record):
+class Found(ValueObject):
     """What an offset means. ``type`` is None for a hole in an array; ``dwords`` is 1 or 2."""
 
     __slots__ = ("dwords", "parts", "type")

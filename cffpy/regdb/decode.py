@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 
-from cffpy.record import Record
 from cffpy.regdb.database import Database, Found, holds
 from cffpy.regdb.rows import (
     BITSET,
@@ -30,6 +29,7 @@ from cffpy.regdb.rows import (
     TypeRow,
     ValueRow,
 )
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 
 
-class Palette(Record):
+class Palette(ValueObject):
     """Escape sequences around each sort of text; all empty for plain output."""
 
     __slots__ = ("enum", "flag", "name", "number", "opcode", "reset", "unknown")
@@ -64,7 +64,7 @@ class Palette(Record):
         self.reset = reset
 
 
-class Formatter(Record):
+class Formatter(ValueObject):
     """``text`` of a value; ``fixed``: it depends on nothing but the value."""
 
     __slots__ = ("fixed", "text")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Operation, Pass, Passes, Submit
-    from cffpy.analysis.place import Place
 
 _UNKNOWN = "unknown"
 _STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
@@ -235,7 +235,7 @@ def _shader_text(draws: list[Action]) -> str:
     return ", ".join(parts)
 
 
-def place_text(place: Place) -> str:
+def place_text(place: PacketLocation) -> str:
     """Where a packet is: command stream, its address, its offset in the decompressed file."""
     return f"stream {place.submit.number} {place.gpuaddr:#x}, file {place.file_offset:#x}"
 

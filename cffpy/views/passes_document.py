@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Operation, Pass, Passes, Submit
-    from cffpy.analysis.place import Place
 
 SCHEMA = "cffpy.passes/1"
 
@@ -137,7 +137,7 @@ def hexadecimal(number: int | None) -> str | None:
     return None if number is None else f"{number:#x}"
 
 
-def place_document(place: Place) -> dict[str, Any]:
+def place_document(place: PacketLocation) -> dict[str, Any]:
     """Where a packet is: the streams from the submit's own inwards, its address and offset."""
     return {
         "stream": place.submit.number,

@@ -14,7 +14,7 @@ import pytest
 
 from cffpy.analysis.passes.finder import find_passes
 from cffpy.analysis.visibility import VisibilityReader
-from cffpy.capture.load import Submit, read_records
+from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.rd import iter_sections
@@ -25,7 +25,7 @@ def file_offset(data: bytes, submit: int, gpuaddr: int) -> int:
     """Where the capture has what a submit sees at an address."""
     image = MemoryImage()
     for record in read_records(iter_sections(memoryview(data), []), image):
-        if isinstance(record, Submit) and record.submit == submit:
+        if isinstance(record, CommandStream) and record.submit == submit:
             buffer = image.find(gpuaddr)
             assert buffer is not None
             return buffer.file_offset + gpuaddr - buffer.gpuaddr

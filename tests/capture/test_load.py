@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.capture.load import Identity, Record, Submit, Text, read_records
+from cffpy.capture.load import CommandStream, Identity, Record, Text, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import (
@@ -41,9 +41,9 @@ def test_buffers_accumulate_until_the_first_address_behind_a_stream() -> None:
         first,
     )
     assert found == [
-        (Submit(0, 0x1000, 1), [0x1000, 0x2000]),
-        (Submit(1, 0x2000, 2), [0x1000, 0x2000]),
-        (Submit(2, 0x1000, 1, submit=1), [0x3000, 0x4000]),
+        (CommandStream(0, 0x1000, 1), [0x1000, 0x2000]),
+        (CommandStream(1, 0x2000, 2), [0x1000, 0x2000]),
+        (CommandStream(2, 0x1000, 1, submit=1), [0x3000, 0x4000]),
     ]
 
 
@@ -76,8 +76,8 @@ def test_addresses_are_64_bits_wide_where_the_section_has_them() -> None:
         command_stream_section(0x1_0000_1000, 3, short=True),
     )
     assert found == [
-        (Submit(0, 0x1_0000_1000, 3), [0x1_0000_1000]),
-        (Submit(1, 0x1000, 3, submit=1), [0x1000]),
+        (CommandStream(0, 0x1_0000_1000, 3), [0x1_0000_1000]),
+        (CommandStream(1, 0x1000, 3, submit=1), [0x1000]),
     ]
 
 
@@ -132,10 +132,10 @@ def test_streams_that_see_the_same_buffers_are_one_submit() -> None:
     buffers = buffer_sections(0x1000, bytes(4))
     stream = command_stream_section(0x1000, 1)
     found = records(gpu_id_section(630), *buffers, stream, stream, *buffers, *buffers, stream)
-    submits = [record for record, _ in found if isinstance(record, Submit)]
+    submits = [record for record, _ in found if isinstance(record, CommandStream)]
     assert [(one.number, one.submit) for one in submits] == [(0, 0), (1, 0), (2, 1)]
     bare = [record for record, _ in records(stream, gpu_id_section(630), stream)]
-    assert [one.submit for one in bare if isinstance(one, Submit)] == [0, 0]
+    assert [one.submit for one in bare if isinstance(one, CommandStream)] == [0, 0]
 
 
 def test_buffers_know_their_place_in_the_file() -> None:
@@ -150,6 +150,6 @@ def test_buffers_know_their_place_in_the_file() -> None:
     (found,) = [
         [(buffer.gpuaddr, buffer.file_offset) for buffer in image.buffers]
         for record in read_records(iter_sections(data), image)
-        if isinstance(record, Submit)
+        if isinstance(record, CommandStream)
     ]
     assert found == [(0x1000 * at, data.index(part)) for at, part in enumerate(contents, 1)]

@@ -19,9 +19,9 @@ from cffpy.analysis.diff.facts import Fact, FactKey, address_masks
 from cffpy.analysis.diff.record import Record, Recording, record
 from cffpy.analysis.diff.side import Side
 from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
+from cffpy.analysis.packet_location import PacketLocation
 from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.place import Place
 from cffpy.analysis.provenance import Write, state_at
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.pm4.reader import odd_parity
@@ -326,7 +326,7 @@ def _nop(header: int) -> int:
     raise NotHere
 
 
-def _executions(where: Subject) -> list[Place]:
+def _executions(where: Subject) -> list[PacketLocation]:
     """Every execution of the draw: in the binning run and in each tile."""
     return [
         action.place
@@ -336,7 +336,7 @@ def _executions(where: Subject) -> list[Place]:
     ]
 
 
-def _binned_apart(where: Subject) -> list[Place]:
+def _binned_apart(where: Subject) -> list[PacketLocation]:
     """Its execution in a binning run that has commands of its own."""
     run = where.pass_.binning
     if run is None or any(draw.program_number is not None for draw in run.draws):

@@ -16,7 +16,7 @@ from cffpy.descriptors import BINDLESS_STRIDE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.place import Place
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
     from cffpy.regdb.database import Database
@@ -49,7 +49,7 @@ class Fact:
     #: Where they lie, if in memory of their own.
     address: int | None = None
     #: The packet that named them.
-    place: Place | None = field(default=None, compare=False)
+    place: PacketLocation | None = field(default=None, compare=False)
     #: Domain of the register database that describes them.
     domain: str | None = None
     #: Address of what a descriptor points at.
@@ -69,7 +69,7 @@ class Contents:
         self.left_out = 0
         self._masks: dict[str, list[int]] = {}
 
-    def region(self, address: int, size: int, place: Place | None = None) -> Fact:
+    def region(self, address: int, size: int, place: PacketLocation | None = None) -> Fact:
         """The captured bytes at ``address``, up to ``size``."""
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
@@ -97,7 +97,7 @@ class Contents:
         self._left -= size
         return True
 
-    def descriptor(self, data: memoryview, domain: str, place: Place | None) -> Fact:
+    def descriptor(self, data: memoryview, domain: str, place: PacketLocation | None) -> Fact:
         """A descriptor, compared without the addresses in it."""
         masks = self._masks.get(domain)
         if masks is None:
@@ -105,7 +105,9 @@ class Contents:
         return descriptor(data, domain, masks, place)
 
 
-def region(data: memoryview | None, address: int, size: int, place: Place | None = None) -> Fact:
+def region(
+    data: memoryview | None, address: int, size: int, place: PacketLocation | None = None
+) -> Fact:
     """The first ``size`` of the bytes that were captured from ``address`` on."""
     if not data or size <= 0:
         return Fact(None, None, address, place)
@@ -113,7 +115,9 @@ def region(data: memoryview | None, address: int, size: int, place: Place | None
     return Fact(digest(data), data, address, place)
 
 
-def descriptor(data: memoryview, domain: str, masks: list[int], place: Place | None) -> Fact:
+def descriptor(
+    data: memoryview, domain: str, masks: list[int], place: PacketLocation | None
+) -> Fact:
     """A descriptor, compared without the bits of ``masks``, which hold addresses."""
     dwords = list(data[: len(data) // 4 * 4].cast("I"))
     masked = bytearray()

@@ -24,7 +24,7 @@ from cffpy.descriptors import STORAGE_LAYOUTS, STORAGE_SIZES, UBOS
 from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
 
 if TYPE_CHECKING:
-    from cffpy.analysis.place import Place
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
@@ -60,7 +60,7 @@ class Loads:
         self._contents = contents
         self.facts: dict[FactKey, Fact] = {}
 
-    def load_state(self, payload: Payload, packet: Place) -> None:
+    def load_state(self, payload: Payload, packet: PacketLocation) -> None:
         """CP_LOAD_STATE and its kin."""
         generation = self._machine.gpu.generation
         loaded = loaded_state(generation, payload)
@@ -86,7 +86,7 @@ class Loads:
         elif loaded.kind == UBO and generation in UBOS:
             self._uniform_buffers(loaded, first, dwords, packet)
 
-    def _not_captured(self, loaded: LoadedState, first: int, packet: Place) -> None:
+    def _not_captured(self, loaded: LoadedState, first: int, packet: PacketLocation) -> None:
         """Nothing is known of what is in force from here on."""
         if loaded.kind == CONSTANTS:
             self._drop_constants(loaded, first)
@@ -105,20 +105,20 @@ class Loads:
             self.facts.pop(("constants", loaded.stage, position), None)
 
     def _push_constants(
-        self, loaded: LoadedState, first: int, dwords: memoryview, packet: Place
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
     ) -> None:
         """Constants that all stages share, in dwords."""
         for position in range(first, first + loaded.units):
             self.facts.pop(("push constants", position), None)
         self._put(("push constants", first), dwords[: loaded.units].cast("B"), packet)
 
-    def constant(self, payload: Payload, packet: Place) -> None:
+    def constant(self, payload: Payload, packet: PacketLocation) -> None:
         """CP_SET_CONSTANT that writes no registers (a2xx)."""
         end = payload.index + max(1, payload.count)
         data = payload.words.data[payload.index + 1 : end].cast("B")
         self._put(("constants", payload[0] & 0xFFFFF), data, packet)
 
-    def _put(self, key: FactKey, data: memoryview, packet: Place) -> None:
+    def _put(self, key: FactKey, data: memoryview, packet: PacketLocation) -> None:
         if data and self._has_room(key):
             self.facts[key] = Fact(digest(data), data, None, packet)
 
@@ -126,7 +126,7 @@ class Loads:
         return key in self.facts or len(self.facts) < _MAX_FACTS
 
     def _descriptors(
-        self, loaded: LoadedState, first: int, dwords: memoryview, packet: Place
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
     ) -> None:
         name, domains = _DESCRIPTORS[loaded.kind]
         row = domains.get(self._machine.gpu.generation)
@@ -141,7 +141,7 @@ class Loads:
             self.facts[key] = self._contents.descriptor(data, domain, packet)
 
     def _texture_addresses(
-        self, stage: str, first: int, addresses: memoryview, packet: Place
+        self, stage: str, first: int, addresses: memoryview, packet: PacketLocation
     ) -> None:
         """Where textures of a3xx are: it has no addresses in descriptors."""
         for level in range(0, len(addresses), _A3XX_LEVELS_OF_TEXTURE):
@@ -150,7 +150,7 @@ class Loads:
             self.facts[key] = Fact(0, data, place=packet, points_at=addresses[level] or None)
 
     def _uniform_buffers(
-        self, loaded: LoadedState, first: int, dwords: memoryview, packet: Place
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
     ) -> None:
         domain, size = UBOS[self._machine.gpu.generation]
         for unit in range(min(loaded.units, len(dwords) // size)):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cffpy.analysis.diff.noise import Category, NoiseClass
     from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Pass
-    from cffpy.analysis.place import Place
 
 
 @dataclass(slots=True, frozen=True)
@@ -24,8 +24,8 @@ class Difference:
     bad: str
     category: Category
     #: The packets that wrote the values, where packets did.
-    good_place: Place | None = field(default=None, compare=False)
-    bad_place: Place | None = field(default=None, compare=False)
+    good_place: PacketLocation | None = field(default=None, compare=False)
+    bad_place: PacketLocation | None = field(default=None, compare=False)
     #: More of it: the lines of a shader that differ, the words of a buffer.
     details: tuple[str, ...] = ()
     #: Of a texture's descriptor: the images that it is of, where it differs first.

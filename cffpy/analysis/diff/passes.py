@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Set
 
     from cffpy.analysis.diff.record import Recording
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Operation, Pass, Rectangle
-    from cffpy.analysis.place import Place
 
 #: What the program asks for comes before what the driver makes of it.
 _STRUCTURE = Category("pass", 1)
@@ -203,7 +203,7 @@ def _kinds(operations: list[Operation], kinds: tuple[str, ...]) -> str:
     return ", ".join(found) or _NOTHING
 
 
-def _place(operations: list[Operation], kinds: tuple[str, ...]) -> Place | None:
+def _place(operations: list[Operation], kinds: tuple[str, ...]) -> PacketLocation | None:
     return next((o.action.place for o in operations if o.kind in kinds), None)
 
 

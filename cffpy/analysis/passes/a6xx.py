@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.walk import Walk
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
 
 #: Bits 3:0 of CP_SET_MARKER; names differ between editions.
@@ -88,7 +88,7 @@ class A6xxTracker(Tracker):
 
     # -- what comes by ------------------------------------------------------------------------
 
-    def stream_begins(self, submit: Submit, is_new_submit: bool) -> None:
+    def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:
         """Passes run on over streams, but not over submits; groups end with their stream."""
         in_group = self.current is not None and self.current.kind != "render"
         if is_new_submit or in_group or self._may_be_over:

@@ -24,10 +24,10 @@ from cffpy.analysis.passes.tracker import Tracker
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Mode, Pass
-    from cffpy.analysis.place import Place
     from cffpy.analysis.walk import Walk
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
 
 #: Role of draws that only work around what hardware does wrong.
 WORKAROUND = "workaround"
@@ -67,7 +67,7 @@ class BatchTracker(Tracker):
 
     # -- what comes by ------------------------------------------------------------------------
 
-    def stream_begins(self, submit: Submit, is_new_submit: bool) -> None:
+    def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:
         """What begins the next batch ends a pass; groups end with their stream."""
         if is_new_submit or self.render_pass is None:
             self.end()
@@ -133,20 +133,20 @@ class BatchTracker(Tracker):
         self.buffers = ()
         return found
 
-    def open_binning(self, found: Pass, place: Place) -> None:
+    def open_binning(self, found: Pass, place: PacketLocation) -> None:
         """The binning run begins."""
         found.mode = "gmem"
         found.hardware_binning = True
         self.run = found.binning = Run(place, pass_index=found.index)
         self._run_opened()
 
-    def open_direct(self, found: Pass, place: Place, mode: Mode | None) -> None:
+    def open_direct(self, found: Pass, place: PacketLocation, mode: Mode | None) -> None:
         """All of the pass is one run."""
         found.mode = mode
         self.begin_direct(found, place)
         self._run_opened()
 
-    def open_tile(self, found: Pass, place: Place) -> Tile:
+    def open_tile(self, found: Pass, place: PacketLocation) -> Tile:
         """The next tile begins."""
         self.settle()
         found.mode = "gmem"
@@ -154,7 +154,7 @@ class BatchTracker(Tracker):
         self._run_opened()
         return tile
 
-    def ensure_run(self, place: Place) -> Run:
+    def ensure_run(self, place: PacketLocation) -> Run:
         """The current run; where nothing told of one, all of the pass is one."""
         found = self.render_pass
         if found is None:

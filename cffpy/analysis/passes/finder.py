@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.tracker import Tracker
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import Submit as CommandStream
+    from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.density import Density
     from cffpy.analysis.passes.streams import PipeMemory, StreamDraw
-    from cffpy.analysis.place import Place
     from cffpy.container.damage import Damage
 
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
@@ -117,7 +117,7 @@ class Operation:
 class Run:
     """One execution of a pass's commands: the binning run, a tile, or all of a sysmem pass."""
 
-    place: Place
+    place: PacketLocation
     draws: list[Action] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     #: All commands that it calls were captured and followed.
@@ -201,8 +201,8 @@ class Pass:
     submit: int
     #: Numbers of the command streams that it lies in.
     streams: list[int]
-    first: Place
-    last: Place
+    first: PacketLocation
+    last: PacketLocation
     mode: Mode | None = None
     hardware_binning: bool = False
     framebuffer: Size | None = None

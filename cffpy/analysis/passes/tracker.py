@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.place import Place
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.walk import Walk
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
 
 
@@ -84,7 +84,7 @@ class Tracker:
 
     # -- what comes by; for the generations ---------------------------------------------------
 
-    def stream_begins(self, submit: Submit, is_new_submit: bool) -> None:
+    def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:
         """A command stream begins; ``is_new_submit``: with buffers of its own."""
 
     def stream_ends(self) -> None:
@@ -115,7 +115,7 @@ class Tracker:
         """Nesting of IBs now."""
         return self.walk.machine.state.ib_level
 
-    def begin(self, kind: PassKind, place: Place, mode: Mode | None = None) -> Pass:
+    def begin(self, kind: PassKind, place: PacketLocation, mode: Mode | None = None) -> Pass:
         """Close what is open and open a pass."""
         self.end()
         self.keep()
@@ -145,11 +145,11 @@ class Tracker:
                 del found.attachments[_MAX_ATTACHMENTS:]
         self.finish(found)
 
-    def begin_direct(self, found: Pass, place: Place) -> None:
+    def begin_direct(self, found: Pass, place: PacketLocation) -> None:
         """All of the pass is one run."""
         self.run = found.direct = Run(place, pass_index=found.index)
 
-    def begin_tile(self, found: Pass, place: Place) -> Tile:
+    def begin_tile(self, found: Pass, place: PacketLocation) -> Tile:
         """The next tile of the pass."""
         self.keep()
         tile = Tile(place, number=len(found.tiles), pass_index=found.index)

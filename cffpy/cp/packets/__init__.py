@@ -47,7 +47,7 @@ from cffpy.cp.packets.regwrite import (
     cp_set_constant,
     cp_wide_reg_write,
 )
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     Handler = Callable[[Machine, Payload, int], int | None]
 
 
-class Row(Record):
+class Row(ValueObject):
     """How a packet is handled."""
 
     __slots__ = ("handler", "is_effect", "loads_groups")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.annotations import Note
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
     from cffpy.container.open import Content
     from cffpy.cp.sink import Draw, Payload
@@ -104,7 +104,7 @@ class AnnotatingSink(CffdumpSink):
         super().bind(gpu, database)
         self._groups = GroupLines(self.machine)
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         super().submit(submit)
         self._stream = submit.number
         self._path.clear()
@@ -210,12 +210,12 @@ class AnnotatedDump(Dump):
     ) -> CffdumpSink:
         return AnnotatingSink(options, write, complain, register_db, self._prefix)
 
-    def _submit(self, submit: Submit, skipped: bool) -> None:
+    def _submit(self, submit: CommandStream, skipped: bool) -> None:
         self._tell(submit, Position.BEFORE)
         super()._submit(submit, skipped)
         self._tell(submit, Position.AFTER)
 
-    def _tell(self, submit: Submit, position: Position) -> None:
+    def _tell(self, submit: CommandStream, position: Position) -> None:
         if not self._view.quiet1:
             for note in self._view.notes.of_stream(submit.number, position):
                 self._view.output.annotate(note.text)

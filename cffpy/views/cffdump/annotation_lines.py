@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.annotations import AnnotationFinder, Block, Source
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Operation, Pass, Run
-    from cffpy.analysis.place import Place
     from cffpy.analysis.visibility_model import TileVisibility
 
 _PHASES = {"load": "loads", "clear": "clears", "store": "stores"}
@@ -214,7 +214,7 @@ def buffer_lines(finder: AnnotationFinder) -> Iterator[Note]:
         yield Note(call.place, f"IB: {text}", is_detail=True)
 
 
-def _actions_by_caller(actions: Iterable[Action]) -> Iterator[tuple[Place, list[Action]]]:
+def _actions_by_caller(actions: Iterable[Action]) -> Iterator[tuple[PacketLocation, list[Action]]]:
     """The packets that call the IBs that actions lie in, and these actions."""
     for stream, group in groupby(actions, key=lambda action: action.place.stream):
         found = list(group)

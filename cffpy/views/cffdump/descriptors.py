@@ -7,7 +7,7 @@ starts behind the end of its buffer ends the list.
 
 from __future__ import annotations
 
-from cffpy.capture.memory import Place, Words
+from cffpy.capture.memory import MemoryLocation, Words
 from cffpy.descriptors import BINDLESS_STRIDE, SAMPLERS, TEXTURES
 from cffpy.views.cffdump.quirks import LEVELS
 
@@ -22,7 +22,7 @@ _BINDLESS_SETS = 128
 
 
 def dump_samplers(
-    view: CffdumpSink, place: Place, count: int, level: int, bindless: bool = False
+    view: CffdumpSink, place: MemoryLocation, count: int, level: int, bindless: bool = False
 ) -> None:
     """``count`` samplers at ``place``."""
     kind = SAMPLERS.get(view.generation)
@@ -39,7 +39,7 @@ def dump_samplers(
         index += stride
 
 
-def dump_textures(view: CffdumpSink, place: Place, count: int, level: int) -> None:
+def dump_textures(view: CffdumpSink, place: MemoryLocation, count: int, level: int) -> None:
     """``count`` texture descriptors at ``place``; with --textures what they point at, too."""
     kind = TEXTURES.get(view.generation)
     if kind is None:
@@ -113,7 +113,7 @@ def _dump_set(view: CffdumpSink, gpuaddr: int, level: int) -> None:
         index += BINDLESS_STRIDE
 
 
-def _dump_bindless(view: CffdumpSink, place: Place, number: int, level: int) -> None:
+def _dump_bindless(view: CffdumpSink, place: MemoryLocation, number: int, level: int) -> None:
     tabs = LEVELS[level + 1]
     for title in ("UBO", "STORAGE/TEXEL/IMAGE", "SAMPLER"):
         if not view.quiet2:

@@ -7,7 +7,7 @@ cffdump: handle_file (mesa 25.0.7).
 from __future__ import annotations
 
 from cffpy.c_numbers import signed32
-from cffpy.capture.load import Identity, Submit, Text, read_records
+from cffpy.capture.load import CommandStream, Identity, Text, read_records
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
 from cffpy.container.rd import SectionType
@@ -87,7 +87,7 @@ class Dump:
             if content.decompression_error:
                 sections = _whole(sections, damage)
             for record in read_records(sections, session.image):
-                if isinstance(record, Submit):
+                if isinstance(record, CommandStream):
                     if self._options.start <= record.number <= self._options.end:
                         self._submit(record, skipped)
                 elif isinstance(record, Text):
@@ -134,7 +134,7 @@ class Dump:
             return not process.startswith(argument_text(options.exe))
         return not options.show_compositor and is_compositor(process)
 
-    def _submit(self, submit: Submit, skipped: bool) -> None:
+    def _submit(self, submit: CommandStream, skipped: bool) -> None:
         view = self._view
         if not view.quiet2:
             view.put(f"{_RULE}cmdstream[{submit.number}]: {signed32(submit.ndwords)} dwords\n")

@@ -17,12 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.capture.memory import Place
+    from cffpy.capture.memory import MemoryLocation
     from cffpy.views.cffdump.registers import FollowUp
     from cffpy.views.cffdump.text import CffdumpSink
 
     #: Shows so many descriptors at a place, at a level.
-    Show = Callable[[CffdumpSink, Place, int, int], None]
+    Show = Callable[[CffdumpSink, MemoryLocation, int, int], None]
 
 #: Dwords that are shown at an address.
 _SHOWN_DWORDS = 64

@@ -6,7 +6,7 @@ cffdump: cp_load_state (mesa 25.0.7).
 
 from __future__ import annotations
 
-from cffpy.capture.memory import Place
+from cffpy.capture.memory import MemoryLocation
 from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
@@ -56,7 +56,7 @@ def cp_load_state(view: CffdumpSink, payload: Payload, level: int) -> None:
         _show(view, loaded, place, level)
 
 
-def _show(view: CffdumpSink, loaded: LoadedState, place: Place, level: int) -> None:
+def _show(view: CffdumpSink, loaded: LoadedState, place: MemoryLocation, level: int) -> None:
     words, index = place
     kind, units = loaded.kind, loaded.units
     generation = view.generation
@@ -89,7 +89,13 @@ def _show(view: CffdumpSink, loaded: LoadedState, place: Place, level: int) -> N
 
 
 def _structures(
-    view: CffdumpSink, place: Place, domain: str, dwords: int, stride: int, count: int, level: int
+    view: CffdumpSink,
+    place: MemoryLocation,
+    domain: str,
+    dwords: int,
+    stride: int,
+    count: int,
+    level: int,
 ) -> None:
     """``count`` structures of ``dwords``, ``stride`` dwords apart: fields and hex."""
     words, index = place
@@ -102,7 +108,7 @@ def _structures(
         index += stride
 
 
-def _ssbo_2(view: CffdumpSink, place: Place, count: int, level: int) -> None:
+def _ssbo_2(view: CffdumpSink, place: MemoryLocation, count: int, level: int) -> None:
     """Addresses of SSBOs: fields on a5xx only, contents with --textures."""
     words, index = place
     for _ in range(count):

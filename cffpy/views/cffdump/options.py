@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 #: Query modes: which draws a query prints.
 QUERY_ALL, QUERY_WRITTEN, QUERY_DELTA = range(3)
@@ -12,7 +12,7 @@ QUERY_ALL, QUERY_WRITTEN, QUERY_DELTA = range(3)
 LAST_SUBMIT = 0x7FFFFFF
 
 
-class DumpOptions(Record):
+class DumpOptions(ValueObject):
     """What to print. Field names follow the command line options."""
 
     __slots__ = (

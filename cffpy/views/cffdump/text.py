@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.cp.machine import Machine
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.registers import FollowUp
@@ -113,7 +113,7 @@ class CffdumpSink(Sink):
             self.queried.append(register)
             self.put(f"querystr: {argument_text(query)} -> 0x{register:x}\n")
 
-    def submit(self, submit: Submit) -> None:
+    def submit(self, submit: CommandStream) -> None:
         self._renew_segment_key()
 
     # -- output -----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from cffpy.analysis.diff.model import Difference, Entry
-    from cffpy.analysis.place import Place
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.views.diff_html.marks import PairKey
     from cffpy.views.diff_html.markup import Child
 
@@ -242,11 +242,11 @@ def _row(difference: Difference) -> Markup:
     )
 
 
-def _written_by(difference: Difference) -> tuple[Place | None, Place | None]:
+def _written_by(difference: Difference) -> tuple[PacketLocation | None, PacketLocation | None]:
     return difference.good_place, difference.bad_place
 
 
-def _place_row(places: tuple[Place | None, Place | None]) -> Markup:
+def _place_row(places: tuple[PacketLocation | None, PacketLocation | None]) -> Markup:
     cells = [element("td", "" if place is None else str(place)) for place in places]
     return element("tr", element("th", "written by", scope="row"), cells, class_="written")
 

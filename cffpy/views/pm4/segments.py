@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cffpy.analysis.survey import Finding
-from cffpy.record import Record
+from cffpy.value_object import ValueObject
 
 
-class Segment(Record):
+class Segment(ValueObject):
     """Bytes ``start`` to ``end`` of a buffer, as ``finding`` says; a finding begins at ``start``
     where ``is_start``, or an earlier one goes on behind one that lay in it.
     """

@@ -10,8 +10,8 @@ from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.noise import Category
 from cffpy.analysis.diff.record import Record, Recording
+from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.passes.model import Operation, Pass, Passes, Run, Size, Submit
-from cffpy.analysis.place import Place, Stream
 from cffpy.capture import load
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
@@ -32,13 +32,13 @@ LRZ = Category("lrz", 80, derived=True)
 LISTING = ("--- good", "+++ bad", "@@ -1,3 +1,3 @@", " nop", "-mov.f32f32 r0.x, r0.y", "+end", "")
 
 
-def place(offset: int = 0) -> Place:
+def place(offset: int = 0) -> PacketLocation:
     """A place in a draw state group of an IB."""
     submit = load.Submit(0, 0x1000, 64)
     outer = Stream("submit", submit, 0x1000, 64, None)
     words = Words(0x1000, memoryview(bytes(256)), 0x40)
-    group = Stream("group", submit, 0x2000, 16, Place(outer, words, 0), 28)
-    return Place(group, Words(0x2000, memoryview(bytes(256)), 0x200), offset)
+    group = Stream("group", submit, 0x2000, 16, PacketLocation(outer, words, 0), 28)
+    return PacketLocation(group, Words(0x2000, memoryview(bytes(256)), 0x200), offset)
 
 
 def draw(number: int, vertices: int = 36) -> Action:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Record: the base of small value classes on the way from the command line to the first output.
+"""ValueObject: the base of the small value classes that a start-up needs.
 
 ``typing.NamedTuple`` and ``dataclass`` would do, but importing either costs several times what
 decoding a small capture does. A subclass lists its fields in ``__slots__`` and sets them in its
-constructor; two records are equal when they are of one class and their fields are equal.
+constructor; two values are equal when they are of one class and their fields are equal.
 """
 
 from __future__ import annotations
 
 
-class Record:
+class ValueObject:
     """Named fields with equality, hash and repr by value. Not to be changed once made."""
 
     __slots__: tuple[str, ...] = ()
@@ -20,7 +20,7 @@ class Record:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        assert isinstance(other, Record)
+        assert isinstance(other, ValueObject)
         return self._values() == other._values()
 
     def __hash__(self) -> int:

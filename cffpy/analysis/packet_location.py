@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cffpy.capture.load import Submit
+    from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
 
 
@@ -22,10 +22,10 @@ class Stream:
     def __init__(
         self,
         kind: str,
-        submit: Submit,
+        submit: CommandStream,
         gpuaddr: int,
         ndwords: int,
-        caller: Place | None,
+        caller: PacketLocation | None,
         group_id: int | None = None,
     ) -> None:
         #: "submit", "IB", "group", "block", or the name of the packet that carries it.
@@ -45,7 +45,7 @@ class Stream:
         return path[::-1]
 
 
-class Place:
+class PacketLocation:
     """A packet's place: dword ``index`` of ``words``, within a stream."""
 
     __slots__ = ("index", "stream", "words")
@@ -66,7 +66,7 @@ class Place:
         return self.words.file_offset + 4 * self.index
 
     @property
-    def submit(self) -> Submit:
+    def submit(self) -> CommandStream:
         """The command stream that it belongs to."""
         return self.stream.submit
 

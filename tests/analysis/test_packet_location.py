@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.place import Place
+from cffpy.analysis.packet_location import PacketLocation
 from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.container.writer import (
@@ -29,7 +29,7 @@ class Places(Collector):
 
     def __init__(self) -> None:
         super().__init__()
-        self.places: list[tuple[Place, int]] = []
+        self.places: list[tuple[PacketLocation, int]] = []
 
     def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         return WRITE_DONE
