@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import os
 import subprocess
 import sys
@@ -13,6 +15,10 @@ from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 EXPECTED = CHECKOUT / "samples" / "expected"
+
+#: The reference's output for the samples: which captures were decoded, with which arguments.
+CFFDUMP_TABLE = EXPECTED / "cffdump.toml"
+CFFDUMP_SUFFIX = ".cffdump.txt"
 
 #: Samples that are built compressed.
 COMPRESSED = ("a630-triangle", "damaged")
@@ -31,6 +37,29 @@ def sample_cases() -> list[Case]:
     return cases
 
 
+def cffdump_runs() -> dict[str, list[str]]:
+    """The recorded runs of the reference: name -> arguments."""
+    runs: dict[str, list[str]] = tomllib.loads(CFFDUMP_TABLE.read_text("utf-8"))["runs"]
+    return runs
+
+
+def recorded_captures() -> dict[str, str]:
+    """The samples that the reference decoded: name -> SHA-256 of the uncompressed capture."""
+    captures: dict[str, str] = tomllib.loads(CFFDUMP_TABLE.read_text("utf-8"))["captures"]
+    return captures
+
+
+def sample_digest(path: Path) -> str:
+    """SHA-256 of a built sample, as ``recorded_captures`` has it."""
+    data = path.read_bytes()
+    return hashlib.sha256(gzip.decompress(data) if path.suffix == ".gz" else data).hexdigest()
+
+
+def built_sample(folder: Path, name: str) -> Path:
+    """The capture that ``build_samples`` made of a sample."""
+    return folder / "samples" / f"{name}{'.rd.gz' if name in COMPRESSED else '.rd'}"
+
+
 def build_samples(folder: Path) -> None:
     """Compile all samples into ``folder``/samples, as captures that tests and cases name.
 
@@ -44,10 +73,8 @@ def build_samples(folder: Path) -> None:
     for path in sorted((CHECKOUT / "samples").glob("*.pm4")):
         with open(path, "rb") as text:
             data = assemble(text, str(path))
-        if path.stem in COMPRESSED:
-            (built / f"{path.stem}.rd.gz").write_bytes(gzip_bytes(data))
-        else:
-            (built / f"{path.stem}.rd").write_bytes(data)
+        capture = built_sample(folder, path.stem)
+        capture.write_bytes(gzip_bytes(data) if path.stem in COMPRESSED else data)
     whole = (built / "a630-triangle.rd.gz").read_bytes()
     (built / BROKEN_GZIP).write_bytes(whole[: len(whole) * 2 // 3])
 

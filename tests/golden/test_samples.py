@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The samples' output, byte for byte as committed in samples/expected."""
+"""The samples' output, byte for byte as committed in samples/expected.
+
+``NAME.txt`` is what cffpy printed when the case was added; ``NAME.RUN.cffdump.txt`` is what Mesa's
+cffdump printed.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.runner import EXPECTED, Case, difference, run_sample, sample_cases
+from tests.golden.runner import (
+    CFFDUMP_SUFFIX,
+    CHECKOUT,
+    EXPECTED,
+    Case,
+    built_sample,
+    cffdump_runs,
+    difference,
+    recorded_captures,
+    run_dump,
+    run_sample,
+    sample_cases,
+    sample_digest,
+)
 
+TEXTS = sorted((CHECKOUT / "samples").glob("*.pm4"))
 CASES = sample_cases()
 
 
@@ -24,7 +42,31 @@ def test_sample(case: Case, samples: Path) -> None:
 def test_every_expected_file_has_a_case() -> None:
     names = [case["name"] for case in CASES]
     assert len(names) == len(set(names))
-    assert {path.stem for path in EXPECTED.glob("*.txt")} == set(names)
+    expected = {path.name for path in EXPECTED.glob("*.txt")}
+    cffdump = {name for name in expected if name.endswith(CFFDUMP_SUFFIX)}
+    assert expected - cffdump == {f"{name}.txt" for name in names}
+    assert cffdump == {
+        f"{name}.{run}{CFFDUMP_SUFFIX}" for name in recorded_captures() for run in cffdump_runs()
+    }
+
+
+@pytest.mark.parametrize("run", cffdump_runs())
+@pytest.mark.parametrize("name", recorded_captures())
+def test_cffdump(name: str, run: str, samples: Path) -> None:
+    """The dump is what the reference printed for the same capture."""
+    capture = built_sample(samples.parent, name)
+    arguments = [*cffdump_runs()[run], str(capture.relative_to(samples.parent))]
+    done = run_dump(arguments, samples.parent)
+    expected = (EXPECTED / f"{name}.{run}{CFFDUMP_SUFFIX}").read_bytes()
+    report = difference(expected, done.stdout)
+    if report:
+        pytest.fail(f"{name}: {report}", pytrace=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_reference_decoded_the_samples_as_they_are(samples: Path) -> None:
+    digests = {path.stem: sample_digest(built_sample(samples.parent, path.stem)) for path in TEXTS}
+    assert digests == recorded_captures(), "record again: CFFDUMP=/path/to/cffdump ./dev expect"
 
 
 def test_every_sample_has_a_case(samples: Path) -> None:
