@@ -151,9 +151,7 @@ class Annotator:
         """``register_db``, ``gpu``: as for ``Session``."""
         self._sources = tuple(sources)
         self._finder = AnnotationFinder()
-        self._session = Session(self._finder, _keep_quiet, register_db, gpu)
-        self._session.machine.keeps_segments = False
-        self._finder.machine = self._session.machine
+        self._session = Session(self._finder, warn=_keep_quiet, register_db=register_db, gpu=gpu)
 
     def annotate(self, content: Content, skips: Callable[[str], bool]) -> Annotations:
         """The notes on a file. ``skips``: as for ``Session.run``.
@@ -161,7 +159,6 @@ class Annotator:
         None where nothing tells the GPU's generation: whoever decodes the file complains.
         """
         finder = self._finder
-        self._session.machine.nesting.limit_capture(len(content.data))
         with suppress(UnsupportedGpu, TooMany):
             self._session.run(content, skips)
         finder.finish()

@@ -313,9 +313,7 @@ def run(
     content: Content, edit: Edit, complain: Callable[[str], None], register_db: str | None
 ) -> list[Damage]:
     """Run all of a capture for one edit; the capture's damage."""
-    session = Session(edit, complain, register_db)
-    session.machine.nesting.limit_capture(len(content.data))
-    edit.machine = session.machine
+    session = Session(edit, warn=complain, register_db=register_db)
     edit.owners = Owners(session.image)
 
     def watch(sections: Iterable[Section]) -> Iterator[Section]:

@@ -373,7 +373,5 @@ def collect_shaders(
 ) -> tuple[ShaderCollector, list[Damage]]:
     """The shaders of a capture, and its damage. ``gpu``: decode for it, whatever the file says."""
     collector = ShaderCollector(register_db)
-    session = Session(collector, complain, register_db, gpu)
-    session.machine.nesting.limit_capture(len(content.data))
-    collector.machine = session.machine
+    session = Session(collector, warn=complain, register_db=register_db, gpu=gpu)
     return collector, session.run(content)

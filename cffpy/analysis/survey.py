@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from cffpy.analysis.file_sections import Owners
 from cffpy.analysis.shaders import Naming, Shader, ShaderCollector
 from cffpy.capture.gpu import Gpu
-from cffpy.capture.load import CommandStream, Text, read_records
+from cffpy.capture.load import CommandStream
 from cffpy.capture.memory import MemoryLocation, Words
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, SectionType
+from cffpy.container.rd import Section
 from cffpy.cp.loadstate import (
     DIRECT,
     LOAD_STATE_PACKETS,
@@ -27,13 +27,12 @@ from cffpy.cp.loadstate import (
     loaded_state,
     state_place,
 )
-from cffpy.cp.session import Session, is_compositor
+from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload
 from cffpy.cp.state import DrawStateGroup
 from cffpy.descriptors import SAMPLERS as SAMPLER_DOMAINS
 from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
 from cffpy.descriptors import UBOS
-from cffpy.errors import UnsupportedGpu
 from cffpy.pm4.layouts import COMPUTE_CHECKPOINT, SET_AMBLE, SET_RENDER_MODE
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
@@ -93,6 +92,8 @@ class Survey(ShaderCollector):
         self._draws: dict[int, list[int]] = {}
         self._inner: dict[int, tuple[int, str, int]] = {}
         self._load_states: frozenset[int] = frozenset()
+        #: What the streams of this set were decoded for.
+        self._decoded_for: tuple[Gpu | None, Database | None] = (None, None)
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         super().bind(gpu, database)
@@ -105,6 +106,7 @@ class Survey(ShaderCollector):
 
     def submit(self, submit: CommandStream) -> None:
         super().submit(submit)
+        self._decoded_for = self.machine.gpu, self.machine.database
         self._note(COMMANDS, submit.gpuaddr, submit.ndwords, "commands")
 
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
@@ -182,7 +184,9 @@ class Survey(ShaderCollector):
     # -- what was found ---------------------------------------------------------------------
 
     def deliver(self, buffers: BufferSet, owners: Owners) -> None:
-        """Tell ``buffers`` what was found in them."""
+        """Put what was found into ``buffers``, and begin the next set."""
+        buffers.gpu, buffers.database = self._decoded_for
+        self._decoded_for = None, None
         for finding in self._seen.values():
             found = owners.find(finding.gpuaddr)
             if found is None:
@@ -219,9 +223,9 @@ def surveyed(
     next is asked for. Behind the last one, ``damage`` is whole.
     """
     survey = Survey(register_db)
-    session = Session(survey, complain, register_db)
-    session.machine.nesting.limit_capture(len(content.data))
-    survey.machine = session.machine
+    session = Session(survey, warn=complain, register_db=register_db)
+    session.start_file()
+    session.bound(content)
     yield from _run(content.sections(damage), session, survey, complain)
     damage[:] = session.damage(content, damage)
     for line in session.machine.problems.left_out:
@@ -249,30 +253,9 @@ def _run(
             current.sections.append(section)
             yield section
 
-    skipped = False
-    session.start_file()
-    for record in read_records(noted(), session.image):
+    for record in session.records(noted(), on_unknown_gpu=complain):
         if isinstance(record, CommandStream):
             current.streams.append(record.number)
-            if not skipped:
-                _submit(session, record, current, complain)
-        elif isinstance(record, Text):
-            if record.type == SectionType.CMD:
-                skipped = is_compositor(record.text)
-        elif not session.identified:
-            session.identify(record)
         while done:
             yield done.pop(0)
     yield from done
-
-
-def _submit(
-    session: Session, record: CommandStream, current: BufferSet, complain: Callable[[str], None]
-) -> None:
-    try:
-        session.submit(record)
-    except UnsupportedGpu as problem:
-        complain(str(problem))
-        return
-    current.gpu = session.machine.gpu
-    current.database = session.machine.database

@@ -65,6 +65,8 @@ class Walk(Sink):
     #: the packet on the spot instead. Segments must not be kept then.
     applies_memory_writes = False
 
+    every_marker_sets_mode = False
+
     def __init__(self) -> None:
         self.machine: Machine
         self.registers: RegisterReader
@@ -138,7 +140,6 @@ class Walk(Sink):
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Look up what the generation calls things."""
         self.generation = gpu.generation
-        self.machine.heeds_every_marker = False
         reader = self.registers = RegisterReader(self.machine)
         self._copies = CopiedRegisters(self.machine, self.registers_unknown)
         self._conditions = Conditions(self.machine, self._copies.forget)

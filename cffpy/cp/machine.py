@@ -43,19 +43,22 @@ PACKET_ENUM = "adreno_pm4_type3_packets"
 class Machine:
     """Runs command streams over a memory image and tells ``sink`` what happens."""
 
-    def __init__(self, sink: Sink, image: MemoryImage, state: CpState | None = None) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        image: MemoryImage,
+        state: CpState | None = None,
+        segments: bool = True,
+    ) -> None:
+        """``segments``: whether a sink that uses segments has them recorded and replayed."""
         self.sink = sink
         self.image = image
         self.state = state or CpState()
         self.headers = HeaderMemo()
-        #: True where groups outlive a draw until somebody calls ``disable_groups``.
-        self.keeps_groups = False
-        #: Whether any CP_SET_MARKER sets the mode, as for the reference, or those that name one.
-        self.heeds_every_marker = True
-        #: Whether segments are recorded and replayed: faster, and the same.
-        self.keeps_segments = True
-        #: Whether IBs may run more than once, so that keeping their segments pays.
-        self.streams_repeat = True
+        self.every_marker_sets_mode = sink.every_marker_sets_mode
+        self.runs_streams_once = sink.runs_streams_once
+        self._keeps_groups = sink.keeps_groups_after_draws
+        self._uses_segments = segments and sink.uses_segments
         self.segments_recorded = 0
         self.segments_replayed = 0
         self._recorder: Recorder | None = None
@@ -74,7 +77,8 @@ class Machine:
         #: How many of these are blocks.
         self.blocks = 0
         self.nesting = Nesting()
-        self.problems = Problems()
+        self.problems = Problems(sink.problem)
+        sink.attach(self)
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Decode for this GPU from now on."""
@@ -163,7 +167,7 @@ class Machine:
         headers, data, captured = self.headers, words.data, words.count
         registers, rewritten, handlers = state.registers, state.rewritten, self._handlers
         watched = sink.wants_packet_start
-        keeps_segments = self.keeps_segments and (is_group or self.streams_repeat)
+        keeps_segments = self._uses_segments and (is_group or not self.runs_streams_once)
         may_start = keeps_segments
         left = signed32(ndwords) if ndwords > 0 else ndwords
         while left > 0 and index < captured:
@@ -239,15 +243,15 @@ class Machine:
         """The commands at ``gpuaddr`` are not run."""
         text = f"the commands at {gpuaddr:#x} {reason}"
         if reason == CALLS_ITSELF:
-            self.problems.damaged(text, heard=True)
+            self.problems.damaged(text, reported=True)
         else:
-            self.problems.leave_out(text, heard=True)
+            self.problems.leave_out(text, reported=True)
         self.sink.refused(gpuaddr, reason)
 
-    def miss(self, gpuaddr: int, ndwords: int, heard: bool = False) -> None:
-        """Commands that are called were not captured. ``heard``: the sink is told, too."""
+    def miss(self, gpuaddr: int, ndwords: int, reported: bool = False) -> None:
+        """Commands that are called were not captured. ``reported``: by a callback of its own."""
         if ndwords:
-            self.problems.damaged(missing_commands(gpuaddr, ndwords, None), heard)
+            self.problems.damaged(missing_commands(gpuaddr, ndwords, None), reported)
 
     # -- segments ---------------------------------------------------------------------------
 
@@ -377,7 +381,7 @@ class Machine:
             if group is not None:
                 self.load_group(group, level)
         state.loading_groups = False
-        if not self.keeps_groups:
+        if not self._keeps_groups:
             self.disable_groups()
 
     def load_group(self, group: DrawStateGroup, level: int) -> None:

@@ -20,10 +20,10 @@ _MOST = 100
 class Problems:
     """Collects them. ``stream``: the number of the command stream that runs, as in the dump."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Callable[[str], None]) -> None:
+        """``report`` is called at once with each line that no other callback reports."""
         self.stream = 0
-        #: Who is told at once, besides, of what the sink does not hear of.
-        self.told: Callable[[str], None] | None = None
+        self._report = report
         self.clear()
 
     def clear(self) -> None:
@@ -37,22 +37,22 @@ class Problems:
         """Damage and what is left out, in the order in which they came."""
         return list(self._lines)
 
-    def damaged(self, text: str, heard: bool = False) -> None:
-        """Note damage. ``text`` has the GPU address. ``heard``: the sink hears of it, too."""
+    def damaged(self, text: str, reported: bool = False) -> None:
+        """Note damage. ``text`` has the GPU address. ``reported``: by a callback of its own."""
         line = f"stream {self.stream}: {text}"
-        if len(self.damage) < _MOST and self._is_new(line, heard):
+        if len(self.damage) < _MOST and self._is_new(line, reported):
             self.damage.append(Damage(None, line))
 
-    def leave_out(self, text: str, heard: bool = False) -> None:
+    def leave_out(self, text: str, reported: bool = False) -> None:
         """Note what a limit leaves out. Arguments as for ``damaged``."""
         line = f"stream {self.stream}: {text}"
-        if len(self.left_out) < _MOST and self._is_new(line, heard):
+        if len(self.left_out) < _MOST and self._is_new(line, reported):
             self.left_out.append(line)
 
-    def _is_new(self, line: str, heard: bool) -> bool:
+    def _is_new(self, line: str, reported: bool) -> bool:
         if line in self._lines:
             return False
         self._lines[line] = None
-        if self.told is not None and not heard:
-            self.told(line)
+        if not reported:
+            self._report(line)
         return True

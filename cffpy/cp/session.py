@@ -2,8 +2,8 @@
 """Session: runs captures for one sink. Chooses the GPU, opens its database, drives the machine.
 
 One session takes all files of a call: the GPU's identity and the decoding state live on from file
-to file, as the reference's do. Who shows the sections of a file steps through its records and calls
-``identify`` and ``submit``; who only wants to look on calls ``run``.
+to file, as the reference's do. ``Session.run`` runs a file; ``Session.records`` is the same as a
+generator, for callers that work between the records.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from cffpy.regdb.database import Database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
+    from cffpy.capture.load import CaptureRecord
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.container.rd import Section
     from cffpy.cp.sink import Sink
 
-#: Processes whose submits are passed over unless somebody asks for them.
+#: Processes whose submits are passed over by default.
 _COMPOSITORS = ("fdperf", "chrome", "surfaceflinger", "X")
 
 
@@ -35,23 +36,26 @@ def is_compositor(process: str) -> bool:
 
 
 class Session:
-    """A machine over captures, and what it needs. ``complain`` takes a line of warning."""
+    """Owns the machine, the memory image and the sink, and runs captures through them."""
 
     def __init__(
         self,
         sink: Sink,
-        complain: Callable[[str], None],
+        *,
+        warn: Callable[[str], None],
         register_db: str | None = None,
         gpu: Gpu | None = None,
+        segments: bool = True,
     ) -> None:
-        """``register_db``: directory of another edition.
+        """``warn`` takes a line: the GPU is unknown, and which generation is decoded instead.
 
-        ``gpu``: decode for it, whatever a file says that it is of.
+        ``register_db``: directory of another edition. ``gpu``: decode for it, whatever a file says
+        that it is of. ``segments``: False turns the memo of cffpy.cp.segment off.
         """
         self.image = MemoryImage()
-        self.machine = Machine(sink, self.image)
+        self.machine = Machine(sink, self.image, segments=segments)
         self._sink = sink
-        self._complain = complain
+        self._warn = warn
         self._register_db = register_db
         self._gpu_id = 0
         self._chip_id = 0
@@ -59,15 +63,77 @@ class Session:
         self._gpu = gpu
         self._databases: dict[str, Database] = {}
         #: Whether the current file's GPU is known: later sections that name one are passed over.
-        self.identified = gpu is not None
+        self._is_identified = gpu is not None
 
     def start_file(self) -> None:
         """A file begins, whether it can be opened or not."""
-        self.identified = self._given is not None
+        self._is_identified = self._given is not None
         self.machine.problems.clear()
         self._reset()
 
-    def identify(self, record: Identity) -> None:
+    def run(
+        self,
+        content: Content,
+        skips: Callable[[str], bool] = is_compositor,
+        watch: Callable[[Iterable[Section]], Iterable[Section]] = iter,
+    ) -> list[Damage]:
+        """Run a file's submits; the damage that was met, of the file and of its commands.
+
+        ``skips``: whether the submits of the process of this name are passed over. ``watch``
+        returns the sections that it is given, and sees each before it takes effect. Raises
+        UnsupportedGpu where a stream comes and nothing tells the generation.
+        """
+        damage: list[Damage] = []
+        self.start_file()
+        self.bound(content)
+        for _ in self.records(watch(content.sections(damage)), skips):
+            pass
+        return self.damage(content, damage)
+
+    def bound(self, content: Content) -> None:
+        """Bound what runs of all streams of the file together, by the file's size."""
+        self.machine.nesting.limit_capture(len(content.data))
+
+    def records(
+        self,
+        sections: Iterable[Section],
+        skips: Callable[[str], bool] = is_compositor,
+        on_unknown_gpu: Callable[[str], None] | None = None,
+    ) -> Iterator[CaptureRecord]:
+        """Run a file's records: the only loop over them. Yields each when it has taken effect.
+
+        The sink's ``text``, ``identity`` and ``command_stream`` come before the effect.
+        ``skips``: as for ``run``. ``on_unknown_gpu`` takes the message of UnsupportedGpu, which is
+        raised without it; that stream is not run.
+        """
+        sink = self._sink
+        skipped = False
+        for record in read_records(sections, self.image):
+            if isinstance(record, CommandStream):
+                if sink.command_stream(record, skipped):
+                    try:
+                        self._submit(record)
+                    except UnsupportedGpu as problem:
+                        if on_unknown_gpu is None:
+                            raise
+                        on_unknown_gpu(str(problem))
+                sink.command_stream_done(record)
+            elif isinstance(record, Text):
+                sink.text(record)
+                if record.type == SectionType.CMD:
+                    skipped = skips(record.text)
+            elif not self._is_identified:
+                sink.identity(record)
+                self._identify(record)
+            yield record
+
+    def damage(self, content: Content, sections: Iterable[Damage]) -> list[Damage]:
+        """All damage of a file that ran: of its ``sections``, of its compression, of commands."""
+        return [*sections, *content.faults, *self.machine.problems.damage]
+
+    # -- the GPU ----------------------------------------------------------------------------
+
+    def _identify(self, record: Identity) -> None:
         """Take the GPU's name from a section."""
         if record.chip_id is not None:
             self._chip_id = record.chip_id
@@ -81,53 +147,23 @@ class Session:
             lookup_chip_id(self._chip_id) if self._chip_id else None
         )
         if self._gpu is not None:
-            self.identified = True
+            self._is_identified = True
             self._reset()
 
-    def submit(self, record: CommandStream) -> None:
-        """Run a submit's commands. Raises UnsupportedGpu where nothing tells the generation."""
+    def _submit(self, record: CommandStream) -> None:
         if self._gpu is None:
             self._guess()
         self.machine.problems.stream = record.number
         self._sink.submit(record)
         self.machine.run_submit(record.gpuaddr, record.ndwords)
 
-    def run(
-        self,
-        content: Content,
-        skips: Callable[[str], bool] = is_compositor,
-        watch: Callable[[Iterable[Section]], Iterable[Section]] = iter,
-    ) -> list[Damage]:
-        """Run a file's submits; the damage that was met, of the file and of its commands.
-
-        ``skips``: whether the submits of the process of this name are passed over. ``watch`` passes
-        the sections on, for who wants to see them before what they say is done.
-        """
-        damage: list[Damage] = []
-        skipped = False
-        self.start_file()
-        for record in read_records(watch(content.sections(damage)), self.image):
-            if isinstance(record, CommandStream):
-                if not skipped:
-                    self.submit(record)
-            elif isinstance(record, Text):
-                if record.type == SectionType.CMD:
-                    skipped = skips(record.text)
-            elif not self.identified:
-                self.identify(record)
-        return self.damage(content, damage)
-
-    def damage(self, content: Content, sections: Iterable[Damage]) -> list[Damage]:
-        """All damage of a file that ran: of its ``sections``, of its compression, of commands."""
-        return [*sections, *content.faults, *self.machine.problems.damage]
-
     def _guess(self) -> None:
-        """A command stream comes and no GPU is known: go by the generation that the id shows."""
+        """No GPU is known, and a stream is about to run: take the generation of an unknown id."""
         gpu = guess(self._gpu_id, self._chip_id)
         if gpu is None:
             named = f"GPU id {self._gpu_id}, chip id {self._chip_id:#x}"
             raise UnsupportedGpu(f"unknown GPU ({named}): name one with --gpu, e.g. --gpu 630")
-        self._complain(f"GPU {gpu.name} is not known: decoded as a{gpu.generation}xx")
+        self._warn(f"GPU {gpu.name} is not known: decoded as a{gpu.generation}xx")
         self._gpu = gpu
         self._reset()
 

@@ -16,7 +16,8 @@ from cffpy.value_object import ValueObject
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import CommandStream
+    from cffpy.capture.load import CommandStream, Identity, Text
+    from cffpy.cp.machine import Machine
     from cffpy.regdb.database import Database
 
 
@@ -94,14 +95,35 @@ EACH_REGISTER, WRITE_DONE, NOTHING = 0, 1, 2
 
 
 class Sink:
-    """The base of all sinks: does nothing and vetoes nothing."""
+    """The base of all sinks: does nothing and vetoes nothing.
 
-    #: True when the sink wants ``packet_start`` before each packet.
+    What a sink needs of the machine it declares by the attributes below, which the machine reads
+    when it is made.
+    """
+
+    #: Whether ``packet_start`` is called before each packet.
     wants_packet_start = False
+    #: Whether each CP_SET_MARKER sets the render mode, as for the reference; False: only those
+    #: that name one.
+    every_marker_sets_mode = True
+    #: Whether draw-state groups stay set after a draw, until ``Machine.disable_groups``.
+    keeps_groups_after_draws = False
+    #: Whether ``indirect_buffer`` returns True only the first time for an IB. Segments of IBs are
+    #: not recorded then, and an IB may call itself: the sink ends the recursion.
+    runs_streams_once = False
+    #: Whether segments are recorded and replayed (see cffpy.cp.segment).
+    uses_segments = False
+
+    #: The machine that calls this sink.
+    machine: Machine
 
     #: A number for what the sink's payloads of segments depend on besides memory and registers
     #: (see cffpy.cp.segment); None: keep none.
     segment_key: int | None = None
+
+    def attach(self, machine: Machine) -> None:
+        """The machine that calls this sink is complete. Called once, before all else."""
+        self.machine = machine
 
     # -- files and GPUs (cffpy.cp.session) --------------------------------------------------
 
@@ -111,8 +133,27 @@ class Sink:
     def bind(self, gpu: Gpu, database: Database) -> None:
         """What follows is decoded for this GPU."""
 
+    def text(self, record: Text) -> None:
+        """A section of text."""
+
+    def identity(self, record: Identity) -> None:
+        """A section names the GPU, which was not known. Comes before ``bind``."""
+
+    def command_stream(self, record: CommandStream, skipped: bool) -> bool:
+        """A submit's command stream comes next; return whether it runs.
+
+        ``skipped``: it belongs to a process whose streams are passed over.
+        """
+        return not skipped
+
     def submit(self, submit: CommandStream) -> None:
-        """A submit's command stream is about to run."""
+        """A submit's command stream is about to run. Its GPU is bound."""
+
+    def command_stream_done(self, record: CommandStream) -> None:
+        """The stream of ``command_stream`` has run, or was passed over."""
+
+    def problem(self, line: str) -> None:
+        """Damage of the streams, or what a limit left out, that no other callback reports."""
 
     # -- packets ----------------------------------------------------------------------------
 

@@ -44,9 +44,7 @@ class Places(Collector):
 
 def places(content: Content) -> Places:
     found = Places()
-    session = Session(found, lambda line: None)
-    session.machine.keeps_segments = False
-    found.machine = session.machine
+    session = Session(found, warn=lambda line: None)
     session.run(content)
     return found
 

@@ -331,9 +331,7 @@ class Patches(Collector):
 def patched_dwords(content: Content) -> set[int]:
     """Addresses of commands that may not be executed as they stand in the file."""
     patches = Patches()
-    session = Session(patches, lambda line: None)
-    session.machine.keeps_segments = False
-    patches.machine = session.machine
+    session = Session(patches, warn=lambda line: None)
     session.run(content)
     return patches.addresses
 

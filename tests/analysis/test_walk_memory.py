@@ -37,9 +37,7 @@ class Watcher(Walk):
 def watch(commands: list[int], applies: bool = True, gpu: int = 630) -> Watcher:
     later = type4(REGISTER, 1) + BLIT
     watcher = Watcher(applies)
-    session = Session(watcher, pytest.fail)
-    session.machine.keeps_segments = False
-    watcher.machine = session.machine
+    session = Session(watcher, warn=pytest.fail)
     data = capture(gpu, commands, {LATER: later})
     assert session.run(Content("-", data, "none", 0, None)) == []
     return watcher

@@ -209,7 +209,6 @@ class Counter(NullSink):
 
     def __init__(self) -> None:
         self.numbers: list[int] = []
-        self.machine = None
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
         if draw.counted:
@@ -218,8 +217,7 @@ class Counter(NullSink):
 
 def counted(content: Content) -> tuple[list[int], int]:
     counter = Counter()
-    session = Session(counter, lambda line: None)
-    counter.machine = session.machine
+    session = Session(counter, warn=lambda line: None)
     session.run(content)
     return counter.numbers, session.machine.state.draw_count
 
@@ -248,9 +246,7 @@ def test_numbers_over_captures(shared: Path, share: int) -> None:
         found = [action.number for action in finder.actions if action.number is not None]
         assert found == numbers, path.name
         walk = Collector()
-        session = Session(walk, lambda line: None)
-        session.machine.keeps_segments = False
-        walk.machine = session.machine
+        session = Session(walk, warn=lambda line: None)
         session.run(content)
         assert [action.number for action in walk.actions if action.number is not None] == numbers
 

@@ -131,8 +131,7 @@ def run(shared: Path) -> Run:
         segments: bool,
         write: Write,
     ) -> Machine:
-        dump = Dump(DumpOptions(**options), write, lambda line: None)
-        dump.machine.keeps_segments = segments
+        dump = Dump(DumpOptions(**options), write, lambda line: None, segments=segments)
         try:
             for name in names:
                 dump.begin(name)
@@ -395,9 +394,9 @@ def random_capture(rng: random.Random, gpu: int) -> bytes:
 def dumped(data: bytes, options: dict[str, Any], segments: bool) -> tuple[bytes, Machine]:
     """What is printed for a capture twice in one call."""
     pieces: list[bytes] = []
-    dump = Dump(DumpOptions(unit_test=True, **options), pieces.append, lambda line: None)
+    chosen = DumpOptions(unit_test=True, **options)
+    dump = Dump(chosen, pieces.append, lambda line: None, segments=segments)
     machine = dump.machine
-    machine.keeps_segments = segments
     for _ in range(2):
         dump.begin("random")
         dump.file(open_bytes(data))

@@ -33,9 +33,9 @@ Write = Callable[[bytes], object]
 
 
 def decode(data: bytes, segments: bool = True, write: Write = len, **options: object) -> Machine:
-    dump = Dump(DumpOptions(unit_test=True, **options), write, lambda line: None)
+    chosen = DumpOptions(unit_test=True, **options)
+    dump = Dump(chosen, write, lambda line: None, segments=segments)
     machine = dump.machine
-    machine.keeps_segments = segments
     dump.begin("synthetic")
     dump.file(open_bytes(data))
     return machine

@@ -49,8 +49,8 @@ def dump(data: bytes, options: dict[str, object], segments: bool) -> bytes:
         if sum(map(len, pieces)) > ENOUGH:
             raise Enough
 
-    printer = Dump(DumpOptions(unit_test=True, **options), write, lambda line: None)
-    printer.machine.keeps_segments = segments
+    chosen = DumpOptions(unit_test=True, **options)
+    printer = Dump(chosen, write, lambda line: None, segments=segments)
     try:
         printer.begin("fuzz")
         printer.file(open_bytes(data))

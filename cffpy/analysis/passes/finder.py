@@ -178,10 +178,7 @@ def run(
     gpu: Gpu | None = None,
 ) -> list[Damage]:
     """Have a finder walk through a capture; its damage. Raises as ``find_passes``."""
-    session = Session(finder, complain, register_db, gpu)
-    session.machine.keeps_segments = False
-    session.machine.nesting.limit_capture(len(content.data))
-    finder.machine = session.machine
+    session = Session(finder, warn=complain, register_db=register_db, gpu=gpu)
     try:
         damage = session.run(content)
     except TooMany as problem:

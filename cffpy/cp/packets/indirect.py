@@ -26,10 +26,10 @@ def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
     gpuaddr, ndwords = payload.read(layout)
     machine.break_segment()
     wanted = machine.sink.indirect_buffer(gpuaddr, ndwords, level)
-    # where the sink has streams run once only, it ends a recursion, as the reference does
-    once = not machine.streams_repeat
+    # a sink that runs streams once ends a recursion, as the reference does
+    once = machine.runs_streams_once
     if wanted and not machine.descend(gpuaddr, ndwords, level, may_recur=once):
-        machine.miss(gpuaddr, ndwords, heard=True)
+        machine.miss(gpuaddr, ndwords, reported=True)
         machine.sink.missing_stream(gpuaddr, ndwords)
 
 
@@ -51,7 +51,7 @@ def _run_blocks(
     machine.break_segment()
     place = machine.image.place(gpuaddr)
     if place is None:
-        machine.miss(gpuaddr, ndwords, heard=True)
+        machine.miss(gpuaddr, ndwords, reported=True)
         machine.sink.missing_stream(gpuaddr, ndwords)
         return
     words, index = place

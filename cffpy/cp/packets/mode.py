@@ -38,7 +38,7 @@ def cp_set_marker(machine: Machine, payload: Payload, level: int) -> None:
     (cp_set_marker), or where they are 0 and other bits are what the packet is about.
     """
     marker = payload[0] & 0xF
-    if not machine.heeds_every_marker and not names_mode(payload[0]):
+    if not machine.every_marker_sets_mode and not names_mode(payload[0]):
         return
     mode = machine.enum_name("a6xx_marker", marker)
     state = machine.state

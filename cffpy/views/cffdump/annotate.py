@@ -79,6 +79,8 @@ class AnnotatedOutput(Output):
 class AnnotatingSink(CffdumpSink):
     """The text view with ``notes`` between its lines."""
 
+    uses_segments = False
+
     def __init__(
         self,
         options: DumpOptions,
@@ -103,6 +105,16 @@ class AnnotatingSink(CffdumpSink):
     def bind(self, gpu: Gpu, database: Database) -> None:
         super().bind(gpu, database)
         self._groups = GroupLines(self.machine)
+
+    def command_stream(self, record: CommandStream, skipped: bool) -> bool:
+        if self._is_wanted(record):
+            self._tell_stream(record, Position.BEFORE)
+        return super().command_stream(record, skipped)
+
+    def command_stream_done(self, record: CommandStream) -> None:
+        super().command_stream_done(record)
+        if self._is_wanted(record):
+            self._tell_stream(record, Position.AFTER)
 
     def submit(self, submit: CommandStream) -> None:
         super().submit(submit)
@@ -165,6 +177,11 @@ class AnnotatingSink(CffdumpSink):
             if not (note.is_detail and self.quiet2):
                 self.output.annotate(note.text)
 
+    def _tell_stream(self, record: CommandStream, position: Position) -> None:
+        if not self.quiet1:
+            for note in self.notes.of_stream(record.number, position):
+                self.output.annotate(note.text)
+
     def _tell_draw(self, number: str) -> None:
         for note in self._of_draw:
             self.output.annotate(f"{note.text}{number}{note.more}")
@@ -187,7 +204,6 @@ class AnnotatedDump(Dump):
         """``prefix``: of the annotations, as ``choose_prefix`` finds it. Others as for ``Dump``."""
         self._prefix = prefix
         super().__init__(options, write, complain, register_db, gpu)
-        self.machine.keeps_segments = False
         self._annotator = Annotator(SOURCES, register_db, gpu)
         self._view.output.annotate("annotations: lines that begin as this one are not cffdump's")
 
@@ -209,13 +225,3 @@ class AnnotatedDump(Dump):
         register_db: str | None,
     ) -> CffdumpSink:
         return AnnotatingSink(options, write, complain, register_db, self._prefix)
-
-    def _submit(self, submit: CommandStream, skipped: bool) -> None:
-        self._tell(submit, Position.BEFORE)
-        super()._submit(submit, skipped)
-        self._tell(submit, Position.AFTER)
-
-    def _tell(self, submit: CommandStream, position: Position) -> None:
-        if not self._view.quiet1:
-            for note in self._view.notes.of_stream(submit.number, position):
-                self._view.output.annotate(note.text)

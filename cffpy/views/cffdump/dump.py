@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Dumps files: the lines around the command streams, and which streams are decoded.
+"""Dumps files: opens a session for the text view and runs files through it.
 
 cffdump: handle_file (mesa 25.0.7).
 """
 
 from __future__ import annotations
 
-from cffpy.c_numbers import signed32
-from cffpy.capture.load import CommandStream, Identity, Text, read_records
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
-from cffpy.container.rd import SectionType
 from cffpy.cp.session import Session, is_compositor
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import argument_text
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.rd import Section
     from cffpy.cp.machine import Machine
-
-_RULE = "############################################################\n"
 
 
 def _whole(sections: Iterator[Section], damage: list[Damage]) -> Iterator[Section]:
@@ -49,23 +44,19 @@ class Dump:
         complain: Callable[[str], None],
         register_db: str | None = None,
         gpu: Gpu | None = None,
+        segments: bool = True,
     ) -> None:
-        """``register_db``: directory of another edition.
-
-        ``gpu``: decode for it, whatever a file says that it is of.
-        """
+        """``register_db``, ``gpu``, ``segments``: as for ``Session``."""
         self._options = options
         self._complain = complain
         self._view = self._make_view(options, write, complain, register_db)
-        self._session = Session(self._view, complain, register_db, gpu)
-        self._view.machine = self.machine
-        self.machine.problems.told = self._view.complain
-        self.machine.keeps_groups = options.query_compare
-        self.machine.streams_repeat = not (options.once or options.query_compare)
+        self._session = Session(
+            self._view, warn=complain, register_db=register_db, gpu=gpu, segments=segments
+        )
 
     @property
     def machine(self) -> Machine:
-        """What runs the command streams: its switches and counters."""
+        """The machine that runs the command streams: its state and counters."""
         return self._session.machine
 
     def begin(self, name: str) -> None:
@@ -78,22 +69,15 @@ class Dump:
     def file(self, content: Content) -> None:
         """Decode one opened file."""
         damage: list[Damage] = []
-        skipped = False
         view, session = self._view, self._session
         sections = content.sections(damage, content.reference_size)
         if not self._options.prints_all:  # else its output grows with what runs
-            self.machine.nesting.limit_capture(len(content.data))
+            session.bound(content)
         try:
             if content.decompression_error:
                 sections = _whole(sections, damage)
-            for record in read_records(sections, session.image):
-                if isinstance(record, CommandStream):
-                    if self._options.start <= record.number <= self._options.end:
-                        self._submit(record, skipped)
-                elif isinstance(record, Text):
-                    skipped = self._text(record, skipped)
-                elif not session.identified:
-                    self._identity(record)
+            for _ in session.records(sections, self._skips):
+                pass
         finally:
             view.output.flush()
         if content.decompression_error or any(item.reference_says_corrupt for item in damage):
@@ -111,43 +95,9 @@ class Dump:
     ) -> CffdumpSink:
         return CffdumpSink(options, write, complain, register_db)
 
-    # -- sections ---------------------------------------------------------------------------
-
-    def _text(self, record: Text, skipped: bool) -> bool:
-        view = self._view
-        if record.type == SectionType.TEST:
-            if not view.quiet1:
-                view.put(f"test: {record.text}\n")
-        elif record.type == SectionType.CMD:
-            if not view.quiet2:
-                view.put(f"cmd: {record.text}\n")
-            return self._skips(record.text)
-        elif not view.quiet2:
-            stage = "vertex" if record.type == SectionType.VERT_SHADER else "fragment"
-            view.put(f"{stage} shader:\n{record.text}\n")
-        return skipped
-
     def _skips(self, process: str) -> bool:
         """Whether the streams of this process are passed over."""
         options = self._options
         if options.exe is not None:
             return not process.startswith(argument_text(options.exe))
         return not options.show_compositor and is_compositor(process)
-
-    def _submit(self, submit: CommandStream, skipped: bool) -> None:
-        view = self._view
-        if not view.quiet2:
-            view.put(f"{_RULE}cmdstream[{submit.number}]: {signed32(submit.ndwords)} dwords\n")
-        if not skipped:
-            self._session.submit(submit)
-        if not view.quiet2:
-            # cffdump: handle_file prints a counter of its own, which nothing counts (mesa 25.0.7)
-            view.put(f"{_RULE}vertices: 0\n")
-
-    def _identity(self, record: Identity) -> None:
-        if not self._view.quiet2:
-            if record.chip_id is not None:
-                self._view.put(f"chip_id: 0x{record.chip_id:x}\n")
-            elif record.gpu_id:
-                self._view.put(f"gpu_id: {signed32(record.gpu_id)}\n")
-        self._session.identify(record)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from cffpy.c_numbers import c_number, signed32
 from cffpy.capture.memory import Words
+from cffpy.container.rd import SectionType
 from cffpy.cp.sink import EACH_REGISTER, NOTHING, WRITE_DONE, Draw, Payload, Sink
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.regdb.decode import Decoder
@@ -33,14 +34,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import CommandStream
-    from cffpy.cp.machine import Machine
+    from cffpy.capture.load import CommandStream, Identity, Text
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.registers import FollowUp
 
 
+_RULE = "############################################################\n"
+
+
 class CffdumpSink(Sink):
     """The text view. ``write`` takes bytes, ``complain`` a line for standard error."""
+
+    uses_segments = True
 
     def __init__(
         self,
@@ -56,7 +61,6 @@ class CffdumpSink(Sink):
         self.put = self.output.put
         self.put_large = self.output.put_large
         self.palette = COLOURS if options.color else PLAIN
-        self.machine: Machine
         self.decoder: Decoder
         self.registers: RegisterTable
         self.shaders = ShaderText(self, register_db)
@@ -64,6 +68,8 @@ class CffdumpSink(Sink):
         self.generation = 0
         self.is_64bit = False
         self.wants_packet_start = options.draw is not None
+        self.keeps_groups_after_draws = options.query_compare
+        self.runs_streams_once = options.once or options.query_compare
         #: Registers that -q asks for.
         self.queried: list[int] = []
         #: Values at the last summary of this file.
@@ -113,8 +119,47 @@ class CffdumpSink(Sink):
             self.queried.append(register)
             self.put(f"querystr: {argument_text(query)} -> 0x{register:x}\n")
 
+    def text(self, record: Text) -> None:
+        if record.type == SectionType.TEST:
+            if not self.quiet1:
+                self.put(f"test: {record.text}\n")
+        elif self.quiet2:
+            return
+        elif record.type == SectionType.CMD:
+            self.put(f"cmd: {record.text}\n")
+        else:
+            stage = "vertex" if record.type == SectionType.VERT_SHADER else "fragment"
+            self.put(f"{stage} shader:\n{record.text}\n")
+
+    def identity(self, record: Identity) -> None:
+        if not self.quiet2:
+            if record.chip_id is not None:
+                self.put(f"chip_id: 0x{record.chip_id:x}\n")
+            elif record.gpu_id:
+                self.put(f"gpu_id: {signed32(record.gpu_id)}\n")
+
+    def command_stream(self, record: CommandStream, skipped: bool) -> bool:
+        if not self._is_wanted(record):
+            return False
+        if not self.quiet2:
+            dwords = signed32(record.ndwords)
+            self.put(f"{_RULE}cmdstream[{record.number}]: {dwords} dwords\n")
+        return not skipped
+
     def submit(self, submit: CommandStream) -> None:
         self._renew_segment_key()
+
+    def command_stream_done(self, record: CommandStream) -> None:
+        if self._is_wanted(record) and not self.quiet2:
+            # cffdump: handle_file prints a counter of its own, which nothing counts (mesa 25.0.7)
+            self.put(f"{_RULE}vertices: 0\n")
+
+    def _is_wanted(self, record: CommandStream) -> bool:
+        """Whether --start and --end include a stream."""
+        return self.options.start <= record.number <= self.options.end
+
+    def problem(self, line: str) -> None:
+        self.complain(line)
 
     # -- output -----------------------------------------------------------------------------
 

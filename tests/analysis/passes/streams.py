@@ -202,9 +202,7 @@ class Collector(Walk):
 def walk(data: bytes) -> Collector:
     """What a bare walk through a file hears that is sound, whatever its commands are."""
     collector = Collector()
-    session = Session(collector, lambda line: None)
-    session.machine.keeps_segments = False
-    collector.machine = session.machine
+    session = Session(collector, warn=lambda line: None)
     assert not of_file(session.run(open_bytes(data)))
     return collector
 
