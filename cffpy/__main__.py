@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Entry point of ``cffpy`` and ``python -m cffpy``: the shortest way to what was asked for.
+"""Entry point of ``cffpy`` and ``python -m cffpy``: dispatch with as few imports as possible.
 
-``--version`` alone is answered before anything is imported; errors end as one line and an exit
-code, and as a traceback only with ``--debug`` or CFFPY_DEBUG=1.
+``--version`` alone is answered before anything is imported. Errors are reported as one line and an
+exit code; ``--debug`` or CFFPY_DEBUG=1 shows a traceback instead.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def _leave(code: int) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Give the streams that the caller closed (``2>&-``) to nothing.
+    """Open /dev/null for standard streams that the caller closed (``2>&-``).
 
-    Python has None for them, and the first file opened would become the standard output.
+    Python sets them to None, and the first file opened would become standard output.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -56,7 +56,7 @@ def _print_version() -> int:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line; the exit code. Whatever goes wrong is one line by then."""
+    """Run the command line and return the exit code. Errors are reported as one line."""
     from cffpy.cli.output import run_guarded
 
     debug = os.environ.get("CFFPY_DEBUG", "") not in ("", "0") or arguments[:1] == ["--debug"]

@@ -26,7 +26,7 @@ LIMITS = {
 }
 
 #: Of the option.
-HELP = f"A limit for hostile captures: {', '.join(LIMITS)}."
+HELP = f"Set a limit for hostile captures: {', '.join(LIMITS)}."
 
 #: Of ``elements``: what is printed of one packet or list.
 MAX_ELEMENTS = 1 << 20

@@ -74,7 +74,7 @@ def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
         return sections
     there = len(cut.payload)
     name = section_name(cut.type)
-    messages.append(f"dropped {name} at {cut.offset:#x}: {there} of its {size} bytes are there")
+    messages.append(f"dropped {name} at {cut.offset:#x}: {there} of {size} bytes")
     sections.pop()
     is_buffer = cut.type == SectionType.BUFFER_CONTENTS
     if is_buffer and sections and sections[-1].type == SectionType.GPUADDR:

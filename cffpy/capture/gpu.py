@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which GPU a capture is of: RD_GPU_ID and RD_CHIP_ID, or what a user calls it, to a ``Gpu``.
+"""Which GPU a capture is of: RD_GPU_ID and RD_CHIP_ID, or a name given by the user, to a ``Gpu``.
 
 ``lookup_gpu_id`` and ``lookup_chip_id`` know exactly the ids that Mesa 25.0.7's cffdump knows (it
-crashes on others); ``guess`` goes by the generation that an unknown id still shows.
+crashes on others); ``guess`` derives the generation of an unknown id.
 
 A chip id is ``core << 24 | major << 16 | minor << 8 | patch`` in bits 31:0, with fuses or a speed
 bin in bits 47:32. Up to a6xx, core, major and minor are the digits of the GPU id.
@@ -127,7 +127,7 @@ def parse_gpu(text: str) -> Gpu:
             return Gpu(0, 0, int(generation), f"a{generation}xx")
         if len(rest) == 2 and rest.isascii() and rest.isdigit():
             return _of_gpu_id(int(name))
-    raise UnsupportedGpu(f"'{text}' is neither a GPU like 630 nor a generation like a6xx")
+    raise UnsupportedGpu(f"'{text}' is neither a GPU (630) nor a generation (a6xx)")
 
 
 def _of_gpu_id(gpu_id: int) -> Gpu:

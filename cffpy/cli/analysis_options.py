@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the commands that analyse a capture share: options, the analysis, writing results."""
+"""Shared by commands that analyse a capture: options, running the analysis, writing results."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 _Result = TypeVar("_Result")
 
-#: Lines about damage, or about what was left out, that are printed of a capture.
+#: Lines about damage or omissions printed for one capture.
 SHOWN_PROBLEMS = 50
 
 
 def parse_capture_gpu(
     _context: click.Context, _parameter: click.Parameter, text: str | None
 ) -> Gpu | None:
-    """The GPU to decode for, of a number like 630 or a generation like a6xx."""
+    """The GPU for a number like 630 or a generation like a6xx."""
     if text is None:
         return None
     from cffpy.capture.gpu import LAST_GENERATION, parse_gpu
@@ -54,23 +54,23 @@ def parse_capture_gpu(
 
 
 def capture_options(command: _Command) -> _Command:
-    """The argument FILE, and the options of how it is decoded."""
+    """The argument FILE and the decoding options."""
     return click.argument("path", metavar="FILE")(decoding_options(command))
 
 
 def decoding_options(command: _Command) -> _Command:
-    """The options of how a capture is decoded."""
+    """The decoding options."""
     for decorate in (
         click.help_option("-h", "--help"),
         limit_option,
         click.option(
-            "--register-db", metavar="DIR", help="Another edition of the register database."
+            "--register-db", metavar="DIR", help="Use another edition of the descriptions."
         ),
         click.option(
             "--gpu",
             metavar="GPU",
             callback=parse_capture_gpu,
-            help="Decode as this GPU: 630, or any of a6xx.",
+            help="Decode as this GPU (630) or generation (a6xx).",
         ),
     ):
         command = decorate(command)
@@ -78,7 +78,7 @@ def decoding_options(command: _Command) -> _Command:
 
 
 def edition(register_db: str | None) -> str | None:
-    """The directory of another edition. Raises RegisterDbError where there is none."""
+    """The directory of another edition. Raises RegisterDbError if it does not exist."""
     if register_db is None:
         return None
     from cffpy.regdb.store import resolve_edition
@@ -93,9 +93,9 @@ def analyse(
     register_db: str | None,
     content: Content | None = None,
 ) -> tuple[_Result, int]:
-    """What an analysis finds, and the exit code: 1 where the capture is damaged.
+    """Run an analysis; return its result and the exit code, which is 1 for a damaged capture.
 
-    The damage is told on standard error. Raises CffpyError. ``content``: the file, if it is open.
+    Damage is reported on standard error. Raises CffpyError. ``content``: the file, if already open.
     """
     from cffpy.container.open import open_capture
 
@@ -111,7 +111,7 @@ def analyse(
 def find(
     path: str, gpu: Gpu | None, register_db: str | None, content: Content | None = None
 ) -> tuple[PassFinder, int]:
-    """The passes of a capture, as ``analyse``; what limits left out is told, too."""
+    """Find passes, as ``analyse``; what the limits cut off is reported as well."""
     from cffpy.analysis.passes.finder import find_passes
 
     finder, code = analyse(find_passes, path, gpu, register_db, content)
@@ -122,15 +122,15 @@ def find(
 def print_problems(
     path: str, problems: Sequence[object], say: Callable[[str], None] = print_error
 ) -> None:
-    """Say each problem of a file; of very many the first, and that there are more."""
+    """Report each problem of a file, up to SHOWN_PROBLEMS."""
     for problem in problems[:SHOWN_PROBLEMS]:
         say(f"{path}: {problem}")
     if len(problems) > SHOWN_PROBLEMS:
-        say(f"{path}: there is more like this")
+        say(f"{path}: more problems are not shown")
 
 
 def the_pass(finder: PassFinder, index: int) -> Pass:
-    """The pass of a number. Raises as ``not_there`` where there is none."""
+    """The pass with this number. Raises ``not_there`` if there is none."""
     passes = finder.found.passes
     if not 0 <= index < len(passes):
         there = f"0 to {len(passes) - 1}" if passes else "none"
@@ -139,12 +139,12 @@ def the_pass(finder: PassFinder, index: int) -> Pass:
 
 
 def not_there(finder: PassFinder, message: str) -> Exception:
-    """The error where a capture lacks what is asked for: wrong usage, unless damage may be why."""
+    """The error for what a capture lacks: a usage error, unless damage may be the cause."""
     return CaptureError(message) if finder.found.damage else click.UsageError(message)
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """Lines of text to standard output, by a pager on a terminal."""
+    """Write lines of text to standard output, through a pager on a terminal."""
     with PagedOutput() as stream:
         chunk: list[str] = []
         for line in lines:
@@ -163,7 +163,7 @@ def _encoded(lines: list[str]) -> bytes:
 
 
 def write_json(schema: str, document: dict[str, Any]) -> None:
-    """One JSON document whose first member names its schema and version."""
+    """Write one JSON document; its first member names the schema and version."""
     import json
 
     json.dump({"schema": schema, **document}, sys.stdout, indent=2)
@@ -171,7 +171,7 @@ def write_json(schema: str, document: dict[str, Any]) -> None:
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table: a line of column names, then the rows; None is an empty cell."""
+    """Write a table: column names, then the rows. None is an empty cell."""
     import csv
 
     writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy asm``: text of ir3 instructions back to their 64-bit words."""
+"""``cffpy asm``: assemble ir3 instructions into 64-bit words."""
 
 from __future__ import annotations
 
@@ -22,33 +22,35 @@ _DEFAULT_GENERATION = 6
 
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="[FILE]", required=False)
-@click.option("-e", "--expression", "given", multiple=True, help="An instruction, instead of FILE.")
+@click.option(
+    "-e", "--expression", "given", multiple=True, help="Assemble this instruction instead of FILE."
+)
 @click.option(
     "--gpu",
     "generation",
     metavar="GPU",
     callback=parse_generation,
-    help="GPU like 630, or generation like a6xx (default: a6xx).",
+    help="GPU (630) or generation (a6xx). Default: a6xx.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(("hex", "raw")),
     default="hex",
-    help="A word of 16 hex digits a line, or the program itself. Default: hex.",
+    help="Output: one word of 16 hex digits per line, or binary. Default: hex.",
 )
 @click.help_option("-h", "--help")
 def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: str) -> int:
-    """Assemble ir3 instructions: one a line, or a listing of cffpy disasm or dump.
+    """Assemble ir3 instructions, one per line, or a listing of cffpy disasm or dump.
 
-    FILE may be '-' for standard input. A line with raw columns that still has their text keeps
-    them, so an edited listing changes only where it was edited. What the text does not tell
-    becomes 0. 'name:' labels the next instruction; '//' starts a comment.
+    FILE may be '-' for standard input. In a listing, a line whose text still matches its hex
+    columns keeps their exact bits, so only edited lines change. Bits that the text does not
+    express are 0. 'name:' labels the next instruction; '//' starts a comment.
     """
     if (path is None) == (not given):
         raise click.UsageError("give either FILE or -e")
     if generation == 2:
-        raise click.UsageError("ir3 starts with a3xx")
+        raise click.UsageError("a2xx has no ir3 instructions")
     try:
         text = "\n".join(given) if path is None else read_input(path).decode("utf-8", "replace")
         words = _words(text, generation or _DEFAULT_GENERATION)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy compile``: a text of the packet assembly language to a capture."""
+"""``cffpy compile``: build a capture from text of the packet assembly language."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ Examples:
 
 @click.command(name="compile", epilog=_EPILOG)
 @click.argument("path", metavar="IN.pm4")
-@click.option("-o", "--output", metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz.")
-@click.option("--check", is_flag=True, help="Only check the text; write nothing.")
-@click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@click.option(
+    "-o", "--output", metavar="OUT.rd[.gz]", help="Output file; compressed if its name ends in .gz."
+)
+@click.option("--check", is_flag=True, help="Check the text without writing anything.")
+@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
 @limit_option
 @click.help_option("-h", "--help")
 def compile_command(path: str, output: str | None, check: bool, register_db: str | None) -> int:
-    """Build a capture from a text of the packet assembly language.
+    """Build a capture from text of the packet assembly language.
 
-    IN.pm4 may be '-' for standard input, OUT.rd '-' for standard output. Nothing is written where
-    the text is wrong. The language: docs/pm4asm.md.
+    IN.pm4 may be '-' for standard input, OUT.rd '-' for standard output. Nothing is written if the
+    text has errors. docs/pm4asm.md describes the language.
     """
     if (output is None) != check:
         raise click.UsageError("give either -o OUT.rd or --check")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy db``: look into the register database, check an edition, import one from Mesa."""
+"""``cffpy db``: look up registers, check an edition, import one from Mesa."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ Examples:
 _SHOW_EPILOG = """\b
 Examples:
   cffpy db show RB_MRT[2].CONTROL --gpu 630
-  cffpy db show 0x8830 --gpu a6xx             a register by its offset
+  cffpy db show 0x8830 --gpu a6xx             by offset
   cffpy db show CP_SET_DRAW_STATE             a packet
   cffpy db show a6xx_tile_mode --json
 """
 _SEARCH_EPILOG = """\b
 Examples:
   cffpy db search LRZ --gpu 630
-  cffpy db search tile6_linear                values of enums, too
+  cffpy db search tile6_linear                also enum values
   cffpy db search LRZ --json | jq '.found[].name'
 """
 _CHECK_EPILOG = """\b
@@ -52,7 +52,7 @@ Examples:
 
 
 def parse_chip(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
-    """The database's name of the generation that a GPU (630, a6xx) is of: ``A6XX``."""
+    """The database's name for the generation of a GPU (630, a6xx): ``A6XX``."""
     if text is None:
         return None
     try:
@@ -64,15 +64,19 @@ def parse_chip(context: click.Context, parameter: click.Parameter, text: str | N
 def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
     options = (
         click.option(
-            "--gpu", "chip", metavar="GPU", callback=parse_chip, help="Only this one: 630, a6xx."
+            "--gpu",
+            "chip",
+            metavar="GPU",
+            callback=parse_chip,
+            help="Only this GPU (630) or generation (a6xx).",
         ),
         click.option(
             "--register-db",
             "edition",
             metavar="DIR",
-            help="An edition: a directory, or a name under register_db/editions.",
+            help="Use another edition: a directory, or a name in register_db/editions.",
         ),
-        click.option("--json", "as_json", is_flag=True, help="One JSON document."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
     )
     for option in reversed(options):
         command = option(command)
@@ -82,7 +86,7 @@ def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
 @click.group(epilog=_EPILOG)
 @click.help_option("-h", "--help")
 def db() -> None:
-    """The register database: look up, check, import."""
+    """Look up registers and packets; check or import an edition of the descriptions."""
 
 
 @db.command(short_help="Explain a register, packet or enum.", epilog=_SHOW_EPILOG)
@@ -92,7 +96,7 @@ def db() -> None:
 def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int:
     """Explain a register, array, packet, bitset or enum, by name or by register offset.
 
-    Exit code 1, with similar names, if there is no such thing.
+    If nothing has this name, similar names are suggested and the exit code is 1.
     """
     from cffpy.regdb.explain import explain, nearest
 
@@ -108,7 +112,7 @@ def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int
         return EXIT_OK
     similar = nearest(catalogs, name)
     hint = f"; similar: {', '.join(similar)}" if similar else ""
-    print_error(f"nothing called '{name}' in {_generations(catalogs)}{hint}")
+    print_error(f"'{name}' not found in {_generations(catalogs)}{hint}")
     return _failed()
 
 
@@ -117,7 +121,10 @@ def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int
 @_look_up_options
 @click.help_option("-h", "--help")
 def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> int:
-    """Find TEXT in names of registers, fields, enum values, packets; exit code 1 if nowhere."""
+    """Find TEXT in names of registers, fields, enum values and packets.
+
+    The exit code is 1 if nothing is found.
+    """
     from cffpy.regdb.search import search as search_catalogs
 
     catalogs = _catalogs(chip, edition)
@@ -131,20 +138,20 @@ def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> i
         sys.stdout.write(hits_text(hits))
     if hits:
         return EXIT_OK
-    print_error(f"'{text}' is in no name of {_generations(catalogs)}")
+    print_error(f"'{text}' not found in any name of {_generations(catalogs)}")
     return _failed()
 
 
 @db.command(short_help="Check an edition.", epilog=_CHECK_EPILOG)
 @click.argument("directory", metavar="[DIR]", required=False)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-@click.option("--errors-only", is_flag=True, help="Leave out notices.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--errors-only", is_flag=True, help="Do not print notices.")
 @click.help_option("-h", "--help")
 def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
-    """Check an edition (the bundled one without DIR): registers and instruction sets.
+    """Check the registers and instruction sets of an edition (default: the bundled one).
 
-    Exit code 1 if it has errors. Notices, such as registers or instructions that overlap, are no
-    errors: Mesa's descriptions have them too.
+    The exit code is 1 if there are errors. Notices, such as overlapping registers or instructions,
+    are not errors: Mesa's descriptions have them, too.
     """
     from cffpy.cli.db_check import as_document, as_text, check_edition, count_errors
 
@@ -164,16 +171,18 @@ def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
     default="register_db",
     show_default=True,
     metavar="OUT",
-    help="The edition to write: OUT/adreno/*.regs, OUT/isa/*.isa.",
+    help="Directory to write: OUT/adreno/*.regs, OUT/isa/*.isa.",
 )
-@click.option("--edition", metavar="NAME", help="Its name; a Mesa tree's VERSION by default.")
+@click.option(
+    "--edition", metavar="NAME", help="Name of the edition. Default: VERSION of the Mesa tree."
+)
 @click.help_option("-h", "--help")
 def import_(directory: str, output: str, edition: str | None) -> int:
     """Write an edition from Mesa's XML of registers (rules-ng) and instruction sets (isaspec).
 
-    DIR is a Mesa tree, its src/freedreno, a folder with such XML files, or one that has them in
-    rnndb and isaspec. What DIR lacks is not written; files of the same names in OUT are
-    overwritten, others stay. To instruction sets, the a2xx one is added, which Mesa has no XML of.
+    DIR is a Mesa tree, its src/freedreno, a directory with such XML files, or one with the
+    subdirectories rnndb and isaspec. Files of the same names in OUT are overwritten, others are
+    kept. The a2xx instruction set is added, since Mesa has no XML for it.
     """
     from cffpy.cli.db_import import import_edition
 
@@ -183,10 +192,10 @@ def import_(directory: str, output: str, edition: str | None) -> int:
         print_error(f"{problem.filename or output}: {problem.strerror}")
         return _failed()
     for path in done.passed_over:
-        print_warning(f"{path}: neither rules-ng nor isaspec, passed over")
+        print_warning(f"{path}: neither rules-ng nor isaspec; ignored")
     for part, paths in (("registers", done.registers), ("instruction sets", done.instructions)):
         if not paths:
-            print_warning(f"{directory}: no {part} here")
+            print_warning(f"{directory}: no {part} found")
     own = " and a2xx.isa" if done.has_own_isa else ""
     named = "without a name (--edition)" if done.edition is None else f"'{done.edition}'"
     print(
@@ -215,7 +224,7 @@ def _print_json(document: dict[str, Any]) -> None:
     sys.stdout.write("\n")
 
 
-# Ends the command with exit code 1, also where click itself runs it.
+# Ends the command with exit code 1, also when click runs it directly.
 def _failed() -> int:
     sys.stdout.flush()
     click.get_current_context().exit(EXIT_FAILURE)

@@ -15,8 +15,8 @@ SCHEMA = "cffpy.db-check/1"
 
 REGISTERS, INSTRUCTIONS = "registers", "instruction sets"
 _WITHOUT = {
-    REGISTERS: "none here (no adreno/*.regs), which an edition needs",
-    INSTRUCTIONS: "none here (no isa/*.isa), so the bundled ones are used",
+    REGISTERS: "none found (adreno/*.regs); an edition needs them",
+    INSTRUCTIONS: "none found (isa/*.isa); the bundled ones are used",
 }
 
 
@@ -25,7 +25,7 @@ Findings = dict[str, Sequence[Finding] | None]
 
 
 def check_edition(name_or_path: str | None) -> Findings:
-    """The findings by part. Raises RegisterDbError for what is no edition and no part of one."""
+    """The findings by part. Raises RegisterDbError if the directory is not an edition."""
     from cffpy.isa.check import check_directory as check_instructions
     from cffpy.regdb import store
     from cffpy.regdb.check import check_directory as check_registers
@@ -50,7 +50,7 @@ def count_errors(findings: Sequence[Finding] | None) -> int:
 
 
 def as_document(parts: Findings, errors_only: bool) -> dict[str, Any]:
-    """The JSON form. The counts are of all findings, shown or not."""
+    """The JSON form. The counts include findings that are not shown."""
     errors = sum(count_errors(findings) for findings in parts.values())
     total = sum(len(findings or ()) for findings in parts.values())
     return {
@@ -73,7 +73,7 @@ def as_document(parts: Findings, errors_only: bool) -> dict[str, Any]:
 
 
 def as_text(parts: Findings, errors_only: bool) -> str:
-    """A line a finding, then one a part."""
+    """One line for each finding, then one for each part."""
     lines = [
         str(finding) for findings in parts.values() for finding in _shown(findings, errors_only)
     ]

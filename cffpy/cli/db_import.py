@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy db import``: finds Mesa's XML of registers and instruction sets, writes an edition.
+"""``cffpy db import``: find Mesa's XML of registers and instruction sets, write an edition.
 
-What a file is, its root element tells: <database> describes registers, <isa> instructions.
+The root element of a file decides what it is: <database> describes registers, <isa> instructions.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from cffpy._data import data_path
 from cffpy.errors import IsaError, RegisterDbError
 
-# Where the XML may lie, seen from the directory that the user names: a Mesa tree, its
-# src/freedreno, the folder itself or its parent.
+# Where to look for XML below the directory given by the user: a Mesa tree, its src/freedreno, the
+# folder itself or its parent.
 _REGISTER_FOLDERS = (
     "src/freedreno/registers/adreno",
     "registers/adreno",
@@ -29,7 +29,7 @@ _ISA_FOLDERS = ("src/freedreno/isa", "isa", "isaspec", ".")
 _REGISTERS, _INSTRUCTIONS = "database", "isa"
 _ISA_ROOT = "ir3.xml"
 
-#: Not made from Mesa's files, which describe no a2xx instructions.
+#: Not made from Mesa's files, which do not describe a2xx instructions.
 _OWN_ISA = "a2xx.isa"
 
 _LEVELS_UP_TO_MESA = 4
@@ -41,7 +41,7 @@ _ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*)")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The XML files of a directory: paths, and what is neither registers nor instructions."""
+    """Paths of XML files: registers, instructions, and those that are neither."""
 
     registers: tuple[str, ...]
     instructions: tuple[str, ...]
@@ -68,7 +68,7 @@ def find_sources(directory: str) -> Sources:
     registers = _find(directory, _REGISTER_FOLDERS, _REGISTERS, others)
     instructions = _find(directory, _ISA_FOLDERS, _INSTRUCTIONS, others)
     if not registers and not instructions:
-        raise RegisterDbError("no rules-ng or isaspec XML here (*.xml)", directory)
+        raise RegisterDbError("no rules-ng or isaspec XML (*.xml) found", directory)
     return Sources(registers, instructions, tuple(others))
 
 
@@ -175,7 +175,7 @@ def _copy_own_isa(folder: str) -> bool:
 
 
 def _name(output: str, done: Imported) -> None:
-    """Write the edition's name, or read the one that is there."""
+    """Write the edition's name, or read the existing one."""
     path = os.path.join(output, "EDITION")
     if done.edition is not None:
         _write(path, f"{done.edition}\n")

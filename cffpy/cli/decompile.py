@@ -22,22 +22,24 @@ Examples:
 
 @click.command(name="decompile", epilog=_EPILOG)
 @click.argument("path", metavar="FILE")
-@click.option("-o", "--output", default="-", metavar="OUT.pm4", help="Default: standard output.")
+@click.option(
+    "-o", "--output", default="-", metavar="OUT.pm4", help="Output file. Default: standard output."
+)
 @click.option(
     "--submit",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Only this submit, numbered as the dump numbers them, with the buffers that it sees.",
+    help="Only this submit (as numbered by dump), with its buffers.",
 )
-@click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
 @limit_option
 @click.help_option("-h", "--help")
 def decompile_command(path: str, output: str, submit: int | None, register_db: str | None) -> int:
-    """Write a capture as text: packets, registers, programs by name, the rest as data.
+    """Write a capture as text: packets, registers and programs by name, everything else as data.
 
-    'cffpy compile' makes the same capture of it again, section by section and byte by byte (of the
-    decompressed file). FILE may be '-' for standard input, and so may OUT.pm4 for standard output.
-    The language: docs/pm4asm.md. Exit code 1: the capture is damaged; the text is of what is there.
+    'cffpy compile' turns the text back into the same decompressed bytes. FILE may be '-' for
+    standard input, OUT.pm4 '-' for standard output. docs/pm4asm.md describes the language. The
+    exit code is 1 if the capture is damaged; the text then contains what could be read.
     """
     from cffpy.container.damage import Damage
     from cffpy.container.open import open_capture

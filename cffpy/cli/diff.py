@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy diff``: what really differs between two captures."""
+"""``cffpy diff``: the differences between two captures, grouped by cause."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.views.diff import Node
 
-#: As diff(1), where 2 is trouble: what is raised here makes the exit code so.
+#: As diff(1). Errors raised here lead to exit code 2.
 _SAME, _DIFFERENT = 0, 1
 
 _STYLES = {
@@ -49,10 +49,10 @@ _CLASS_HELP = "; ".join(f"{name}: {text}" for name, text in CLASSES.items())
 _EPILOG = """\b
 Examples:
   cffpy diff good.rd.gz bad.rd.gz
-  cffpy diff --all good.rd.gz bad.rd.gz             nothing cut short
+  cffpy diff --all good.rd.gz bad.rd.gz             show everything
   cffpy diff --show addresses good.rd.gz bad.rd.gz
   cffpy diff --unified good.rd.gz bad.rd.gz | less
-  cffpy diff --html page.html good.rd.gz bad.rd.gz  side by side, in a browser
+  cffpy diff --html page.html good.rd.gz bad.rd.gz  an HTML page
   cffpy diff --json good.rd.gz bad.rd.gz | jq -r '.entries[].title'
 """
 
@@ -60,21 +60,30 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.argument("good", metavar="GOOD")
 @click.argument("bad", metavar="BAD")
-@click.option("--all", "everything", is_flag=True, help="Show all fields, details, consequences.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Show all fields, details and consequences."
+)
 @click.option(
     "--show",
     "shown",
     multiple=True,
     type=click.Choice((*CLASSES, "all")),
-    help=f"Do not hide this class of differences. {_CLASS_HELP}.",
+    help=f"Show this class of differences. {_CLASS_HELP}.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document (cffpy.diff/1).")
-@click.option("--unified", is_flag=True, help="A text diff of the aligned draws' registers.")
-@click.option("--html", metavar="OUT", help="One HTML page, written to a file or '-'.")
-@click.option("--brief", "-q", is_flag=True, help="Print no differences: the exit code tells.")
-@click.option("--gpu", metavar="GPU", callback=parse_capture_gpu, help="Decode both as this GPU.")
-@click.option("--register-db", metavar="DIR", help="Another edition of the register database.")
-@click.option("--color/--no-color", "colour", default=None, help="Colour, or none.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/1).")
+@click.option(
+    "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
+)
+@click.option("--html", metavar="OUT", help="Write one HTML page to this file ('-': stdout).")
+@click.option("--brief", "-q", is_flag=True, help="Print nothing; only set the exit code.")
+@click.option(
+    "--gpu",
+    metavar="GPU",
+    callback=parse_capture_gpu,
+    help="Decode both as this GPU (630) or generation (a6xx).",
+)
+@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
+@click.option("--color/--no-color", "colour", default=None, help="Use colour, or not.")
 @limit_option
 @click.help_option("-h", "--help")
 def diff(
@@ -90,24 +99,24 @@ def diff(
     register_db: str | None,
     colour: bool | None,
 ) -> int:
-    """Show what really differs between two captures, say a good and a bad frame.
+    """Show what differs between two captures, for example of a good and a bad frame.
 
-    Passes and the program's draws are aligned by what they are, so that one that is missing shows
-    as that. Of each pair of draws the state is compared: registers, shaders, descriptors,
-    constants, and what was captured of vertex, index and uniform data. One cause is one entry,
-    with the draws that it touches; what follows from it is folded under it. Differences that are
-    none of the program's are counted, and shown with --show.
+    Passes and the program's draws are aligned first, so a missing draw is reported as missing.
+    For each pair of draws the state is compared: registers, shaders, descriptors, constants, and
+    captured vertex, index and uniform data. Each cause is one entry that lists the draws it
+    affects; consequences are folded under it. Differences that do not come from the program, such
+    as addresses, are only counted; --show lists them.
 
-    GOOD or BAD may be '-' for standard input. Exit codes: 0 no difference, 1 differences, 2
-    trouble. Damage is told on standard error and changes nothing in that.
+    GOOD or BAD may be '-' for standard input. Exit codes: 0 no differences, 1 differences, 2
+    errors. Damage is reported on standard error and does not affect the exit code.
     """
     from cffpy.analysis.diff.compare import compare
     from cffpy.container.open import open_capture
 
     if as_json + unified + (html is not None) > 1:
-        raise click.UsageError("--json, --unified and --html exclude each other")
+        raise click.UsageError("--json, --unified and --html cannot be used together")
     if brief and (as_json or unified):
-        raise click.UsageError("--brief prints nothing: it excludes --json and --unified")
+        raise click.UsageError("--brief cannot be used together with --json or --unified")
     if good == bad == "-":
         raise click.UsageError("GOOD and BAD cannot both be standard input")
     hidden: frozenset[NoiseClass] = frozenset(
@@ -135,8 +144,8 @@ def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recor
     from cffpy.analysis.diff.record import record
     from cffpy.container.rd import is_something_else
 
-    if is_something_else(content.data):  # two of these would be told to be the same
-        raise ContainerError(f"{content.name}: no section that is known; not a capture?")
+    if is_something_else(content.data):  # two of these would compare as equal
+        raise ContainerError(f"{content.name}: no known section: not a capture?")
     with progress(f"Reading {content.name}", content):
         recording = record(content, print_warning, register_db, gpu)
     print_problems(content.name, recording.damage, print_warning)

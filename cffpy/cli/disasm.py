@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy disasm``: a shader binary as the reference lists it, or all shaders of a capture."""
+"""``cffpy disasm``: disassemble a shader binary, or all shaders of a capture."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cffpy.errors import CffpyError, UnsupportedGpu
 _EPILOG = """\b
 Examples:
   cffpy disasm 0003.fo3 --gpu 630
-  cffpy disasm 0001.fo                        an a2xx fragment program, by its name
+  cffpy disasm 0001.fo                        a2xx fragment program
   cffpy disasm --gpu a7xx --format hex words.txt
-  cffpy disasm --all capture.rd.gz            each shader of a capture once
-  cffpy disasm --all --list capture.rd.gz     only which there are, and what uses them
+  cffpy disasm --all capture.rd.gz            all shaders of a capture
+  cffpy disasm --all --list capture.rd.gz     only the table
   cffpy disasm --all --json capture.rd.gz | jq '.shaders[] | [.stage, .stats.full]'
   printf '%s' 03000000_00000000 | tr -d _ | cffpy disasm -
 """
@@ -30,7 +30,7 @@ _A2XX = 2
 def parse_generation(
     _context: click.Context, _parameter: click.Parameter, text: str | None
 ) -> int | None:
-    """The generation (2 ... 8) of a GPU number like 630 or a generation like a6xx or 6."""
+    """The generation (2 to 8) for a GPU number like 630 or a generation like a6xx or 6."""
     if text is None:
         return None
     from cffpy.capture.gpu import parse_gpu
@@ -54,26 +54,30 @@ def read_input(path: str) -> bytes:
 
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="FILE")
-@click.option("--all", "of_capture", is_flag=True, help="FILE is a capture: all shaders of it.")
-@click.option("--list", "only_list", is_flag=True, help="With --all: only the table of shaders.")
-@click.option("--json", "as_json", is_flag=True, help="With --all: one JSON document.")
+@click.option(
+    "--all", "of_capture", is_flag=True, help="FILE is a capture; disassemble all its shaders."
+)
+@click.option(
+    "--list", "only_list", is_flag=True, help="With --all: print only the table of shaders."
+)
+@click.option("--json", "as_json", is_flag=True, help="With --all: print one JSON document.")
 @click.option(
     "--gpu",
     "generation",
     metavar="GPU",
     callback=parse_generation,
-    help="GPU like 630, or generation like a6xx (default: the capture's; a2xx for .vo and .fo;"
-    " else a6xx).",
+    help="GPU (630) or generation (a6xx). Default: that of the capture; a2xx for .vo and .fo files;"
+    " otherwise a6xx.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(("auto", "raw", "hex")),
     default="auto",
-    help="What FILE holds: the program itself, or hex words or a listing. Default: auto.",
+    help="Content of FILE: binary (raw), or hex words or a listing (hex). Default: auto.",
 )
-@click.option("--fragment", is_flag=True, help="a2xx: a fragment program (.fo says so itself).")
-@click.option("--register-db", metavar="DIR", help="Another edition, for its instruction sets.")
+@click.option("--fragment", is_flag=True, help="a2xx: fragment program (implied by .fo).")
+@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
 @limit_option
 @click.help_option("-h", "--help")
 def disasm(
@@ -86,9 +90,9 @@ def disasm(
     fragment: bool,
     register_db: str | None,
 ) -> int:
-    """Disassemble a shader binary, such as those that --dump-shaders writes.
+    """Disassemble a shader binary, such as those written by dump --dump-shaders.
 
-    With --all, FILE is a capture: each of its distinct shaders once, with stage, address, size,
+    With --all, FILE is a capture. Each distinct shader is listed once, with stage, address, size,
     statistics, and the draws and dispatches that use it.
 
     FILE may be '-' for standard input.
@@ -100,7 +104,7 @@ def disasm(
         directory = resolve_edition(register_db)
     if of_capture:
         if form != "auto" or fragment:
-            raise click.UsageError("--format and --fragment are for shader binaries, not --all")
+            raise click.UsageError("--format and --fragment cannot be used with --all")
         from cffpy.capture.gpu import LAST_GENERATION
 
         if generation is not None and generation > LAST_GENERATION:
@@ -109,14 +113,14 @@ def disasm(
 
         return run(path, generation, directory, as_json, only_list)
     if only_list or as_json:
-        raise click.UsageError("--list and --json go with --all")
+        raise click.UsageError("--list and --json need --all")
     extension = os.path.splitext(path)[1]
     if generation is None:
         generation = _A2XX if extension in (".vo", ".fo") else _DEFAULT_GENERATION
     try:
         data = read_input(path)
         if form == "auto" and _is_capture(data):
-            print_error(f"{path}: looks like a capture: use --all")
+            print_error(f"{path}: this is a capture; use --all")
             return EXIT_FAILURE
         from cffpy.isa.program import from_hex, looks_like_hex
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "cffpy.disasm-all/1"
 
-#: Ranges of draws that the text shows of one shader; JSON has all.
+#: Ranges of draws shown for one shader in the text; JSON has all.
 _SHOWN_RANGES = 24
 
 _HEADINGS = ("shader", "stage", "address", "instructions", "bytes", "half", "full", "constlen")
@@ -50,7 +50,7 @@ def run(
     for line in collector.machine.problems.left_out:
         print_warning(f"{content.name}: {line}")
     if collector.left_out:
-        print_warning(f"{content.name}: too many shaders, {collector.left_out} left out")
+        print_warning(f"{content.name}: too many shaders: {collector.left_out} are not shown")
     with PagedOutput(pager=False) as stream:
         if as_json:
             document = as_document(content.name, collector.shaders, not only_list)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy draws``: a line for each draw, dispatch and blit of a capture."""
+"""``cffpy draws``: the draws, dispatches and blits of a capture, one per line."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  cffpy draws capture.rd.gz                   every execution
-  cffpy draws --program capture.rd.gz         the program's draws, each once
+  cffpy draws capture.rd.gz                   each execution of each draw
+  cffpy draws --program capture.rd.gz         each draw of the program once
   cffpy draws --pass 3 --csv capture.rd.gz
-  cffpy draws --inherited capture.rd.gz       registers that survive into a submit
+  cffpy draws --inherited capture.rd.gz       values from earlier submits
 """
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--pass", "index", type=int, metavar="N", help="Only those of this pass.")
-@click.option("--program", is_flag=True, help="The program's draws and dispatches, each once.")
+@click.option("--pass", "index", type=int, metavar="N", help="Only this pass.")
+@click.option("--program", is_flag=True, help="Only the program's draws and dispatches, each once.")
 @click.option(
     "--inherited",
     is_flag=True,
-    help="Instead: registers whose values of earlier submits are in force at a submit's first"
-    " draw or dispatch.",
+    help="List registers instead: those whose values at a submit's first draw or dispatch were"
+    " written in an earlier submit.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document (cffpy.draws/1).")
-@click.option("--csv", "as_csv", is_flag=True, help="A table for other programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/1).")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @capture_options
 def draws(
     path: str,
@@ -53,21 +53,21 @@ def draws(
     as_json: bool,
     as_csv: bool,
 ) -> int:
-    """List draws, dispatches and blits, with pass, tile, size, shaders, targets and place.
+    """List draws, dispatches and blits with pass, tile, size, shaders, targets and location.
 
-    A draw has two numbers: 'dump' is its number in cffpy dump, where every tile and blit counts;
-    'draw' is its number among the program's draws of its pass. What a condition keeps from being
-    executed is listed too, since the dump counts it.
+    Each draw has two numbers: 'dump' is its number in cffpy dump, which counts each execution (in
+    every tile) and each blit; 'draw' is its number among the program's draws of its pass. Draws
+    that are skipped by a condition are listed as well, because the dump counts them.
 
-    FILE may be '-' for standard input. Exit code 1: the capture is damaged.
+    FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
     from cffpy.views import draws as view
 
     if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other")
+        raise click.UsageError("--json and --csv cannot be used together")
     if inherited:
         if as_csv or program or index is not None:
-            raise click.UsageError("--inherited goes with --json only")
+            raise click.UsageError("--inherited can only be combined with --json")
         return _inherited(path, gpu, register_db, as_json)
     finder, code = find(path, gpu, register_db)
     shown: list[Action] = finder.actions

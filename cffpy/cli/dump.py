@@ -76,7 +76,7 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
     annotates, pager = settings.pop("annotate", False), settings.pop("pager", None)
     settings.pop("verbose", None)
     settings["color"] = use_colour(settings.get("color"))
-    if settings.get("draw") == -1:  # the reference's way to say: every draw
+    if settings.get("draw") == -1:  # the reference's value for: every draw
         del settings["draw"]
     options = DumpOptions(**settings)
     if register_db is not None:
@@ -85,7 +85,7 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
         register_db = resolve_edition(register_db)
     if pager is None:
         pager = is_terminal(sys.stdout) and not options.query
-    # Nearly all objects live to the end: collecting them costs a third of the time.
+    # Nearly all objects live until the end; garbage collection would take a third of the time.
     gc.disable()
     failed = False
     with PagedOutput(pager) as stream:
@@ -120,9 +120,10 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
 
 
 def _find_prefix(files: list[str], options: DumpOptions, opened: dict[str, Content]) -> str:
-    """The prefix of annotations in a dump of these files; ``opened`` takes what is kept open.
+    """The prefix of annotations for a dump of these files.
 
-    That is what may not be read twice, or need not: only one capture at a time shall be in memory.
+    ``opened`` receives captures to reuse: those that cannot be read twice (pipes), and a single
+    capture. With several files, only one capture at a time should be in memory.
     """
     from cffpy.views.cffdump.prefix import choose_prefix
 
@@ -132,7 +133,7 @@ def _find_prefix(files: list[str], options: DumpOptions, opened: dict[str, Conte
             try:
                 content = open_capture(name)
             except ContainerError:
-                continue  # said when it is its turn
+                continue  # reported when the file is dumped
             if len(files) == 1 or not os.path.isfile(name):
                 opened[name] = content
             yield content.data

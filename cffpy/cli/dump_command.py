@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy dump`` as click sees it: for the list of commands, help and shell completion."""
+"""The click command of ``cffpy dump``, used for help and shell completion only."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from cffpy.cli.dump_options import OPTIONS
 
 _EXAMPLES = """\b
 Examples:
-  cffpy dump capture.rd.gz                 everything
-  cffpy dump -s --once capture.rd.gz       registers at each draw, each IB once
+  cffpy dump capture.rd.gz                 decode everything
+  cffpy dump -s --once capture.rd.gz       registers at draws, each IB once
   cffpy dump -F 2 -D 17 capture.rd.gz      one draw of one submit
   cffpy dump -q 'RB_MRT[0].CONTROL' --query-delta capture.rd.gz
-  cffpy dump --annotate capture.rd.gz      with passes, tiles, draws, conditions
+  cffpy dump --annotate capture.rd.gz      mark passes, tiles, draws
   ssh device cat /tmp/x.rd | cffpy dump --unit-test - > x.txt
 """
 
 
 class _DumpCommand(click.Command):
-    """Leaves its command line to cffpy.cli.dump."""
+    """Passes its arguments to cffpy.cli.dump unparsed."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         context.args = list(arguments)
@@ -51,8 +51,8 @@ dump = _DumpCommand(
     ],
     add_help_option=False,
     help=(
-        "Decode captures (.rd, maybe compressed; - is standard input) as Mesa's cffdump prints"
-        " them.\n\nThe output is that of cffdump of Mesa 25.0.7, byte for byte, with the same"
+        "Decode captures (.rd, optionally compressed; - is standard input) as Mesa's cffdump does."
+        "\n\nThe output is identical, byte for byte, to cffdump of Mesa 25.0.7 with the same"
         " options."
     ),
     epilog=_EXAMPLES,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The options of ``cffpy dump``: one table, for getopt_long and for click's help.
 
-The command line is the reference's: getopt_long with its abbreviations and options behind files.
-click's own parser would cost more than decoding a small capture does.
+The command line works as that of the reference: getopt_long with abbreviated options, and options
+after files. click's parser would take longer than decoding a small capture.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Option:
-    """An option: ``--long``, maybe ``-short``; with ``metavar`` it takes an argument.
+    """An option: ``--long``, optionally ``-short``; with ``metavar`` it takes an argument.
 
-    It sets the settings called ``names`` to ``value``, or to what ``convert`` makes of the
-    argument; ``repeats``: it adds to a list.
+    It sets the settings ``names`` to ``value``, or to the argument converted by ``convert``. With
+    ``repeats`` the values are collected in a list.
     """
 
     __slots__ = ("convert", "help", "long", "metavar", "names", "repeats", "short", "value")
@@ -75,14 +75,14 @@ def _gpu(text: str) -> object:
 
 
 OPTIONS = (
-    Option("verbose", "Accepted as by cffdump; changes nothing.", short="v"),
-    Option("dump-shaders", "Write each shader that is printed to a file: 0000.vo3, ..."),
-    Option("color", "Colour (default: on a terminal)."),
-    Option("no-color", "No colour.", names=("color",), value=False),
-    Option("pager", "Page the output (default: on a terminal)."),
-    Option("no-pager", "No pager.", names=("pager",), value=False),
-    Option("summary", "Registers at draws only, not each write.", short="s"),
-    Option("allregs", "At draws, show all registers ever written.", short="a"),
+    Option("verbose", "Accepted for compatibility; has no effect.", short="v"),
+    Option("dump-shaders", "Also write each shader to a file: 0000.vo3, ..."),
+    Option("color", "Use colour (default: on a terminal)."),
+    Option("no-color", "Do not use colour.", names=("color",), value=False),
+    Option("pager", "Use a pager (default: on a terminal)."),
+    Option("no-pager", "Do not use a pager.", names=("pager",), value=False),
+    Option("summary", "Print registers at draws, not at each write.", short="s"),
+    Option("allregs", "At draws, print all registers written so far.", short="a"),
     Option("start", "First submit to decode.", short="S", metavar="N", convert=_number),
     Option("end", "Last submit to decode.", short="E", metavar="N", convert=_number),
     Option(
@@ -94,34 +94,32 @@ OPTIONS = (
         names=("start", "end"),
     ),
     Option("draw", "Print only draw N.", short="D", metavar="N", convert=_number),
-    Option("exe", "Only submits of processes whose name starts so.", short="e", metavar="NAME"),
-    Option("textures", "Show what texture descriptors point at."),
-    Option("bindless", "Show bindless descriptors at draws."),
-    Option("show-compositor", "Do not pass over the submits of compositors."),
-    Option("script", "Refused: no scripts yet.", short="L", metavar="LUA", convert=_no_script),
-    Option(
-        "query", "Print only this register, at each draw.", short="q", metavar="REG", repeats=True
-    ),
-    Option("query-all", "Queries at every draw (default).", names=("query_mode",), value=QUERY_ALL),
+    Option("exe", "Only submits of processes with this name prefix.", short="e", metavar="NAME"),
+    Option("textures", "Print the contents of textures."),
+    Option("bindless", "Print bindless descriptors at draws."),
+    Option("show-compositor", "Include the submits of compositors."),
+    Option("script", "Not supported yet.", short="L", metavar="LUA", convert=_no_script),
+    Option("query", "Print only this register, at draws.", short="q", metavar="REG", repeats=True),
+    Option("query-all", "Query at every draw (default).", names=("query_mode",), value=QUERY_ALL),
     Option(
         "query-written",
-        "Queries at draws before which a queried register was written.",
+        "Query at draws where a queried register was written.",
         names=("query_mode",),
         value=QUERY_WRITTEN,
     ),
     Option(
         "query-delta",
-        "Queries at draws before which a queried register changed.",
+        "Query at draws where a queried register changed.",
         names=("query_mode",),
         value=QUERY_DELTA,
     ),
-    Option("query-compare", "Queries: values for binning against values for drawing."),
-    Option("once", "Decode each IB only once in each render mode."),
-    Option("not-once", "Decode each IB each time (default).", names=("once",), value=False),
-    Option("annotate", "Lines of cffpy's own between: passes, tiles, draws, conditions."),
-    Option("unit-test", "Leave out what names the file."),
-    Option("register-db", "Another edition of the register database.", metavar="DIR"),
-    Option("gpu", "Decode as this GPU: 630, or any of a6xx.", metavar="GPU", convert=_gpu),
+    Option("query-compare", "Query: compare binning with drawing values."),
+    Option("once", "Decode each IB once per render mode."),
+    Option("not-once", "Decode each IB every time (default).", names=("once",), value=False),
+    Option("annotate", "Add lines that mark passes, tiles, draws, conditions."),
+    Option("unit-test", "Do not print the name of the file."),
+    Option("register-db", "Use another edition of the descriptions.", metavar="DIR"),
+    Option("gpu", "Decode as this GPU (630) or generation (a6xx).", metavar="GPU", convert=_gpu),
     Option("limit", LIMIT_HELP, metavar="NAME=N", repeats=True, names=("limits",)),
     Option("help", "Show this message and exit.", short="h"),
 )

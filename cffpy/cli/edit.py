@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy edit``: changes of a capture in place, such as people make to find a draw at fault."""
+"""``cffpy edit``: change a capture in place, for example to find a faulty draw."""
 
 from __future__ import annotations
 
@@ -28,24 +28,32 @@ _NUMBER = click.IntRange(min=0)
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="FILE")
 @click.option(
-    "--nop-draw", "nops", type=_NUMBER, multiple=True, metavar="N", help="Make draw N a CP_NOP."
+    "--nop-draw",
+    "nops",
+    type=_NUMBER,
+    multiple=True,
+    metavar="N",
+    help="Replace draw N by a CP_NOP.",
 )
 @click.option(
     "--truncate-after-draw",
     "last",
     type=_NUMBER,
     metavar="N",
-    help="Execute nothing behind draw N, in this submit and in later ones.",
+    help="Execute nothing after draw N, in this submit and later ones.",
 )
 @click.option(
     "--set",
     "values",
     multiple=True,
     metavar="REG.FIELD=VALUE",
-    help="Another value wherever the register is written; VALUE as in a text.",
+    help="Change a field wherever the register is written; VALUE as in pm4asm.",
 )
 @click.option(
-    "--at-draw", type=_NUMBER, metavar="N", help="--set: only the last write that reaches draw N."
+    "--at-draw",
+    type=_NUMBER,
+    metavar="N",
+    help="With --set: change only the write that is in effect at draw N.",
 )
 @click.option(
     "--drop-group",
@@ -53,12 +61,16 @@ _NUMBER = click.IntRange(min=0)
     type=click.IntRange(0, 31),
     multiple=True,
     metavar="G",
-    help="Disable a draw-state group wherever it is set.",
+    help="Disable draw state group G wherever it is set.",
 )
 @click.option(
-    "-o", "--output", required=True, metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz."
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT.rd[.gz]",
+    help="Output file; compressed if its name ends in .gz.",
 )
-@click.option("--register-db", metavar="DIR", help="Another edition of the descriptions.")
+@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
 @limit_option
 @click.help_option("-h", "--help")
 def edit(
@@ -71,18 +83,20 @@ def edit(
     output: str,
     register_db: str | None,
 ) -> int:
-    """Change a capture in place: draws, values of registers, draw-state groups.
+    """Change a capture in place: draws, register values, draw state groups.
 
-    All lengths stay; a packet that goes becomes a CP_NOP of its size. Draws are numbered as the
-    dump numbers them (draw[N]); all numbers are those of FILE as it is. Where a packet lies in
-    commands that are executed several times, all executions are affected: standard error says so,
-    and what else was done. FILE may be '-' for standard input, OUT.rd '-' for standard output.
-    Exit code 1: nothing was written, or FILE is damaged; then OUT.rd is, too.
+    All sizes stay the same: a removed packet becomes a CP_NOP of its size. Draws are numbered as in
+    the dump of FILE (draw[N]). If a packet is in commands that are executed several times, all
+    executions are affected; standard error reports this and every change. FILE may be '-' for
+    standard input, OUT.rd '-' for standard output. The exit code is 1 if nothing was written, or
+    if FILE is damaged; OUT.rd then has the same damage.
     """
     if not (nops or last is not None or values or groups):
-        raise click.UsageError("nothing to do: give --nop-draw, --set or the like")
+        raise click.UsageError(
+            "no edit given: use --nop-draw, --truncate-after-draw, --set or --drop-group"
+        )
     if at_draw is not None and not values:
-        raise click.UsageError("--at-draw belongs to --set")
+        raise click.UsageError("--at-draw needs --set")
     from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
     from cffpy.analysis.register_edit import SetRegister
     from cffpy.container.damage import Damage
@@ -100,7 +114,7 @@ def edit(
             data, lines = edited(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:
         print_problems(path, damage)
-        # that of a file names it
+        # ContainerError names the file itself
         print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
     write_output(output, [capture_file(output, data)], [path])

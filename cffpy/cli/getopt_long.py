@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Splits a command line as C's getopt_long does: the reference's users write it so.
+"""Splits a command line as C's getopt_long does, for compatibility with the reference.
 
-Long options may be abbreviated where that is unambiguous, short ones bundled (``-sa``, ``-D3``),
-and options may stand behind files. The standard library's getopt does the same, but imports gettext
+Long options may be abbreviated if unambiguous, short ones may be bundled (``-sa``, ``-D3``), and
+options may follow files. The standard library's getopt does the same, but imports gettext
 and re, which cost a tenth of decoding a small capture.
 """
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class UsageProblem(Exception):
-    """The command line is wrong; ``str()`` says how."""
+    """The command line is wrong; the message says why."""
 
 
 def split(
     arguments: list[str], shorts: dict[str, bool], longs: dict[str, bool]
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    """Options as given, (``-x`` or ``--long``, argument), and the other arguments.
+    """The options (``-x`` or ``--long``, argument) in order, and the other arguments.
 
-    ``shorts`` and ``longs`` tell for each name whether it takes an argument. Raises UsageProblem.
+    ``shorts`` and ``longs`` map each name to whether it takes an argument. Raises UsageProblem.
     """
     options: list[tuple[str, str]] = []
     others: list[str] = []
@@ -52,7 +52,7 @@ def _long_name(given: str, longs: dict[str, bool]) -> str:
     if not fitting:
         raise UsageProblem(f"no such option: --{given}")
     if len(fitting) > 1:
-        raise UsageProblem(f"--{given} may be any of: {', '.join(fitting)}")
+        raise UsageProblem(f"option --{given} is ambiguous: {', '.join(fitting)}")
     return fitting[0]
 
 

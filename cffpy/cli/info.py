@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy info``: what is in captures, as tables or as one JSON document."""
+"""``cffpy info``: a summary of captures, as tables or one JSON document."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--json", "as_json", is_flag=True, help=f"One JSON document ({SCHEMA}).")
-@click.option("--buffers", is_flag=True, help="List every buffer of every submit.")
-@click.option("--color/--no-color", "colour", default=None, help="Colour, or none.")
+@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({SCHEMA}).")
+@click.option("--buffers", is_flag=True, help="Also list the buffers of each submit.")
+@click.option("--color/--no-color", "colour", default=None, help="Use colour, or not.")
 @limit_option
 @click.help_option("-h", "--help")
 def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | None) -> int:
-    """What is in captures: GPU, processes, submits, buffers, damage.
+    """Summarise captures: GPU, processes, submits, buffers, damage.
 
-    FILE may be '-' for standard input. Damage is shown with its offset in the decompressed file.
-    Exit code 1: a file is damaged or cannot be read.
+    FILE may be '-' for standard input. Damage is listed with its offset in the decompressed file.
+    The exit code is 1 if a file is damaged or cannot be read.
     """
     code = EXIT_OK
     documents: list[dict[str, Any]] = []
@@ -159,9 +159,9 @@ def _print(out: Console, summary: CaptureSummary, buffers: bool) -> None:
     for damage in summary.damage[:SHOWN_PROBLEMS]:
         out.print(f"  [red]damage[/red]     {escape(visible(str(damage)))}")
         if damage.reference_says_corrupt:
-            out.print("             (cffdump says: corrupt file)")
+            out.print("             (cffdump reports: corrupt file)")
     if len(summary.damage) > SHOWN_PROBLEMS:
-        out.print("             there is more like this (--json has all)")
+        out.print("             more damage is not shown (--json lists all)")
     _print_sections(out, summary)
     if summary.submits:
         _print_submits(out, summary)
@@ -181,7 +181,7 @@ def _gpu_text(summary: CaptureSummary) -> str:
     if gpu is None:
         return f"unknown ({listed or 'no id in the file'})"
     text = f"{gpu.name} (a{gpu.generation}xx, {64 if gpu.is_64bit else 32}-bit), {listed}"
-    return text if summary.gpu_known else f"{text}: unknown to cffdump, taken by its generation"
+    return text if summary.gpu_known else f"{text}: unknown to cffdump, decoded by generation"
 
 
 def _print_sections(out: Console, summary: CaptureSummary) -> None:
@@ -256,7 +256,7 @@ def _print_table(
     right: tuple[int, ...],
     styles: dict[int, str] | None = None,
 ) -> None:
-    """A table; ``styles`` of some rows, by number. A table of rich takes 50 times as long."""
+    """Print a table; ``styles``: row number -> style. rich's own tables are 50 times slower."""
     lines = columns([headings, *rows], right)
     out.print(lines[0], style="bold", markup=False, soft_wrap=True)
     for number, line in enumerate(lines[1:]):

@@ -31,33 +31,31 @@ COMMANDS = {
     "dump": _Row(
         "cffpy.cli.dump_command", "dump", "Decode captures as Mesa's cffdump prints them."
     ),
-    "info": _Row("cffpy.cli.info", "info", "What is in a capture: GPU, submits, buffers, damage."),
-    "passes": _Row("cffpy.cli.passes", "passes", "The render passes: modes, targets, draws."),
-    "tiles": _Row("cffpy.cli.tiles", "tiles", "The tiles of a pass; density maps; a drawing."),
-    "draws": _Row("cffpy.cli.draws", "draws", "A line for each draw, dispatch and blit."),
-    "state": _Row("cffpy.cli.state", "state", "Registers at a draw, and what wrote them."),
-    "diff": _Row("cffpy.cli.diff", "diff", "What really differs between two captures."),
+    "info": _Row("cffpy.cli.info", "info", "Summarise a capture: GPU, submits, buffers, damage."),
+    "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),
+    "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),
+    "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
+    "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
+    "diff": _Row("cffpy.cli.diff", "diff", "Show what differs between two captures."),
     "disasm": _Row(
         "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."
     ),
     "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
-    "vsc": _Row(
-        "cffpy.cli.vsc", "vsc", "Visibility streams of a6xx and a7xx: of passes, or given."
-    ),
+    "vsc": _Row("cffpy.cli.vsc", "vsc", "Decode visibility streams of a6xx and a7xx."),
     "decompile": _Row(
-        "cffpy.cli.decompile", "decompile_command", "Write a capture as text, to be edited."
+        "cffpy.cli.decompile", "decompile_command", "Write a capture as editable text."
     ),
-    "compile": _Row("cffpy.cli.compile", "compile_command", "Build a capture from such a text."),
+    "compile": _Row("cffpy.cli.compile", "compile_command", "Build a capture from text."),
     "edit": _Row("cffpy.cli.edit", "edit", "Change a capture: drop draws, set registers."),
-    "repair": _Row("cffpy.cli.repair", "repair", "Make a damaged capture whole again."),
-    "db": _Row("cffpy.cli.db", "db", "The register database: look up, check, import."),
+    "repair": _Row("cffpy.cli.repair", "repair", "Remove damage from a capture."),
+    "db": _Row("cffpy.cli.db", "db", "Look up registers; check or import an edition."),
 }
 
 _EXAMPLES = """\b
 Examples:
-  cffpy info capture.rd.gz            what is in the file
-  cffpy dump capture.rd.gz            everything, as cffdump prints it
-  cffpy dump --once -s capture.rd     summaries of the draws only
+  cffpy info capture.rd.gz            a summary of the file
+  cffpy dump capture.rd.gz            decode everything
+  cffpy dump --once -s capture.rd     registers at draws only
   zstd -dc capture.rd.zst | cffpy dump -
 """
 
@@ -87,7 +85,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with a suggestion for a name that is no command."""
+        """As click does, but suggest similar names for an unknown command."""
         if arguments and arguments[0] not in self._rows and not arguments[0].startswith("-"):
             from difflib import get_close_matches
 
@@ -114,7 +112,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="cffpy", message="%(prog)s %(version)s")
-@click.option("--debug", is_flag=True, help="Show a traceback when something goes wrong.")
+@click.option("--debug", is_flag=True, help="Show a traceback on errors.")
 def cli(debug: bool) -> None:
     """Decode Adreno GPU command-stream captures (.rd, also compressed)."""
 
@@ -122,8 +120,8 @@ def cli(debug: bool) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line; the exit code.
 
-    Without ``cli.main``, which has its own ideas about interrupts and broken pipes; only a shell
-    that asks for completions gets it.
+    ``cli.main`` would handle interrupts and broken pipes its own way, so it is only used for shell
+    completion.
     """
     if "_CFFPY_COMPLETE" in os.environ:
         cli.main(args=arguments, prog_name="cffpy")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Where output goes: colour, pager, big raw output, errors, exit codes.
 
-Data goes to standard output, everything else to standard error. Nothing here imports rich or
-subprocess before it is needed.
+Data goes to standard output, everything else to standard error. rich and subprocess are imported
+only when needed.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def is_terminal(stream: IO[Any] | None) -> bool:
 
 
 def use_colour(flag: bool | None = None, stdout: IO[Any] | None = None) -> bool:
-    """Whether to colour standard output; decided here and nowhere else.
+    """Whether to colour standard output; the only place that decides it.
 
-    A flag decides; then a non-empty NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, in this order; then
-    whether standard output is a terminal that is not ``dumb``.
+    In order of precedence: the flag; a non-empty NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE; whether
+    standard output is a terminal that is not ``dumb``.
     """
     if flag is not None:
         return flag
@@ -68,12 +68,12 @@ def console(colour: bool | None = None) -> Console:
         color_system="auto" if colour and terminal else ("standard" if colour else None),
         no_color=not colour,
         highlight=False,
-        width=None if terminal else _UNBOUNDED,  # a file or pipe has no edge to wrap at
+        width=None if terminal else _UNBOUNDED,  # do not wrap lines in files and pipes
     )
 
 
 def pager_command() -> str | None:
-    """The pager as a shell command: CFFPY_PAGER, PAGER, else less; None to have no pager."""
+    """The pager as a shell command: CFFPY_PAGER, PAGER, else less; None for no pager."""
     for name in ("CFFPY_PAGER", "PAGER"):
         chosen = os.environ.get(name)
         if chosen is not None:
@@ -86,9 +86,9 @@ def pager_command() -> str | None:
 class PagedOutput:
     """A context manager: an unbuffered binary file for big output.
 
-    The file is a pager's input where ``pager`` is asked for and standard output is a terminal, else
-    standard output itself. Quitting the pager is no error: writing then raises BrokenPipeError
-    inside the block, which ends the block quietly.
+    With ``pager``, and if standard output is a terminal, the file is the input of a pager;
+    otherwise it is standard output. Quitting the pager is not an error: the next write raises
+    BrokenPipeError inside the block, and the block ends silently.
     """
 
     def __init__(self, pager: bool = True) -> None:
@@ -112,7 +112,7 @@ class PagedOutput:
         )
         assert process.stdin is not None
         self._stream = process.stdin  # type: ignore[assignment]
-        # Ctrl-C belongs to the pager, which stops its own search or following with it.
+        # Ctrl-C belongs to the pager, where it stops a search.
         self._interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)
         return self._stream
 
@@ -136,36 +136,36 @@ class PagedOutput:
 
 
 def write_all(stream: BinaryIO, data: BytesLike) -> None:
-    """Write all of ``data`` to a raw file, which may take less than it is given at a time."""
+    """Write all of ``data`` to a raw file, whose ``write`` may accept only a part."""
     written = stream.write(data) or 0
     while written < len(data):
         written += stream.write(memoryview(data)[written:]) or 0
 
 
 def print_error(message: str) -> None:
-    """One line on standard error, in the form of every error of cffpy."""
+    """Print an error, one line on standard error."""
     _print_line("error", message)
 
 
 def print_warning(message: str) -> None:
-    """One line on standard error about something that did not stop the work."""
+    """Print a warning, one line on standard error."""
     _print_line("warning", message)
 
 
 def _print_line(kind: str, message: str) -> None:
     from cffpy.views.visible import visible
 
-    # a wrong description is shown below its error, with a caret below that
+    # errors in descriptions quote the source line, with a caret below it
     lines = "\n".join(map(visible, message.split("\n")))
     try:
         sys.stderr.write(f"cffpy: {kind}: {lines}\n")
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
-        return  # nobody listens
+        return  # standard error is closed
 
 
 def discard_output() -> None:
-    """Point standard output at nothing, so that no later flush meets the broken pipe again."""
+    """Redirect standard output to /dev/null, so that later flushes do not fail again."""
     try:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, sys.stdout.fileno())
@@ -175,7 +175,7 @@ def discard_output() -> None:
 
 
 def output_lost(problem: OSError, failure: int = EXIT_FAILURE) -> int:
-    """Output met ``problem``: the exit code. The reader of a pipe may leave, all else is said."""
+    """Handle a failed write; return the exit code. A closed pipe is not an error."""
     discard_output()
     if isinstance(problem, BrokenPipeError):
         return EXIT_OK
@@ -186,7 +186,7 @@ def output_lost(problem: OSError, failure: int = EXIT_FAILURE) -> int:
 def run_guarded(
     action: Callable[[], int | None], debug: bool = False, failure: int = EXIT_FAILURE
 ) -> int:
-    """Run a command; turn what may go wrong in it into one line and the exit code ``failure``."""
+    """Run a command; report any exception as one line and return the exit code ``failure``."""
     from cffpy.errors import CffpyError
 
     try:
@@ -210,14 +210,14 @@ def run_guarded(
         if debug:
             raise
         _flush_quietly()
-        print_error("out of memory (--limit bytes=N limits what is read of a file)")
+        print_error("out of memory (--limit bytes=N limits how much of a file is read)")
         return failure
     except Exception as problem:
         if debug:
             raise
         _flush_quietly()
         kind = type(problem).__name__
-        print_error(f"internal error: {kind}: {problem} (CFFPY_DEBUG=1 shows where)")
+        print_error(f"internal error: {kind}: {problem} (CFFPY_DEBUG=1 shows a traceback)")
         return failure
 
 

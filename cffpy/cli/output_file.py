@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files that commands write: whole or not at all, and never over what they read."""
+"""Output files: written completely or not at all, and never over an input file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def write_output(path: str, pieces: Iterable[BytesLike], read: Iterable[str]) -> None:
     """Write a file, or standard output for ``-``. ``read``: the files that the pieces come from.
 
-    Where this fails, or the pieces do, no file is left, and one that was there stays as it was.
-    Raises CffpyError where the file is one of those that are read, OSError with its name.
+    On failure no file is created, and an existing one is not changed. Raises CffpyError if the file
+    is one of those read, OSError with the name of the file.
     """
     if path == "-":
         with PagedOutput(pager=False) as stream:
@@ -40,15 +40,15 @@ def write_lines_to(path: str, lines: Iterable[str], read: Iterable[str]) -> None
 
 
 def refuse_inputs(path: str, read: Iterable[str]) -> None:
-    """Raise CffpyError where ``path`` is one of the files that are read."""
+    """Raise CffpyError if ``path`` is one of the input files."""
     for name in read:
         with suppress(OSError, ValueError):
             if name != "-" and os.path.samefile(path, name):
-                raise CffpyError(f"{path} is read: the output needs another name")
+                raise CffpyError(f"{path}: the output file is also an input file")
 
 
 def capture_file(path: str, data: BytesLike) -> BytesLike:
-    """A capture's bytes as the file of this name holds them: compressed if it ends in ``.gz``."""
+    """A capture's bytes as stored in ``path``: compressed if its name ends in ``.gz``."""
     if not path.endswith(".gz"):
         return data
     from cffpy.container.writer import gzip_bytes
@@ -58,7 +58,7 @@ def capture_file(path: str, data: BytesLike) -> BytesLike:
 
 @contextmanager
 def _replacing(path: str) -> Iterator[BinaryIO]:
-    """A file beside that of this name, which takes its place at the end; devices are written to."""
+    """A temporary file that replaces ``path`` at the end; devices are written directly."""
     path = os.path.realpath(path)
     mode = 0o666
     try:
@@ -75,7 +75,7 @@ def _replacing(path: str) -> Iterator[BinaryIO]:
         mode = stat.S_IMODE(status.st_mode)
     temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:99]}.{os.getpid()}")
     try:
-        # no name that was there before, be it a link
+        # must not exist, not even as a link
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         descriptor = os.open(temporary, flags, mode)
     except OSError as problem:

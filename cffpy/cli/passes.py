@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy passes``: the render passes of a capture, and what lies between them."""
+"""``cffpy passes``: the render passes of a capture, and the work between them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   cffpy passes capture.rd.gz
-  cffpy passes --pass 3 capture.rd.gz         one of them
-  cffpy passes --csv capture.rd.gz            a row each
+  cffpy passes --pass 3 capture.rd.gz         only pass 3
+  cffpy passes --csv capture.rd.gz            a row for each pass
   cffpy passes --json capture.rd.gz | jq '.submits[].passes[] | [.pass, .mode]'
 """
 
@@ -32,8 +32,8 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.option("--pass", "index", type=int, metavar="N", help="Only this pass.")
 @click.option("--submit", type=int, metavar="N", help="Only the passes of this submit.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document (cffpy.passes/1).")
-@click.option("--csv", "as_csv", is_flag=True, help="A table with a row for each pass.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @capture_options
 def passes(
     path: str,
@@ -46,25 +46,27 @@ def passes(
 ) -> int:
     """Find the render passes of a capture, and the dispatches and copies between them.
 
-    Of each pass: mode, framebuffer, tiles, attachments with what is loaded, cleared and stored,
-    the program's draws and their numbers in the dump, LRZ, and where it lies. What the command
-    stream does not hold is shown as unknown.
+    For each pass: mode, framebuffer, tiles, attachments with their loads, clears and stores, the
+    program's draws and their numbers in the dump, LRZ, and the location in the capture. Values
+    that the command stream does not contain are shown as unknown.
 
-    FILE may be '-' for standard input. Exit code 1: the capture is damaged.
+    FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
     from cffpy.analysis.passes.model import Submit
     from cffpy.views import passes as text
     from cffpy.views import passes_document as view
 
     if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other")
+        raise click.UsageError("--json and --csv cannot be used together")
     finder, code = find(path, gpu, register_db)
     shown = finder.found.submits
     if submit is not None:
         shown = [one for one in shown if one.number == submit]
         if not shown:
             numbers = ", ".join(str(one.number) for one in finder.found.submits) or "none"
-            raise not_there(finder, f"submit {submit} has no passes; submits that have: {numbers}")
+            raise not_there(
+                finder, f"submit {submit} has no passes; submits with passes: {numbers}"
+            )
     if index is not None:
         one = the_pass(finder, index)
         if submit is not None and submit != one.submit:

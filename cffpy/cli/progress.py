@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A progress bar for long work, on standard error.
+"""A progress bar on standard error for long work.
 
-Work that is done within a second shows none, and imports nothing for it.
+Work that takes less than a second shows no bar and imports nothing.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
 
 _PATIENCE = 1.0  # seconds without a bar
-_PERIOD = 0.2  # seconds between two looks at how far the work has come
+_PERIOD = 0.2  # seconds between updates
 
 
 class progress:  # noqa: N801 - used as a function: with progress("Reading"): ...
-    """Shows a bar while a block runs: how much of ``content`` was read, or only that it runs.
+    """Shows a bar while a block runs: the share of ``content`` that was read, if given.
 
-    Shown only where standard error is a terminal and standard output no pipe, whose reader may be
-    writing to the same terminal. ``patience``: seconds that the block runs without a bar.
+    Shown only if standard error is a terminal and standard output is not a pipe, whose reader may
+    write to the same terminal. ``patience``: seconds before the bar appears.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy repair``: a damaged capture to one that is whole, as far as it goes."""
+"""``cffpy repair``: remove damage from a capture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Examples:
 
 
 def _number(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A number, also with 0x in front."""
+    """A decimal or 0x number."""
     if text is None:
         return None
     try:
@@ -28,38 +28,45 @@ def _number(context: click.Context, parameter: click.Parameter, text: str | None
     except ValueError:
         number = -1
     if number < 0:
-        raise click.BadParameter(f"{text!r} is no number")
+        raise click.BadParameter(f"{text!r} is not a number")
     return number
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="FILE")
 @click.option(
-    "-o", "--output", required=True, metavar="OUT.rd[.gz]", help="Compressed if it ends in .gz."
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT.rd[.gz]",
+    help="Output file; compressed if its name ends in .gz.",
 )
-@click.option("--address", callback=_number, metavar="A", help="Where the missing stream begins.")
-@click.option("--size", callback=_number, metavar="N", help="How long it is, in dwords.")
+@click.option(
+    "--address", callback=_number, metavar="A", help="Address of the missing command stream."
+)
+@click.option("--size", callback=_number, metavar="N", help="Its size in dwords.")
 @limit_option
 @click.help_option("-h", "--help")
 def repair(path: str, output: str, address: int | None, size: int | None) -> int:
-    """Make a damaged capture whole: its sections, not the commands in them.
+    """Remove damage from the sections of a capture; commands in them are not changed.
 
-    A section that the file's end cuts is dropped, and so are bytes that are no section. Where the
-    last buffers have no RD_CMDSTREAM_ADDR, one is added: at --address, or at the address of an
-    earlier submit's stream, or at the only buffer of commands that no other one calls. Standard
-    error says what was done. FILE may be '-' for standard input, OUT.rd '-' for standard output.
+    A section that is cut off by the end of the file is dropped, and so are bytes outside sections.
+    If no RD_CMDSTREAM_ADDR follows the last buffers, one is added: with --address, or the address
+    of an earlier submit's stream, or that of the only buffer of commands that no other one calls.
+    Standard error reports every change. FILE may be '-' for standard input, OUT.rd '-' for
+    standard output.
     """
     if (address or 0) >> 64 or (size or 0) >> 32:
-        raise click.UsageError("--address has 64 bits at most, --size 32")
+        raise click.UsageError("--address is limited to 64 bits, --size to 32")
     if size is not None and address is None:
-        raise click.UsageError("--size belongs to --address")
+        raise click.UsageError("--size needs --address")
     from cffpy.analysis.repair import repair as repair_capture
     from cffpy.container.open import open_capture
 
     try:
         repaired = repair_capture(open_capture(path), address, size)
     except CffpyError as problem:
-        # that of a file names it
+        # ContainerError names the file itself
         print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
     write_output(output, [capture_file(output, repaired.data)], [path])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy state``: all registers at a draw, and the packets that wrote them."""
+"""``cffpy state``: the registers at a draw and the packets that wrote them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  cffpy state --draw 120 capture.rd.gz                     as the dump numbers draws
-  cffpy state --pass 3 --draw 17 capture.rd.gz             the program's draw 17 of pass 3
+  cffpy state --draw 120 capture.rd.gz                     draw 120 of the dump
+  cffpy state --pass 3 --draw 17 capture.rd.gz             draw 17 of pass 3
   cffpy state --draw 120 capture.rd.gz RB_DEPTH_CNTL 'RB_MRT*'
   cffpy state --draw 120 --origin 'earlier submit' capture.rd.gz
 """
@@ -39,17 +39,17 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--draw", "number", type=int, required=True, metavar="N", help="Which draw.")
+@click.option("--draw", "number", type=int, required=True, metavar="N", help="The draw.")
 @click.option(
     "--pass",
     "index",
     type=int,
     metavar="P",
-    help="N counts the program's draws of this pass (default: all of the dump).",
+    help="N is the draw's number within this pass (default: its number in the dump).",
 )
-@click.option("--origin", type=click.Choice(_ORIGINS), help="Only values that come from there.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON document (cffpy.state/1).")
-@click.option("--csv", "as_csv", is_flag=True, help="A table with a row for each register.")
+@click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.state/1).")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")
 @capture_options
 @click.argument("names", nargs=-1, metavar="[REG]...")
 def state(
@@ -63,30 +63,29 @@ def state(
     as_json: bool,
     as_csv: bool,
 ) -> int:
-    """Show the registers in force at a draw, dispatch or blit, and what wrote each of them.
+    """Show the register values at a draw, dispatch or blit, and the packet that wrote each of them.
 
-    Each value comes with the packet that wrote it: command stream, IBs, draw-state group, GPU
-    address and offset in the decompressed file; and whether it is inherited from before the pass
-    or from an earlier submit. A register that the GPU fills with what no stream holds is unknown,
-    and the packet is shown all the same. Blocks that a condition keeps from being executed write
-    nothing here, though the dump decodes them.
+    The packet is given by command stream, IBs, draw state group, GPU address and offset in the
+    decompressed file, together with whether the value was written in this pass, before it, or in
+    an earlier submit. Registers that the GPU loads from memory are unknown; their packet is shown.
+    Blocks that a condition skips write nothing here, although the dump decodes them.
 
-    REG limits the list: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
-    '-' for standard input. Exit code 1: the capture is damaged.
+    REG selects registers: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
+    '-' for standard input. The exit code is 1 if the capture is damaged.
     """
     from cffpy.analysis.provenance import state_at
     from cffpy.container.open import open_capture
     from cffpy.views import state as view
 
     if as_json and as_csv:
-        raise click.UsageError("--json and --csv exclude each other")
+        raise click.UsageError("--json and --csv cannot be used together")
     content = open_capture(path)
     finder, code = find(path, gpu, register_db, content)
     action = _action(finder, number, index)
     found = state_at(content, action.order, lambda _line: None, edition(register_db), gpu)
     if found is None:
         raise not_there(finder, f"draw {number} is not executed")
-    found.action = action  # as its whole pass tells: with its number among the program's draws
+    found.action = action  # from the whole pass: has its number among the program's draws
     registers = _registers(found, names, origin)
     if as_json:
         write_json(view.SCHEMA, view.document(found, registers))
@@ -98,18 +97,18 @@ def state(
 
 
 def _action(finder: PassFinder, number: int, index: int | None) -> Action:
-    """The draw. Raises as ``not_there`` where there is none, or where it is not executed."""
+    """The draw. Raises ``not_there`` if there is none, or if it is not executed."""
     if index is not None:
         one = the_pass(finder, index)
         if not 0 <= number < len(one.program_draws):
             raise not_there(
                 finder,
-                f"pass {index} has {len(one.program_draws)} draws of the program, not one {number}",
+                f"pass {index} has no draw {number}; it has {len(one.program_draws)} draws",
             )
         return one.program_draws[number]
     action = next((action for action in finder.actions if action.number == number), None)
     if action is None:
-        raise not_there(finder, f"the dump has no draw {number}")
+        raise not_there(finder, f"there is no draw {number} in the dump")
     if action.executed is False:
         raise not_there(finder, f"draw {number} is not executed: {action.condition}")
     return action
@@ -144,7 +143,7 @@ def _matching(found: State, text: RegisterText, name: str) -> list[int]:
             offset = 0
     if offset:
         return [offset] if offset in found.registers or offset in found.writes else []
-    pattern = name.upper().replace("[", "[[]")  # an array's index, no set of characters
+    pattern = name.upper().replace("[", "[[]")  # '[' is an array index, not a set
     return [
         register for register in found.written if fnmatchcase(text.name(register).upper(), pattern)
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables as plain text: columns as wide as their widest cell."""
+"""Plain-text tables with aligned columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _GAP = "  "
 
 
 def columns(table: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
-    """The rows as lines; the columns whose numbers are in ``right`` are flush right."""
+    """The rows as lines. Columns whose numbers are in ``right`` are right-aligned."""
     if not table:
         return []
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.capture.gpu import Gpu
 
-#: Passes that a message lists.
+#: Passes listed in an error message.
 _LISTED = 20
 
 _EPILOG = """\b
@@ -45,11 +45,11 @@ Examples:
     "index",
     type=int,
     metavar="N",
-    help="The pass; may be left out where only one has tiles.",
+    help="The pass; optional if only one pass has tiles.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document (cffpy.tiles/1).")
-@click.option("--csv", "as_csv", is_flag=True, help="A table with a row for each tile.")
-@click.option("--svg", "svg", metavar="OUT", help="Draw the grid into this file; - is stdout.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/1).")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
+@click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
 @capture_options
 def tiles(
     path: str,
@@ -60,22 +60,23 @@ def tiles(
     as_csv: bool,
     svg: str | None,
 ) -> int:
-    """List the tiles of a pass that is rendered in GMEM, in the order of execution.
+    """List the tiles of a GMEM pass in the order of execution.
 
-    Of each tile: its place in the grid of bins, its rectangle (the window scissor) and window
-    offset, VSC pipe and slot, what visibility streams do in it, the program's draws, what is
-    loaded, cleared and stored; and with a fragment density map the scale of each view, by the
-    commands that the driver patches for each tile, and whether offsets fit: o = b_cs - s * b_s.
+    For each tile: its position in the grid of bins, its rectangle (the window scissor) and window
+    offset, VSC pipe and slot, the use of visibility streams, the program's draws, and what is
+    loaded, cleared and stored. With a fragment density map: the scale of each view, taken from the
+    commands that the driver patches for each tile, and whether the offsets satisfy
+    o = b_cs - s * b_s.
 
-    Draws executed and skipped are known where no visibility stream is used or one was captured.
+    Executed and skipped draws are known if no visibility stream is used or if it was captured.
 
-    FILE may be '-' for standard input. Exit code 1: the capture is damaged.
+    FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
     from cffpy.analysis.passes.tiles import tile_facts
     from cffpy.analysis.visibility import VisibilityReader
 
     if as_json + as_csv + (svg is not None) > 1:
-        raise click.UsageError("--json, --csv and --svg exclude each other")
+        raise click.UsageError("--json, --csv and --svg cannot be used together")
     finder, code = find(path, gpu, register_db)
     found = _choose(finder, index)
     facts = tile_facts(found, VisibilityReader(finder.found).read(found).tiles)
@@ -95,7 +96,7 @@ def tiles(
 
 
 def _choose(finder: PassFinder, index: int | None) -> Pass:
-    """The pass that is asked for, or the only one with tiles. Raises as ``not_there``."""
+    """The requested pass, or the only one with tiles. Raises ``not_there``."""
     tiled = [one for one in finder.found.passes if one.tiles]
     there = ", ".join(
         f"{one.index} ({len(one.tiles)} tile{'s' if len(one.tiles) > 1 else ''})"
@@ -108,13 +109,13 @@ def _choose(finder: PassFinder, index: int | None) -> Pass:
         if not found.tiles:
             mode = found.mode or found.kind
             raise not_there(
-                finder, f"pass {index} has no tiles ({mode}); passes that have: {there or 'none'}"
+                finder, f"pass {index} has no tiles ({mode}); passes with tiles: {there or 'none'}"
             )
         return found
     if len(tiled) != 1:
         if not tiled:
             raise not_there(finder, "no pass of this capture is rendered in tiles")
-        raise not_there(finder, f"which pass? Name one with --pass; with tiles are: {there}")
+        raise not_there(finder, f"several passes have tiles, choose one with --pass: {there}")
     return tiled[0]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy vsc``: visibility streams, of a capture's passes or of bytes that are given by hand."""
+"""``cffpy vsc``: visibility streams, of a capture or of bytes given as hex."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  cffpy vsc capture.rd.gz                           all passes with hardware binning
-  cffpy vsc --pass 3 --svg heat.svg capture.rd.gz   one of them as a heat map
+  cffpy vsc capture.rd.gz                           all binned passes
+  cffpy vsc --pass 3 --svg heat.svg capture.rd.gz   one pass as a heat map
   cffpy vsc --json capture.rd.gz | jq '.passes[].pipes[] | [.pipe, .state]'
   cffpy vsc --hex 'f9 62 80 00' --bins 4            a primitive stream
   cffpy vsc --hex 'f9 62 80 00' --bins 4 --primitive-count 10
@@ -27,35 +27,35 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="[FILE]", required=False)
-@click.option("--hex", "digits", metavar="HEX", help="The bytes of a stream; '-': standard input.")
+@click.option("--hex", "digits", metavar="HEX", help="Decode these bytes ('-': standard input).")
 @click.option(
     "--bins",
     "bin_count",
     metavar="N",
     type=click.IntRange(1, MAX_BINS),
-    help="With --hex: bins of the VSC pipe (VSC_SIZE of CP_SET_BIN_DATA5).",
+    help="With --hex: number of bins of the VSC pipe (VSC_SIZE of CP_SET_BIN_DATA5).",
 )
 @click.option(
     "--primitives/--draws",
     "of_primitives",
     default=None,
-    help="With --hex: which kind of stream it is. Default: primitives.",
+    help="With --hex: kind of stream. Default: primitives.",
 )
 @click.option(
     "--primitive-count",
     metavar="N",
     type=click.IntRange(0),
-    help="With --hex: primitives that the draw has; the stream must have as many.",
+    help="With --hex: number of primitives of the draw, to check the stream against.",
 )
 @click.option("--pass", "index", type=int, metavar="N", help="With FILE: only this pass.")
 @click.option(
-    "--svg", metavar="OUT", help="With FILE: draw a heat map of a pass into OUT; '-' is stdout."
+    "--svg", metavar="OUT", help="With FILE: draw a heat map of a pass to OUT ('-': stdout)."
 )
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="One JSON document (with FILE cffpy.vsc/1; with --pass also each draw that is visible).",
+    help="Print one JSON document (cffpy.vsc/1 for FILE; with --pass it lists visible draws).",
 )
 @decoding_options
 def vsc(
@@ -72,39 +72,37 @@ def vsc(
 ) -> int:
     """Decode visibility streams of a6xx and a7xx: which bins draws and primitives cover.
 
-    With FILE, a capture: for each pass with hardware binning and each VSC pipe where its streams
-    are, their sizes against the limits, and, where they were captured and written, the draws and
-    primitives that are visible in each bin. Streams are compared with the draws of the binning
-    run; '!' marks what does not agree. The streams of earlier generations have other formats and
-    are not decoded.
+    With FILE, a capture, the output lists for each pass with hardware binning and each VSC pipe
+    the addresses and sizes of the streams. If they were captured and written, it also lists the
+    draws and primitives visible in each bin. Streams are compared with the draws of the binning
+    pass; '!' marks contradictions. Earlier generations use other formats, which are not decoded.
 
-    A bin is shown by its slot in the pipe (VSC_N of CP_SET_BIN_DATA5). Which bit of a bitfield is
-    slot 0 is not documented; it is taken to be the last one. 'bitfield' has the bits in the order
-    of the stream.
+    A bin is given by its slot in the pipe (VSC_N of CP_SET_BIN_DATA5). Which bit of a bitfield is
+    slot 0 is not documented; cffpy assumes the last one. 'bitfield' has the bits in stream order.
 
-    What is wrong with a stream is said with the bit where it is, after what could be decoded, and
-    makes the exit code 1.
+    Errors in a stream are reported with their bit offset, after what could be decoded, and set the
+    exit code to 1.
     """
     if digits is None:
         if path is None:
-            raise click.UsageError("give --hex HEX --bins N, or FILE")
+            raise click.UsageError("give FILE, or --hex HEX --bins N")
         if not (bin_count is None and of_primitives is None and primitive_count is None):
             raise click.UsageError("--bins, --primitives, --draws, --primitive-count need --hex")
         if as_json and svg is not None:
-            raise click.UsageError("--json and --svg exclude each other")
+            raise click.UsageError("--json and --svg cannot be used together")
         from cffpy.cli import vsc_capture
 
         return vsc_capture.show(path, gpu, register_db, index, as_json, svg)
     if path is not None:
-        raise click.UsageError("give either --hex or FILE")
+        raise click.UsageError("--hex and FILE cannot be used together")
     if not (index is None and svg is None and gpu is None and register_db is None):
         raise click.UsageError("--pass, --svg, --gpu and --register-db need FILE")
     if bin_count is None:
-        raise click.UsageError("--hex needs --bins N: nothing in a stream tells it")
+        raise click.UsageError("--hex needs --bins N")
     from cffpy.cli import vsc_hex
 
     if of_primitives is not False:
         return vsc_hex.show_primitives(digits, bin_count, primitive_count, as_json)
     if primitive_count is not None:
-        raise click.UsageError("--primitive-count is for a primitive stream, not --draws")
+        raise click.UsageError("--primitive-count cannot be used with --draws")
     return vsc_hex.show_draws(digits, bin_count, as_json)

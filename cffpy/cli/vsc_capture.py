@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.gpu import Gpu
 
-#: Passes that a message lists.
+#: Passes listed in an error message.
 _LISTED = 20
 
 
@@ -59,7 +59,7 @@ def show(
 
 
 def _the_drawn(finder: PassFinder, shown: list[Pass]) -> Pass:
-    """The only pass that is shown. Raises as ``not_there``."""
+    """The only pass to draw. Raises ``not_there``."""
     if len(shown) == 1 and shown[0].tiles:
         return shown[0]
     if len(shown) == 1:
@@ -68,7 +68,7 @@ def _the_drawn(finder: PassFinder, shown: list[Pass]) -> Pass:
         raise not_there(finder, "no pass of this capture has hardware binning")
     numbers = ", ".join(str(one.index) for one in shown[:_LISTED])
     more = " ..." if len(shown) > _LISTED else ""
-    raise not_there(finder, f"--svg draws one pass: name it with --pass; there are {numbers}{more}")
+    raise not_there(finder, f"--svg draws one pass, choose it with --pass: {numbers}{more}")
 
 
 def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:

@@ -32,7 +32,7 @@ def show_primitives(digits: str, bin_count: int, primitive_count: int | None, as
     problem = None
     try:
         for run in primitive_stream.runs(reader, primitive_count):
-            runs.append(run)  # one by one: those before the damage stay
+            runs.append(run)  # one by one, to keep those before the damage
     except VisibilityStreamError as error:
         problem = error
     total = sum([run.primitives for run in runs])
@@ -125,17 +125,17 @@ def _draw_row(run: InstanceRun, bin_count: int) -> tuple[str, ...]:
 
 
 def _bytes(digits: str) -> bytes:
-    """The bytes of hex digits, between which there may be space; ``-`` reads standard input."""
+    """The bytes of hex digits, which may contain spaces; ``-`` reads standard input."""
     if digits == "-":
         digits = sys.stdin.buffer.read().decode("ascii", "replace")
     try:
         data = bytes.fromhex(digits)
     except ValueError:
         shown = digits if len(digits) <= 20 else f"{digits[:20]}..."
-        message = f"--hex takes bytes of two hex digits each, not {shown!r}"
+        message = f"--hex needs bytes of two hex digits each, got {shown!r}"
         raise click.UsageError(message) from None
     if not data:
-        raise click.UsageError("--hex has no bytes")
+        raise click.UsageError("--hex needs at least one byte")
     return data
 
 

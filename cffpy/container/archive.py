@@ -15,9 +15,9 @@ _TAR_HEADERS = 1 << 20  # bytes in which a tar's first entry must have begun
 
 
 def steps_of_zip(view: memoryview, name: str) -> Iterator[bytes | str]:
-    """The first entry in pieces; a last ``str`` says what is wrong with it.
+    """The first entry in pieces; a final ``str`` describes an error.
 
-    Raises ContainerError where there is no entry that could be read.
+    Raises ContainerError if there is no readable entry.
     """
     import zipfile
 
@@ -29,7 +29,7 @@ def steps_of_zip(view: memoryview, name: str) -> Iterator[bytes | str]:
         entry = archive.open(min(entries, key=lambda info: info.header_offset))
     except ContainerError:
         raise
-    except Exception as problem:  # zipfile documents no full list of what bad archives raise
+    except Exception as problem:  # zipfile does not document what it raises for bad archives
         raise ContainerError(f"{name}: zip archive: {problem}") from None
     return _read_steps(entry)
 
@@ -52,17 +52,17 @@ def _read_steps(entry: IO[bytes]) -> Iterator[bytes | str]:
 def first_of_tar(view: memoryview, name: str) -> memoryview:
     """The part of ``view`` that is the first entry; not copied.
 
-    Raises ContainerError where the first entry is no file.
+    Raises ContainerError if the first entry is not a file.
     """
     import tarfile
 
     try:
         with tarfile.open(fileobj=io.BytesIO(view[:_TAR_HEADERS]), mode="r:") as archive:
             entry = archive.next()
-    except Exception as problem:  # tarfile documents no full list of what bad archives raise
+    except Exception as problem:  # tarfile does not document what it raises for bad archives
         raise ContainerError(f"{name}: tar archive: {problem}") from None
     if entry is None:
         raise ContainerError(f"{name}: the tar archive is empty")
     if not entry.isreg():
-        raise ContainerError(f"{name}: the tar archive's first entry is no file")
+        raise ContainerError(f"{name}: the first entry of the tar archive is not a file")
     return view[entry.offset_data : entry.offset_data + entry.size]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Damage of a capture file that reading survived: what, and where."""
+"""Recoverable damage of a capture file, with its location."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from cffpy.value_object import ValueObject
 
 
 class Damage(ValueObject):
-    """One place where a file is not what it should be.
+    """One defect of a file.
 
     ``offset`` is a byte offset in the decompressed content; None: the damage is in the commands,
-    and the message has the GPU address. ``reference_says_corrupt``: Mesa's
-    cffdump prints ``corrupt file`` and stops reading here; other damage it passes over in silence.
-    ``decompression_error``: the compressed stream is at fault, not the sections.
+    and the message has the GPU address. ``reference_says_corrupt``: Mesa's cffdump prints
+    ``corrupt file`` and stops reading here; it ignores other damage. ``decompression_error``: the
+    compressed stream is damaged, not the sections.
     """
 
     __slots__ = ("decompression_error", "message", "offset", "reference_says_corrupt")
@@ -36,7 +36,7 @@ class Damage(ValueObject):
 
 
 def missing_commands(gpuaddr: int, ndwords: int, there: int | None) -> str:
-    """Commands of which only ``there`` dwords were captured, in words; None: no buffer has them."""
+    """The message for commands of which only ``there`` dwords were captured (None: no buffer)."""
     if there is None:
         return f"the {ndwords} dwords at {gpuaddr:#x} were not captured"
     if ndwords >> 31:

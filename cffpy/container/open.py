@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """From a path, or ``-`` for standard input, to the decompressed content of a capture.
 
-The compression is told by the first bytes, not by the name: gzip, zstd, xz, bzip2 (each also as
-several members in a row), zip and tar archives (their first entry), or none. Compressed layers
-may be nested. The content is held once: a raw file is mapped, a compressed one is decompressed in
-small steps into one growing buffer, and never past a limit (``bytes`` of cffpy.limits).
+The first bytes decide the compression, not the name: gzip, zstd, xz, bzip2 (each also as several
+concatenated members), zip and tar archives (their first entry), or none. Compressed layers may be
+nested. The content is in memory once: a raw file is mapped, a compressed one is decompressed in
+small steps into one growing buffer, up to a limit (``bytes`` of cffpy.limits).
 
-A broken compressed stream is no error: what came out before the break is the content, and
-``Content.damage`` says where it broke.
+A broken compressed stream is not an error: the content is what was decompressed before the break,
+and ``Content.damage`` has its offset.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_MAX_BYTES = 1 << 30
-# Unless the user chose a limit, what is no larger than this is read in any case, and more only up
-# to so many times what is stored: bzip2 makes a gigabyte of a hundred bytes, in half a minute.
+# Unless the user set a limit: content up to _ALWAYS_READ bytes is always read, beyond that at most
+# _MAX_RATIO times the stored size. bzip2 expands a hundred bytes to a gigabyte in half a minute.
 _ALWAYS_READ = 256 << 20
 _MAX_RATIO = 4096
 _INPUT_STEP = 64 << 10  # bytes of compressed data taken at a time
@@ -338,7 +338,7 @@ def _unpack(layer: str, view: memoryview, name: str, limit: int) -> tuple[bytear
         output += step
         if len(output) > limit:
             del output[limit:]
-            text = f"more than {limit} bytes when decompressed: the rest is left out"
+            text = f"more than {limit} bytes when decompressed: the rest is ignored"
             return output, Damage(limit, f"{text} {hint('bytes')}")
     return output, None
 

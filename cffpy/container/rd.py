@@ -5,8 +5,8 @@
         if section.type == SectionType.GPUADDR:
             address, length = gpu_address(section.payload)
 
-Payloads are views of the file's one copy in memory. Damage never raises: what can be read is
-given out, and the rest is recorded with its offset.
+Payloads are views of the only copy of the file in memory. Damage does not raise: readable sections
+are yielded, and damage is recorded with its offset.
 """
 
 from __future__ import annotations
@@ -49,12 +49,11 @@ __all__ = (
 # The size field is signed for the reference: it stops at a negative one.
 _SIZE_LIMIT = 1 << 31
 
-# Zeros that are passed over at once: empty sections of type 0, in a file that was preallocated, or
-# in one that is to take time.
+# Zeros skipped at once: they are empty sections of type 0, in a preallocated or a hostile file.
 _ZEROS = 4096
 _ZERO_BYTES = bytes(_ZEROS)
 
-# Sections among which a capture names its GPU, a buffer or a stream.
+# A capture names its GPU, a buffer or a stream within this many sections.
 _FIRST_SECTIONS = 16
 
 
@@ -100,7 +99,7 @@ def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterat
         if values == marker:
             continue
         if size >= _SIZE_LIMIT:
-            message = f"{section_name(section_type)} with the impossible size {size:#x}"
+            message = f"{section_name(section_type)} has an impossible size: {size:#x}"
             damage.append(Damage(start, message, reference_says_corrupt=True))
             return
         if not size and not section_type and view[start : start + _ZEROS] == _ZERO_BYTES:
@@ -114,13 +113,13 @@ def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterat
         offset += size
         yield Section(section_type, start, payload)
     if offset < end:
-        damage.append(Damage(offset, f"{end - offset} bytes are left, too few for a section"))
+        damage.append(Damage(offset, f"{end - offset} trailing bytes, too few for a section"))
 
 
 def looks_like_capture(data: BytesLike) -> bool:
-    """Whether data begin as a capture: known sections, soon one that a capture cannot do without.
+    """Whether data starts like a capture: known sections, and soon one that every capture has.
 
-    Instructions that would pass for that are none of a sound program.
+    No valid shader program starts like this.
     """
     sizes = {
         SectionType.GPU_ID: (4,),
@@ -137,7 +136,7 @@ def looks_like_capture(data: BytesLike) -> bool:
 
 
 def is_something_else(data: BytesLike) -> bool:
-    """Whether data have section headers, but not one of a section that is known."""
+    """Whether data has section headers, but none of a known section."""
     view = memoryview(data)
     if len(view) < SECTION_HEADER.size:
         return False  # nothing, or what is left of a capture
@@ -185,5 +184,5 @@ def _padded(payload: BytesLike, layout: Layout) -> BytesLike:
 
 def _cut_short(section_type: int, size: int, there: int) -> str:
     if section_name(section_type).startswith("type "):
-        return f"no section that is known: type {section_type}, {size} bytes; not a capture?"
-    return f"{section_name(section_type)} is cut short: {there} of its {size} bytes are there"
+        return f"unknown section type {section_type}, {size} bytes: not a capture?"
+    return f"{section_name(section_type)} is cut short: {there} of {size} bytes"

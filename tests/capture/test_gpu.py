@@ -118,7 +118,7 @@ def test_users_may_name_gpus_that_are_not_known() -> None:
     ["", "a", "0", "1", "9", "130", "930", "63", "6300", "6x", "aa6xx", "b6xx", "6²0", "+30"],
 )
 def test_what_is_no_gpu(text: str) -> None:
-    with pytest.raises(UnsupportedGpu, match="neither a GPU like 630 nor a generation like a6xx"):
+    with pytest.raises(UnsupportedGpu, match="neither a GPU"):
         parse_gpu(text)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cffpy.capture.load import CommandStream, Identity, Record, Text, read_records
+from cffpy.capture.load import CaptureRecord, CommandStream, Identity, Text, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import (
@@ -18,7 +18,7 @@ from cffpy.container.writer import (
 )
 
 
-def records(*sections: NewSection) -> list[tuple[Record, list[int]]]:
+def records(*sections: NewSection) -> list[tuple[CaptureRecord, list[int]]]:
     """Each record with the addresses of the buffers that are there when it comes."""
     image = MemoryImage()
     found = [

@@ -51,9 +51,9 @@ END = STREAM + 4 * len(SOUND)
 
 #: Name -> a damaged capture, and what is said of it.
 DAMAGE = {
-    "cut in a section": (WHOLE[:-5], "RD_CMDSTREAM_ADDR is cut short: 7 of its 12 bytes are there"),
-    "cut in a header": (WHOLE + b"\1\0\0\0", "4 bytes are left, too few for a section"),
-    "negative size": (WHOLE + b"\1\0\0\0" + b"\xff" * 4 + WHOLE, "impossible size 0xffffffff"),
+    "cut in a section": (WHOLE[:-5], "RD_CMDSTREAM_ADDR is cut short: 7 of 12 bytes"),
+    "cut in a header": (WHOLE + b"\1\0\0\0", "4 trailing bytes, too few for a section"),
+    "negative size": (WHOLE + b"\1\0\0\0" + b"\xff" * 4 + WHOLE, "impossible size: 0xffffffff"),
     "cut compression": (gzip.compress(WHOLE)[:-4], "gzip stream: cut short"),
     "empty": (b"", "the file is empty (at file offset 0x0)"),
     "stream not captured": (

@@ -122,8 +122,8 @@ def test_other_xml_is_passed_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "no rules-ng or isaspec XML here"),
-        ({"x": "<other/>"}, "no rules-ng or isaspec XML here"),
+        ({}, "no rules-ng or isaspec XML (*.xml) found"),
+        ({"x": "<other/>"}, "no rules-ng or isaspec XML (*.xml) found"),
         ({"ir3-cat2": INSTRUCTIONS}, "instruction sets without ir3.xml"),
         ({"ir3": '<isa><import file="ir3-cat9.xml"/></isa>'}, "imports ir3-cat9.xml, which is not"),
         ({"ir3": "<isa><bitset/></isa>", "a6xx": REGISTERS}, "<bitset> without name"),
@@ -148,10 +148,10 @@ def test_command(shared: Path, tmp_path: Path, run_cffpy) -> None:
         f"0 files of registers, 10 of instructions and a2xx.isa in {output},"
         " edition without a name (--edition)\n"
     )
-    assert done.stderr.decode() == f"cffpy: warning: {shared / 'isaspec'}: no registers here\n"
+    assert done.stderr.decode() == f"cffpy: warning: {shared / 'isaspec'}: no registers found\n"
     checked = run_cffpy("db", "check", output, "--errors-only")
     assert checked.stdout.decode().splitlines() == [
-        "registers: none here (no adreno/*.regs), which an edition needs",
+        "registers: none found (adreno/*.regs); an edition needs them",
         "instruction sets: 0 errors, 4 notices (4 overlap)",
     ]
     missing = run_cffpy("db", "import", tmp_path / "nowhere")

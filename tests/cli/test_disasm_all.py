@@ -84,7 +84,7 @@ def test_a_capture_without_all_is_refused(pack, path: Path, run_cffpy) -> None:
     path.write_bytes(pack(path.read_bytes()))
     done = run_cffpy("disasm", path)
     assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr.decode() == f"cffpy: error: {path}: looks like a capture: use --all\n"
+    assert done.stderr.decode() == f"cffpy: error: {path}: this is a capture; use --all\n"
     assert run_cffpy("disasm", path, "--format", "raw").returncode == 0
 
 
@@ -107,10 +107,10 @@ def test_damage_is_said(path: Path, run_cffpy) -> None:
     [
         (("--all", "nowhere"), 1, b"nowhere"),
         (("--all", "x", "--gpu", "8"), 2, b"a8xx"),
-        (("--all", "x", "--format", "hex"), 2, b"not --all"),
-        (("--all", "x", "--fragment"), 2, b"not --all"),
-        (("x", "--json"), 2, b"go with --all"),
-        (("x", "--list"), 2, b"go with --all"),
+        (("--all", "x", "--format", "hex"), 2, b"cannot be used with --all"),
+        (("--all", "x", "--fragment"), 2, b"cannot be used with --all"),
+        (("x", "--json"), 2, b"need --all"),
+        (("x", "--list"), 2, b"need --all"),
         (("x", "--register-db", "nowhere"), 1, b"no edition"),
     ],
 )

@@ -53,9 +53,9 @@ def test_selection(path: Path, run_cffpy: Run) -> None:
     ("options", "words"),
     [
         (("--pass", 9), "there is no pass 9"),
-        (("--inherited", "--csv"), "--inherited goes with --json only"),
-        (("--inherited", "--pass", 0), "--inherited goes with --json only"),
-        (("--json", "--csv"), "exclude each other"),
+        (("--inherited", "--csv"), "--inherited can only be combined with --json"),
+        (("--inherited", "--pass", 0), "--inherited can only be combined with --json"),
+        (("--json", "--csv"), "cannot be used together"),
     ],
 )
 def test_errors_of_usage(

@@ -152,7 +152,7 @@ def run_code(code: str, *arguments: str, **options: object) -> subprocess.Comple
         (
             "raise RuntimeError('odd')",
             1,
-            b"cffpy: error: internal error: RuntimeError: odd (CFFPY_DEBUG=1 shows where)\n",
+            b"cffpy: error: internal error: RuntimeError: odd (CFFPY_DEBUG=1 shows a traceback)\n",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_what_is_read_is_not_written(tmp_path: Path) -> None:
     link.symlink_to(path)
     os.link(path, hard)
     for output in (path, link, hard):
-        with pytest.raises(CffpyError, match="is read"):
+        with pytest.raises(CffpyError, match="is also an input file"):
             write_output(str(output), [b"out"], ["-", str(tmp_path / "absent"), str(path)])
     assert path.read_bytes() == b"in"
 
@@ -104,7 +104,7 @@ def test_commands_leave_their_input(
         (tmp_path / name).write_bytes(content)
     done = run_cffpy(*(tmp_path / word if word in files else word for word in line))
     assert done.returncode == (2 if line[0] == "diff" else 1)
-    assert b"is read: the output needs another name" in done.stderr
+    assert b"the output file is also an input file" in done.stderr
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 

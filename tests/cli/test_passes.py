@@ -84,9 +84,9 @@ def test_selection(path: Path, run_cffpy: Run) -> None:
     [
         (("--pass", 3), "there is no pass 3; passes of this capture: 0 to 2"),
         (("--pass", -1), "there is no pass -1"),
-        (("--submit", 5), "submit 5 has no passes; submits that have: 0, 1"),
+        (("--submit", 5), "submit 5 has no passes; submits with passes: 0, 1"),
         (("--submit", 0, "--pass", 2), "pass 2 is in submit 1"),
-        (("--json", "--csv"), "--json and --csv exclude each other"),
+        (("--json", "--csv"), "--json and --csv cannot be used together"),
         (("--gpu", "nonsense"), "--gpu"),
         (("--pass", "x"), "--pass"),
     ],
@@ -160,7 +160,7 @@ def test_commands_that_were_not_captured(tmp_path: Path, run_cffpy: Run) -> None
             "were not captured"
             for n in range(50)
         ),
-        f"cffpy: error: {path}: there is more like this",
+        f"cffpy: error: {path}: more problems are not shown",
     ]
     document = json.loads(run_cffpy("passes", "--json", path).stdout)
     assert len(document["problems"]) == 60

@@ -76,14 +76,14 @@ def test_choice_of_registers(path: Path, run_cffpy: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--draw", 10), "the dump has no draw 10"),
-        (("--draw", -1), "the dump has no draw -1"),
+        (("--draw", 10), "there is no draw 10 in the dump"),
+        (("--draw", -1), "there is no draw -1 in the dump"),
         (("--draw", 7), "draw 7 is not executed: in gmem only; now sysmem"),
-        (("--draw", 2, "--pass", 1), "pass 1 has 2 draws of the program, not one 2"),
+        (("--draw", 2, "--pass", 1), "pass 1 has no draw 2; it has 2 draws"),
         (("--draw", 0, "--pass", 3), "there is no pass 3"),
         ((), "--draw"),
         (("--draw", 1, "--origin", "nowhere"), "--origin"),
-        (("--draw", 1, "--json", "--csv"), "exclude each other"),
+        (("--draw", 1, "--json", "--csv"), "cannot be used together"),
     ],
 )
 def test_errors_of_usage(

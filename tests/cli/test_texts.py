@@ -41,7 +41,7 @@ def test_damage_is_told(run_cffpy: Run, samples: Path) -> None:
     done = run_cffpy("decompile", samples / "damaged.rd.gz")
     assert done.returncode == 1
     assert b"declared 60" in done.stdout
-    assert b"is cut short: 16 of its 60 bytes" in done.stderr
+    assert b"is cut short: 16 of 60 bytes" in done.stderr
     done = run_cffpy("decompile", samples / "damaged-gzip.rd.gz")
     assert done.returncode == 1
     assert done.stderr.startswith(b"cffpy: error: ")
@@ -134,7 +134,7 @@ def test_repair(run_cffpy: Run, samples: Path, tmp_path: Path) -> None:
     done = run_cffpy("repair", samples / "damaged.rd.gz", "-o", out)
     assert done.returncode == 0
     assert done.stderr.decode().splitlines() == [
-        "cffpy: dropped RD_BUFFER_CONTENTS at 0x27c: 16 of its 60 bytes are there",
+        "cffpy: dropped RD_BUFFER_CONTENTS at 0x27c: 16 of 60 bytes",
         "cffpy: dropped RD_GPUADDR at 0x268, which named 0x100002000",
         "cffpy: added RD_CMDSTREAM_ADDR: 33 dwords at 0x100001000, as that of an earlier submit",
     ]

@@ -107,20 +107,20 @@ def test_choosing_a_pass(run_cffpy: Run, path: Path, tmp_path: Path) -> None:
     two.write_bytes(capture(630, commands))
     done = run_cffpy("tiles", two)
     assert done.returncode == 2
-    assert b"Name one with --pass; with tiles are: 0 (1 tile), 1 (1 tile)" in done.stderr
+    assert b"choose one with --pass: 0 (1 tile), 1 (1 tile)" in done.stderr
     none = tmp_path / "none.rd"
     none.write_bytes(capture(630, type7(MARKER, 1) + type7(0x38, 4, 1, 3)))
     done = run_cffpy("tiles", none)
     assert done.returncode == 2
     assert b"no pass of this capture is rendered in tiles" in done.stderr
     done = run_cffpy("tiles", "--pass", "0", none)
-    assert b"pass 0 has no tiles (sysmem); passes that have: none" in done.stderr
+    assert b"pass 0 has no tiles (sysmem); passes with tiles: none" in done.stderr
 
 
 def test_one_form_at_a_time(run_cffpy: Run, path: Path) -> None:
     done = run_cffpy("tiles", "--json", "--svg", "-", path)
     assert done.returncode == 2
-    assert b"exclude each other" in done.stderr
+    assert b"cannot be used together" in done.stderr
 
 
 @pytest.mark.parametrize("word", [0, 0xFFFFFFFF, 1, 1 << 8])

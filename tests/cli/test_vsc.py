@@ -95,15 +95,18 @@ def test_damage_of_draws(run_cffpy: Run, options: list[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give --hex HEX --bins N, or FILE"),
+        ([], "give FILE, or --hex HEX --bins N"),
         (["--hex", "00"], "--hex needs --bins N"),
-        (["--hex", "0", "--bins", "4"], "two hex digits each, not '0'"),
+        (["--hex", "0", "--bins", "4"], "two hex digits each, got '0'"),
         (["--hex", "zz" * 40, "--bins", "4"], "..."),
-        (["--hex", " ", "--bins", "4"], "--hex has no bytes"),
+        (["--hex", " ", "--bins", "4"], "--hex needs at least one byte"),
         (["--hex", "00", "--bins", "0"], "0 is not in the range"),
         (["--hex", "00", "--bins", "64"], "64 is not in the range"),
-        (["--hex", "00", "--bins", "4", "file"], "either --hex or FILE"),
-        (["--hex", "00", "--bins", "4", "--draws", "--primitive-count", "1"], "not --draws"),
+        (["--hex", "00", "--bins", "4", "file"], "--hex and FILE cannot be used together"),
+        (
+            ["--hex", "00", "--bins", "4", "--draws", "--primitive-count", "1"],
+            "cannot be used with --draws",
+        ),
     ],
 )
 def test_usage(run_cffpy: Run, arguments: list[str], message: str) -> None:

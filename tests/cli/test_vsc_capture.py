@@ -198,12 +198,12 @@ def test_usage(run_cffpy: Run, written: Path, tmp_path: Path) -> None:
     for arguments, message in (
         ((written, "--bins", 4), "need --hex"),
         ((written, "--draws"), "need --hex"),
-        ((written, "--json", "--svg", "-"), "exclude each other"),
+        ((written, "--json", "--svg", "-"), "cannot be used together"),
         ((written, "--pass", 5), "there is no pass 5"),
-        ((two, "--svg", "-"), "name it with --pass; there are 0, 1"),
+        ((two, "--svg", "-"), "choose it with --pass: 0, 1"),
         ((empty, "--svg", "-"), "no pass of this capture has hardware binning"),
         (("--hex", "f9628000", "--bins", 4, "--pass", 1), "need FILE"),
-        ((), "give --hex HEX --bins N, or FILE"),
+        ((), "give FILE, or --hex HEX --bins N"),
     ):
         done = run_cffpy("vsc", *arguments)
         assert done.returncode == 2

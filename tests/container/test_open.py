@@ -204,7 +204,7 @@ def test_archives_without_a_file() -> None:
         info = tarfile.TarInfo("folder")
         info.type = tarfile.DIRTYPE
         archive.addfile(info)
-    with pytest.raises(ContainerError, match="first entry is no file"):
+    with pytest.raises(ContainerError, match="first entry of the tar archive is not a file"):
         open_bytes(stream.getvalue())
     with pytest.raises(ContainerError, match="zip archive"):
         open_bytes(b"PK\x03\x04 no zip at all")

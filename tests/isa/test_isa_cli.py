@@ -94,10 +94,10 @@ def test_an_edited_line_changes_alone(run_cffpy):
     ("arguments", "code", "message"),
     [
         (("disasm", "nowhere"), 1, b"nowhere: No such file"),
-        (("disasm", "x", "--gpu", "930"), 2, b"neither a GPU like 630 nor a generation"),
+        (("disasm", "x", "--gpu", "930"), 2, b"neither a GPU (630) nor a generation"),
         (("disasm",), 2, b"Missing argument"),
         (("asm",), 2, b"give either FILE or -e"),
-        (("asm", "-e", "nop", "--gpu", "220"), 2, b"ir3 starts with a3xx"),
+        (("asm", "-e", "nop", "--gpu", "220"), 2, b"a2xx has no ir3 instructions"),
         (("asm", "-e", "frobnicate r1.x"), 1, b"1: not an instruction of generation 6"),
         (("asm", "-e", "nop", "-e", "jump #nowhere"), 1, b"2: not an instruction"),
     ],

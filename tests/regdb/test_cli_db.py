@@ -78,7 +78,7 @@ def test_show_nothing_names_similar(run):
     result = run("show", "RB_MTR")
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert "nothing called 'RB_MTR' in A2XX," in result.stderr
+    assert "'RB_MTR' not found in A2XX," in result.stderr
     assert "similar: RB_MRT[]" in result.stderr
 
 
@@ -106,7 +106,7 @@ def test_search(run):
 def test_gpu_that_is_none(run, gpu):
     result = run("search", "x", "--gpu", gpu)
     assert result.exit_code == 2
-    assert "neither a GPU like 630" in result.stderr
+    assert "neither a GPU (630)" in result.stderr
 
 
 def test_other_edition(run, edition):
@@ -129,7 +129,7 @@ def test_check(run, edition):
     assert result.output.splitlines() == [
         "a6xx.regs:2: error: D.A: unknown type 'oops'",
         "registers: 1 errors, 0 notices (1 unknown type)",
-        "instruction sets: none here (no isa/*.isa), so the bundled ones are used",
+        "instruction sets: none found (isa/*.isa); the bundled ones are used",
     ]
     document = json.loads(run("check", directory, "--json").output)
     assert (document["errors"], document["findings"][0]["line"]) == (1, 2)
