@@ -49,11 +49,9 @@ def _compile() -> dict[str, tuple[int, Any]]:
     from cffpy.isa import store as isa
     from cffpy.regdb import rows
     from cffpy.regdb import store as registers
+    from cffpy.regdb.edition import resolve_edition
 
     return {
-        registers.KIND: (
-            rows.SCHEMA,
-            registers.compile_edition(registers.resolve_edition(None)),
-        ),
+        registers.KIND: (rows.SCHEMA, registers.compile_edition(resolve_edition(None))),
         isa.KIND: (isa.SCHEMA, isa.compile_directory(isa.isa_directory())),
     }

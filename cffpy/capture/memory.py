@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """GPU memory as a capture holds it: buffers by address, read as little-endian dwords.
 
-What becomes of buffers that meet: ``MemoryImage.add`` (Mesa: src/freedreno/decode/buffers.c).
-All bounds are kept here: nothing outside a captured buffer can be read.
+``MemoryImage.add`` says what happens to buffers that overlap (Mesa:
+src/freedreno/decode/buffers.c). All bounds are checked here: nothing outside a captured buffer can
+be read.
 """
 
 from __future__ import annotations
@@ -10,10 +11,6 @@ from __future__ import annotations
 import struct
 import sys
 from bisect import bisect_right
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from cffpy.capture.buffer_tree import BufferTree
 
 #: Dwords of hex text that are rendered at once.
 _HEX_PAGE = 512
@@ -23,6 +20,13 @@ MAX_WRITABLE = 1 << 26
 
 #: More buffers than this are searched by a tree: inserting into a long list costs its length.
 _LISTED_BUFFERS = 4096
+
+#: Size of the address space in bytes.
+_ADDRESSES = 1 << 64
+
+#: The most consecutive nodes of the tree that one look-up compares: in a hostile capture all
+#: buffers may contain the same address.
+_MAX_ROW = 256
 
 
 _Bytes = bytes  # inside Words, the name is a method's
@@ -128,6 +132,123 @@ class Buffer:
         return before
 
 
+class _Node:
+    __slots__ = ("buffer", "left", "parent", "red", "right")
+
+    def __init__(self, buffer: Buffer) -> None:
+        self.buffer = buffer
+        self.left: _Node | None = None
+        self.right: _Node | None = None
+        self.parent: _Node | None = None
+        self.red = True
+
+    def side(self, gpuaddr: int) -> int:
+        """0 if the buffer contains the address, -1 if it ends before, 1 if it starts after."""
+        buffer = self.buffer
+        # an end at or above 2^64 wraps around, so that every address seems to lie after the buffer
+        if (buffer.gpuaddr + buffer.size & _ADDRESSES - 1) <= gpuaddr:
+            return -1
+        return 1 if buffer.gpuaddr > gpuaddr else 0
+
+    def previous(self) -> _Node | None:
+        """The node before this one in the tree's order: the next higher address."""
+        node = self
+        if node.left is not None:
+            node = node.left
+            while node.right is not None:
+                node = node.right
+            return node
+        while node.parent is not None and node is node.parent.left:
+            node = node.parent
+        return node.parent
+
+
+class BufferTree:
+    """A red-black tree of buffers that finds what the reference finds among overlapping buffers.
+
+    Buffers of one submit may overlap, when a driver dumps a part of a buffer and later the whole.
+    The reference (Mesa: src/freedreno/decode/buffers.c over src/util/rb_tree.h) keeps buffers in a
+    red-black tree by address, high addresses to the left, and compares ranges while it descends.
+    Where ranges overlap, are empty or reach the end of the address space, the result depends on the
+    shape of the tree, so the same tree is built here. Nothing is ever removed from it.
+    """
+
+    def __init__(self) -> None:
+        self._root: _Node | None = None
+
+    def find(self, gpuaddr: int) -> Buffer | None:
+        """The buffer that contains the address; of consecutive ones, the first in tree order."""
+        node = self._root
+        while node is not None:
+            side = node.side(gpuaddr)
+            if side == 0:
+                before = node.previous()
+                steps = _MAX_ROW
+                while steps and before is not None and before.side(gpuaddr) == 0:
+                    node, before = before, before.previous()
+                    steps -= 1
+                return node.buffer
+            node = node.left if side < 0 else node.right
+        return None
+
+    def insert(self, buffer: Buffer) -> None:
+        """Add a buffer."""
+        node = _Node(buffer)
+        parent, place, left = None, self._root, False
+        while place is not None:
+            parent, left = place, place.buffer.gpuaddr < buffer.gpuaddr
+            place = place.left if left else place.right
+        node.parent = parent
+        if parent is None:
+            self._root = node
+        elif left:
+            parent.left = node
+        else:
+            parent.right = node
+        self._balance(node)
+
+    def _balance(self, node: _Node) -> None:
+        """Restore the red-black rules after ``node`` was inserted."""
+        while node.parent is not None and node.parent.red:
+            parent = node.parent
+            top = parent.parent
+            assert top is not None  # the root is black
+            on_left = parent is top.left
+            uncle = top.right if on_left else top.left
+            if uncle is not None and uncle.red:
+                parent.red = uncle.red = False
+                top.red = True
+                node = top
+                continue
+            if node is (parent.right if on_left else parent.left):
+                self._rotate(parent, on_left)
+                parent = node
+            parent.red, top.red = False, True
+            self._rotate(top, not on_left)
+            break
+        assert self._root is not None
+        self._root.red = False
+
+    def _rotate(self, node: _Node, to_left: bool) -> None:
+        child = node.right if to_left else node.left
+        assert child is not None
+        moved = child.left if to_left else child.right
+        if to_left:
+            node.right, child.left = moved, node
+        else:
+            node.left, child.right = moved, node
+        if moved is not None:
+            moved.parent = node
+        child.parent = node.parent
+        if node.parent is None:
+            self._root = child
+        elif node.parent.left is node:
+            node.parent.left = child
+        else:
+            node.parent.right = child
+        node.parent = child
+
+
 class MemoryImage:
     """All buffers of the current submit."""
 
@@ -193,8 +314,6 @@ class MemoryImage:
 
     def _search_tree(self) -> None:
         """From now on, search as the reference does: ranges are odd or overlap, or are many."""
-        from cffpy.capture.buffer_tree import BufferTree
-
         self._tree = BufferTree()
         for buffer in self._added:
             self._tree.insert(buffer)

@@ -81,7 +81,7 @@ def edition(register_db: str | None) -> str | None:
     """The directory of another edition. Raises RegisterDbError if it does not exist."""
     if register_db is None:
         return None
-    from cffpy.regdb.store import resolve_edition
+    from cffpy.regdb.edition import resolve_edition
 
     return resolve_edition(register_db)
 

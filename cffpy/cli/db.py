@@ -206,10 +206,10 @@ def import_(directory: str, output: str, edition: str | None) -> int:
 
 
 def _catalogs(chip: str | None, edition: str | None) -> list[Catalog]:
-    from cffpy.regdb import store
     from cffpy.regdb.catalog import catalogs
+    from cffpy.regdb.edition import resolve_edition
 
-    directory = None if edition is None else store.resolve_edition(edition)
+    directory = None if edition is None else resolve_edition(edition)
     return catalogs(directory, None if chip is None else [chip])
 
 

@@ -27,12 +27,12 @@ Findings = dict[str, Sequence[Finding] | None]
 def check_edition(name_or_path: str | None) -> Findings:
     """The findings by part. Raises RegisterDbError if the directory is not an edition."""
     from cffpy.isa.check import check_directory as check_instructions
-    from cffpy.regdb import store
     from cffpy.regdb.check import check_directory as check_registers
+    from cffpy.regdb.edition import resolve_edition
 
     parts: Findings = {REGISTERS: None, INSTRUCTIONS: None}
     try:
-        directory = store.resolve_edition(name_or_path)
+        directory = resolve_edition(name_or_path)
     except RegisterDbError:
         if name_or_path is None or not _has_instructions(name_or_path):
             raise

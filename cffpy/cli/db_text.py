@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cffpy.cli.table import columns
 from cffpy.regdb.search import Hit
+from cffpy.views.plain_text import columns
 
 _MAX_VALUES = 16  # longer enums are only named inside a register
 _WIDE_FORMS = ("enum", "bitset")

@@ -99,7 +99,7 @@ def disasm(
     """
     directory = None
     if register_db is not None:
-        from cffpy.regdb.store import resolve_edition
+        from cffpy.regdb.edition import resolve_edition
 
         directory = resolve_edition(register_db)
     if of_capture:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from cffpy.cli.table import columns
+from cffpy.views.plain_text import columns
 
 if TYPE_CHECKING:
     from cffpy.analysis.shaders import Shader

@@ -16,7 +16,7 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
-from cffpy.cli.table import columns
+from cffpy.views.plain_text import columns
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action

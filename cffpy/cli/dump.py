@@ -80,7 +80,7 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
         del settings["draw"]
     options = DumpOptions(**settings)
     if register_db is not None:
-        from cffpy.regdb.store import resolve_edition
+        from cffpy.regdb.edition import resolve_edition
 
         register_db = resolve_edition(register_db)
     if pager is None:

@@ -13,11 +13,10 @@ from cffpy.cli.analysis_options import SHOWN_PROBLEMS
 from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error
 from cffpy.cli.progress import progress
-from cffpy.cli.table import columns
 from cffpy.container.open import open_capture
 from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import columns, visible
 
 if TYPE_CHECKING:
     from rich.console import Console

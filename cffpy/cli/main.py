@@ -16,7 +16,7 @@ import click
 
 from cffpy._version import __version__
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 
 
 class _Row(NamedTuple):

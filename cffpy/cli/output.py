@@ -153,7 +153,7 @@ def print_warning(message: str) -> None:
 
 
 def _print_line(kind: str, message: str) -> None:
-    from cffpy.views.visible import visible
+    from cffpy.views.plain_text import visible
 
     # errors in descriptions quote the source line, with a caret below it
     lines = "\n".join(map(visible, message.split("\n")))

@@ -66,7 +66,7 @@ def _show(label: str, content: Content | None, patience: float, done: Event) -> 
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    from cffpy.views.visible import visible
+    from cffpy.views.plain_text import visible
 
     columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn()
     with Progress(

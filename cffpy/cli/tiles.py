@@ -17,7 +17,7 @@ from cffpy.cli.analysis_options import (
     write_lines,
 )
 from cffpy.cli.output_file import write_lines_to
-from cffpy.cli.table import columns
+from cffpy.views.plain_text import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

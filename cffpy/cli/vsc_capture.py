@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cffpy.cli.analysis_options import find, not_there, the_pass, write_json, write_lines
 from cffpy.cli.output import EXIT_FAILURE
 from cffpy.cli.output_file import write_lines_to
-from cffpy.cli.table import columns
+from cffpy.views.plain_text import columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.table import columns
 from cffpy.errors import VisibilityStreamError
+from cffpy.views.plain_text import columns
 from cffpy.vsc.bins import as_written, slots
 
 if TYPE_CHECKING:

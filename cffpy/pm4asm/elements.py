@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from cffpy.layout import Layout
 from cffpy.pm4asm.labels import Labels
-from cffpy.pm4asm.model import Fields, Item, Number, SourceProblem, Value
+from cffpy.pm4asm.model import FieldList, Item, Number, SourceProblem, Value
 from cffpy.pm4asm.values import (
-    Field,
+    DwordField,
     Resolve,
     decode,
     encode,
@@ -34,11 +34,11 @@ Variants = dict[str, int]
 class Element(NamedTuple):
     """One or two dwords and their fields. ``is_bitset``: the fields have names of their own."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[DwordField, ...]
     dwords: int
     is_bitset: bool
 
-    def holding(self, word: int, variants: Variants, database: Database) -> list[Field]:
+    def holding(self, word: int, variants: Variants, database: Database) -> list[DwordField]:
         """The fields that are there in these variants, which the word's fields may change."""
         for field in self.fields:
             if field.selects and _holds(field, variants):
@@ -74,18 +74,18 @@ def layout_elements(layout: Layout) -> dict[int, Element]:
     return elements
 
 
-def _holds(field: Field, variants: Variants) -> bool:
+def _holds(field: DwordField, variants: Variants) -> bool:
     return field.condition is None or holds(field.condition, variants)
 
 
-def _select(field: Field, bits: int, variants: Variants, database: Database) -> None:
+def _select(field: DwordField, bits: int, variants: Variants, database: Database) -> None:
     name = database.enum_name(field.selects, bits, variants)
     position = None if name is None else database.variant(field.selects, name)
     if position is not None:
         variants[field.selects] = position
 
 
-def show(fields: Sequence[Field], word: int, labels: Labels) -> tuple[list[Item], int]:
+def show(fields: Sequence[DwordField], word: int, labels: Labels) -> tuple[list[Item], int]:
     """The fields' items that say ``word``, and the bits that no field says.
 
     Numbers that are 0 are left out, as what is not said is 0.
@@ -172,7 +172,7 @@ def show_value(element: Element, word: int, labels: Labels) -> Value:
         shown = decode(field, field.extract(word), labels)
         return Number("1") if shown is None else shown
     items, rest = show(element.fields, word, labels)
-    return Fields((*items, Number(f"{rest:#x}")) if rest else tuple(items))
+    return FieldList((*items, Number(f"{rest:#x}")) if rest else tuple(items))
 
 
 def build_value(
@@ -188,7 +188,7 @@ def build_value(
         field = element.fields[0]
         return encode(field, value, resolve) << field.low
     whole = plain_field(name, 0, element.dwords * 32 - 1)
-    if not isinstance(value, Fields):
+    if not isinstance(value, FieldList):
         return encode(whole, value, resolve)
     taken = Taken([item for item in value.items if isinstance(item, Item)])
     word, _ = build(element, taken, dict(variants), database, resolve)

@@ -85,7 +85,7 @@ class Item(NamedTuple):
         return name if self.value is None else f"{name}={self.value}"
 
 
-class Fields(NamedTuple):
+class FieldList(NamedTuple):
     """The fields of a register; a number stands for bits that have no field."""
 
     items: tuple[Item | Number, ...]
@@ -95,7 +95,7 @@ class Fields(NamedTuple):
         return "{ " + ", ".join(map(str, self.items)) + " }" if self.items else "{ }"
 
 
-Value: TypeAlias = Number | Name | Call | Fields
+Value: TypeAlias = Number | Name | Call | FieldList
 
 
 class Statement(NamedTuple):

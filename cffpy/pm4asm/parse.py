@@ -10,7 +10,7 @@ from lark import Lark, Token, Tree
 
 from cffpy import dsl
 from cffpy.errors import AssemblyError
-from cffpy.pm4asm.model import Call, Fields, Item, Name, Number, Statement
+from cffpy.pm4asm.model import Call, FieldList, Item, Name, Number, Statement
 
 
 @functools.cache
@@ -58,9 +58,9 @@ class _Builder:
         function, name, addend = map(self._part, tree.children)
         return Call(function, name.text, 0 if addend is None else addend.integer, _column(tree))
 
-    def _fields(self, tree: Tree[Token]) -> Fields:
+    def _fields(self, tree: Tree[Token]) -> FieldList:
         parts = [self._part(child) for child in tree.children if child is not None]
-        return Fields(tuple(parts), _column(tree))
+        return FieldList(tuple(parts), _column(tree))
 
     def _item(self, tree: Tree[Token]) -> Item:
         name = self._part(tree.children[0])

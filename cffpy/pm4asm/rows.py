@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from cffpy.pm4asm.elements import Element, Taken, Variants, build, show
 from cffpy.pm4asm.labels import NO_LABELS, Labels
 from cffpy.pm4asm.model import Call, Item, Name, Number, Value
-from cffpy.pm4asm.values import Field, Resolve, decode, encode, plain_field
+from cffpy.pm4asm.values import DwordField, Resolve, decode, encode, plain_field
 from cffpy.pm4asm.vocabulary import Structure, Vocabulary
 from cffpy.regdb.rows import HEX
 
@@ -26,7 +26,9 @@ _REGISTERS = ("REG", "REG0", "REG1", "DST_REG")
 _REGISTER_PLACES = {("CP_REG_WRITE", 1)}
 
 
-def _pair(structure: Structure, position: int, low: Field, variants: Variants) -> Field | None:
+def _pair(
+    structure: Structure, position: int, low: DwordField, variants: Variants
+) -> DwordField | None:
     """The field of the next dword that is the upper half of ``low``, or None."""
     if low.high != 31 or not low.name:
         return None
@@ -40,11 +42,11 @@ def _pair(structure: Structure, position: int, low: Field, variants: Variants) -
     return None
 
 
-def _base(low: Field) -> str:
+def _base(low: DwordField) -> str:
     return low.name.removesuffix("_LO")
 
 
-def _is_alone(element: Element, field: Field) -> bool:
+def _is_alone(element: Element, field: DwordField) -> bool:
     """Whether nothing but this field is in its dword."""
     return len(element.fields) == 1 and element.fields[0] is field
 
@@ -225,6 +227,6 @@ def _build_pair(
         return None
     item = taken.take(base)
     assert item is not None
-    whole = Field(base, low.low, 32 + high.high, low.low, HEX, 0, {}, {}, "", None, True)
+    whole = DwordField(base, low.low, 32 + high.high, low.low, HEX, 0, {}, {}, "", None, True)
     value = encode(whole, item.value, resolve, item.column) << low.low
     return [value & 0xFFFFFFFF, value >> 32]

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from cffpy.pm4asm.labels import Labels
-from cffpy.pm4asm.model import Call, Fields, Name, Number, SourceProblem, Value, is_name
+from cffpy.pm4asm.model import Call, FieldList, Name, Number, SourceProblem, Value, is_name
 from cffpy.regdb.database import Database, holds
 from cffpy.regdb.rows import (
     BOOLEAN,
@@ -42,7 +42,7 @@ _INTEGERS = {16: "<H", 32: "<I", 64: "<Q"}
 _FRACTIONS = (FIXED, UFIXED, FLOAT)
 
 
-class Field(NamedTuple):
+class DwordField(NamedTuple):
     """Bits ``low`` to ``high`` of a dword or pair of dwords, and what they mean."""
 
     name: str
@@ -76,7 +76,7 @@ class Field(NamedTuple):
 
 def make_field(
     name: str, type_row: TypeRow, condition: Condition, database: Database, variants: dict[str, int]
-) -> Field:
+) -> DwordField:
     """The field that a type of the database describes; bitsets within bitsets are numbers.
 
     A name that the language cannot write is dropped: bits without a name are told as numbers.
@@ -94,20 +94,22 @@ def make_field(
     varset = payload if selects and kind == ENUM else ""
     is_address = kind == HEX and (type_name in ("address", "waddress") or high - low >= 31)
     name = name if is_name(name) else ""
-    return Field(name, low, high, shr, kind, radix, names, numbers, varset, condition, is_address)
+    return DwordField(
+        name, low, high, shr, kind, radix, names, numbers, varset, condition, is_address
+    )
 
 
-def plain_field(name: str, low: int, high: int) -> Field:
+def plain_field(name: str, low: int, high: int) -> DwordField:
     """A number without further meaning; an address, by its name."""
     is_address = "ADDR" in name or "BASE" in name
     kind = HEX if is_address else UINT
-    return Field(name, low, high, 0, kind, 0, {}, {}, "", None, is_address)
+    return DwordField(name, low, high, 0, kind, 0, {}, {}, "", None, is_address)
 
 
 # -- bits -> value ---------------------------------------------------------------------------------
 
 
-def decode(field: Field, bits: int, labels: Labels) -> Value | None:
+def decode(field: DwordField, bits: int, labels: Labels) -> Value | None:
     """The value that says ``bits``; None for a flag that is set."""
     kind = field.kind
     if field.is_address and bits << field.shr in labels:
@@ -175,13 +177,13 @@ def _fixed_text(number: int, radix: int) -> str:
 # -- value -> bits ---------------------------------------------------------------------------------
 
 
-def encode(field: Field, value: Value | None, resolve: Resolve, column: int = 0) -> int:
+def encode(field: DwordField, value: Value | None, resolve: Resolve, column: int = 0) -> int:
     """The bits that ``value`` says. Raises SourceProblem with the column of what is wrong."""
     if value is None:
         if field.kind != BOOLEAN:
             raise SourceProblem(f"{field.name} needs a value", column)
         return 1
-    if isinstance(value, Fields):
+    if isinstance(value, FieldList):
         raise SourceProblem(f"{field.name} is one field, without fields of its own", value.column)
     if isinstance(value, Name):
         return _encode_name(field, value, resolve)
@@ -190,7 +192,7 @@ def encode(field: Field, value: Value | None, resolve: Resolve, column: int = 0)
     return _encode_number(field, value)
 
 
-def _encode_name(field: Field, value: Name, resolve: Resolve) -> int:
+def _encode_name(field: DwordField, value: Name, resolve: Resolve) -> int:
     number = field.numbers.get(value.text)
     if number is not None:
         return _fitting(field, number, value.column)
@@ -204,7 +206,7 @@ def _encode_name(field: Field, value: Name, resolve: Resolve) -> int:
     return _unshifted(field, resolve(Call("", value.text, 0, value.column)), value.column)
 
 
-def _encode_number(field: Field, value: Number) -> int:
+def _encode_number(field: DwordField, value: Number) -> int:
     if value.is_raw or field.kind not in _FRACTIONS:
         number = value.integer
         if field.kind in (HEX, INT, UINT):
@@ -232,7 +234,7 @@ def _encode_number(field: Field, value: Number) -> int:
     return number & ((1 << field.width) - 1)
 
 
-def _unshifted(field: Field, number: int, column: int) -> int:
+def _unshifted(field: DwordField, number: int, column: int) -> int:
     if number & ((1 << field.shr) - 1):
         unit = 1 << field.shr
         raise SourceProblem(f"{field.name}: {number:#x} is no multiple of {unit:#x}", column)
@@ -241,13 +243,13 @@ def _unshifted(field: Field, number: int, column: int) -> int:
     return number >> field.shr
 
 
-def _fitting(field: Field, number: int, column: int) -> int:
+def _fitting(field: DwordField, number: int, column: int) -> int:
     if number < 0 or number >> field.width:
         raise _too_large(field, str(number), column)
     return number
 
 
-def _too_large(field: Field, shown: str, column: int) -> SourceProblem:
+def _too_large(field: DwordField, shown: str, column: int) -> SourceProblem:
     width = f"{field.width} bit" if field.width == 1 else f"{field.width} bits"
     return SourceProblem(f"{field.name}: {shown} does not fit into {width}", column)
 

@@ -32,7 +32,7 @@ class Level(NamedTuple):
         return self.start + index * self.stride
 
 
-class Place(NamedTuple):
+class RegisterPattern(NamedTuple):
     """A register or an array of a domain, at whatever indices."""
 
     domain: str
@@ -97,11 +97,11 @@ class Catalog:
         values: tuple[rows.ValueRow, ...] = marshal.loads(packed)
         return values
 
-    def places(self, domain: str) -> Iterator[Place]:
+    def patterns(self, domain: str) -> Iterator[RegisterPattern]:
         """All registers and arrays of a domain."""
-        yield from _places(domain, self.domain(domain) or (), 0, ())
+        yield from _patterns(domain, self.domain(domain) or (), 0, ())
 
-    def at(self, domain: str, offset: int) -> tuple[Place, tuple[int, ...]] | None:
+    def at(self, domain: str, offset: int) -> tuple[RegisterPattern, tuple[int, ...]] | None:
         """The first register of the domain that covers ``offset`` (in dwords), and its indices."""
         return _at(domain, self.domain(domain) or (), offset, 0, (), ())
 
@@ -109,9 +109,9 @@ class Catalog:
         """The named bitsets that some register or field of this generation uses."""
         found: dict[str, rows.TypeRow] = {}
         for domain in self.domain_names:
-            for place in self.places(domain):
-                if place.row[0] == rows.REGISTER:
-                    _collect_bitsets(place.row[7], found)
+            for pattern in self.patterns(domain):
+                if pattern.row[0] == rows.REGISTER:
+                    _collect_bitsets(pattern.row[7], found)
         return found
 
 
@@ -121,17 +121,17 @@ def catalogs(directory: str | None, chips: Sequence[str] | None = None) -> list[
     return [Catalog(store.load(directory, chip)) for chip in wanted]
 
 
-def _places(
+def _patterns(
     domain: str, elements: Sequence[rows.ElementRow], base: int, around: tuple[Level, ...]
-) -> Iterator[Place]:
+) -> Iterator[RegisterPattern]:
     for row in elements:
         if row[0] == rows.STRIPE:
-            yield from _places(domain, row[6], base + row[3], around)
+            yield from _patterns(domain, row[6], base + row[3], around)
             continue
         levels = (*around, _level(row, base))
-        yield Place(domain, row, levels)
+        yield RegisterPattern(domain, row, levels)
         if row[0] == rows.ARRAY:
-            yield from _places(domain, row[7], 0, levels)
+            yield from _patterns(domain, row[7], 0, levels)
 
 
 def _level(row: rows.ElementRow, base: int) -> Level:
@@ -147,7 +147,7 @@ def _at(
     base: int,
     around: tuple[Level, ...],
     indices: tuple[int, ...],
-) -> tuple[Place, tuple[int, ...]] | None:
+) -> tuple[RegisterPattern, tuple[int, ...]] | None:
     for row in elements:
         level = _level(row, base)
         index = _index(level, offset)
@@ -163,7 +163,7 @@ def _at(
             if row[0] == rows.ARRAY:
                 found = _at(domain, row[7], offset - start, 0, levels, inner)
             elif offset - start < row[6]:
-                found = (Place(domain, row, levels), inner)
+                found = (RegisterPattern(domain, row, levels), inner)
         if found is not None:
             return found
     return None

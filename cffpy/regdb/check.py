@@ -17,6 +17,7 @@ from cffpy.regdb.extents import Leaf, leaves
 from cffpy.regdb.merge import CHIP, Merged, covered, generations, located, merge
 from cffpy.regdb.model import (
     Array,
+    Bitfield,
     Bitset,
     Condition,
     Declaration,
@@ -24,7 +25,6 @@ from cffpy.regdb.model import (
     Domain,
     Element,
     Enum,
-    Field,
     Import,
     Register,
     Stripe,
@@ -155,8 +155,8 @@ class _Checker:
                     break
             numbers.setdefault(value.number, []).append((value, own))
 
-    def fields(self, where: str, fields: Sequence[Field], width: int, masks: _Masks) -> None:
-        earlier: list[tuple[Field, _Masks]] = []
+    def fields(self, where: str, fields: Sequence[Bitfield], width: int, masks: _Masks) -> None:
+        earlier: list[tuple[Bitfield, _Masks]] = []
         for item in fields:
             own = self.within(masks, item.condition, item.line)
             name = f"{where}: field {item.name}"

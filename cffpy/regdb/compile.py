@@ -11,13 +11,14 @@ from typing import Any
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
 from cffpy.regdb.buckets import bucketed, span
+from cffpy.regdb.edition import source_files
 from cffpy.regdb.merge import CHIP, Merged, covered, generations, merge
 from cffpy.regdb.model import (
     Array,
+    Bitfield,
     Condition,
     Description,
     Element,
-    Field,
     Register,
     Stripe,
     Type,
@@ -63,10 +64,9 @@ def compile_directory(directory: str, edition: str) -> dict[str, bytes]:
 
 def read_directory(directory: str) -> dict[str, Description]:
     """The model of each file of an edition, by its name without extension."""
-    from cffpy.regdb import store
     from cffpy.regdb.parse import parse_file
 
-    paths = [path for path in store.source_files(directory) if path.endswith(".regs")]
+    paths = [path for path in source_files(directory) if path.endswith(".regs")]
     return {os.path.basename(path).removesuffix(".regs"): parse_file(path) for path in paths}
 
 
@@ -184,7 +184,7 @@ class _Generation:
             condition = never if within is None else self._condition(within)
             yield (value.name, value.number, condition)
 
-    def _fields(self, fields: Iterable[Field], context: _Context) -> Iterable[rows.FieldRow]:
+    def _fields(self, fields: Iterable[Bitfield], context: _Context) -> Iterable[rows.FieldRow]:
         for field in fields:
             within = self._within(context, field.condition, field.line)
             if within is not None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cffpy.regdb import rows
-from cffpy.regdb.catalog import Catalog, Place
+from cffpy.regdb.catalog import Catalog, RegisterPattern
 
 Document = dict[str, Any]
 
@@ -64,7 +64,7 @@ def nearest(catalogs: Sequence[Catalog], asked: str, count: int = 5) -> list[str
     for catalog in catalogs:
         names = [*catalog.domain_names, *catalog.enum_names, *catalog.bitsets()]
         for domain in catalog.domain_names:
-            names.extend(place.name for place in catalog.places(domain))
+            names.extend(pattern.name for pattern in catalog.patterns(domain))
         known.update((_folded(name), name) for name in names)
     found = difflib.get_close_matches(_folded(asked), known, n=count, cutoff=0.6)
     return [known[name] for name in found]
@@ -85,7 +85,7 @@ def _by_offset(catalog: Catalog, asked: str) -> Iterator[Document]:
     for domain in catalog.register_domains:
         found = catalog.at(domain, _number(asked))
         if found is not None:
-            yield _place(catalog, *found)
+            yield _pattern(catalog, *found)
             return
 
 
@@ -93,11 +93,11 @@ def _by_name(catalog: Catalog, asked: str) -> Iterator[Document]:
     folded = _folded(asked)
     given = [None if not match[1] else _number(match[1]) for match in _INDEX.finditer(asked)]
     for domain in catalog.domain_names:
-        for place in catalog.places(domain):
-            if _folded(place.name) != folded or len(given) > place.depth:
+        for pattern in catalog.patterns(domain):
+            if _folded(pattern.name) != folded or len(given) > pattern.depth:
                 continue
-            if place.offset_at(given) is not None:
-                yield _place(catalog, place, given)
+            if pattern.offset_at(given) is not None:
+                yield _pattern(catalog, pattern, given)
     for name in catalog.domain_names:
         if name.upper() == folded:
             yield _domain(catalog, name)
@@ -119,36 +119,38 @@ def _number(text: str) -> int:
 
 # A packet or structure with all its fields; of a space of registers only the names.
 def _domain(catalog: Catalog, name: str) -> Document:
-    places = list(catalog.places(name))
-    if len(places) > _MAX_FULL:
-        registers = [_summary(place) for place in places]
+    patterns = list(catalog.patterns(name))
+    if len(patterns) > _MAX_FULL:
+        registers = [_summary(pattern) for pattern in patterns]
     else:
-        registers = [_place(catalog, place, ()) for place in places if place.row[0] != rows.ARRAY]
+        registers = [
+            _pattern(catalog, pattern, ()) for pattern in patterns if pattern.row[0] != rows.ARRAY
+        ]
     return {"kind": "domain", "name": name, "registers": registers}
 
 
-def _place(catalog: Catalog, place: Place, indices: Sequence[int | None]) -> Document:
-    row = place.row
+def _pattern(catalog: Catalog, pattern: RegisterPattern, indices: Sequence[int | None]) -> Document:
+    row = pattern.row
     document: Document = {
         "kind": "array" if row[0] == rows.ARRAY else "register",
-        "name": place.name_at(indices),
-        "domain": place.domain,
-        "offset": place.offset_at(indices),
+        "name": pattern.name_at(indices),
+        "domain": pattern.domain,
+        "offset": pattern.offset_at(indices),
     }
     document["arrays"] = [
         {"name": level.name, "start": level.start, "length": level.length, "stride": level.stride}
-        for level in place.levels
+        for level in pattern.levels
         if level.repeated
     ]
     document["condition"] = _condition(catalog, row[2])
     if row[0] == rows.ARRAY:
         document["index"] = row[6]
-        inside = catalog.places(place.domain)
-        depth = len(place.levels)
+        inside = catalog.patterns(pattern.domain)
+        depth = len(pattern.levels)
         document["registers"] = [
             _summary(inner)
             for inner in inside
-            if len(inner.levels) > depth and inner.levels[:depth] == place.levels
+            if len(inner.levels) > depth and inner.levels[:depth] == pattern.levels
         ]
         return document
     document["width"] = row[6] * 32
@@ -157,12 +159,12 @@ def _place(catalog: Catalog, place: Place, indices: Sequence[int | None]) -> Doc
     return document
 
 
-def _summary(place: Place) -> Document:
-    kind = "array" if place.row[0] == rows.ARRAY else "register"
-    document = {"kind": kind, "name": place.name, "offset": place.offset_at(())}
-    if place.row[0] == rows.REGISTER:
-        document["width"] = place.row[6] * 32
-        document["type"] = place.row[7][1]
+def _summary(pattern: RegisterPattern) -> Document:
+    kind = "array" if pattern.row[0] == rows.ARRAY else "register"
+    document = {"kind": kind, "name": pattern.name, "offset": pattern.offset_at(())}
+    if pattern.row[0] == rows.REGISTER:
+        document["width"] = pattern.row[6] * 32
+        document["type"] = pattern.row[7][1]
     return document
 
 
@@ -208,5 +210,5 @@ def _condition(catalog: Catalog, condition: rows.Condition) -> dict[str, list[st
     names: dict[str, list[str]] = {}
     for varset, mask in condition:
         values = catalog.enum(varset) or ()
-        names[varset] = [value[0] for place, value in enumerate(values) if mask >> place & 1]
+        names[varset] = [value[0] for position, value in enumerate(values) if mask >> position & 1]
     return names

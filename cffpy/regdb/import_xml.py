@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from cffpy.regdb.model import (
     MAX_NUMBER,
     Array,
+    Bitfield,
     Bitset,
     Condition,
     Declaration,
@@ -21,7 +22,6 @@ from cffpy.regdb.model import (
     Domain,
     Element,
     Enum,
-    Field,
     Import,
     Range,
     Register,
@@ -119,13 +119,13 @@ class _Importer:
         condition = _condition(node, scope)
         return Bitset(_name(node), fields, _flag(node, "inline"), condition, node.line)
 
-    def field(self, node: XmlElement, parent: _Scope) -> Field:
+    def field(self, node: XmlElement, parent: _Scope) -> Bitfield:
         scope = self.scope(node, parent)
         bits = _bits(node, None)
         if bits is None:
             raise node.error("needs low and high, or pos")
         condition = _condition(node, scope)
-        return Field(_name(node), *bits, self.type(node, scope), condition, node.line)
+        return Bitfield(_name(node), *bits, self.type(node, scope), condition, node.line)
 
     def type(self, node: XmlElement, scope: _Scope) -> Type:
         fields, values = self.type_body(node, scope)
@@ -141,8 +141,8 @@ class _Importer:
 
     def type_body(
         self, node: XmlElement, scope: _Scope
-    ) -> tuple[tuple[Field, ...], tuple[Value, ...]]:
-        fields: list[Field] = []
+    ) -> tuple[tuple[Bitfield, ...], tuple[Value, ...]]:
+        fields: list[Bitfield] = []
         values: list[Value] = []
         for child in _children(node):
             match child.tag:

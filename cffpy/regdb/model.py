@@ -53,12 +53,12 @@ class Type:
     radix: int = 0
     align: int = 0
     addvariant: bool = False
-    fields: tuple[Field, ...] = ()
+    fields: tuple[Bitfield, ...] = ()
     values: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Bitfield:
     """Bits ``low`` to ``high`` (both included) of a bitset or register."""
 
     name: str
@@ -85,7 +85,7 @@ class Bitset:
     """Named fields; ``inline``: the fields are copied to where it is used, conditions and all."""
 
     name: str
-    fields: tuple[Field, ...] = ()
+    fields: tuple[Bitfield, ...] = ()
     inline: bool = False
     condition: Condition | None = None
     line: int = field(default=0, compare=False)
@@ -175,4 +175,4 @@ class Description:
     declarations: tuple[Declaration, ...] = ()
 
 
-Located: TypeAlias = Value | Field | Enum | Bitset | Register | Array | Stripe | Domain | Import
+Located: TypeAlias = Value | Bitfield | Enum | Bitset | Register | Array | Stripe | Domain | Import

@@ -125,11 +125,11 @@ class _Builder(Transformer[Token, model.Description]):
         name, inline, condition, *fields = items
         return model.Bitset(name, tuple(fields), inline is not None, condition, meta.line)
 
-    def field(self, meta: Meta, items: list[Any]) -> model.Field:
+    def field(self, meta: Meta, items: list[Any]) -> model.Bitfield:
         low, high, name, *attributes, condition, body = items
         given = self._collect(attributes)
         high = low if high is None else high
-        return model.Field(name, low, high, self._type(given, body), condition, meta.line)
+        return model.Bitfield(name, low, high, self._type(given, body), condition, meta.line)
 
     def type_body(self, meta: Meta, items: list[Any]) -> list[Any]:
         return items
@@ -244,7 +244,7 @@ class _Builder(Transformer[Token, model.Description]):
             given.get("radix", 0),
             given.get("align", 0),
             given.get("addvariant", False),
-            tuple(item for item in inside if isinstance(item, model.Field)),
+            tuple(item for item in inside if isinstance(item, model.Bitfield)),
             tuple(item for item in inside if isinstance(item, model.Value)),
         )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from cffpy.regdb.model import (
     Array,
+    Bitfield,
     Bitset,
     Condition,
     Declaration,
@@ -16,7 +17,6 @@ from cffpy.regdb.model import (
     Domain,
     Element,
     Enum,
-    Field,
     Import,
     Register,
     Stripe,
@@ -114,7 +114,7 @@ def _values(values: Sequence[Value]) -> list[_Row]:
     return rows
 
 
-def _field(field: Field) -> _Row:
+def _field(field: Bitfield) -> _Row:
     bits = str(field.low) if field.low == field.high else f"{field.low}..{field.high}"
     rest = _join(_type(field.type), condition_text(field.condition))
     return _Row((bits, quoted(field.name), rest), _type_body(field.type))

@@ -36,15 +36,15 @@ def search(catalogs: Sequence[Catalog], text: str) -> dict[Hit, list[str]]:
 def _names(catalog: Catalog) -> Iterator[Hit]:
     for domain in catalog.domain_names:
         yield Hit("domain", domain, "", None)
-        for place in catalog.places(domain):
-            kind = "array" if place.row[0] == rows.ARRAY else "register"
-            yield Hit(kind, place.name, domain, place.offset_at(()))
+        for pattern in catalog.patterns(domain):
+            kind = "array" if pattern.row[0] == rows.ARRAY else "register"
+            yield Hit(kind, pattern.name, domain, pattern.offset_at(()))
             if kind == "register":
-                type_row = place.row[7]
+                type_row = pattern.row[7]
                 if type_row[0] == rows.INLINE_BITSET:
-                    yield from _fields(place.name, type_row[7])
+                    yield from _fields(pattern.name, type_row[7])
                 elif type_row[0] == rows.INLINE_ENUM:
-                    yield from _values(place.name, type_row[7])
+                    yield from _values(pattern.name, type_row[7])
     for name, type_row in catalog.bitsets().items():
         yield Hit("bitset", name, "", None)
         yield from _fields(name, type_row[7])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.diff.noise import CLASSES
 from cffpy.views.passes_document import pass_document, place_document
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair

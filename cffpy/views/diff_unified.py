@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.views.diff_html.page import page
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 from tests.browser.webdriver import ENTER, ESCAPE, Browser, missing_programs
 from tests.views.diff_html.comparisons import HOSTILE, comparison
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.capture.buffer_tree import BufferTree
-from cffpy.capture.memory import Buffer, MemoryImage, Words
+from cffpy.capture.memory import Buffer, BufferTree, MemoryImage, Words
 
 
 def image_of(*buffers: tuple[int, bytes]) -> MemoryImage:

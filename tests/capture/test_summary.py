@@ -143,7 +143,7 @@ def test_kept_buffers_are_those_of_a_plain_model(buffers: list[tuple[int, int]])
     for address, size in buffers:
         inside = [base for base, length in model.items() if base <= address < base + length]
         if any(address < base < address + size for base in model):
-            continue  # covers an older one: see buffer_tree.py
+            continue  # covers an older one: see BufferTree
         sections += buffer_sections(address, bytes(size))
         if address in model or not inside:
             model[address] = size

@@ -10,19 +10,28 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cffpy.pm4asm.labels import NO_LABELS, Label, Labels
-from cffpy.pm4asm.model import Call, Fields, Name, Number, SourceProblem, is_name, quoted, unquoted
+from cffpy.pm4asm.model import (
+    Call,
+    FieldList,
+    Name,
+    Number,
+    SourceProblem,
+    is_name,
+    quoted,
+    unquoted,
+)
 from cffpy.pm4asm.parse import parse_line
-from cffpy.pm4asm.values import Field, decode, encode, nearest
+from cffpy.pm4asm.values import DwordField, decode, encode, nearest
 from cffpy.regdb.rows import BOOLEAN, ENUM, FIXED, FLOAT, HEX, INT, REGID, UFIXED, UINT
 
 ENUM_NAMES = {0: "ZERO", 1: "ONE", 7: "SEVEN"}
 
 
-def field(kind: int, width: int = 32, *, low: int = 0, shr: int = 0, radix: int = 0) -> Field:
+def field(kind: int, width: int = 32, *, low: int = 0, shr: int = 0, radix: int = 0) -> DwordField:
     names = ENUM_NAMES if kind == ENUM else {}
     numbers = {name: number for number, name in names.items()}
     high = low + width - 1
-    return Field("F", low, high, shr, kind, radix, names, numbers, "", None, kind == HEX)
+    return DwordField("F", low, high, shr, kind, radix, names, numbers, "", None, kind == HEX)
 
 
 def resolve(call: Call) -> int:
@@ -30,7 +39,7 @@ def resolve(call: Call) -> int:
 
 
 @st.composite
-def fields(draw: st.DrawFn) -> tuple[Field, int]:
+def fields(draw: st.DrawFn) -> tuple[DwordField, int]:
     kind = draw(st.sampled_from([BOOLEAN, ENUM, FIXED, FLOAT, HEX, INT, REGID, UFIXED, UINT]))
     width = draw(st.sampled_from([16, 32, 64]) if kind == FLOAT else st.integers(1, 32))
     radix = draw(st.integers(0, min(width, 16))) if kind in (FIXED, UFIXED) else 0
@@ -47,7 +56,7 @@ def fields(draw: st.DrawFn) -> tuple[Field, int]:
 @example((field(FLOAT), 0x80000000))
 @example((field(FLOAT, 16), 1))
 @example((field(FIXED, 16, radix=16), 0x8000))
-def test_bits_come_back(given_field: tuple[Field, int]) -> None:
+def test_bits_come_back(given_field: tuple[DwordField, int]) -> None:
     """As a value, and as the text of the value that the parser reads."""
     what, bits = given_field
     value = decode(what, bits, NO_LABELS)
@@ -84,7 +93,7 @@ def test_bits_come_back(given_field: tuple[Field, int]) -> None:
         (field(UINT, 16), "sizeof(here)", 12),
     ],
 )
-def test_what_people_write(what: Field, text: str, bits: int) -> None:
+def test_what_people_write(what: DwordField, text: str, bits: int) -> None:
     _, value = parse_line(f"X = {text}").parts
     assert encode(what, value, resolve) == bits
 
@@ -109,7 +118,7 @@ def test_what_people_write(what: Field, text: str, bits: int) -> None:
         (field(UINT), "{ }", "one field, without fields of its own"),
     ],
 )
-def test_what_does_not_fit(what: Field, text: str, message: str) -> None:
+def test_what_does_not_fit(what: DwordField, text: str, message: str) -> None:
     _, value = parse_line(f"X = {text}").parts
     with pytest.raises(SourceProblem, match=message.replace("?", r"\?")):
         encode(what, value, resolve)
@@ -151,7 +160,7 @@ def test_names(text: str) -> None:
         assert parse_line(f"X = {text}").parts == (Name("X", 1), Name(text, 5))
         kind, parts, _ = parse_line(f"{text} = {{ {text} }}")
         assert kind == "register"
-        assert isinstance(parts[1], Fields)
+        assert isinstance(parts[1], FieldList)
 
 
 def test_nearest() -> None:

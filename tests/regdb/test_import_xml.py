@@ -10,11 +10,11 @@ from cffpy.errors import RegisterDbError
 from cffpy.regdb.import_xml import import_files
 from cffpy.regdb.model import (
     Array,
+    Bitfield,
     Bitset,
     Condition,
     Domain,
     Enum,
-    Field,
     Import,
     Range,
     Register,
@@ -60,7 +60,7 @@ def test_bitfields(imported):
         '<bitset name="b" inline="yes"><bitfield name="A" low="1" high="3" type="fixed" radix="4" '
         'shr="2"/><bitfield name="B" pos="4" addvariant="yes"/></bitset>'
     )
-    fields = (Field("A", 1, 3, Type("fixed", 2, 4)), Field("B", 4, 4, Type(addvariant=True)))
+    fields = (Bitfield("A", 1, 3, Type("fixed", 2, 4)), Bitfield("B", 4, 4, Type(addvariant=True)))
     assert found["main"] == (Bitset("b", fields, True),)
 
 

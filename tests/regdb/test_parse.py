@@ -6,11 +6,11 @@ import pytest
 from cffpy.errors import RegisterDbError
 from cffpy.regdb.model import (
     Array,
+    Bitfield,
     Bitset,
     Condition,
     Domain,
     Enum,
-    Field,
     Import,
     Range,
     Register,
@@ -45,14 +45,14 @@ def test_inline_enum_and_bitset():
 def test_field_attributes_in_any_order():
     text = "bitset b { 0..3 A radix 2 : fixed shr 4 align 8 addvariant 4 B }"
     kind = Type("fixed", 4, 2, 8, True)
-    assert one(text) == Bitset("b", (Field("A", 0, 3, kind), Field("B", 4, 4)))
+    assert one(text) == Bitset("b", (Bitfield("A", 0, 3, kind), Bitfield("B", 4, 4)))
 
 
 def test_field_with_values_and_with_fields():
     text = "bitset b { 0 A { X = 0 Y = 1 } 1..4 B { 0 P 1..2 Q } }"
     values = Type(values=(Value("X", 0), Value("Y", 1)))
-    fields = Type(fields=(Field("P", 0, 0), Field("Q", 1, 2)))
-    assert one(text) == Bitset("b", (Field("A", 0, 0, values), Field("B", 1, 4, fields)))
+    fields = Type(fields=(Bitfield("P", 0, 0), Bitfield("Q", 1, 2)))
+    assert one(text) == Bitset("b", (Bitfield("A", 0, 0, values), Bitfield("B", 1, 4, fields)))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_registers():
             condition=Condition("chip", (Range("A6XX", "A6XX"),)),
         ),
         Register("2", 16, 64, type=Type("address", align=64)),
-        Register("R", 32, type=Type(fields=(Field("X", 0, 0),)), length=4, stride=2),
+        Register("R", 32, type=Type(fields=(Bitfield("X", 0, 0),)), length=4, stride=2),
     )
     assert one(text) == Domain("D", registers)
 

@@ -11,12 +11,12 @@ from lark import Lark
 from cffpy.regdb.model import (
     MAX_NUMBER,
     Array,
+    Bitfield,
     Bitset,
     Condition,
     Description,
     Domain,
     Enum,
-    Field,
     Import,
     Range,
     Register,
@@ -53,7 +53,7 @@ values = st.builds(Value, names, st.none() | numbers, conditions)
 bits = st.integers(0, 63)
 type_names = st.none() | names
 plain_types = st.builds(Type, type_names, attribute, attribute, attribute, st.booleans())
-inner_fields = st.builds(Field, names, bits, bits, plain_types, conditions)
+inner_fields = st.builds(Bitfield, names, bits, bits, plain_types, conditions)
 types = st.builds(
     Type,
     type_names,
@@ -64,7 +64,7 @@ types = st.builds(
     tuples(inner_fields),
     tuples(values),
 )
-fields = st.builds(Field, names, bits, bits, types, conditions)
+fields = st.builds(Bitfield, names, bits, bits, types, conditions)
 registers = st.builds(
     Register,
     names,

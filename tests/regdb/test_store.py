@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from cffpy.errors import RegisterDbError
+from cffpy.regdb import edition as editions
 from cffpy.regdb import store
 
 from .conftest import ROOT
@@ -102,7 +103,7 @@ def test_directory_that_is_no_edition(cache, tmp_path):
         with pytest.raises(RegisterDbError, match="no edition of the register database"):
             store.load(directory, "A6XX")
         with pytest.raises(RegisterDbError, match="no edition of the register database"):
-            store.resolve_edition(directory)
+            editions.resolve_edition(directory)
 
 
 def test_edition_without_generation(cache, edition):
@@ -118,9 +119,9 @@ def test_wrong_description_names_its_place(cache, edition):
 
 def test_names_of_editions(cache, edition, tmp_path, monkeypatch):
     directory = edition("editions/newer", a6xx=A6XX)
-    monkeypatch.setattr(store, "data_path", lambda *parts: os.path.join(tmp_path, *parts[1:]))
-    assert store.resolve_edition("newer") == directory
-    assert store.resolve_edition(directory) == directory
+    monkeypatch.setattr(editions, "data_path", lambda *parts: os.path.join(tmp_path, *parts[1:]))
+    assert editions.resolve_edition("newer") == directory
+    assert editions.resolve_edition(directory) == directory
     assert store.edition(directory) == "newer"
     with open(os.path.join(directory, "EDITION"), "w", encoding="utf-8") as file:
         file.write("mesa 99\n")
@@ -128,7 +129,9 @@ def test_names_of_editions(cache, edition, tmp_path, monkeypatch):
 
 
 def test_sources_are_the_descriptions_and_the_name():
-    names = [os.path.basename(path) for path in store.source_files(store.resolve_edition(None))]
+    names = [
+        os.path.basename(path) for path in editions.source_files(editions.resolve_edition(None))
+    ]
     assert names[-1] == "EDITION"
     assert len(names) == 12
     assert all(name.endswith(".regs") for name in names[:-1])

@@ -13,7 +13,7 @@ from cffpy.analysis.provenance import state_at
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.views import draws, passes, passes_document
 from cffpy.views import state as state_view
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 from tests.analysis.passes.small import COLOUR, FS, VS, small_capture
 from tests.analysis.passes.streams import Streams, find
 

@@ -15,7 +15,7 @@ from cffpy.views.cffdump.annotation_lines import SOURCES
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.output import Output
 from cffpy.views.cffdump.text import CffdumpSink
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

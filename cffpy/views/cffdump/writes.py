@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.views.cffdump.registers import FollowUp
 
     #: A run, the level, whether there are complaints, and the values.
-    WrittenKey = tuple["Run", int, bool, tuple[int, ...]]
+    WrittenKey = tuple["RegisterRange", int, bool, tuple[int, ...]]
 
 #: Registers of a run whose text is kept, at most.
 _RUN_LIMIT = 16
@@ -30,7 +30,7 @@ _RUN_LIMIT = 16
 _TEXTS_LIMIT, _REGISTERS_LIMIT = 1 << 15, 1 << 18
 
 
-class Run:
+class RegisterRange:
     """``count`` registers from ``register`` on, as a packet writes them."""
 
     __slots__ = (
@@ -90,20 +90,20 @@ class WriteTable:
         self._registers = registers
         self._image = image
         self._epoch = -1
-        self._runs: dict[tuple[int, int], Run] = {}
+        self._ranges: dict[tuple[int, int], RegisterRange] = {}
         self._kept = 0
         self._written: dict[WrittenKey, str] = {}
 
-    def run(self, register: int, count: int) -> Run:
+    def run(self, register: int, count: int) -> RegisterRange:
         """What is known of a run of registers."""
-        run = self._runs.get((register, count))
+        run = self._ranges.get((register, count))
         if run is None:
             self._kept += count
             if self._kept > _REGISTERS_LIMIT:
-                self._runs.clear()
+                self._ranges.clear()
                 self._written.clear()
                 self._kept = count
-            run = self._runs[register, count] = Run(register, count, self._registers)
+            run = self._ranges[register, count] = RegisterRange(register, count, self._registers)
         return run
 
     def head(self, register: int, level: int) -> str:
@@ -114,13 +114,13 @@ class WriteTable:
         """What is said of a register that is written without a wait for idle."""
         return f"NEEDS WFI: {self._registers.entry(register).name} ({register:x})\n"
 
-    def complaints(self, run: Run) -> str:
+    def complaints(self, run: RegisterRange) -> str:
         """All that is said of a run without a wait for idle."""
         if run.complaints is None:
             run.complaints = self._complaints(run.register, run.count)
         return run.complaints
 
-    def text(self, run: Run, values: list[int], level: int, complains: bool) -> str:
+    def text(self, run: RegisterRange, values: list[int], level: int, complains: bool) -> str:
         """The whole text of a run that ``is_whole``, but for what follows the last register.
 
         ``complains``: registers lack a wait for idle now.
@@ -150,13 +150,15 @@ class WriteTable:
         written = range(register, register + count)
         return "".join([self.complaint(number) for number in written if number not in BANKED])
 
-    def _opening(self, run: Run, level: int, complains: bool) -> str:
+    def _opening(self, run: RegisterRange, level: int, complains: bool) -> str:
         complaints = self.complaints(run) if complains else ""
         opening = f"{self.head(run.register, level)}{complaints}{LEVELS[level + 1]}"
         run.openings[level, complains] = opening
         return opening
 
-    def _lines(self, run: Run, values: list[int], level: int, complains: bool) -> Iterator[str]:
+    def _lines(
+        self, run: RegisterRange, values: list[int], level: int, complains: bool
+    ) -> Iterator[str]:
         tabs = LEVELS[level + 1]
         yield self.head(run.register, level)
         position = 0

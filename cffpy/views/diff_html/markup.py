@@ -6,7 +6,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, TypeAlias
 
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -34,7 +34,7 @@ LISTING = ("--- good", "+++ bad", "@@ -1,3 +1,3 @@", " nop", "-mov.f32f32 r0.x, 
 
 def place(offset: int = 0) -> PacketLocation:
     """A place in a draw state group of an IB."""
-    submit = load.Submit(0, 0x1000, 64)
+    submit = load.CommandStream(0, 0x1000, 64)
     outer = Stream("submit", submit, 0x1000, 64, None)
     words = Words(0x1000, memoryview(bytes(256)), 0x40)
     group = Stream("group", submit, 0x2000, 16, PacketLocation(outer, words, 0), 28)

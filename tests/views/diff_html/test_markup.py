@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.views.diff_html.markup import LONGEST_TEXT, Budget, Markup, element, escape, join
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 from tests.views.diff_html.comparisons import HOSTILE
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=60)

@@ -14,7 +14,7 @@ import cffpy.views.diff_html
 from cffpy.analysis.diff.model import Comparison, Entry, Extent
 from cffpy.views.diff import summary
 from cffpy.views.diff_html.page import page
-from cffpy.views.visible import visible
+from cffpy.views.plain_text import visible
 from tests.views.diff_html.comparisons import (
     HOSTILE,
     comparison,
