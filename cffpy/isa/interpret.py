@@ -62,20 +62,44 @@ def basic_text(kind: str, value: int, width: int, shown: str | None) -> str:
     return ""  # custom: printed by the tool that knows it
 
 
-class Rendering:
-    """What one word gives: its text, errors, and the field references in printing order.
+class ShownField:
+    """One field reference of a display, with its value.
 
-    ``printed`` holds (reference, value) pairs; the value of ``NAME`` is a string. ``branch`` is
-    (offset or target, relative, call) for the branch that BRANCH_MARK stands for.
+    ``reference``: as the template writes it, with a column if it has one. ``value``: the raw bits.
+    ``text``: of ``NAME``, the name. For a field that a bitset decodes, ``scope`` is that bitset's
+    and ``fields`` are the references of its display; otherwise they are None and empty.
+    """
+
+    __slots__ = ("fields", "name", "reference", "scope", "text", "value")
+
+    def __init__(self, reference: str, name: str, value: int, text: str = "") -> None:
+        self.reference = reference
+        self.name = name
+        self.value = value
+        self.text = text
+        self.scope: Scope | None = None
+        self.fields: list[ShownField] = []
+
+
+class Rendering:
+    """What one word gives: its text, its errors, and the fields that the text shows.
+
+    ``fields`` are in printing order. ``branch`` is (offset or target, relative, call) for the
+    branch that BRANCH_MARK stands for. ``scope`` is the instruction's, None without a match.
     """
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.column = 0
         self.errors: list[str] = []
-        self.printed: list[tuple[str, Any]] = []
+        self.fields: list[ShownField] = []
         self.branch: tuple[int, bool, bool] | None = None
-        self.matched = False
+        self.scope: Scope | None = None
+
+    @property
+    def matched(self) -> bool:
+        """Whether exactly one leaf fits the word."""
+        return self.scope is not None
 
     @property
     def text(self) -> str:
@@ -99,14 +123,14 @@ class Rendering:
             self.errors.append(text)
 
 
-class _Scope:
+class Scope:
     """A bitset being decoded: its value, and the scope around it."""
 
     def __init__(
         self,
         value: int,
         bitset: int,
-        parent: _Scope | None,
+        parent: Scope | None,
         parameters: tuple[tuple[str, str], ...],
     ) -> None:
         self.value = value
@@ -134,9 +158,19 @@ class Interpreter:
         self._stack = []
         leaf = self._find(self._root, word)
         if leaf is not None:
-            out.matched = True
-            self._display(_Scope(word, leaf[0], None, ()))
+            out.scope = Scope(word, leaf[0], None, ())
+            self._display(out.scope, out.fields)
         return out
+
+    def name(self, scope: Scope) -> str:
+        """The name of the bitset that a scope decodes."""
+        name: str = self._bitsets[scope.bitset][0]
+        return name
+
+    def value(self, scope: Scope, name: str) -> int | None:
+        """The raw bits of a field, shown or not, as seen from ``scope``; None if there is none."""
+        found = self._resolve(scope, name)
+        return None if found is None else found[1]
 
     def _hex(self, value: int) -> str:
         # the reference prints a bitmask as 32-bit words, most significant first
@@ -159,7 +193,7 @@ class Interpreter:
             self._out.error(f"dontcare bits in {name}: {self._hex(value & found[3])}")
         return found
 
-    def _evaluate(self, scope: _Scope, number: int) -> int:
+    def _evaluate(self, scope: Scope, number: int) -> int:
         known = scope.results.get(number)
         if known is not None:
             return known
@@ -173,14 +207,14 @@ class Interpreter:
         scope.results[number] = value
         return value
 
-    def _value(self, scope: _Scope, name: str) -> int:
+    def _value(self, scope: Scope, name: str) -> int:
         found = self._resolve(scope, name)
         if found is None:
             self._out.error(f"no field '{name}'")
             return 0
         return wrap(found[1])
 
-    def _find_field(self, scope: _Scope, name: str) -> FieldRow | None:
+    def _find_field(self, scope: Scope, name: str) -> FieldRow | None:
         number = scope.bitset
         while number >= 0:
             _shown, parent, cases = self._bitsets[number]
@@ -195,7 +229,7 @@ class Interpreter:
             number = parent
         return None
 
-    def _resolve(self, scope: _Scope | None, name: str) -> tuple[FieldRow, int] | None:
+    def _resolve(self, scope: Scope | None, name: str) -> tuple[FieldRow, int] | None:
         while scope is not None:
             field = self._find_field(scope, name)
             if field is not None:
@@ -211,7 +245,7 @@ class Interpreter:
             scope = scope.parent
         return None
 
-    def _template(self, scope: _Scope) -> tuple[Any, ...] | None:
+    def _template(self, scope: Scope) -> tuple[Any, ...] | None:
         number = scope.bitset
         while number >= 0:
             shown, parent, cases = self._bitsets[number]
@@ -231,7 +265,7 @@ class Interpreter:
             number = parent
         return None
 
-    def _display(self, scope: _Scope) -> None:
+    def _display(self, scope: Scope, shown: list[ShownField]) -> None:
         template = self._template(scope)
         if template is None:
             self._out.error(f"{self._bitsets[scope.bitset][0]}: no display template")
@@ -240,34 +274,38 @@ class Interpreter:
             if isinstance(part, str):
                 self._out.put(part)
             else:
-                self._show(scope, *part)
+                self._show(scope, shown, *part)
 
-    def _show(self, scope: _Scope, reference: str, name: str, column: int) -> None:
+    def _show(
+        self, scope: Scope, shown: list[ShownField], reference: str, name: str, column: int
+    ) -> None:
         out = self._out
         if not name:
             out.pad(column)
             return
         if name == "NAME":
-            shown = self._bitsets[scope.bitset][0]
-            out.printed.append((reference, shown))
+            own = self.name(scope)
+            shown.append(ShownField(reference, name, 0, own))
             out.pad(column)
-            out.put(shown)
+            out.put(own)
             return
         found = self._resolve(scope, name)
         if found is None:
             out.error(f"no field '{name}'")
             return
         field, value = found
-        out.printed.append((reference, value))
+        entry = ShownField(reference, name, value)
+        shown.append(entry)
         out.pad(column)
         _name, low, high, kind, _expression, argument, parameters, call = field
         if kind == BITSET:
             leaf = self._find(argument, value)
             if leaf is None:
-                shown = self._bitsets[scope.bitset][0]
-                out.error(f"no match: FIELD: '{shown}.{field[0]}': {self._hex(value)}")
+                own = self.name(scope)
+                out.error(f"no match: FIELD: '{own}.{field[0]}': {self._hex(value)}")
                 return
-            self._display(_Scope(value, leaf[0], scope, parameters))
+            entry.scope = Scope(value, leaf[0], scope, parameters)
+            self._display(entry.scope, entry.fields)
         elif kind == ENUM:
             out.put(self._isa["enums"][argument].get(value, str(value)))
         elif kind in ("branch", "absbranch"):

@@ -18,6 +18,7 @@ from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.isa.operands import Descriptor, OperandReader, Operands
     from cffpy.isa.record import WordRecord
 
 _MAXIMUM_BAD = 6
@@ -28,6 +29,8 @@ _RECORDS = 1 << 16
 _PROGRAM_BYTES = 1 << 25
 """Bytes of programs and their texts that are remembered."""
 _DEEPEST_TABS = 9
+_WITH_DESCRIPTORS = (5, 6)
+"""Categories of instructions that use descriptors."""
 
 
 def tabs_of(level: int) -> str:
@@ -53,7 +56,10 @@ class Ir3Disassembler:
     def __init__(self, generation: int, directory: str | None = None) -> None:
         number = min(max(generation, 3), 8) * 100
         self._generation = number
-        self._renderer = Renderer(load("ir3", number, directory), "#instruction")
+        self._isa = load("ir3", number, directory)
+        self._renderer = Renderer(self._isa, "#instruction")
+        self._operand_reader: OperandReader | None = None
+        self._operands: dict[int, Operands] = {}
         self._branches = BranchFinder(*self._renderer.branch_bits, self._renderer.branch)
         self._records: dict[int, WordRecord] = {}
         self._programs: dict[tuple[int, bytes], Listing] = {}
@@ -86,6 +92,33 @@ class Ir3Disassembler:
         if record.branch is not None:
             text = text.replace(BRANCH_MARK, str(record.branch[0]))
         return text, record.errors
+
+    def operands(self, word: int) -> Operands:
+        """What one word uses: registers, constants, inputs, descriptors."""
+        known = self._operands.get(word)
+        if known is None:
+            if self._operand_reader is None:
+                from cffpy.isa.operands import OperandReader
+
+                self._operand_reader = OperandReader(self._isa)
+            known = self._operand_reader.read(word)
+            if len(self._operands) >= _RECORDS:
+                self._operands.clear()
+            self._operands[word] = known
+        return known
+
+    def descriptors(self, code: bytes | memoryview) -> frozenset[Descriptor]:
+        """The descriptors that the instructions of a program use.
+
+        ``code``: the program's bytes alone, without what lies behind its end.
+        """
+        words = {word for (word,) in struct.iter_unpack("<Q", code[: len(code) // 8 * 8])}
+        return frozenset(
+            descriptor
+            for word in words
+            if word >> 61 in _WITH_DESCRIPTORS
+            for descriptor in self.operands(word).descriptors
+        )
 
     def _record(self, word: int) -> WordRecord:
         record = self._records.get(word)

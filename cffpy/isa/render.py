@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
+    from cffpy.isa.interpret import ShownField
     from cffpy.isa.record import Events
     from cffpy.isa.rows import IsaRow
     from cffpy.isa.values import Value
@@ -148,13 +149,8 @@ class Renderer:
     def exactly(self, word: int) -> Rendered:
         """As ``render``, by the interpreter: slower, and the measure of it."""
         done = self._interpreter.render(word)
-        events = []
-        for reference, value in done.printed:
-            kind = event_kind(reference)
-            if kind == NAME:
-                events.append(name_event(value))
-            elif kind >= 0:
-                events.append((value & _SMALL) << 4 | kind)
+        events: list[int] = []
+        _add_events(events, done.fields)
         return done.matched, done.text, tuple(events), done.branch, tuple(done.errors)
 
     # building what the plan describes, on first use
@@ -329,6 +325,17 @@ class Renderer:
 
 _BRANCH_KIND = 15
 """Kind of the event that carries a branch target from its part to the whole text."""
+
+
+def _add_events(events: list[int], fields: list[ShownField]) -> None:
+    """The events of shown fields, in printing order: a field comes before those inside it."""
+    for field in fields:
+        kind = event_kind(field.reference)
+        if kind == NAME:
+            events.append(name_event(field.text))
+        elif kind >= 0:
+            events.append((field.value & _SMALL) << 4 | kind)
+        _add_events(events, field.fields)
 
 
 def _branch_of(events: Events) -> Branch | None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
+    from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
 
 #: Packets that order or synchronise; compared as a sequence between draws.
@@ -107,6 +108,8 @@ class Recording:
     records: dict[int, Record] = field(default_factory=dict)
     #: Listings of shaders by digest.
     listings: dict[bytes, str] = field(default_factory=dict)
+    #: What the instructions of shaders use, by digest; a6xx and later.
+    descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
     sets: Sets | None = None
     #: Barriers behind the last record, by name.
     last_events: tuple[str, ...] = ()
@@ -142,6 +145,7 @@ def record(
     recording = Recording(content.name, first.found, database, first.generation)
     recording.records = recorder.records
     recording.listings = recorder.listings
+    recording.descriptors = recorder.descriptors
     recording.last_events = recorder.take_events(None)
     recording.buffers = sorted(recorder.buffers.items())
     recording.damage = damage
@@ -161,6 +165,7 @@ class Recorder(ProvenanceFinder):
         super().__init__(lambda action: False, lambda state: None)
         self.records: dict[int, Record] = {}
         self.listings: dict[bytes, str] = {}
+        self.descriptors: dict[bytes, frozenset[Descriptor]] = {}
         self._orders = wanted
         self._contents: Contents
         #: Address -> size, of all submits.
@@ -376,6 +381,9 @@ class Recorder(ProvenanceFinder):
             return Fact(None, None, address)
         value = digest(code)
         self.listings.setdefault(value, text)
+        if self.generation >= 6 and value not in self.descriptors:
+            disassembler = self._disassemblers.ir3(self.generation)
+            self.descriptors[value] = disassembler.descriptors(code)
         return Fact(value, code, address)
 
 

@@ -7,7 +7,6 @@ draw's. Where the index is in a register, any descriptor of the set may be used.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,18 +16,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.record import Record, Recording
     from cffpy.analysis.diff.side import Side
     from cffpy.analysis.registers import RegisterReader
-
-#: The set's number, in an instruction that uses descriptors of it.
-_SET = re.compile(r"\.base(\d+)\b")
-
-#: Sampler and texture of a sampling instruction.
-_SAMPLED = re.compile(r"\b[st]#(\d+)\b")
-
-#: The texture's index is in an address register.
-_ADDRESSED = ", a1.x"
-
-#: Other instructions: an immediate index is the last operand.
-_LAST = re.compile(r", (\d+)$")
+    from cffpy.isa.operands import Descriptor
 
 #: Set -> its slots that are used; None: any.
 Slots = dict[int, set[int] | None]
@@ -37,25 +25,16 @@ Slots = dict[int, set[int] | None]
 _MAX_PREFETCHES = 8
 
 
-def slots_of(listing: str) -> Slots:
-    """The slots that a shader's instructions use."""
+def slots_of(descriptors: Iterable[Descriptor]) -> Slots | None:
+    """The slots of bindless sets among ``descriptors``; None where a set's number is unknown."""
     found: Slots = {}
-    for line in listing.splitlines():
-        match = _SET.search(line)
-        if match is not None:
-            _add(found, int(match[1]), _indices(line.rstrip()))
+    for descriptor in descriptors:
+        if not descriptor.is_bindless:
+            continue
+        if descriptor.base is None:
+            return None
+        _add(found, descriptor.base, None if descriptor.index is None else [descriptor.index])
     return found
-
-
-def _indices(line: str) -> list[int] | None:
-    """Indices in a set, of one instruction; None where they are in registers."""
-    sampled = _SAMPLED.findall(line)
-    if line.endswith(_ADDRESSED):
-        return None
-    if sampled:
-        return [int(index) for index in sampled]
-    last = _LAST.search(line)
-    return [int(last[1])] if last is not None and ".imm" in line else None
 
 
 def _add(found: Slots, number: int, indices: list[int] | None) -> None:
@@ -75,12 +54,12 @@ class UsedDescriptors:
     """The slots that the draws of a capture use, by their shaders."""
 
     def __init__(self, recording: Recording) -> None:
-        self._listings = recording.listings
+        self._descriptors = recording.descriptors
         self._by_shader: dict[object, Slots | None] = {}
         self._by_uses: dict[object, Slots | None] = {}
 
     def of(self, record: Record) -> Slots | None:
-        """The slots that a draw uses; None where not all its shaders were captured."""
+        """The slots that a draw uses; None: any, as not all its shaders are known well enough."""
         key = record.shaders, record.prefetched
         if key not in self._by_uses:
             self._by_uses[key] = self._of_all(record)
@@ -99,8 +78,8 @@ class UsedDescriptors:
 
     def _of_shader(self, digest: object) -> Slots | None:
         if digest not in self._by_shader:
-            listing = self._listings.get(digest) if isinstance(digest, bytes) else None
-            self._by_shader[digest] = None if listing is None else slots_of(listing)
+            found = self._descriptors.get(digest) if isinstance(digest, bytes) else None
+            self._by_shader[digest] = None if found is None else slots_of(found)
         return self._by_shader[digest]
 
 

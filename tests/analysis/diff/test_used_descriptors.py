@@ -1,53 +1,106 @@
 # SPDX-License-Identifier: MIT
-"""Which descriptors of bindless sets shaders use, by their listings."""
+"""Which descriptors of bindless sets shaders use, by the operands of their instructions."""
 
 from __future__ import annotations
 
+import struct
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from cffpy.analysis.diff.used_descriptors import DrawSlots, UsedDescriptors, is_of_set, slots_of
+from cffpy.analysis.shaders import collect_shaders
+from cffpy.container.open import open_capture
+from cffpy.isa.ir3 import Ir3Disassembler
+from cffpy.isa.operands import SAMPLER, TEXTURE, UBO, Descriptor
+
+#: Words, and the slots that their text names.
+SAM = 0xA0C89F04A4A00005  # sam.s2en.uniform.base1 (f32)(xyzw)r1.x, r0.z, r9.y
+SAM_IMMEDIATE = 0xA0C89F04C4600005  # sam.base1 (f32)(xyzw)r1.x, r0.z, s#3, t#2
+SAM_A1 = 0xA0C81F00E0200005  # sam.base0 (f32)(xyzw)r0.x, r0.z, s#1, a1.x
+SAM_UNBOUND = 0xA0C01F040CC00005  # sam (f32)(xyzw)r1.x, r0.z, s#6, t#6
+LDC = 0xC026020100C78080  # ldc.offset0.1.nonuniform r0.y, 0, r0.y
+LDC_K = 0xC036000300C78100  # ldc.4.k.imm.base0 c[a1.x], 0, 0
+STIB = 0xC026020003676100  # stib.b.untyped.1d.u32.3.imm.base0 r0.x, r0.w, 1
+ATOMIC = 0xD0360C0402640B80  # (sy)atomic.b.add.typed.2d.u32.1.nonuniform.base0 r1.x, r0.z, r1.z
+
+
+def slots_of_words(*words: int) -> Any:
+    return slots_of(Ir3Disassembler(6).descriptors(struct.pack(f"<{len(words)}Q", *words)))
 
 
 @pytest.mark.parametrize(
-    ("line", "slots"),
+    ("word", "slots"),
     [
-        ("sam.base1 (f32)(xyzw)r0.x, r1.z, s#5, t#4", {1: {4, 5}}),
-        ("isam.v.base0 (u32)(xyz)r4.z, r6.y, s#0, t#0", {0: {0}}),
-        ("ldc.4.k.imm.base4 c[a1.x], 4, 2", {4: {2}}),
-        ("resinfo.b.untyped.1d.u32.1.imm.base0 r63.x, 7", {0: {7}}),
-        ("stib.b.typed.2d.f32.4.imm.base3 r3.y, r2.w, 0", {3: {0}}),
-        ("sam.s2en.nonuniform.base1 (f32)(xyzw)r2.y, r1.z, r2.x", {1: None}),
-        ("atomic.b.add.untyped.1d.u32.1.uniform.base0 r2.x, r2.z, r1.x", {0: None}),
-        ("ldc.4.k.uniform.base4 c[a1.x], 4, r0.x", {4: None}),
-        ("sam.base1 (f32)(xyzw)r0.x, r1.z, s#5, a1.x", {1: None}),
-        ("mad.f32 r1.x, c506.y, r0.z, c507.y", {}),
+        (SAM_IMMEDIATE, {1: {3, 2}}),
+        (SAM, {1: None}),
+        (SAM_A1, None),  # a1.x holds the number of the sampler's set
+        (SAM_UNBOUND, {}),
+        (LDC, {}),
+        (LDC_K, {0: {0}}),
+        (STIB, {0: {1}}),
+        (ATOMIC, {0: None}),
+        (0, {}),
     ],
 )
-def test_one_instruction(line: str, slots: dict[int, set[int] | None]) -> None:
-    assert slots_of(line) == slots
+def test_one_instruction(word: int, slots: object) -> None:
+    assert slots_of_words(word) == slots
 
 
 def test_an_index_in_a_register_leaves_its_whole_set_open() -> None:
-    found = slots_of("sam.base1 r0.x, r1.z, s#1, t#0\nsam.s2en.base1 r0.x, r1.x, r2.x")
-    assert found == {1: None}
+    assert slots_of_words(SAM_IMMEDIATE, SAM, STIB) == {0: {1}, 1: None}
+
+
+def test_an_error_in_an_instruction_hides_none_of_its_descriptors() -> None:
+    # ldib.b.typed.1d.f32.4.imm.base0 r0.x, r0.w, 1; bit 0 is set by Qualcomm's compiler, and the
+    # listing reports it as an error
+    assert slots_of_words(0xC02202000361B901) == {0: {1}}
+
+
+#: Capture: slots of each set that its shaders name, as read off their listings.
+CAPTURES = {
+    "a618-vk-cube-gmem-forcebin": {4: {0}},
+    "a690-vk-compute-full": {0: None, 1: {0, 1}, 3: {0}},
+    "a690-vk-frame-720p": {0: {0}, 1: {0, 1, 2, 3, 4, 5}, 4: {0}},
+    "a650-vk-scene300-4k-gmem": {0: {0, 1}, 1: {2, 3, 4, 5}, 4: {0}},
+    "a660-vk-query-gmem": {1: {2, 3, 4, 5}, 4: {0}},
+    "a740-vk-bindless-gmem": {1: None, 7: {0}},
+    "a740-vk-frame-msaa4-1080p": {0: {0}, 1: {0, 1, 2, 3, 4, 5}, 7: {0}},
+    "a740-vk-tess": {7: {0}},
+    "a740-vkcube-5frames": {0: {0, 1, 2}},
+    "x1-85-wgpu-cubes-msaa": {0: {0, 1, 2, 3}},
+    "x1-85-vk-cube-gmem-full": {1: {0, 1}, 7: {0}},
+}
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_slots_of_all_shaders_of_a_capture(name: str, shared: Any) -> None:
+    content = open_capture(str(shared / "captures" / f"{name}.rd.gz"))
+    shaders = collect_shaders(content, lambda _line: None)[0].shaders
+    disassembler = Ir3Disassembler(shaders[0].generation)
+    used = [disassembler.descriptors(shader.program.code) for shader in shaders]
+    assert slots_of(frozenset().union(*used)) == CAPTURES[name]
 
 
 def side(
-    listings: dict[bytes, str], *shaders: bytes | None, early: tuple[tuple[int, int], ...] = ()
+    used: dict[bytes, frozenset[Descriptor]],
+    *shaders: bytes | None,
+    early: tuple[tuple[int, int], ...] = (),
 ) -> Any:
-    recording: Any = SimpleNamespace(listings=listings)
+    recording: Any = SimpleNamespace(descriptors=used)
     record: Any = SimpleNamespace(shaders=shaders, prefetched=early)
     return SimpleNamespace(slots=lambda: UsedDescriptors(recording).of(record))
 
 
-LISTINGS = {b"vs": "ldc.4.k.imm.base4 c[a1.x], 0, 0", b"fs": "sam.base1 r0.x, r1.z, s#1, t#0"}
+USED = {
+    b"vs": frozenset([Descriptor(UBO, True, 4, 0)]),
+    b"fs": frozenset([Descriptor(SAMPLER, True, 1, 1), Descriptor(TEXTURE, True, 1, 0)]),
+}
 
 
 def test_what_either_capture_uses_is_used() -> None:
-    slots = DrawSlots([side(LISTINGS, b"vs"), side(LISTINGS, b"fs")])
+    slots = DrawSlots([side(USED, b"vs"), side(USED, b"fs")])
     assert slots.holds(("uniform data", "set 4", 0))
     assert slots.holds(("sampler", "set 1", 1))
     assert not slots.holds(("texture", "set 1", 2))
@@ -60,11 +113,11 @@ def test_what_either_capture_uses_is_used() -> None:
 
 
 def test_a_shader_that_was_not_captured_may_use_anything() -> None:
-    assert DrawSlots([side(LISTINGS, b"vs", None)]).holds(("texture", "set 3", 9))
+    assert DrawSlots([side(USED, b"vs", None)]).holds(("texture", "set 3", 9))
 
 
 def test_what_is_sampled_before_the_shader_starts() -> None:
-    slots = DrawSlots([side(LISTINGS, b"vs", early=((2, 5),))])
+    slots = DrawSlots([side(USED, b"vs", early=((2, 5),))])
     assert slots.holds(("texture", "set 2", 5))
     assert not slots.holds(("texture", "set 2", 4))
 
