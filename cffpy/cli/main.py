@@ -42,6 +42,7 @@ COMMANDS = {
     ),
     "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
     "vsc": _Row("cffpy.cli.vsc", "vsc", "Decode visibility streams of a6xx and a7xx."),
+    "layout": _Row("cffpy.cli.layout", "layout", "Layouts of images, LRZ and tiles."),
     "decompile": _Row(
         "cffpy.cli.decompile", "decompile_command", "Write a capture as editable text."
     ),

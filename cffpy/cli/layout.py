@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy layout``: layouts of images, LRZ buffers, tiled memory and tiles, without a capture."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from cffpy.cli.analysis_options import write_json, write_lines
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
+from cffpy.cli.output_file import write_lines_to
+from cffpy.errors import CffpyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.image.formats import ImageFormat
+
+#: Characters of a line of a batch.
+_MOST_LINE = 1 << 27
+
+#: Answers that are written together.
+_ANSWERS_AT_ONCE = 256
+
+_EPILOG = """\b
+Examples:
+  cffpy layout image --gpu 650 --format R8G8B8A8_UNORM --size 1920x1080 --levels 11 --ubwc
+  cffpy layout tiles --gpu 660 --framebuffer 1920x1080 --attachments RGBA8,D24S8
+  cffpy layout lrz --gpu 740 --size 1920x1080 --json
+  cffpy layout tile --gpu 650 --format RGBA8 --size 256x256 17,33
+  cffpy layout image --batch questions.jsonl
+"""
+
+_IMAGE_EPILOG = """\b
+Examples:
+  cffpy layout image --gpu 650 --format R8G8B8A8_UNORM --size 1920x1080 --levels 11 --ubwc
+  cffpy layout image --gpu 530 --format RG16F --size 100x2000 --levels 11 --ubwc --vendor
+  cffpy layout image --batch questions.jsonl
+"""
+_LRZ_EPILOG = """\b
+Examples:
+  cffpy layout lrz --gpu 740 --size 1920x1080
+  cffpy layout lrz --gpu 540 --size 1920x1080 --samples 4 --json
+"""
+_TILES_EPILOG = """\b
+Examples:
+  cffpy layout tiles --gpu 660 --framebuffer 1920x1080 --attachments RGBA8,D24S8
+  cffpy layout tiles --gpu 430 --framebuffer 800x600 --attachments RGBA8 --svg tiles.svg
+"""
+_TILE_EPILOG = """\b
+Examples:
+  cffpy layout tile --gpu 650 --format RGBA8 --size 256x256 17,33
+  cffpy layout tile --gpu 740 --format R16F --size 64x64 --pitch 256 0,0 63,63 --json
+"""
+
+
+class _Size(click.ParamType[tuple[int, ...]]):
+    """WIDTHxHEIGHT, or WIDTHxHEIGHTxDEPTH."""
+
+    name = "WxH"
+
+    def convert(
+        self, value: object, parameter: click.Parameter | None, context: click.Context | None
+    ) -> tuple[int, ...]:
+        parts = str(value).lower().split("x")
+        if len(parts) not in (2, 3) or not all(part.isascii() and part.isdigit() for part in parts):
+            self.fail(f"{value!r} is no size like 1920x1080", parameter, context)
+        return tuple(int(part) for part in parts)
+
+
+class _Point(click.ParamType[tuple[int, int]]):
+    """X,Y."""
+
+    name = "X,Y"
+
+    def convert(
+        self, value: object, parameter: click.Parameter | None, context: click.Context | None
+    ) -> tuple[int, int]:
+        parts = str(value).split(",")
+        if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+            self.fail(f"{value!r} is no point like 17,33", parameter, context)
+        return int(parts[0]), int(parts[1])
+
+
+_gpu = click.option("--gpu", metavar="GPU", help="A part like 650, 740 or x1-85.")
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+_batch = click.option(
+    "--batch", metavar="FILE", help="Answer questions: JSON lines in (- is stdin), JSON lines out."
+)
+_samples = click.option("--samples", type=click.IntRange(1, 64), default=1, show_default=True)
+_layers = click.option("--layers", type=click.IntRange(1, 1 << 20), default=1, show_default=True)
+
+
+@click.group(epilog=_EPILOG)
+@click.help_option("-h", "--help")
+def layout() -> None:
+    """Calculate where images lie in memory and how framebuffers are divided, without a capture.
+
+    Rules are those of Mesa's drivers for a5xx, a6xx and a7xx; sizes are in bytes.
+    """
+
+
+@layout.command(epilog=_IMAGE_EPILOG)
+@click.help_option("-h", "--help")
+@_gpu
+@click.option("--format", "form", metavar="FORMAT", help="Like R8G8B8A8_UNORM or RGBA8.")
+@click.option("--size", type=_Size(), help="Width and height in texels; of a 3D image also depth.")
+@click.option("--levels", type=click.IntRange(1, 32), default=1, show_default=True)
+@_layers
+@_samples
+@click.option("--ubwc", is_flag=True, help="Ask for compression (UBWC).")
+@click.option("--linear", is_flag=True, help="Not tiled.")
+@click.option("--tile-all", is_flag=True, help="Tile narrow levels, too.")
+@click.option("--mutable", "is_mutable", is_flag=True, help="Views of other formats may exist.")
+@click.option("--vendor", is_flag=True, help="a5xx with UBWC as the vendor's driver lays it out.")
+@_batch
+@_json
+def image(
+    gpu: str | None,
+    form: str | None,
+    size: tuple[int, ...] | None,
+    levels: int,
+    layers: int,
+    samples: int,
+    ubwc: bool,
+    linear: bool,
+    tile_all: bool,
+    is_mutable: bool,
+    vendor: bool,
+    batch: str | None,
+    as_json: bool,
+) -> int:
+    """Offset, pitch and size of each level of an image, and of its UBWC flags."""
+    from cffpy.image.devices import device
+    from cffpy.image.formats import image_format
+    from cffpy.image.layout import ImageRequest, image_layout, vendor_flags_layout
+    from cffpy.views.layout import IMAGE_SCHEMA, image_document, image_lines
+
+    if batch is not None:
+        return _answer_batch("image", batch)
+    gpu, form, size = _required(gpu, form, size)
+    if linear and ubwc:
+        raise click.UsageError("--linear and --ubwc exclude each other")
+    part = device(gpu)
+    request = ImageRequest(
+        image_format(form),
+        size[0],
+        size[1],
+        depth=size[2] if len(size) == 3 else 1,
+        levels=levels,
+        layers=layers,
+        samples=samples,
+        is_3d=len(size) == 3,
+        tile_mode=0 if linear else 3,
+        ubwc=ubwc,
+        tile_all=tile_all,
+        is_mutable=is_mutable,
+    )
+    if vendor and part.generation != 5:
+        raise click.UsageError("--vendor is known for a5xx only")
+    found = (
+        vendor_flags_layout(request)
+        if vendor
+        else image_layout(request, part.generation, part.has_linear_mip_fallback)
+    )
+    if as_json:
+        write_json(IMAGE_SCHEMA, image_document(request, found, part))
+    else:
+        write_lines(image_lines(request, found, part))
+    return EXIT_OK
+
+
+@layout.command(epilog=_LRZ_EPILOG)
+@click.help_option("-h", "--help")
+@_gpu
+@click.option("--size", type=_Size(), help="Width and height of the depth image, in pixels.")
+@_samples
+@_layers
+@_batch
+@_json
+def lrz(
+    gpu: str | None,
+    size: tuple[int, ...] | None,
+    samples: int,
+    layers: int,
+    batch: str | None,
+    as_json: bool,
+) -> int:
+    """Pitch, size and fast-clear part of an LRZ buffer."""
+    from cffpy.image.devices import device
+    from cffpy.image.lrz import lrz_layout
+    from cffpy.views.layout import LRZ_SCHEMA, lrz_document, lrz_lines
+
+    if batch is not None:
+        return _answer_batch("lrz", batch)
+    gpu, _, size = _required(gpu, "", size)
+    part = device(gpu)
+    width, height = size[:2]
+    has_fast_clear = part.has_lrz_fast_clear
+    found = lrz_layout(
+        part.generation, width, height, samples, layers, has_fast_clear=has_fast_clear
+    )
+    if as_json:
+        write_json(LRZ_SCHEMA, lrz_document(found, part, (width, height), samples, layers))
+    else:
+        write_lines(lrz_lines(found, part, (width, height)))
+    return EXIT_OK
+
+
+@layout.command(epilog=_TILES_EPILOG)
+@click.help_option("-h", "--help")
+@_gpu
+@click.option("--framebuffer", "size", type=_Size(), required=True, help="In pixels.")
+@click.option(
+    "--attachments",
+    default="",
+    metavar="FORMATS",
+    help="In the pass's order, with commas: RGBA8,D24S8.",
+)
+@_samples
+@click.option("--driver", type=click.Choice(["turnip", "gallium"]), help="Whose rules: turnip's.")
+@click.option("--avoid-ccu", is_flag=True, help="turnip's layout for unaligned stores.")
+@click.option("--force-binning", is_flag=True, help="As with TU_DEBUG=forcebin.")
+@click.option("--svg", metavar="OUT", help="Draw the grid into this file; - is stdout.")
+@_json
+def tiles(
+    gpu: str | None,
+    size: tuple[int, ...],
+    attachments: str,
+    samples: int,
+    driver: str | None,
+    avoid_ccu: bool,
+    force_binning: bool,
+    svg: str | None,
+    as_json: bool,
+) -> int:
+    """How a framebuffer is divided into tiles, and where attachments lie in GMEM."""
+    from cffpy.image.devices import device
+    from cffpy.image.formats import image_format
+    from cffpy.image.gmem import gallium_tiles, turnip_tiles
+    from cffpy.views.layout import TILES_SCHEMA, tiling_document, tiling_lines, tiling_svg
+
+    gpu, _, size = _required(gpu, "", size)
+    part = device(gpu)
+    formats = [image_format(name.strip()) for name in attachments.split(",") if name.strip()]
+    if driver is None:
+        driver = "turnip" if part.generation >= 6 else "gallium"
+    width, height = size[:2]
+    if driver == "turnip":
+        found = turnip_tiles(
+            part,
+            width,
+            height,
+            formats,
+            samples,
+            avoid_ccu=avoid_ccu,
+            force_binning=force_binning,
+        )
+    else:
+        colors, depth = _split(formats)
+        found = gallium_tiles(part, width, height, colors, depth, samples)
+    if svg is not None:
+        write_lines_to(svg, tiling_svg(found, part, (width, height)), ())
+    elif as_json:
+        write_json(TILES_SCHEMA, tiling_document(found, part, (width, height)))
+    else:
+        write_lines(tiling_lines(found, part, (width, height)))
+    return EXIT_OK
+
+
+def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat | None]:
+    """Colours, and depth or stencil."""
+    colors = [form for form in formats if not form.is_depth_stencil]
+    depth = [form for form in formats if form.is_depth_stencil]
+    if len(depth) > 1:
+        raise click.UsageError("a batch has one depth or stencil attachment")
+    return colors, depth[0] if depth else None
+
+
+@layout.command(epilog=_TILE_EPILOG)
+@click.help_option("-h", "--help")
+@_gpu
+@click.option("--format", "form", metavar="FORMAT", help="Like R8G8B8A8_UNORM or RGBA8.")
+@click.option("--size", type=_Size(), help="Of the level, in texels.")
+@click.option("--pitch", type=click.IntRange(1), help="Bytes of a row; else as the layout has it.")
+@click.option("--bank-bit", type=int, help="Highest bank bit; else the GPU's usual one.")
+@click.option("--bank-levels", type=int, help="Mask of swizzled levels; else the GPU's usual one.")
+@click.option("--channels", type=click.Choice(["4", "8"]), help="Else the GPU's usual ones.")
+@click.argument("points", type=_Point(), nargs=-1, metavar="[X,Y]...")
+@_batch
+@_json
+def tile(
+    gpu: str | None,
+    form: str | None,
+    size: tuple[int, ...] | None,
+    pitch: int | None,
+    bank_bit: int | None,
+    bank_levels: int | None,
+    channels: str | None,
+    points: tuple[tuple[int, int], ...],
+    batch: str | None,
+    as_json: bool,
+) -> int:
+    """Byte offsets of texels in tiled memory (TILE6_3 of a6xx and a7xx)."""
+    from cffpy.image.devices import device
+    from cffpy.image.formats import image_format
+    from cffpy.image.layout import ImageRequest, image_layout
+    from cffpy.image.tiled import BankSwizzle, TiledMemory, TilingError
+    from cffpy.views.layout import TEXELS_SCHEMA
+
+    if batch is not None:
+        return _answer_batch("tile", batch)
+    gpu, form, size = _required(gpu, form, size)
+    part, texel = device(gpu), image_format(form)
+    if part.generation not in (6, 7) or part.swizzle is None:
+        raise TilingError(f"the tiled order of a{part.name} is not known, only a6xx's and a7xx's")
+    if texel.is_r8g8:
+        raise TilingError(f"the tiled order of {texel.name} is not known exactly")
+    usual = part.swizzle
+    swizzle = BankSwizzle(
+        usual.highest_bank_bit if bank_bit is None else bank_bit,
+        usual.levels if bank_levels is None else bank_levels,
+        usual.channels if channels is None else int(channels),
+    )
+    request = ImageRequest(texel, size[0], size[1])
+    whole = image_layout(request, part.generation, part.has_linear_mip_fallback)
+    memory = TiledMemory(whole.cpp, pitch or whole.levels[0].pitch, swizzle)
+    offsets = [{"x": x, "y": y, "offset": memory.offset(x, y)} for x, y in points]
+    if as_json:
+        document = {
+            "gpu": part.name,
+            "format": texel.name,
+            "pitch": memory.pitch,
+            "cpp": memory.cpp,
+            "texels": offsets,
+        }
+        write_json(TEXELS_SCHEMA, document)
+    else:
+        write_lines(f"{one['x']},{one['y']}: {one['offset']:#x}" for one in offsets)
+    return EXIT_OK
+
+
+def _required(
+    gpu: str | None, form: str | None, size: tuple[int, ...] | None
+) -> tuple[str, str, tuple[int, ...]]:
+    """The options that only a batch does without."""
+    for name, value in (("--gpu", gpu), ("--format", form), ("--size", size)):
+        if value is None:
+            raise click.UsageError(f"{name} is missing (or --batch)")
+    assert gpu is not None
+    assert form is not None
+    assert size is not None
+    return gpu, form, size
+
+
+def _answer_batch(kind: str, path: str) -> int:
+    """Answer each line of a file. Exit code 1 where one is no question."""
+    failed = False
+    waiting: list[bytes] = []
+    with _batch_file(path) as lines, PagedOutput(pager=False) as output:
+        for number, line in enumerate(_lines(lines), 1):
+            if not line.strip():
+                continue
+            answer, problem = _answer(kind, line)
+            if problem is not None:
+                failed = True
+                print_error(f"{path}: line {number}: {problem}")
+            waiting.append(json.dumps(answer).encode() + b"\n")
+            if len(waiting) >= _ANSWERS_AT_ONCE:
+                write_all(output, b"".join(waiting))
+                waiting.clear()
+        write_all(output, b"".join(waiting))
+    return EXIT_FAILURE if failed else EXIT_OK
+
+
+@contextmanager
+def _batch_file(path: str) -> Iterator[TextIO]:
+    if path == "-":
+        yield sys.stdin
+        return
+    with open(path, encoding="utf-8") as file:
+        yield file
+
+
+def _lines(stream: TextIO) -> Iterator[str]:
+    while line := stream.readline(_MOST_LINE):
+        yield line
+
+
+def _answer(kind: str, line: str) -> tuple[dict[str, Any], str | None]:
+    from cffpy.image.vectors import ANSWERS
+
+    try:
+        question = json.loads(line)
+    except (ValueError, RecursionError) as problem:
+        return {"error": f"no JSON: {problem}"}, f"no JSON: {problem}"
+    if not isinstance(question, dict):
+        return {"error": "no object"}, "a question is a JSON object"
+    try:
+        return ANSWERS[kind](question), None
+    except CffpyError as problem:
+        return {**question, "error": str(problem)}, str(problem)

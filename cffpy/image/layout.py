@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: MIT
+"""The layout of an image in memory: offset, pitch and size of each level, and of its UBWC flags.
+
+All sizes and offsets are in bytes. Facts: fdl5_layout (a5xx) and fdl6_layout_image (a6xx, a7xx) of
+Mesa 25.0.7, and for ``vendor_flags_layout`` the a5xx register notes of the vendor's driver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cffpy.errors import CffpyError
+from cffpy.image.formats import ImageFormat
+from cffpy.image.numbers import align, divide_up, minify, next_power_of_two, trailing_zeros
+
+PAGE = 4096
+_MASK_32 = 0xFFFFFFFF
+
+#: Values of TILE_MODE.
+LINEAR, TILE_2, TILE_3 = 0, 2, 3
+
+
+class LayoutError(CffpyError):
+    """An image that has no layout."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRequest:
+    """What is asked for. Sizes in texels; ``tile_mode`` as TILE_MODE of a descriptor (0, 2, 3)."""
+
+    format: ImageFormat
+    width: int
+    height: int
+    depth: int = 1
+    levels: int = 1
+    layers: int = 1
+    samples: int = 1
+    is_3d: bool = False
+    tile_mode: int = TILE_3
+    ubwc: bool = False
+    tile_all: bool = False
+    #: Views of other formats may be made, so that R8G8 loses its tiling as two halves.
+    is_mutable: bool = False
+
+    def __post_init__(self) -> None:
+        sizes = (self.width, self.height, self.depth, self.levels, self.layers, self.samples)
+        if min(sizes) < 1:
+            raise LayoutError("width, height, depth, levels, layers and samples start at 1")
+        if max(self.width, self.height, self.depth, self.layers) > 1 << 20:
+            raise LayoutError("no image is wider, higher or deeper than 1048576")
+        if self.levels > 32 or self.samples > 64:
+            raise LayoutError("an image has at most 32 levels and 64 samples")
+
+    @property
+    def cpp(self) -> int:
+        """Bytes of a texel (of a block, where the format is compressed), all samples together."""
+        return self.format.block_bytes * self.samples
+
+    def level_tile_mode(self, level: int, tile_mode: int, tile_all: bool) -> int:
+        """TILE_MODE of a level: narrow ones are linear unless all are tiled. Height has no say."""
+        return tile_mode if tile_all or minify(self.width, level) >= 16 else LINEAR
+
+
+@dataclass(frozen=True, slots=True)
+class LevelLayout:
+    """One mip level. ``offset`` of its first layer or slice, ``size`` of one layer or slice."""
+
+    offset: int
+    size: int
+    pitch: int
+    tile_mode: int
+    ubwc_offset: int = 0
+    ubwc_pitch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ImageLayout:
+    """A whole image. ``pitch_align`` is a power of two's exponent, ``size`` counts all layers."""
+
+    cpp: int
+    ubwc: bool
+    tile_all: bool
+    #: Each layer holds all its levels (all but 3D images, where each level holds its slices).
+    layer_first: bool
+    pitch0: int
+    pitch_align: int
+    layer_size: int
+    ubwc_layer_size: int
+    #: Blocks of flags in a row of level 0, aligned.
+    ubwc_width0: int
+    size: int
+    #: 0 where the rule does not say.
+    base_align: int
+    #: MIN_LAYERSZ of a 3D texture's descriptor; 0: not needed.
+    min_layer_size: int
+    levels: tuple[LevelLayout, ...]
+
+    def layer_offset(self, level: int, layer: int) -> int:
+        """The offset of a layer, or of a slice of a 3D image, of a level."""
+        one = self.levels[level]
+        return one.offset + layer * (self.layer_size if self.layer_first else one.size)
+
+    def ubwc_layer_offset(self, level: int, layer: int) -> int:
+        """The offset of the flags of a layer of a level."""
+        return self.levels[level].ubwc_offset + layer * self.ubwc_layer_size
+
+
+def image_layout(request: ImageRequest, generation: int, linear_mip_fallback: bool) -> ImageLayout:
+    """The layout of an image on a GPU of this generation (5, 6 or 7).
+
+    ``linear_mip_fallback``: narrow levels of a UBWC image are linear (a6xx gen4, a7xx).
+    Raises LayoutError for other generations, whose layouts are not known.
+    """
+    if generation == 5:
+        return _a5xx(request)
+    if generation in (6, 7):
+        return _a6xx(request, linear_mip_fallback)
+    raise LayoutError(f"image layouts of a{generation}xx are not known, only those of a5xx to a7xx")
+
+
+# -- a5xx -----------------------------------------------------------------------------------------
+
+
+def _a5xx(request: ImageRequest) -> ImageLayout:
+    cpp, form = request.cpp, request.format
+    height_align = 32 if cpp == 1 else 16
+    wide = cpp < 4 and request.tile_mode != LINEAR
+    pitch_align = trailing_zeros(cpp) + (7 if wide else 6)
+    pitch0 = align(divide_up(request.width, form.block_width) * cpp, 1 << pitch_align)
+    layer_first = not request.is_3d
+    layers_in_level = 1 if layer_first else request.layers
+    levels: list[LevelLayout] = []
+    size = 0
+    for level in range(request.levels):
+        tile_mode = request.level_tile_mode(level, request.tile_mode, request.tile_all)
+        rows = divide_up(minify(request.height, level), form.block_height)
+        if tile_mode != LINEAR:
+            rows = align(rows, height_align)
+        elif level == request.levels - 1:
+            rows = align(rows, 32)
+        pitch = align(minify(pitch0, level), 1 << pitch_align)
+        level_size = rows * pitch
+        if request.is_3d:
+            before = levels[-1].size if levels else 0
+            level_size = align(level_size, PAGE) if level <= 1 or before > 0xF000 else before
+        level_size &= _MASK_32
+        # the reference reports the pitch of flags that this rule does not lay out
+        flag_pitch = 64 if request.ubwc else 0
+        levels.append(LevelLayout(size & _MASK_32, level_size, pitch, tile_mode, 0, flag_pitch))
+        size += level_size * minify(request.depth, level) * layers_in_level & _MASK_32
+    layer_size = align(size, PAGE) & _MASK_32 if layer_first else 0
+    return ImageLayout(
+        cpp=cpp,
+        ubwc=request.ubwc,
+        tile_all=request.tile_all,
+        layer_first=layer_first,
+        pitch0=pitch0,
+        pitch_align=pitch_align,
+        layer_size=layer_size,
+        ubwc_layer_size=0,
+        ubwc_width0=0,
+        size=layer_size * request.layers if layer_first else size,
+        base_align=0,
+        min_layer_size=0,
+        levels=tuple(levels),
+    )
+
+
+def vendor_flags_layout(request: ImageRequest) -> ImageLayout:
+    """The a5xx layout of the vendor's driver with UBWC: flags and colour of each level in turn.
+
+    Confirmed by one image of the a5xx register notes (100x2000 RG16F, 11 levels) to the byte.
+    """
+    plain = _a5xx(request)
+    form = request.format
+    block_width, block_height = flag_block(form, request.samples, request.is_mutable) or (16, 4)
+    levels = []
+    offset = 0
+    for level, one in enumerate(plain.levels):
+        rows = divide_up(minify(request.height, level), form.block_height)
+        if minify(request.width, level) >= 16:
+            rows = align(rows, 16)
+        flag_pitch = align(divide_up(minify(request.width, level), block_width), 64)
+        flag_rows = align(divide_up(minify(request.height, level), block_height), 16)
+        flags = align(flag_pitch * flag_rows, PAGE)
+        size = align(one.pitch * rows, PAGE)
+        levels.append(
+            LevelLayout(offset + flags, size, one.pitch, one.tile_mode, offset, flag_pitch)
+        )
+        offset += flags + size
+    return ImageLayout(
+        cpp=plain.cpp,
+        ubwc=True,
+        tile_all=request.tile_all,
+        layer_first=True,
+        pitch0=plain.pitch0,
+        pitch_align=plain.pitch_align,
+        layer_size=offset,
+        ubwc_layer_size=offset,
+        ubwc_width0=levels[0].ubwc_pitch,
+        size=offset * request.layers,
+        base_align=PAGE,
+        min_layer_size=0,
+        levels=tuple(levels),
+    )
+
+
+# -- a6xx and a7xx --------------------------------------------------------------------------------
+
+#: Bytes of a texel -> width and height of a block of UBWC, in texels.
+_FLAG_BLOCKS = {1: (16, 4), 2: (16, 4), 4: (16, 4), 8: (8, 4), 16: (4, 4), 32: (4, 2)}
+#: The same for multisampled formats of one or two bytes, by samples.
+_SMALL_SAMPLED_FLAG_BLOCKS = {2: (8, 4), 4: (4, 4), 8: (4, 2)}
+
+
+def flag_block(form: ImageFormat, samples: int, is_mutable: bool) -> tuple[int, int] | None:
+    """Width and height, in texels, of what one flag byte stands for; None: no UBWC (a6xx, a7xx)."""
+    if form.name.startswith("Y8"):
+        return 32, 8
+    if form.block_bytes * samples == 2 and form.components == 2 and not is_mutable:
+        return 16, 8
+    if form.block_bytes <= 2 and samples > 1:
+        return _SMALL_SAMPLED_FLAG_BLOCKS.get(samples)
+    return _FLAG_BLOCKS.get(form.block_bytes * samples)
+
+
+class _A6xxPlan:
+    """What holds for all levels of an image: step 1 to 5 of the rule."""
+
+    def __init__(self, request: ImageRequest, linear_mip_fallback: bool) -> None:
+        form, cpp = request.format, request.cpp
+        is_r8g8 = cpp == 2 and form.components == 2 and not request.is_mutable
+        block = flag_block(form, request.samples, request.is_mutable)
+        is_narrow = request.width < 16
+        is_deep_with_levels = request.depth > 1 and request.levels > 1
+        self.ubwc = request.ubwc and block is not None and not is_narrow and not is_deep_with_levels
+        self.tile_mode = request.tile_mode
+        if is_narrow and not form.is_depth_stencil:
+            self.tile_mode = LINEAR
+        self.tile_all = (
+            request.tile_all or form.is_depth_stencil or (self.ubwc and not linear_mip_fallback)
+        )
+        shift = trailing_zeros(cpp)
+        self.height_align = 16
+        if self.tile_mode == LINEAR:
+            self.pitch_align = shift + 6
+            self.base_align = 64
+        else:
+            if is_r8g8 or cpp == 1:
+                shift, self.height_align = 1, 32
+            elif cpp == 2:
+                shift = 2
+            self.pitch_align = shift + 6
+            paged = self.ubwc or form.is_depth_stencil or is_r8g8
+            self.base_align = PAGE if paged else {1: 64, 2: 128}.get(cpp, 256)
+        width, height, self.flag_rows_align = request.width, request.height, 16
+        if request.levels > 1:
+            width, height = next_power_of_two(width), next_power_of_two(height)
+            self.flag_rows_align = 64
+        self.flag_width0 = self.flag_rows = 0
+        if block is not None:
+            self.flag_width0 = align(divide_up(width, block[0]), 64)
+            self.flag_rows = align(divide_up(height, block[1]), self.flag_rows_align)
+
+    def flag_pitch(self, level: int) -> int:
+        """Bytes of a row of flags of a level."""
+        return align(minify(self.flag_width0, level), 64)
+
+    def flag_size(self, level: int) -> int:
+        """Bytes of the flags of a layer of a level."""
+        rows = align(minify(self.flag_rows, level), self.flag_rows_align)
+        return align(self.flag_pitch(level) * rows, PAGE)
+
+
+class _SliceSizes:
+    """Sizes of the slices of a 3D image (a6xx, a7xx): from some level on they stay the same."""
+
+    def __init__(self) -> None:
+        self.fixed = 0
+        self._first = 0
+        self._pitch = 0
+
+    def of(self, level: int, plain: int, pitch: int) -> int:
+        """The size at ``level``, whose rows take ``plain`` bytes. Call in the order of levels."""
+        before, self._pitch = self._pitch, pitch
+        if level == 0:
+            self._first = align(plain, PAGE) & _MASK_32
+            return self._first
+        if self.fixed:
+            return self.fixed
+        size = minify(self._first, 2 * level)
+        if pitch != before // 2:
+            self.fixed = size = plain
+        if size < plain:
+            self.fixed = size = plain
+        if size % PAGE:
+            self.fixed = size = align(size, PAGE)
+        return size
+
+
+def _a6xx(request: ImageRequest, linear_mip_fallback: bool) -> ImageLayout:
+    plan = _A6xxPlan(request, linear_mip_fallback)
+    form = request.format
+    pitch0 = align(divide_up(request.width, form.block_width) * request.cpp, 1 << plan.pitch_align)
+    layer_first = not request.is_3d
+    layers_in_level = 1 if layer_first else request.layers
+    slices = _SliceSizes()
+    levels: list[LevelLayout] = []
+    size = flags = 0
+    for level in range(request.levels):
+        tile_mode = request.level_tile_mode(level, plan.tile_mode, plan.tile_all)
+        rows = divide_up(minify(request.height, level), form.block_height)
+        if tile_mode != LINEAR:
+            rows = align(rows, plan.height_align)
+        if level == request.levels - 1:
+            rows = align(rows, 4)
+        pitch = align(minify(pitch0, level), 1 << plan.pitch_align)
+        level_size = rows * pitch & _MASK_32
+        if request.is_3d:
+            level_size = slices.of(level, level_size, pitch) & _MASK_32
+        offset = size & _MASK_32
+        size += level_size * minify(request.depth, level) * layers_in_level & _MASK_32
+        flag_offset = 0
+        if plan.ubwc and tile_mode != LINEAR:
+            size = align(size, PAGE)
+            flag_offset = flags
+            flags += plan.flag_size(level)
+        levels.append(
+            LevelLayout(
+                offset,
+                level_size,
+                pitch,
+                tile_mode,
+                flag_offset,
+                plan.flag_pitch(level) if plan.ubwc else 0,
+            )
+        )
+    layer_size = 0
+    if layer_first:
+        layer_size = align(size, PAGE) & _MASK_32
+        size = layer_size * request.layers
+    if plan.ubwc:  # all flags come first
+        before = flags * request.layers * request.depth
+        size += before
+        levels = [
+            LevelLayout(
+                one.offset + before & _MASK_32,
+                one.size,
+                one.pitch,
+                one.tile_mode,
+                one.ubwc_offset,
+                one.ubwc_pitch,
+            )
+            for one in levels
+        ]
+    return ImageLayout(
+        cpp=request.cpp,
+        ubwc=plan.ubwc,
+        tile_all=plan.tile_all,
+        layer_first=layer_first,
+        pitch0=pitch0,
+        pitch_align=plan.pitch_align,
+        layer_size=layer_size,
+        ubwc_layer_size=flags,
+        ubwc_width0=plan.flag_width0,
+        size=size,
+        base_align=plan.base_align,
+        min_layer_size=slices.fixed,
+        levels=tuple(levels),
+    )

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""Layouts: the documented example, formats by name, limits, and rules that hold for all images."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cffpy.errors import CffpyError, UnsupportedGpu
+from cffpy.image.devices import DEVICES, device
+from cffpy.image.formats import UnknownFormat, image_format
+from cffpy.image.layout import ImageRequest, LayoutError, image_layout, vendor_flags_layout
+from cffpy.image.lrz import lrz_layout
+from cffpy.image.tiled import BLOCKS, BankSwizzle, TiledMemory, TilingError, tile, untile
+
+NAMES = ("R8_UNORM", "R8G8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_FLOAT", "Z16_UNORM", "DXT1_RGB")
+
+
+def test_the_vendors_flags_of_the_a5xx_notes() -> None:
+    """All 22 addresses and the array pitch of the notes' image: 100x2000 RG16F, 11 levels."""
+    found = vendor_flags_layout(
+        ImageRequest(image_format("RG16F"), 100, 2000, levels=11, ubwc=True)
+    )
+    assert found.layer_size == 0x191000
+    assert [(level.ubwc_offset, level.offset) for level in found.levels] == [
+        (0x0, 0x8000),
+        (0x102000, 0x106000),
+        (0x145000, 0x147000),
+        (0x167000, 0x168000),
+        (0x178000, 0x179000),
+        (0x181000, 0x182000),
+        (0x186000, 0x187000),
+        (0x189000, 0x18A000),
+        (0x18B000, 0x18C000),
+        (0x18D000, 0x18E000),
+        (0x18F000, 0x190000),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "components", "is_depth"),
+    [
+        ("R8G8B8A8_UNORM", (4, 1, 1), 4, False),
+        ("rgba8", (4, 1, 1), 4, False),
+        ("PIPE_FORMAT_R5G6B5_UNORM", (2, 1, 1), 3, False),
+        ("R11G11B10_FLOAT", (4, 1, 1), 3, False),
+        ("R9G9B9E5_FLOAT", (4, 1, 1), 3, False),
+        ("R64G64B64A64_FLOAT", (32, 1, 1), 4, False),
+        ("ASTC_12x10_SRGB", (16, 12, 10), 4, False),
+        ("ETC2_RGB8A1", (8, 4, 4), 4, False),
+        ("Z24_UNORM_S8_UINT", (4, 1, 1), 2, True),
+        ("S8_UINT_Z24_UNORM", (4, 1, 1), 2, True),
+        ("X8Z24_UNORM", (4, 1, 1), 2, True),
+        ("X24S8_UINT", (4, 1, 1), 2, True),
+        ("Z32_FLOAT", (4, 1, 1), 1, True),
+        ("S8_UINT", (1, 1, 1), 1, True),
+    ],
+)
+def test_formats(name: str, block: tuple[int, int, int], components: int, is_depth: bool) -> None:
+    found = image_format(name)
+    assert (found.block_bytes, found.block_width, found.block_height) == block
+    assert (found.components, found.is_depth_stencil) == (components, is_depth)
+
+
+@pytest.mark.parametrize("name", ["", "RGBA", "R8G8", "R7_UNORM", "Q8_UNORM", "ASTC_4", "R8_WHAT"])
+def test_names_that_are_no_format(name: str) -> None:
+    with pytest.raises(UnknownFormat, match="no image format"):
+        image_format(name)
+
+
+@pytest.mark.parametrize("name", ["650", "a650", "FD650", "X1-85", "a32", "A740"])
+def test_parts_by_their_names(name: str) -> None:
+    assert device(name).name in name.lower()
+
+
+def test_unknown_part() -> None:
+    with pytest.raises(UnsupportedGpu, match="999"):
+        device("999")
+
+
+@pytest.mark.parametrize("generation", [2, 4, 8])
+def test_generations_without_a_known_layout(generation: int) -> None:
+    with pytest.raises(LayoutError, match=f"a{generation}xx"):
+        image_layout(ImageRequest(image_format("RGBA8"), 4, 4), generation, False)
+    with pytest.raises(LayoutError, match=f"a{generation}xx"):
+        lrz_layout(generation, 4, 4)
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> ImageRequest:
+    is_3d = draw(st.booleans())
+    return ImageRequest(
+        image_format(draw(st.sampled_from(NAMES))),
+        draw(st.integers(1, 3000)),
+        draw(st.integers(1, 3000)),
+        depth=draw(st.integers(1, 40)) if is_3d else 1,
+        levels=draw(st.integers(1, 12)),
+        layers=1 if is_3d else draw(st.integers(1, 8)),
+        is_3d=is_3d,
+        tile_mode=draw(st.sampled_from([0, 3])),
+        ubwc=draw(st.booleans()),
+    )
+
+
+@given(requests(), st.sampled_from(sorted(DEVICES)))
+def test_levels_lie_within_the_image_and_do_not_overlap(request: ImageRequest, name: str) -> None:
+    part = DEVICES[name]
+    try:
+        found = image_layout(request, part.generation, part.has_linear_mip_fallback)
+    except CffpyError:
+        assert part.generation < 5
+        return
+    spans = []
+    for number, level in enumerate(found.levels):
+        count = max(1, request.depth >> number) if request.is_3d else request.layers
+        for layer in range(count):
+            start = found.layer_offset(number, layer)
+            spans.append((start, start + level.size))
+        if found.ubwc and level.ubwc_pitch and level.tile_mode:
+            start = found.ubwc_layer_offset(number, 0)
+            assert start + level.ubwc_pitch <= found.levels[0].offset or part.generation == 5
+    spans.sort()
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
+    assert spans[-1][1] <= found.size
+
+
+@given(
+    cpp=st.sampled_from(sorted(BLOCKS)),
+    blocks=st.integers(1, 9),
+    height=st.integers(1, 40),
+    swizzle=st.builds(BankSwizzle, st.integers(13, 16), st.integers(0, 7), st.sampled_from([4, 8])),
+    data=st.data(),
+)
+def test_tiling_is_undone(
+    cpp: int, blocks: int, height: int, swizzle: BankSwizzle, data: st.DataObject
+) -> None:
+    width = data.draw(st.integers(1, BLOCKS[cpp][0] * blocks))
+    memory = TiledMemory(cpp, BLOCKS[cpp][0] * cpp * (blocks + blocks % 2), swizzle)
+    linear = data.draw(st.binary(min_size=width * height * cpp, max_size=width * height * cpp))
+    size = 1 + max(memory.offset(x, y) + cpp for x in range(width) for y in range(height))
+    tiled = tile(linear, width, height, memory, size)
+    assert untile(tiled, width, height, memory) == linear
+    x, y = width - 1, height - 1
+    offset = memory.offset(x, y)
+    assert tiled[offset : offset + cpp] == linear[-cpp:]
+
+
+def test_memory_that_is_too_small() -> None:
+    memory = TiledMemory(4, 256, BankSwizzle(15, 6, 4))
+    with pytest.raises(TilingError, match="do not fit"):
+        tile(bytes(64 * 64 * 4), 64, 64, memory, 4096)
+    with pytest.raises(TilingError, match="do not fit"):
+        untile(bytes(100), 64, 64, memory)
+    with pytest.raises(TilingError, match="need"):
+        tile(b"", 64, 64, memory, 1 << 16)
+
+
+@pytest.mark.parametrize(("cpp", "pitch"), [(3, 256), (32, 1024), (4, 100), (4, 0)])
+def test_memory_that_is_not_tiled_so(cpp: int, pitch: int) -> None:
+    with pytest.raises(TilingError):
+        TiledMemory(cpp, pitch, BankSwizzle(15, 6, 4))
