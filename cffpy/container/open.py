@@ -233,21 +233,23 @@ def _read_all(read_into: Callable[[memoryview], int | None], name: str, limit: i
 
 
 class _GzipMember:
-    """zlib's decompressor in the manner of the others; an error loses nothing that came out."""
+    """zlib's decompressor with the interface of the others. An error loses no output."""
 
-    def __init__(self) -> None:
-        import zlib
+    def __init__(self, size: int) -> None:
+        from cffpy.container.deflate import zlib_module
 
+        zlib = zlib_module(size)
         self._inner = zlib.decompressobj(wbits=31)
         self._error = zlib.error
 
     @property
     def eof(self) -> bool:
-        return self._inner.eof
+        return bool(self._inner.eof)
 
     @property
     def unused_data(self) -> bytes:
-        return self._inner.unused_data
+        unused: bytes = self._inner.unused_data
+        return unused
 
     @property
     def needs_input(self) -> bool:
@@ -257,7 +259,8 @@ class _GzipMember:
         data = self._inner.unconsumed_tail + data
         before = self._inner.copy()
         try:
-            return self._inner.decompress(data, max_length)
+            output: bytes = self._inner.decompress(data, max_length)
+            return output
         except self._error as problem:
             raise _Broken(str(problem), _until_error(before, data, self._error)) from None
 
@@ -282,9 +285,10 @@ def _until_error(inner: object, data: bytes, error: type[Exception]) -> bytes:
     return bytes(output)
 
 
-def _new_member(layer: str) -> _Member:
+def _new_member(layer: str, size: int) -> _Member:
+    """A decompressor for the next member of ``size`` bytes of packed data."""
     if layer == "gzip":
-        return _GzipMember()
+        return _GzipMember(size)
     if layer == "bzip2":
         import bz2
 
@@ -356,7 +360,7 @@ def _broken_stream(layer: str, offset: int, reason: str) -> Damage:
 
 def _steps(layer: str, view: memoryview) -> Iterator[bytes | str]:
     """Decompressed pieces of all members; a last ``str`` says what is wrong with the stream."""
-    member = _new_member(layer)
+    member = _new_member(layer, len(view))
     broken: tuple[type[Exception], ...] = (*_errors(layer), _Broken)
     magic = next(magic for magic, name in _MAGICS if name == layer)
     position = 0
@@ -368,7 +372,7 @@ def _steps(layer: str, view: memoryview) -> Iterator[bytes | str]:
                 if any(view[position : position + _SNIFF_SIZE]):
                     yield f"{len(view) - position} bytes follow its end"
                 return
-            member = _new_member(layer)
+            member = _new_member(layer, len(view) - position)
         data = b""
         if member.needs_input:
             data = bytes(view[position : position + _INPUT_STEP])

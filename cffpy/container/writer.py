@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from cffpy.container.deflate import zlib_module
 from cffpy.container.layouts import (
     CHIP_ID,
     COMMAND_STREAM_ADDRESS,
@@ -28,6 +29,9 @@ from cffpy.container.layouts import (
     SectionType,
 )
 from cffpy.layout import BytesLike
+
+#: Of compression: captures are stored as small as with 9, in a third of the time.
+_LEVEL = 6
 
 
 class NewSection(NamedTuple):
@@ -48,9 +52,9 @@ def capture_bytes(sections: Iterable[tuple[int, BytesLike]], *, markers: int = 0
 
 def gzip_bytes(data: BytesLike) -> bytes:
     """``data`` as one gzip member without time or name, whatever Python writes by itself."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-    header = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"
-    packed = packer.compress(data) + packer.flush()
+    packer = zlib_module(len(data)).compressobj(_LEVEL, zlib.DEFLATED, -15)
+    header = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+    packed: bytes = packer.compress(data) + packer.flush()
     return header + packed + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
 
 
