@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -20,6 +21,12 @@ except ImportError:  # not installed: test the checkout
     import cffpy
 
 PACKAGE_FOLDER = str(Path(cffpy.__file__).resolve().parent.parent)
+
+
+# ./dev test --all asks for the second. No deadline: another process may have the processor.
+settings.register_profile("quick", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=200)
+settings.load_profile("quick")
 
 
 # For the tests' own subprocesses.

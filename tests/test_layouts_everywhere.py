@@ -12,7 +12,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.capture.load import CommandStream, read_records
@@ -80,7 +80,6 @@ def dwords_of(data: bytes) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("layout", ALL, ids=lambda layout: layout.name)
-@settings(max_examples=60)
 @given(data=st.data())
 def test_both_readings_agree_on_random_data(layout: Layout, data: st.DataObject) -> None:
     size = data.draw(st.sampled_from(sorted({layout.size, layout.full_size})))
@@ -120,6 +119,7 @@ def capture_paths(folder: Path) -> list[Path]:
     return [path for path in found if path.stat().st_size < LARGEST_CAPTURE]
 
 
+@pytest.mark.slow
 def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: Path) -> None:
     try:
         paths = capture_paths(request.getfixturevalue("shared"))

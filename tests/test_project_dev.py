@@ -89,6 +89,17 @@ def test_checks_need_more_than_running(checkout: Checkout) -> None:
     assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["cffpy"]
 
 
+def test_slow_tests_and_times(checkout: Checkout) -> None:
+    """Times are compared last, and not beside other tests."""
+    code, _, calls = checkout.dev("test", "--all", "tests/cp", PYTHON="fine")
+    assert code == 0
+    assert calls[-2:] == [
+        "-m pytest -n auto -m not perf --hypothesis-profile=thorough tests/cp",
+        "-m pytest -m perf tests/cp",
+    ]
+    assert checkout.dev("test", "--exhaustive", PYTHON="fine")[2][-1] == "-m pytest -m perf"
+
+
 def test_all_checks_run_where_one_fails(checkout: Checkout) -> None:
     code, errors, calls = checkout.dev("test", PYTHON="fine", RUFF="1")
     assert code == 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.passes.finder import find_passes, run
@@ -274,7 +274,6 @@ nested = st.recursive(
 
 
 @given(st.sampled_from([1, 2, 4]), st.lists(nested, max_size=12))
-@settings(max_examples=100, deadline=None)
 def test_against_an_oracle(mode: int, steps: list) -> None:
     s = Streams(630)
     oracle = Oracle(s)

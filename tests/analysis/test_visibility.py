@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis import visibility
@@ -72,7 +72,6 @@ def test_a_pass_whose_streams_are_captured(gpu: int, offsets: bool) -> None:
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
 def test_whatever_is_encoded_is_found(choice: random.Random) -> None:
     """Random grids, pipes, draws: each tile executes what was encoded for it."""
     pipes = ((0, 0, choice.randint(1, 3), choice.randint(1, 3)),)
@@ -333,7 +332,6 @@ def _found(passes, generation: int = 6):
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200), st.integers(0, 1 << 32))
-@settings(max_examples=60, deadline=None)
 def test_any_bytes_are_survived(draws: bytes, primitives: bytes, size: int) -> None:
     data = bytearray(scene(sizes={0: size & 0xFFFFFFFF}).capture())
     memory = scene().memory()

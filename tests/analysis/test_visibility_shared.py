@@ -113,6 +113,7 @@ def test_streams_in_real_buffers(shared: Path, name: str) -> None:
         assert {pipe.state for pipe in again.pipes} <= {"decoded", "not written"}
 
 
+@pytest.mark.slow
 def test_all_captures_agree_with_themselves(shared: Path) -> None:
     """Tiles and binning runs of both drivers: slots, pipes, addresses, draws that go by streams."""
     names = ["a618-vk-depth-lrz-gmem", "a650-vk-scene300-4k-gmem", "a740-vk-frame-msaa4-1080p"]

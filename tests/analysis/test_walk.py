@@ -132,6 +132,7 @@ def test_short_conditional_packets(a6xx: Streams) -> None:
     assert executed(walk(s.capture([parts]))) == [(0, True), (1, True)]
 
 
+@pytest.mark.perf
 def test_skipped_blocks_cost_no_copy_of_the_registers(a6xx: Streams) -> None:
     """As many skipped blocks, once with few and once with many registers written before."""
     s = a6xx
@@ -165,6 +166,7 @@ def test_more_than_is_kept(a6xx: Streams, monkeypatch: pytest.MonkeyPatch) -> No
 _ODD = (0, 1, 2, 4, 5, 6, 8, 12, 0x100000, 0x100040, IBS, 0xFFFFFFFF, 3 << 28, 1 << 28, 7 << 25)
 
 
+@pytest.mark.fuzz
 def test_random_streams_do_no_harm(a6xx: Streams) -> None:
     generator = random.Random(6)
     named = (a6xx.database.enum_name(PACKET_ENUM, n, a6xx.variants) for n in range(128))

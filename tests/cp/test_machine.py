@@ -86,6 +86,7 @@ def test_a_stream_of_calls_of_itself_ends_soon(run, packets) -> None:
     machine = Machine(Counting(), done.machine.image)
     machine.bind(done.machine.gpu, done.machine.database)
     machine.run_submit(0x100000, 40)
+    assert 0 < machine.sink.packets <= 100_000
 
 
 def test_blocks_run_one_behind_the_other(run, packets) -> None:

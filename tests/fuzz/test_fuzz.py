@@ -44,6 +44,7 @@ def bench() -> Iterator[Bench]:
     bench.close()
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("command", LINES)
 def test_mutants(bench: Bench, command: str) -> None:
     """In one child for all cases; one that fails is run again alone, for its message."""
@@ -65,6 +66,7 @@ def test_mutants(bench: Bench, command: str) -> None:
     assert row["number"] == first + CASES - 1
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("command", ["dump", "info", "passes", "draws", "tiles", "vsc", "disasm"])
 def test_cut_at_any_byte(bench: Bench, command: str) -> None:
     """Codes tell damage, but not of dump; a cut between sections is none."""
@@ -92,6 +94,7 @@ def test_cut_at_any_byte(bench: Bench, command: str) -> None:
         assert [row["number"] for row in rows if row["code"] in sound] == sorted(whole - {0, 12})
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", BOMBS)
 def test_small_bombs(bench: Bench, name: str) -> None:
     """A hundredth of the size at which they are measured."""
@@ -123,16 +126,25 @@ def test_parts_are_the_capture(pieces: list[tuple[int, bytes]]) -> None:
 
 
 @given(st.binary(max_size=400), st.integers(0, 50))
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=25)
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", TARGETS)
 def test_parsers_take_any_bytes(name: str, data: bytes, number: int) -> None:
     """What atheris goes on with: any bytes, and seeds with such bytes in them."""
-    target, _ = TARGETS[name]
-    target(data)
+    check_takes(name, data)
     known = known_seeds(name)
     seed = known[number % len(known)]
     at = len(data) * number % len(seed)
-    target(seed[:at] + data + seed[at + len(data) :])
+    check_takes(name, seed[:at] + data + seed[at + len(data) :])
+
+
+def check_takes(name: str, data: bytes) -> None:
+    """The parser of this name raises nothing, whatever it is given."""
+    target, _ = TARGETS[name]
+    try:
+        target(data)
+    except Exception as problem:
+        pytest.fail(f"{name}: {problem!r} for bytes.fromhex({data.hex()!r})")
 
 
 @cache

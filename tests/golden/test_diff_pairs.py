@@ -142,6 +142,7 @@ def submits(path: Path) -> list[bytes]:
     return [capture_bytes([*head, *sections]) for sections in cut]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "one", "other"),
     [

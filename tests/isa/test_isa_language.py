@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy._data import data_path
@@ -237,7 +237,6 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(TREES, st.integers(-(1 << 63), (1 << 63) - 1))
 def test_expressions_print_and_parse_alike_and_stay_in_64_bits(tree, value):
     again = parse_expression(to_text(tree), GRAMMAR)

@@ -64,7 +64,7 @@ def old_words(draw):
     return root, words(draw, isa("a2xx", 200), root)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=8 * settings().max_examples)
 @given(ir3_words())
 def test_fast_is_exact(case):
     generation, word = case
@@ -72,7 +72,7 @@ def test_fast_is_exact(case):
     assert fast.render(word) == fast.exactly(word)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(old_words())
 def test_fast_is_exact_for_a2xx(case):
     root, word = case
@@ -80,7 +80,7 @@ def test_fast_is_exact_for_a2xx(case):
     assert fast.render(word) == fast.exactly(word)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from(GENERATIONS), st.integers(0, (1 << 64) - 1))
 def test_any_word_has_a_text(generation, word):
     text, errors = disassembler(generation).instruction(word)
@@ -88,7 +88,7 @@ def test_any_word_has_a_text(generation, word):
     assert len(errors) <= 4
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(ir3_words())
 def test_encoding_undoes_decoding(case):
     generation, word = case
@@ -104,7 +104,7 @@ def test_encoding_undoes_decoding(case):
         assert same[0] == text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from(GENERATIONS), st.text("().,<>#+-_ 0129abcdefghlmnoprstuvwxyz", max_size=40))
 def test_assembling_any_text_gives_an_instruction_or_an_error(generation, text):
     try:

@@ -7,10 +7,14 @@ import gc
 import struct
 import time
 
+import pytest
+
 from cffpy.isa.ir3 import Ir3Disassembler
 from cffpy.isa.render import Renderer
 from cffpy.isa.store import load
 from tests.isa.harvest import VECTORS
+
+pytestmark = pytest.mark.perf
 
 
 def words_of(generation):

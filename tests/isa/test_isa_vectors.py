@@ -72,6 +72,7 @@ def listed_as_unrecoverable(word, text):
     return any(word & mask for mask in hidden)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_text_back_to_bits(path):
     wrong = []

@@ -165,6 +165,7 @@ def test_a_value_is_formatted_once(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- ratios ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.perf
 def test_segments_pay() -> None:
     data = tiles_capture(32, 50)
     outputs = [hashlib.sha256(), hashlib.sha256()]
@@ -175,12 +176,14 @@ def test_segments_pay() -> None:
     assert slow >= 2.5 * cpu_time(lambda: decode(data))
 
 
+@pytest.mark.perf
 def test_segments_cost_little_where_nothing_repeats() -> None:
     data = draws_capture(400, distinct=True)
     plain = cpu_time(lambda: decode(data, segments=False))
     assert cpu_time(lambda: decode(data)) <= 1.6 * plain
 
 
+@pytest.mark.perf
 def test_known_values_are_cheaper_than_new_ones() -> None:
     many = 20_000
     known, new = writes_capture(many, values=50), writes_capture(many, values=many)
@@ -188,17 +191,20 @@ def test_known_values_are_cheaper_than_new_ones() -> None:
     assert slow >= 1.3 * cpu_time(lambda: decode(known, segments=False))
 
 
+@pytest.mark.perf
 def test_repeated_draws_are_cheaper_than_distinct_ones() -> None:
     repeated, distinct = draws_capture(400, False), draws_capture(400, True)
     assert cpu_time(lambda: decode(distinct)) >= 2 * cpu_time(lambda: decode(repeated))
 
 
+@pytest.mark.perf
 @pytest.mark.parametrize("distinct", [False, True])
 def test_cost_is_linear_in_draws(distinct: bool) -> None:
     few, many = draws_capture(250, distinct), draws_capture(1000, distinct)
     assert cpu_time(lambda: decode(many)) <= 4 * 1.5 * cpu_time(lambda: decode(few))
 
 
+@pytest.mark.perf
 def test_cost_is_linear_in_tiles() -> None:
     few, many = tiles_capture(8, 50), tiles_capture(64, 50)
     assert cpu_time(lambda: decode(many)) <= 8 * 1.3 * cpu_time(lambda: decode(few))

@@ -55,9 +55,7 @@ CAPTURES = (
 
 GENERATIONS = {2: 220, 3: 330, 4: 430, 5: 530, 6: 630, 7: 740}
 
-PATIENT = settings(
-    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+PATIENT = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -264,7 +262,7 @@ def programs(draw: st.DrawFn) -> tuple[int, list[int]]:
     return GENERATIONS[generation], words
 
 
-@settings(PATIENT, max_examples=400)
+@PATIENT
 @given(programs())
 def test_any_program(program: tuple[int, list[int]]) -> None:
     gpu, words = program

@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cffpy.pm4asm.labels import NO_LABELS, Label, Labels
@@ -49,7 +49,6 @@ def fields(draw: st.DrawFn) -> tuple[DwordField, int]:
     return field(kind, width, low=low, shr=shr, radix=radix), bits
 
 
-@settings(deadline=None)  # the first line that is parsed loads the grammar
 @given(fields())
 @example((field(FLOAT), 0x7FC00001))
 @example((field(FLOAT), 0xFF800000))
@@ -131,7 +130,6 @@ def test_a_label_stands_for_its_address() -> None:
     assert decode(field(HEX), 0x2004, labels) == Number("0x2004")
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_strings(data: bytes) -> None:
     text = quoted(data)
@@ -146,7 +144,6 @@ def test_text_beyond_ascii() -> None:
     assert unquoted('"ä\\xff"') == "ä".encode() + b"\xff"
 
 
-@settings(deadline=None)
 @given(st.text(max_size=12))
 @example("64B")
 @example("section")

@@ -4,7 +4,7 @@
 import os
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lark import Lark
 
@@ -108,7 +108,6 @@ declarations = st.one_of(
 descriptions = st.builds(Description, tuples(declarations))
 
 
-@settings(deadline=None, max_examples=150)
 @given(descriptions)
 def test_any_model_survives_printing_and_parsing(description):
     assert parse_text(print_description(description)) == description

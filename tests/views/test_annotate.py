@@ -132,6 +132,7 @@ def all_notes(data: bytes) -> list[Note]:
     return notes
 
 
+@pytest.mark.slow
 def test_reference_captures(shared: Path) -> None:
     """A share of each generation: nothing is lost, of the reference or of the annotations."""
     for generation in range(2, 8):
@@ -161,6 +162,7 @@ def test_every_begin_has_its_end(shared: Path) -> None:
     assert open_now == []
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("number", range(8))
 def test_random_captures(number: int) -> None:
     rng = random.Random(3 * SEED + number)
@@ -168,6 +170,7 @@ def test_random_captures(number: int) -> None:
         check(file_bytes(made_up(rng, rng.choice(GENERATIONS))), **OPTIONS[number])
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("spots", [3, 60])
 def test_mutated_samples(samples: Path, spots: int) -> None:
     rng = random.Random(SEED)

@@ -59,6 +59,7 @@ def dump(data: bytes, options: dict[str, object], segments: bool) -> bytes:
     return b"".join(pieces)[:ENOUGH]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("number", range(8))
 def test_replayed_segments_print_what_decoding_prints(number: int) -> None:
     rng = Random(2 * SEED + number)

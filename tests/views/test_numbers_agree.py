@@ -199,6 +199,7 @@ def test_in_the_annotated_dump() -> None:
         check_annotations(composed(rng, rng.choice((630, 740))))
 
 
+@pytest.mark.fuzz
 def test_of_mutants(samples: Path) -> None:
     rng = random.Random(SEED)
     sound = captures(samples)

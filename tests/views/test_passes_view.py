@@ -159,6 +159,7 @@ def test_visible(given: str, wanted: str) -> None:
     assert visible(given) == wanted
 
 
+@pytest.mark.slow
 def test_numbers_agree_over_captures(shared: Path) -> None:
     """Totals, passes, rows and draws say the same."""
     paths = sorted((shared / "captures").glob("a[67]*.rd.gz"))

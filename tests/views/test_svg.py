@@ -170,7 +170,7 @@ def test_hostile_numbers(rectangle: Rectangle, bins: Size) -> None:
     found.pipes = [Pipe(number, 1023, 1023, 63, 63) for number in range(32)]
     for tile in found.tiles:
         tile.rectangle = rectangle
-    parsed(drawing(found, tile_facts(found)))
+    assert parsed(drawing(found, tile_facts(found))).tag.endswith("svg")
 
 
 def test_many_tiles_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:

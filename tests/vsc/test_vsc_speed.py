@@ -17,6 +17,8 @@ from cffpy.vsc.draw_stream import DrawPacket
 from cffpy.vsc.pipe import decode_pipe
 from cffpy.vsc.primitive_stream import PrimitiveRun
 
+pytestmark = pytest.mark.perf
+
 MEGABYTE = 1 << 20
 SIZE = 1 << 17  # bytes of the smaller of two streams
 

@@ -7,7 +7,7 @@ from math import inf, nan
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.passes.density import Density, ViewDensity, number_text, scale_between
@@ -175,7 +175,6 @@ def test_merged_bins() -> None:
     row=st.integers(0, 7),
     size=st.tuples(st.integers(1, 2048), st.integers(1, 2048)),
 )
-@settings(max_examples=40, deadline=None)
 def test_any_sound_tile_fits(
     scale: tuple[int, int], column: int, row: int, size: tuple[int, int]
 ) -> None:

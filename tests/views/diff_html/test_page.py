@@ -186,6 +186,7 @@ def many(entries: int, fields: int, consequences: int = 0, depth: int = 0) -> li
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(5000, 1), (4, 2000), (1, 1, 5000, 1), (3, 1, 3, 6)], ids=str)
 def test_size_is_bounded(shape: tuple[int, ...]) -> None:
     good, bad = render_pass(0, 20_000), render_pass(0, 20_000)

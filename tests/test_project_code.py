@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""The shape of the code: complexity of functions, length of files, circular imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import grimp
+import pytest
+from radon.complexity import cc_visit
+from radon.visitors import Class, Function
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+SOURCES = sorted((CHECKOUT / "cffpy").rglob("*.py"))
+
+MOST_COMPLEX = 15  # cyclomatic complexity of a function, as radon counts it
+SHORTEST, LONGEST = 50, 600  # lines, as CONTRIBUTING.md asks for
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(CHECKOUT))
+
+
+# -- complexity -----------------------------------------------------------------------------------
+
+#: Functions that are above the limit still: nothing is added here.
+KNOWN_COMPLEX: set[str] = {
+    "cffpy/analysis/attachments.py:_a3xx_a4xx",
+    "cffpy/analysis/conditions.py:Conditions.register_exec",
+    "cffpy/analysis/diff/compare.py:_Comparer._register",
+    "cffpy/analysis/diff/compare.py:_Comparer._fact",
+    "cffpy/analysis/diff/report.py:_explained",
+    "cffpy/analysis/passes/a6xx_operations.py:resolve",
+    "cffpy/analysis/passes/a6xx_operations.py:_of_layer",
+    "cffpy/analysis/passes/a6xx_whole.py:finish_gmem",
+    "cffpy/analysis/passes/batch_summary.py:_lay_out_tiles",
+    "cffpy/analysis/passes/density_checks.py:settle",
+    "cffpy/analysis/passes/tiles.py:_facts",
+    "cffpy/analysis/passes/tracker.py:number_draws",
+    "cffpy/analysis/stream_tiles.py:_problems",
+    "cffpy/analysis/visibility.py:VisibilityReader._decode",
+    "cffpy/cli/disasm.py:disasm",
+    "cffpy/cli/vsc.py:vsc",
+    "cffpy/cp/machine.py:Machine._run",
+    "cffpy/isa/check.py:_check_names",
+    "cffpy/isa/encode.py:Assembler._display",
+    "cffpy/isa/encode.py:Assembler._part",
+    "cffpy/isa/encode.py:Assembler._require",
+    "cffpy/isa/ir3.py:Ir3Disassembler._list",
+    "cffpy/isa/record.py:follow_registers",
+    "cffpy/isa/record.py:make_record",
+    "cffpy/pm4asm/rows.py:_show_dword",
+    "cffpy/pm4asm/rows.py:_refined",
+    "cffpy/pm4asm/values.py:decode",
+    "cffpy/regdb/database.py:_find_name",
+    "cffpy/regdb/decode.py:Decoder._plain",
+    "cffpy/views/diff_html/passes.py:_properties",
+    "cffpy/views/diff_html/passes.py:_draw_text",
+    "cffpy/views/passes.py:_pass_lines",
+    "cffpy/views/passes.py:_draws_text",
+    "cffpy/views/pm4/decompile.py:_Decompiler._set",
+    "cffpy/views/pm4/decompile.py:_Decompiler._simple",
+    "cffpy/views/tiles_data.py:rows",
+    "cffpy/views/visibility_svg.py:drawing",
+}
+
+
+def complex_functions(text: str) -> Iterator[tuple[str, int]]:
+    """Name and complexity of each function, methods and what is nested among them."""
+    for block in cc_visit(text):
+        if isinstance(block, Class):
+            continue  # its methods are blocks, too
+        assert isinstance(block, Function)
+        yield block.fullname, block.complexity
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_no_function_is_too_complex(path: Path) -> None:
+    found = {
+        f"{name_of(path)}:{name}": complexity
+        for name, complexity in complex_functions(path.read_text("utf-8"))
+        if complexity > MOST_COMPLEX
+    }
+    assert {name: found[name] for name in found if name not in KNOWN_COMPLEX} == {}
+
+
+def test_a_complex_function_is_found() -> None:
+    text = "class A:\n  def b(self, x):\n" + "    if x: pass\n" * MOST_COMPLEX
+    assert list(complex_functions(text)) == [("A.b", MOST_COMPLEX + 1)]
+
+
+# -- length ---------------------------------------------------------------------------------------
+
+
+#: Files below the limit, each about one thing that belongs to no other file.
+KNOWN_SHORT = {
+    "cffpy/analysis/diff/barriers.py",
+    "cffpy/analysis/diff/identity.py",
+    "cffpy/analysis/passes/bin_mask.py",
+    "cffpy/c_numbers.py",
+    "cffpy/cli/limit_option.py",
+    "cffpy/cli/table.py",
+    "cffpy/container/damage.py",
+    "cffpy/cp/markers.py",
+    "cffpy/cp/packets/compute.py",
+    "cffpy/cp/packets/drawstate.py",
+    "cffpy/cp/packets/event.py",
+    "cffpy/cp/packets/memory.py",
+    "cffpy/descriptors.py",
+    "cffpy/findings.py",
+    "cffpy/isa/buckets.py",
+    "cffpy/isa/edition.py",
+    "cffpy/isa/rows.py",
+    "cffpy/isa/supplement.py",
+    "cffpy/regdb/import_files.py",
+    "cffpy/value_object.py",
+    "cffpy/views/cffdump/complaints.py",
+    "cffpy/views/cffdump/dumped.py",
+    "cffpy/views/cffdump/prefix.py",
+    "cffpy/views/visible.py",
+}
+
+
+def is_table(text: str) -> bool:
+    """A file of assignments and declarations, without a statement that decides anything."""
+    return not any(
+        isinstance(node, ast.If | ast.For | ast.While | ast.Try | ast.With | ast.Match)
+        for node in ast.walk(ast.parse(text))
+    )
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_files_are_of_a_length_to_read(path: Path) -> None:
+    text = path.read_text("utf-8")
+    lines = len(text.splitlines())
+    assert lines <= LONGEST or is_table(text)
+    assert lines >= SHORTEST or path.name.startswith("_") or name_of(path) in KNOWN_SHORT
+
+
+# -- circular imports -----------------------------------------------------------------------------
+
+#: Modules that import each other still: nothing is added here.
+KNOWN_CIRCLES: list[set[str]] = [
+    {
+        "cffpy.analysis.diff.identity",
+        "cffpy.analysis.diff.record",
+        "cffpy.analysis.diff.side",
+        "cffpy.analysis.diff.used_descriptors",
+    },
+    {
+        "cffpy.analysis.passes.density",
+        "cffpy.analysis.passes.model",
+        "cffpy.analysis.passes.streams",
+    },
+    {
+        "cffpy.capture.buffer_tree",
+        "cffpy.capture.memory",
+    },
+    {
+        "cffpy.cli.dump",
+        "cffpy.cli.dump_command",
+    },
+    {
+        "cffpy.cp.machine",
+        "cffpy.cp.packets",
+        "cffpy.cp.packets.compute",
+        "cffpy.cp.packets.conditional",
+        "cffpy.cp.packets.draw",
+        "cffpy.cp.packets.drawstate",
+        "cffpy.cp.packets.event",
+        "cffpy.cp.packets.indirect",
+        "cffpy.cp.packets.memory",
+        "cffpy.cp.packets.mode",
+        "cffpy.cp.packets.regwrite",
+        "cffpy.cp.segment",
+    },
+    {
+        "cffpy.regdb.compile",
+        "cffpy.regdb.store",
+    },
+    {
+        "cffpy.views.cffdump.a2xx",
+        "cffpy.views.cffdump.descriptors",
+        "cffpy.views.cffdump.details",
+        "cffpy.views.cffdump.draws",
+        "cffpy.views.cffdump.followups",
+        "cffpy.views.cffdump.loadstate",
+        "cffpy.views.cffdump.registers",
+        "cffpy.views.cffdump.shaders",
+        "cffpy.views.cffdump.summary",
+        "cffpy.views.cffdump.text",
+        "cffpy.views.cffdump.writes",
+    },
+]
+
+
+def circles(imported: dict[str, set[str]]) -> list[set[str]]:
+    """Groups of modules each of which reaches all others of its group."""
+    reached = {name: reachable(name, imported) for name in imported}
+    found: list[set[str]] = []
+    for name in imported:
+        if name in reached[name] and not any(name in group for group in found):
+            found.append({other for other in reached[name] if name in reached[other]})
+    return found
+
+
+def reachable(name: str, imported: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        more = imported[waiting.pop()] - found
+        found |= more
+        waiting += more
+    return found
+
+
+def test_no_circular_imports() -> None:
+    """Those under TYPE_CHECKING and those within functions count."""
+    graph = grimp.build_graph("cffpy", exclude_type_checking_imports=False, cache_dir=None)
+    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    found = circles(imported)
+    new = [group for group in found if not any(group <= known for known in KNOWN_CIRCLES)]
+    assert list(map(sorted, new)) == []
+
+
+def test_a_circle_is_found() -> None:
+    imported = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"d", "a"}, "e": set()}
+    assert circles(imported) == [{"b", "c"}, {"d"}]
