@@ -37,11 +37,16 @@ def _leave(code: int) -> None:
 def _open_closed_streams() -> None:
     """Open /dev/null for standard streams that the caller closed (``2>&-``).
 
-    Python sets them to None, and the first file opened would become standard output.
+    Python sets them to None, and the first file opened would become standard output. Messages are
+    discarded; standard output is opened for reading, so that a command that writes data fails.
     """
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    for name, mode, flags in (
+        ("stdin", "r", os.O_RDONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - open to the end
+            setattr(sys, name, open(os.open(os.devnull, flags), mode))  # noqa: SIM115 - to the end
 
 
 def _print_version() -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers as C has them: strtol of what a user writes, and signed 32-bit integers."""
+"""Numbers as C has them: what a user writes, and signed 32-bit integers."""
 
 from __future__ import annotations
 
@@ -27,6 +27,16 @@ def c_number(text: str) -> int:
             break
         taken = taken * base + int(character, base)
     return min(taken, _LARGEST) if sign > 0 else -min(taken, _LARGEST + 1)
+
+
+def whole_number(text: str, prefixes: bool = False) -> int:
+    """A number of ASCII digits, maybe with a sign; ``prefixes``: also 0x..., 0o..., 0b....
+
+    Raises ValueError. ``int`` also takes underscores, space and the digits of every script.
+    """
+    if not text.isascii() or "_" in text or text != text.strip():
+        raise ValueError(f"{text!r} is not a valid integer")
+    return int(text, 0 if prefixes else 10)
 
 
 def signed32(value: int) -> int:

@@ -43,7 +43,9 @@ def cache_directory() -> str | None:
         return None
     if chosen:
         return chosen
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # the XDG specification: a relative path is ignored
+        base = os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "cffpy")
 
 

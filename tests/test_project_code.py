@@ -175,6 +175,7 @@ KNOWN_CIRCLES: list[set[str]] = [
         "cffpy.cp.packets.mode",
         "cffpy.cp.packets.regwrite",
         "cffpy.cp.segment",
+        "cffpy.cp.sink",
     },
     {
         "cffpy.regdb.compile",

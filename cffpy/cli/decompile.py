@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from cffpy.cli.analysis_options import print_problems
+from cffpy.cli.integer import IntegerRange
 from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import write_output
@@ -27,7 +28,7 @@ Examples:
 )
 @click.option(
     "--submit",
-    type=click.IntRange(min=0),
+    type=IntegerRange(min=0),
     metavar="N",
     help="Only this submit (as numbered by dump), with its buffers.",
 )

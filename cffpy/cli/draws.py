@@ -16,6 +16,7 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
+from cffpy.cli.integer import Integer
 from cffpy.views.plain_text import columns
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--pass", "index", type=int, metavar="N", help="Only this pass.")
+@click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
 @click.option("--program", is_flag=True, help="Only the program's draws and dispatches, each once.")
 @click.option(
     "--inherited",

@@ -15,6 +15,7 @@ from cffpy.cli.output import (
     PagedOutput,
     is_terminal,
     print_error,
+    print_on_standard_error,
     print_warning,
     use_colour,
     write_all,
@@ -51,7 +52,7 @@ def run(arguments: list[str]) -> int:
             limits.undo()
     except UsageProblem as problem:
         sys.stdout.flush()
-        sys.stderr.write(_USAGE.format(problem))
+        print_on_standard_error(_USAGE.format(problem))
         return EXIT_USAGE
 
 

@@ -7,6 +7,7 @@ after files. click's parser would take longer than decoding a small capture.
 
 from __future__ import annotations
 
+from cffpy.c_numbers import whole_number
 from cffpy.cli.getopt_long import UsageProblem, split
 from cffpy.limits import HELP as LIMIT_HELP
 from cffpy.views.cffdump.options import QUERY_ALL, QUERY_DELTA, QUERY_WRITTEN
@@ -50,7 +51,7 @@ class Option:
 
 def _number(text: str) -> int:
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError:
         raise UsageProblem(f"{text!r} is not a valid integer.") from None
 

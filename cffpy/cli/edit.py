@@ -8,6 +8,7 @@ import sys
 import click
 
 from cffpy.cli.analysis_options import print_problems
+from cffpy.cli.integer import IntegerRange
 from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import capture_file, write_output
@@ -22,7 +23,7 @@ Examples:
   cffpy edit capture.rd.gz --set 'GRAS_SU_CNTL.CULL_BACK=0' --at-draw 7 -o uncull-7.rd.gz
   cffpy edit capture.rd.gz --drop-group 3 --drop-group 5 -o no-state.rd.gz
 """
-_NUMBER = click.IntRange(min=0)
+_NUMBER = IntegerRange(min=0)
 
 
 @click.command(epilog=_EPILOG)
@@ -58,7 +59,7 @@ _NUMBER = click.IntRange(min=0)
 @click.option(
     "--drop-group",
     "groups",
-    type=click.IntRange(0, 31),
+    type=IntegerRange(0, 31),
     multiple=True,
     metavar="G",
     help="Disable draw state group G wherever it is set.",

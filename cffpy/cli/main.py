@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 from typing import Any, NamedTuple
 
 import click
 
 from cffpy._version import __version__
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK
-from cffpy.views.plain_text import visible
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_on_standard_error
 
 
 class _Row(NamedTuple):
@@ -136,6 +134,6 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as problem:
         said = io.StringIO()
         problem.show(said)
-        sys.stderr.write("\n".join(map(visible, said.getvalue().split("\n"))))
+        print_on_standard_error(said.getvalue())
         return problem.exit_code
     return result if isinstance(result, int) else EXIT_OK

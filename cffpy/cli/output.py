@@ -13,12 +13,12 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from subprocess import Popen
     from types import TracebackType
     from typing import IO, Any, BinaryIO
 
     from rich.console import Console
 
+    from cffpy.cli.pager import Pager
     from cffpy.layout import BytesLike
 
 EXIT_OK = 0
@@ -27,7 +27,6 @@ EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 
 _UNBOUNDED = 4096  # columns
-_LESS_FLAGS = "FRSMKX"  # as the reference: quit if short, raw colours, chop lines, keep the screen
 
 
 def is_terminal(stream: IO[Any] | None) -> bool:
@@ -61,9 +60,14 @@ def console(colour: bool | None = None) -> Console:
     """A rich console on standard output with the colour decision applied."""
     from rich.console import Console
 
+    class _Console(Console):
+        def on_broken_pipe(self) -> None:
+            # rich would exit with 1
+            raise BrokenPipeError
+
     colour = use_colour(colour)
     terminal = is_terminal(sys.stdout)
-    return Console(
+    return _Console(
         force_terminal=True if colour else None,
         color_system="auto" if colour and terminal else ("standard" if colour else None),
         no_color=not colour,
@@ -87,34 +91,24 @@ class PagedOutput:
     """A context manager: an unbuffered binary file for big output.
 
     With ``pager``, and if standard output is a terminal, the file is the input of a pager;
-    otherwise it is standard output. Quitting the pager is not an error: the next write raises
-    BrokenPipeError inside the block, and the block ends silently.
+    otherwise, or if the pager cannot be started, it is standard output. Quitting the pager is not
+    an error: the next write raises BrokenPipeError inside the block, and the block ends silently.
     """
 
     def __init__(self, pager: bool = True) -> None:
         self._command = pager_command() if pager and is_terminal(sys.stdout) else None
-        self._process: Popen[bytes] | None = None
-        self._interrupt: Any = None
+        self._pager: Pager | None = None
         self._stream: BinaryIO
 
     def __enter__(self) -> BinaryIO:
+        sys.stdout.flush()
+        self._stream = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
         if self._command is None:
-            sys.stdout.flush()
-            self._stream = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
             return self._stream
-        import signal
-        import subprocess
+        from cffpy.cli.pager import Pager
 
-        environment = dict(os.environ)
-        environment.setdefault("LESS", _LESS_FLAGS)
-        process = self._process = subprocess.Popen(
-            self._command, shell=True, stdin=subprocess.PIPE, env=environment, bufsize=0
-        )
-        assert process.stdin is not None
-        self._stream = process.stdin  # type: ignore[assignment]
-        # Ctrl-C belongs to the pager, where it stops a search.
-        self._interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        return self._stream
+        self._pager = Pager(self._command, lambda data: write_all(self._stream, data))
+        return self._pager  # type: ignore[return-value]
 
     def __exit__(
         self,
@@ -122,16 +116,11 @@ class PagedOutput:
         problem: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        if self._process is None:
+        if self._pager is None:
             self._stream.close()
             return False
-        import signal
-        from contextlib import suppress
-
-        with suppress(BrokenPipeError):
-            self._stream.close()
-        self._process.wait()
-        signal.signal(signal.SIGINT, self._interrupt)
+        self._pager.close()
+        self._stream.close()
         return kind is BrokenPipeError
 
 
@@ -153,22 +142,30 @@ def print_warning(message: str) -> None:
 
 
 def _print_line(kind: str, message: str) -> None:
+    # errors in descriptions quote the source line, with a caret below it
+    print_on_standard_error(f"cffpy: {kind}: {message}\n")
+
+
+def print_on_standard_error(text: str) -> None:
+    """Print text on standard error, control characters escaped. Failure to print is ignored."""
     from cffpy.views.plain_text import visible
 
-    # errors in descriptions quote the source line, with a caret below it
-    lines = "\n".join(map(visible, message.split("\n")))
     try:
-        sys.stderr.write(f"cffpy: {kind}: {lines}\n")
+        sys.stderr.write("\n".join(map(visible, text.split("\n"))))
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
-        return  # standard error is closed
+        _discard(sys.stderr)
 
 
 def discard_output() -> None:
     """Redirect standard output to /dev/null, so that later flushes do not fail again."""
+    _discard(sys.stdout)
+
+
+def _discard(stream: IO[Any]) -> None:
     try:
         nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, sys.stdout.fileno())
+        os.dup2(nothing, stream.fileno())
         os.close(nothing)
     except (OSError, ValueError, AttributeError):
         return
@@ -187,8 +184,6 @@ def run_guarded(
     action: Callable[[], int | None], debug: bool = False, failure: int = EXIT_FAILURE
 ) -> int:
     """Run a command; report any exception as one line and return the exit code ``failure``."""
-    from cffpy.errors import CffpyError
-
     try:
         code = action()
         sys.stdout.flush()
@@ -196,33 +191,29 @@ def run_guarded(
     except KeyboardInterrupt:
         discard_output()
         return EXIT_INTERRUPTED
-    except OSError as problem:
-        if debug and not isinstance(problem, BrokenPipeError):
-            raise
-        return output_lost(problem, failure)
-    except CffpyError as problem:
-        if debug:
-            raise
-        _flush_quietly()
-        print_error(str(problem))
-        return failure
-    except MemoryError:
-        if debug:
-            raise
-        _flush_quietly()
-        print_error("out of memory (--limit bytes=N limits how much of a file is read)")
-        return failure
+    except BrokenPipeError as problem:
+        return output_lost(problem)
     except Exception as problem:
         if debug:
             raise
-        _flush_quietly()
-        kind = type(problem).__name__
-        print_error(f"internal error: {kind}: {problem} (CFFPY_DEBUG=1 shows a traceback)")
-        return failure
+        return _failed(problem, failure)
 
 
-def _flush_quietly() -> None:
+def _failed(problem: Exception, failure: int) -> int:
+    """Report the exception that ended a command; returns the exit code."""
+    from cffpy.errors import CffpyError
+
+    if isinstance(problem, OSError):
+        return output_lost(problem, failure)
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
         discard_output()
+    if isinstance(problem, CffpyError):
+        print_error(str(problem))
+    elif isinstance(problem, MemoryError):
+        print_error("out of memory (--limit bytes=N limits how much of a file is read)")
+    else:
+        kind = type(problem).__name__
+        print_error(f"internal error: {kind}: {problem} (CFFPY_DEBUG=1 shows a traceback)")
+    return failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -40,11 +41,17 @@ def write_lines_to(path: str, lines: Iterable[str], read: Iterable[str]) -> None
 
 
 def refuse_inputs(path: str, read: Iterable[str]) -> None:
-    """Raise CffpyError if ``path`` is one of the input files."""
+    """Raise CffpyError if ``path`` is one of the input files, or the file of standard input."""
     for name in read:
-        with suppress(OSError, ValueError):
-            if name != "-" and os.path.samefile(path, name):
+        with suppress(OSError, ValueError, AttributeError):
+            if _is_standard_input(path) if name == "-" else os.path.samefile(path, name):
                 raise CffpyError(f"{path}: the output file is also an input file")
+
+
+def _is_standard_input(path: str) -> bool:
+    """Whether standard input is redirected from this file."""
+    status = os.fstat(sys.stdin.fileno())
+    return stat.S_ISREG(status.st_mode) and os.path.samestat(os.stat(path), status)
 
 
 def capture_file(path: str, data: BytesLike) -> BytesLike:
@@ -60,34 +67,41 @@ def capture_file(path: str, data: BytesLike) -> BytesLike:
 def _replacing(path: str) -> Iterator[BinaryIO]:
     """A temporary file that replaces ``path`` at the end; devices are written directly."""
     path = os.path.realpath(path)
-    mode = 0o666
+    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:99]}.{os.getpid()}")
     try:
-        status = os.stat(path)
-    except FileNotFoundError:
-        pass
-    else:
-        if not stat.S_ISREG(status.st_mode):
+        mode = _mode(path)
+        if mode is None:
             with open(path, "wb") as file:
                 yield file
             return
-        if not os.access(path, os.W_OK):
-            raise PermissionError(13, os.strerror(13), path)
-        mode = stat.S_IMODE(status.st_mode)
-    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:99]}.{os.getpid()}")
-    try:
         # must not exist, not even as a link
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         descriptor = os.open(temporary, flags, mode)
+        try:
+            with open(descriptor, "wb") as file:
+                yield file
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
     except OSError as problem:
-        problem.filename = path
-        raise
-    try:
-        with open(descriptor, "wb") as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException as problem:
-        with suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(problem, OSError) and problem.filename in (None, temporary):
+        if problem.filename in (None, temporary):
             problem.filename = path
         raise
+
+
+def _mode(path: str) -> int | None:
+    """The mode of a regular file or of a new one; None for devices and pipes.
+
+    Raises PermissionError if the file must not be written.
+    """
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return 0o666
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    if not os.access(path, os.W_OK):
+        raise PermissionError(13, os.strerror(13), path)
+    return stat.S_IMODE(status.st_mode)

@@ -16,6 +16,7 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
+from cffpy.cli.integer import Integer
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
@@ -30,8 +31,8 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--pass", "index", type=int, metavar="N", help="Only this pass.")
-@click.option("--submit", type=int, metavar="N", help="Only the passes of this submit.")
+@click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
+@click.option("--submit", type=Integer(), metavar="N", help="Only the passes of this submit.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @capture_options

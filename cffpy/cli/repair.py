@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from cffpy.cli.integer import Address
 from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
@@ -19,19 +20,6 @@ Examples:
 """
 
 
-def _number(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """A decimal or 0x number."""
-    if text is None:
-        return None
-    try:
-        number = int(text, 0)
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise click.BadParameter(f"{text!r} is not a number")
-    return number
-
-
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="FILE")
 @click.option(
@@ -42,9 +30,9 @@ def _number(context: click.Context, parameter: click.Parameter, text: str | None
     help="Output file; compressed if its name ends in .gz.",
 )
 @click.option(
-    "--address", callback=_number, metavar="A", help="Address of the missing command stream."
+    "--address", type=Address(), metavar="A", help="Address of the missing command stream."
 )
-@click.option("--size", callback=_number, metavar="N", help="Its size in dwords.")
+@click.option("--size", type=Address(), metavar="N", help="Its size in dwords.")
 @limit_option
 @click.help_option("-h", "--help")
 def repair(path: str, output: str, address: int | None, size: int | None) -> int:

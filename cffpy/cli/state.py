@@ -18,6 +18,7 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
+from cffpy.cli.integer import Integer
 from cffpy.cli.output import print_warning
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--draw", "number", type=int, required=True, metavar="N", help="The draw.")
+@click.option("--draw", "number", type=Integer(), required=True, metavar="N", help="The draw.")
 @click.option(
     "--pass",
     "index",
-    type=int,
+    type=Integer(),
     metavar="P",
     help="N is the draw's number within this pass (default: its number in the dump).",
 )

@@ -16,6 +16,7 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
+from cffpy.cli.integer import Integer
 from cffpy.cli.output_file import write_lines_to
 from cffpy.views.plain_text import columns
 
@@ -43,7 +44,7 @@ Examples:
 @click.option(
     "--pass",
     "index",
-    type=int,
+    type=Integer(),
     metavar="N",
     help="The pass; optional if only one pass has tiles.",
 )

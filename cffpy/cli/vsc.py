@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.analysis_options import decoding_options
+from cffpy.cli.integer import Integer, IntegerRange
 from cffpy.vsc.bins import MAX_BINS
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Examples:
     "--bins",
     "bin_count",
     metavar="N",
-    type=click.IntRange(1, MAX_BINS),
+    type=IntegerRange(1, MAX_BINS),
     help="With --hex: number of bins of the VSC pipe (VSC_SIZE of CP_SET_BIN_DATA5).",
 )
 @click.option(
@@ -44,10 +45,10 @@ Examples:
 @click.option(
     "--primitive-count",
     metavar="N",
-    type=click.IntRange(0),
+    type=IntegerRange(0),
     help="With --hex: number of primitives of the draw, to check the stream against.",
 )
-@click.option("--pass", "index", type=int, metavar="N", help="With FILE: only this pass.")
+@click.option("--pass", "index", type=Integer(), metavar="N", help="With FILE: only this pass.")
 @click.option(
     "--svg", metavar="OUT", help="With FILE: draw a heat map of a pass to OUT ('-': stdout)."
 )

@@ -104,7 +104,7 @@ class Content:
     @property
     def is_readable(self) -> bool:
         """False where the reference cannot open the file: nothing comes out of it."""
-        return self.reference_size > 0 or self.compression not in ("none", "gzip")
+        return self.reference_size > 0
 
     @property
     def reference_size(self) -> int:
@@ -198,9 +198,9 @@ def _map_file(path: str) -> BytesLike:
 
     try:
         with open(path, "rb") as file:
-            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                if os.fstat(file.fileno()).st_size == 0:
-                    return b""
+            status = os.fstat(file.fileno())
+            # files of /proc have no size and yet content
+            if stat.S_ISREG(status.st_mode) and status.st_size:
                 return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             return _read_all(file.readinto, path, size_limit())
     except OSError as problem:

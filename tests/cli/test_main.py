@@ -17,6 +17,7 @@ import pytest
 import cffpy
 from cffpy.cli import output
 from cffpy.cli.main import COMMANDS
+from cffpy.cli.pager import Pager
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -249,6 +250,31 @@ def test_pager() -> None:
     assert on_a_terminal(PAGED.format("False"), PAGER="sed s/data/paged/") == b"data\r\n"
     assert on_a_terminal(paged, PAGER="echo $LESS; cat") == b"FRSMKX\r\ndata\r\n"
     assert on_a_terminal(paged, PAGER="echo $LESS; cat", LESS="R") == b"R\r\ndata\r\n"
+
+
+NO_PAGERS = ["no-such-pager", "./no/such/pager -x", "PLAIN"]
+
+
+@pytest.mark.parametrize("pager", NO_PAGERS)
+def test_without_a_pager_output_goes_to_the_terminal(tmp_path: Path, pager: str) -> None:
+    """A pager that is missing or cannot be executed; the shell says so."""
+    plain = tmp_path / "plain"
+    plain.write_text("no program")
+    silent = "import os; os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"
+    shown = on_a_terminal(silent + PAGED.format("True"), PAGER=pager.replace("PLAIN", str(plain)))
+    assert shown == b"data\r\n"
+
+
+@pytest.mark.parametrize("piece", [10, 100_000])
+def test_all_output_goes_to_the_terminal_without_a_pager(piece: int) -> None:
+    """More than a pipe holds, in small or large pieces."""
+    shown = bytearray()
+    pager = Pager("no-such-pager 2>&-", shown.extend)
+    for _ in range(1_000_000 // piece):
+        pager.write(b"x" * piece)
+    pager.write(b"end")
+    pager.close()
+    assert bytes(shown) == b"x" * 1_000_000 + b"end"
 
 
 def test_quitting_the_pager_is_no_error() -> None:

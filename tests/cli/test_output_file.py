@@ -108,6 +108,25 @@ def test_commands_leave_their_input(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
 
 
+@pytest.mark.parametrize("line", LINES[:4], ids=" ".join)
+def test_commands_leave_the_file_that_is_their_standard_input(
+    tmp_path: Path, run_cffpy: Run, samples: Path, line: list[str]
+) -> None:
+    path = tmp_path / "input"
+    if line[0] == "compile":
+        content = (CHECKOUT / "samples" / "a220-triangle.pm4").read_bytes()
+    else:
+        content = (samples / "a220-triangle.rd").read_bytes()
+    path.write_bytes(content)
+    *words, output = [path if word in ("IN", "TEXT") else word for word in line]
+    arguments = ["-" if word == path else word for word in words]
+    with path.open("rb") as stream:
+        done = run_cffpy(*arguments, output, stdin=stream)
+    assert done.returncode == 1
+    assert b"the output file is also an input file" in done.stderr
+    assert path.read_bytes() == content
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="no signals")
 def test_interrupted(tmp_path: Path) -> None:
     """Ctrl-C: 130, no traceback, no part of a file."""

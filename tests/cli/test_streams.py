@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,10 +31,22 @@ def run_in_shell(
 def test_closed_streams(samples: Path, arguments: list[str], closed: str) -> None:
     path = samples / "a220-triangle.rd"
     done = run_in_shell(closed, arguments, path)
-    assert (done.returncode, done.stderr) == (0, b"")
-    expected = run_in_shell("", arguments, path).stdout
-    assert expected
-    assert done.stdout == (b"" if ">&-" in closed.split() else expected)
+    streams = closed.split()
+    if ">&-" not in streams:
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout == run_in_shell("", arguments, path).stdout
+        assert done.stdout
+        return
+    assert (done.returncode, done.stdout) == (1, b"")
+    said = b"" if "2>&-" in streams else b"cffpy: error: standard output: Bad file descriptor\n"
+    assert done.stderr == said
+
+
+def test_a_closed_output_that_loses_nothing(samples: Path, tmp_path: Path) -> None:
+    """Closed, and not written to."""
+    output = str(tmp_path / "out.rd")
+    line = ["edit", "--nop-draw", "0", "FILE", "-o", output]
+    assert run_in_shell(">&-", line, samples / "a220-triangle.rd").returncode == 0
 
 
 def test_errors_without_standard_error(tmp_path: Path) -> None:
@@ -42,7 +55,39 @@ def test_errors_without_standard_error(tmp_path: Path) -> None:
     assert done.stdout.startswith(b"Reading ")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+
+
+@full
+@pytest.mark.parametrize(("command", "code"), [("dump", 2), ("info", 1), ("diff", 2)])
+def test_full_standard_error(tmp_path: Path, command: str, code: int) -> None:
+    """The exit code is that of the error, though nobody can read it."""
+    line = [command, "FILE", *(["FILE"] if command == "diff" else [])]
+    assert run_in_shell("2>/dev/full", line, tmp_path / "absent.rd").returncode == code
+
+
+@full
+@pytest.mark.parametrize(
+    "line", ["edit --nop-draw 0 FILE -o /dev/full", "decompile FILE -o /dev/full"]
+)
+def test_a_full_output_is_named(samples: Path, line: str) -> None:
+    done = run_in_shell("", line.split(), samples / "a220-triangle.rd")
+    assert done.returncode == 1
+    assert done.stderr.endswith(b"cffpy: error: /dev/full: No space left on device\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--buffers"]], ids=" ".join)
+def test_a_reader_that_leaves_is_no_error(samples: Path, options: list[str]) -> None:
+    """``info FILE | true``: rich must not decide the exit code."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "cffpy", "info", *options, samples / "a630-triangle.rd.gz"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, timeout=60)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@full
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_full_disk(samples: Path, arguments: list[str]) -> None:
     done = run_in_shell(">/dev/full", arguments, samples / "a220-triangle.rd")

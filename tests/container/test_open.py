@@ -164,7 +164,9 @@ def test_gzip_headers(header: bytes, is_header: bool) -> None:
 def test_what_the_reference_cannot_open() -> None:
     packed = gzip_bytes(NOISE)
     assert not open_bytes(b"").is_readable
-    assert not open_bytes(gzip_bytes(b"")).is_readable
+    for pack in PACKERS.values():
+        assert not open_bytes(pack(b"")).is_readable
+    assert not open_bytes(zip_of(("a.rd", b""))).is_readable
     assert not open_bytes(packed[:1000]).is_readable  # the first 64 KiB are lost
     assert open_bytes(packed[:-8]).is_readable
     assert open_bytes(packed[:9]).is_readable  # no gzip stream, but some bytes
@@ -276,6 +278,13 @@ def test_named_pipe(tmp_path: Path) -> None:
     content = open_capture(str(path))
     os.waitpid(pid, 0)
     assert content.data == NOISE
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+def test_a_file_without_a_size_that_has_content() -> None:
+    path = "/proc/self/status"
+    assert Path(path).stat().st_size == 0
+    assert bytes(open_capture(path).data).startswith(b"Name:")
 
 
 def check_survives(data: bytes) -> None:
