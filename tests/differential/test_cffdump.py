@@ -55,7 +55,7 @@ def captures() -> list[Path]:
     ]
 
 
-def compare(arguments: list[str], capture: Path, folder: Path) -> None:
+def check_same(arguments: list[str], capture: Path, folder: Path) -> None:
     """Run both programs, each in its own folder, and compare output and exit code."""
     theirs, ours = folder / "cffdump", folder / "cffpy"
     theirs.mkdir()
@@ -77,10 +77,10 @@ def compare(arguments: list[str], capture: Path, folder: Path) -> None:
 @pytest.mark.parametrize("arguments", ARGUMENTS, ids=shlex.join)
 @pytest.mark.parametrize("name", recorded_captures())
 def test_samples(name: str, arguments: list[str], samples: Path, tmp_path: Path) -> None:
-    compare(arguments, built_sample(samples.parent, name), tmp_path)
+    check_same(arguments, built_sample(samples.parent, name), tmp_path)
 
 
 @pytest.mark.parametrize("arguments", ARGUMENTS, ids=shlex.join)
 @pytest.mark.parametrize("capture", captures() if CFFDUMP else [], ids=lambda path: path.name)
 def test_captures(capture: Path, arguments: list[str], tmp_path: Path) -> None:
-    compare(arguments, capture, tmp_path)
+    check_same(arguments, capture, tmp_path)
