@@ -26,6 +26,9 @@ Examples:
   cffpy db check my-edition
   cffpy db import ~/src/mesa -o my-edition
 """
+#: Names of registers that one message lists.
+_LISTED = 20
+
 _SHOW_EPILOG = """\b
 Examples:
   cffpy db show RB_MRT[2].CONTROL --gpu 630
@@ -182,7 +185,9 @@ def import_(directory: str, output: str, edition: str | None) -> int:
 
     DIR is a Mesa tree, its src/freedreno, a directory with such XML files, or one with the
     subdirectories rnndb and isaspec. Files of the same names in OUT are overwritten, others are
-    kept. The a2xx instruction set is added, since Mesa has no XML for it.
+    kept. What registers are for (about, role, engine) is taken over from the edition in OUT, or
+    from the bundled one, by name or by offset. The a2xx instruction set is added, since Mesa has no
+    XML for it.
     """
     from cffpy.cli.db_import import import_edition
 
@@ -196,6 +201,13 @@ def import_(directory: str, output: str, edition: str | None) -> int:
     for part, paths in (("registers", done.registers), ("instruction sets", done.instructions)):
         if not paths:
             print_warning(f"{directory}: no {part} found")
+    if done.without_subject:
+        count = len(done.without_subject)
+        listed = ", ".join(done.without_subject[:_LISTED])
+        more = f" and {count - _LISTED} more" if count > _LISTED else ""
+        print_warning(
+            f"{count} registers are new and have no 'about' (register_db/README.md): {listed}{more}"
+        )
     own = " and a2xx.isa" if done.has_own_isa else ""
     named = "without a name (--edition)" if done.edition is None else f"'{done.edition}'"
     print(

@@ -58,6 +58,8 @@ class Imported:
     #: True where the project's own a2xx.isa was copied along.
     has_own_isa: bool = False
     passed_over: tuple[str, ...] = ()
+    #: Registers that have neither a topic nor a role: ``DOMAIN.NAME``.
+    without_subject: tuple[str, ...] = ()
 
 
 def find_sources(directory: str) -> Sources:
@@ -80,10 +82,12 @@ def import_edition(directory: str, output: str, edition: str | None = None) -> I
     """
     sources = find_sources(directory)
     registers: dict[str, str] = {}
+    without_subject: tuple[str, ...] = ()
     if sources.registers:
-        from cffpy.regdb.import_files import register_texts
+        from cffpy.regdb.import_files import former_edition, register_texts
 
-        registers = register_texts(sources.registers)
+        former = former_edition((output, data_path("register_db")))
+        registers, without_subject = register_texts(sources.registers, former)
     instructions: dict[str, str] = {}
     if sources.instructions:
         from cffpy.isa.import_xml import import_files
@@ -97,6 +101,7 @@ def import_edition(directory: str, output: str, edition: str | None = None) -> I
         instructions = import_files(sources.instructions)
     done = Imported(edition or _mesa_version((*sources.registers, *sources.instructions)[0]))
     done.passed_over = sources.passed_over
+    done.without_subject = without_subject
     done.registers = _write_folder(os.path.join(output, "adreno"), registers)
     done.instructions = _write_folder(os.path.join(output, "isa"), instructions)
     if instructions:

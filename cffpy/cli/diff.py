@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.analysis.diff.noise import CLASSES
+from cffpy.analysis.diff.rules import CLASSES
 from cffpy.cli.analysis_options import (
     edition,
     parse_capture_gpu,
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from cffpy.analysis.diff.model import Comparison
-    from cffpy.analysis.diff.noise import NoiseClass
     from cffpy.analysis.diff.record import Recording
+    from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.views.diff import Node

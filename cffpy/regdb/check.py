@@ -28,9 +28,11 @@ from cffpy.regdb.model import (
     Import,
     Register,
     Stripe,
+    Subject,
     Type,
     Value,
 )
+from cffpy.regdb.subjects import ENGINES, ROLES, TOPICS
 
 _MAX_WIDTH = 64
 
@@ -171,6 +173,7 @@ class _Checker:
                     self.add(NOTICE, "bits twice", item.line, message)
                     break
             earlier.append((item, own))
+            self.subject(name, item.subject, item.line)
             self.type(name, item.type, item.line, item.high - item.low + 1, own)
 
     def type(self, where: str, kind: Type, line: int, width: int, masks: _Masks) -> None:
@@ -190,6 +193,18 @@ class _Checker:
     def known_type(self, name: str) -> bool:
         return name in self.merged.enums or name in self.merged.bitsets or name in BUILTIN_TYPES
 
+    def subject(self, where: str, subject: Subject, line: int) -> None:
+        for word, given, known in (
+            ("about", (subject.topic,), TOPICS),
+            ("role", subject.roles, ROLES),
+            ("engine", (subject.engine,), ENGINES),
+        ):
+            for one in given:
+                if one is not None and one not in known:
+                    listed = ", ".join(known)
+                    message = f"{where}: {word} '{one}' is not one of {listed}"
+                    self.add(ERROR, "subject", line, message)
+
     # ---- domains
 
     def elements(self, where: str, elements: Sequence[Element], masks: _Masks) -> None:
@@ -200,6 +215,8 @@ class _Checker:
                 case Register():
                     self.register(name, element, own)
                 case Array() | Stripe():
+                    if isinstance(element, Array):
+                        self.subject(name, element.subject, element.line)
                     self.repeated(name, element)
                     self.elements(name, element.elements, own)
 
@@ -209,6 +226,7 @@ class _Checker:
             self.add(ERROR, "range", register.line, f"{where}: bits {low}..{high}")
         if register.length != 1 and not register.stride:
             self.add(ERROR, "stride", register.line, f"{where}: repeated, but has no stride")
+        self.subject(where, register.subject, register.line)
         self.type(where, register.type, register.line, register.width, masks)
 
     def repeated(self, where: str, repeated: Array | Stripe) -> None:

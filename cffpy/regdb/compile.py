@@ -14,6 +14,7 @@ from cffpy.regdb.buckets import bucketed, span
 from cffpy.regdb.edition import source_files
 from cffpy.regdb.merge import CHIP, Merged, covered, generations, merge
 from cffpy.regdb.model import (
+    NO_SUBJECT,
     Array,
     Bitfield,
     Condition,
@@ -52,14 +53,18 @@ _Context = tuple[tuple[str, int], ...]
 def compile_directory(directory: str, edition: str) -> dict[str, bytes]:
     """The parts of an edition's compiled form, as store.py keeps them."""
     files = read_directory(directory)
+    chips = generations(files)
     compiled = {
-        chip: marshal.dumps(compile_generation(files, chip, root))
-        for chip, root in generations(files).items()
+        chip: marshal.dumps(compile_generation(files, chip, root)) for chip, root in chips.items()
     }
     if not compiled:
         raise RegisterDbError("no generation: no file aNxx.regs with an enum 'chip'", directory)
     overview = {"edition": edition, "chips": tuple(compiled)}
-    return {rows.OVERVIEW: marshal.dumps(overview), **compiled}
+    subjects = {
+        rows.subjects_part(chip): marshal.dumps(compile_subjects(files, chip, root))
+        for chip, root in chips.items()
+    }
+    return {rows.OVERVIEW: marshal.dumps(overview), **compiled, **subjects}
 
 
 def read_directory(directory: str) -> dict[str, Description]:
@@ -73,6 +78,13 @@ def read_directory(directory: str) -> dict[str, Description]:
 def compile_generation(files: Mapping[str, Description], chip: str, root: str) -> dict[str, Any]:
     """The generation dict of ``chip``, from the file ``root`` and its imports."""
     return _Generation(merge(files, root), chip).compiled()
+
+
+def compile_subjects(
+    files: Mapping[str, Description], chip: str, root: str
+) -> dict[str, dict[str, rows.SubjectRow]]:
+    """What the registers of ``chip`` are for: domain -> path -> row."""
+    return _Generation(merge(files, root), chip).subjects()
 
 
 # In the methods below a context is the conditions of everything around an item, already resolved;
@@ -106,6 +118,49 @@ class _Generation:
                 if (domain := self._domain(name)) is not None
             },
         }
+
+    def subjects(self) -> dict[str, dict[str, rows.SubjectRow]]:
+        found: dict[str, dict[str, rows.SubjectRow]] = {}
+        for name, parts in self._merged.domains.items():
+            table: dict[str, rows.SubjectRow] = {}
+            for part in parts:
+                if self._within((), part.condition, part.line) is not None:
+                    self._add_subjects(part.elements, "", table)
+            if table:
+                found[name] = table
+        return found
+
+    # The first register of a name counts, as in look-ups.
+    def _add_subjects(
+        self, elements: Sequence[Element], prefix: str, table: dict[str, rows.SubjectRow]
+    ) -> None:
+        for element in elements:
+            if self._within((), element.condition, element.line) is None:
+                continue
+            path = f"{prefix}{element.name or ''}"
+            if not isinstance(element, Stripe):
+                self._add_subject(element, path, table)
+            if not isinstance(element, Register):
+                has_name = isinstance(element, Array) or bool(element.name)
+                self._add_subjects(element.elements, f"{path}." if has_name else prefix, table)
+
+    def _add_subject(
+        self, element: Register | Array, path: str, table: dict[str, rows.SubjectRow]
+    ) -> None:
+        about = element.subject
+        fields: dict[str, rows.FieldSubject] = {}
+        for field in self._fields_of(element.type) if isinstance(element, Register) else ():
+            if field.subject != NO_SUBJECT:
+                one = field.subject
+                fields.setdefault(field.name, (one.topic, one.derived, one.roles))
+        if fields or about != NO_SUBJECT:
+            table.setdefault(path, (about.topic, about.derived, about.roles, about.engine, fields))
+
+    def _fields_of(self, kind: Type) -> Iterable[Bitfield]:
+        parts = self._merged.bitsets.get(kind.name or "", ())
+        for field in (*kind.fields, *(field for part in parts for field in part.fields)):
+            if self._within((), field.condition, field.line) is not None:
+                yield field
 
     # ---- conditions
 

@@ -53,7 +53,9 @@ class Found(ValueObject):
 class Database:
     """The registers, domains and enums of one generation. Immutable but for its look-up memo."""
 
-    def __init__(self, generation: Mapping[str, Any]) -> None:
+    def __init__(self, generation: Mapping[str, Any], directory: str | None = None) -> None:
+        #: The edition's directory; None is the bundled one.
+        self.directory = directory
         self.chip: str = generation["chip"]
         self.register_domains: tuple[str, ...] = generation["register_domains"]
         self._packed_domains: Mapping[str, bytes] = generation["domains"]
@@ -75,7 +77,7 @@ class Database:
         """
         from cffpy.regdb import store
 
-        return cls(store.load(directory, chip))
+        return cls(store.load(directory, chip), directory)
 
     # -- domains and enums ------------------------------------------------------------------
 

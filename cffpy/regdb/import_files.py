@@ -3,24 +3,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 
 from cffpy.errors import RegisterDbError
+from cffpy.regdb.compile import read_directory
+from cffpy.regdb.import_subjects import carry_subjects, has_subjects
 from cffpy.regdb.import_xml import import_files
+from cffpy.regdb.model import Description
 from cffpy.regdb.printer import print_description
 
 _ORIGIN = "src/freedreno/registers/adreno"
 
 
-def register_texts(paths: Sequence[str]) -> dict[str, str]:
-    """These XML files as ``{"a6xx.regs": text}``. Raises RegisterDbError with file and line."""
+def register_texts(
+    paths: Sequence[str], former: Mapping[str, Description]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """These XML files as ``{"a6xx.regs": text}``, and the registers that need an ``about``.
+
+    What registers are for comes from ``former``, the edition that is replaced. Raises
+    RegisterDbError with file and line.
+    """
+    carried = carry_subjects(import_files(paths), former)
     texts = {}
-    for name, description in import_files(paths).items():
+    for name, description in carried.files.items():
         try:
             texts[f"{name}.regs"] = header(name) + print_description(description)
         except ValueError as problem:
             raise RegisterDbError(str(problem), f"{name}.xml") from None
-    return texts
+    return texts, carried.unknown
+
+
+def former_edition(directories: Sequence[str]) -> dict[str, Description]:
+    """The first of these editions that says what registers are for; empty where none does."""
+    for directory in directories:
+        if os.path.isdir(os.path.join(directory, "adreno")):
+            files = read_directory(directory)
+            if has_subjects(files):
+                return files
+    return {}
 
 
 def header(name: str) -> str:

@@ -348,9 +348,9 @@ def _parsed(node: XmlElement, attribute: str, text: str) -> int:
 
 def _flag(node: XmlElement, attribute: str) -> bool:
     text = node.attributes.get(attribute, "no")
-    if text not in ("yes", "no", "1", "0"):
+    if text not in ("yes", "no", "1", "0", "true", "false"):
         raise node.error(f"'{attribute}' is neither yes nor no: '{text}'")
-    return text in ("yes", "1")
+    return text in ("yes", "1", "true")
 
 
 def _bits(node: XmlElement, width: int | None) -> tuple[int, int] | None:

@@ -58,6 +58,24 @@ class Type:
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What a register or a field is for. Added by hand: Mesa's XML does not say it.
+
+    ``topic``: what part of the pipeline it sets; ``derived``: drivers work the value out from other
+    state. ``roles``: what kind of value it is. ``engine``: which commands use it; registers only.
+    ``cffpy.regdb.subjects`` lists the words.
+    """
+
+    topic: str | None = None
+    derived: bool = False
+    roles: tuple[str, ...] = ()
+    engine: str | None = None
+
+
+NO_SUBJECT = Subject()
+
+
+@dataclass(frozen=True, slots=True)
 class Bitfield:
     """Bits ``low`` to ``high`` (both included) of a bitset or register."""
 
@@ -67,6 +85,7 @@ class Bitfield:
     type: Type = Type()
     condition: Condition | None = None
     line: int = field(default=0, compare=False)
+    subject: Subject = NO_SUBJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +128,7 @@ class Register:
     access: str | None = None
     condition: Condition | None = None
     line: int = field(default=0, compare=False)
+    subject: Subject = NO_SUBJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +136,8 @@ class Array:
     """``length`` repeats (0: unbounded) of ``elements``, ``stride`` dwords apart.
 
     ``offsets`` has one number, or one for each repeat of an array without a regular stride.
-    ``index`` names the enum whose values count the repeats.
+    ``index`` names the enum whose values count the repeats. ``subject`` is that of offsets at which
+    no element is.
     """
 
     name: str
@@ -128,6 +149,7 @@ class Array:
     condition: Condition | None = None
     elements: tuple[Element, ...] = ()
     line: int = field(default=0, compare=False)
+    subject: Subject = NO_SUBJECT
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,8 @@ class _Builder(Transformer[Token, model.Description]):
         low, high, name, *attributes, condition, body = items
         given = self._collect(attributes)
         high = low if high is None else high
-        return model.Bitfield(name, low, high, self._type(given, body), condition, meta.line)
+        kind, subject = self._type(given, body), _subject(given)
+        return model.Bitfield(name, low, high, kind, condition, meta.line, subject)
 
     def type_body(self, meta: Meta, items: list[Any]) -> list[Any]:
         return items
@@ -157,6 +158,7 @@ class _Builder(Transformer[Token, model.Description]):
             given.get("access"),
             condition,
             meta.line,
+            _subject(given),
         )
 
     def array(self, meta: Meta, items: list[Any]) -> model.Array:
@@ -172,6 +174,7 @@ class _Builder(Transformer[Token, model.Description]):
             condition,
             elements,
             meta.line,
+            _subject(given),
         )
 
     def stripe(self, meta: Meta, items: list[Any]) -> model.Stripe:
@@ -226,6 +229,16 @@ class _Builder(Transformer[Token, model.Description]):
     def index(self, meta: Meta, items: list[str]) -> _Attribute:
         return ("index", items[0], meta.line, meta.column)
 
+    def about(self, meta: Meta, items: list[Any]) -> _Attribute:
+        topic, derived = items
+        return ("about", (topic, derived is not None), meta.line, meta.column)
+
+    def role(self, meta: Meta, items: list[str]) -> _Attribute:
+        return ("role", tuple(items), meta.line, meta.column)
+
+    def engine(self, meta: Meta, items: list[str]) -> _Attribute:
+        return ("engine", items[0], meta.line, meta.column)
+
     def _collect(self, attributes: list[_Attribute]) -> dict[str, Any]:
         given: dict[str, Any] = {}
         for name, value, line, column in attributes:
@@ -235,7 +248,7 @@ class _Builder(Transformer[Token, model.Description]):
         return given
 
     def _type(self, given: dict[str, Any], body: list[Any] | None) -> model.Type:
-        if not given and body is None:
+        if body is None and not given.keys() & _OF_TYPE:
             return _PLAIN
         inside = body or []
         return model.Type(
@@ -250,3 +263,10 @@ class _Builder(Transformer[Token, model.Description]):
 
 
 _PLAIN = model.Type()
+_OF_TYPE = frozenset(("type", "shr", "radix", "align", "addvariant"))
+
+
+def _subject(given: dict[str, Any]) -> model.Subject:
+    topic, derived = given.get("about", (None, False))
+    found = model.Subject(topic, derived, given.get("role", ()), given.get("engine"))
+    return model.NO_SUBJECT if found == model.NO_SUBJECT else found

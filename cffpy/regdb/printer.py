@@ -20,6 +20,7 @@ from cffpy.regdb.model import (
     Import,
     Register,
     Stripe,
+    Subject,
     Type,
     Value,
 )
@@ -28,6 +29,7 @@ from cffpy.regdb.model import (
 KEYWORDS = frozenset({
     "import", "enum", "bitset", "domain", "reg32", "reg64", "array", "stripe", "inline", "width",
     "bits", "shr", "radix", "align", "addvariant", "stride", "usage", "access", "index", "when",
+    "about", "derived", "role", "engine",
 })
 # fmt: on
 """Words that a name can only be in quotes."""
@@ -116,7 +118,7 @@ def _values(values: Sequence[Value]) -> list[_Row]:
 
 def _field(field: Bitfield) -> _Row:
     bits = str(field.low) if field.low == field.high else f"{field.low}..{field.high}"
-    rest = _join(_type(field.type), condition_text(field.condition))
+    rest = _join(_type(field.type), _subject(field.subject), condition_text(field.condition))
     return _Row((bits, quoted(field.name), rest), _type_body(field.type))
 
 
@@ -128,6 +130,15 @@ def _type(kind: Type, bits: tuple[int, int] | None = None) -> str:
         f"radix {kind.radix}" if kind.radix else "",
         f"align {kind.align}" if kind.align else "",
         "addvariant" if kind.addvariant else "",
+    )
+
+
+def _subject(subject: Subject) -> str:
+    return _join(
+        "" if subject.topic is None else f"about {quoted(subject.topic)}",
+        "derived" if subject.derived else "",
+        f"role {', '.join(map(quoted, subject.roles))}" if subject.roles else "",
+        "" if subject.engine is None else f"engine {quoted(subject.engine)}",
     )
 
 
@@ -159,6 +170,7 @@ def _element(element: Element, number: str) -> _Row:
                 _stride(element.stride),
                 _usage(element.usage),
                 "" if element.access is None else f"access {quoted(element.access)}",
+                _subject(element.subject),
                 condition_text(element.condition),
             )
             offset = number.format(element.offset)
@@ -170,6 +182,7 @@ def _element(element: Element, number: str) -> _Row:
                 _stride(element.stride),
                 "" if element.index is None else f"index {quoted(element.index)}",
                 _usage(element.usage),
+                _subject(element.subject),
                 condition_text(element.condition),
             )
             name = quoted(element.name) + _repeat(element.length)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.regdb.database import holds
 from cffpy.regdb.decode import Decoder, Palette, type_mask
@@ -13,8 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from cffpy.regdb.database import Database, Found
+    from cffpy.regdb.rows import FieldRow
 
 _BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
+
+
+class DescriptorField(NamedTuple):
+    """A field of a structure in memory: its name, its value as text, the name of its dword."""
+
+    name: str
+    text: str
+    dword: str
 
 
 class RegisterText:
@@ -42,7 +51,8 @@ class RegisterText:
     def fields(self, register: int, value: int) -> list[tuple[str, str]]:
         """Names and texts of the fields of one dword; a single one without a name where none are.
 
-        What a description leaves out of a bitset comes last, as "other bits".
+        What a description leaves out of a bitset comes last, as "other bits". Bits that two fields
+        share are in the wider one.
         """
         found = self._found(register)
         if found is None or found.type is None or found.dwords == 2:
@@ -52,9 +62,7 @@ class RegisterText:
             return [("", self._decoder.formatter(type_row).text(value))]
         shown = []
         covered = 0
-        for name, condition, field in type_row[7]:
-            if condition is not None and not holds(condition, self._decoder.variants):
-                continue
+        for name, _, field in self._without_parts(type_row[7]):
             mask = type_mask(field[2], field[3])
             covered |= mask
             shown.append((name, self._decoder.formatter(field).text(value & mask)))
@@ -67,23 +75,35 @@ class RegisterText:
         found = self._found(register)
         return "" if found is None or found.type is None else found.type[1]
 
-    def descriptor_fields(self, domain: str, dwords: Sequence[int]) -> list[tuple[str, str]]:
-        """Names and texts of the fields of a structure in memory."""
+    def descriptor_fields(self, domain: str, dwords: Sequence[int]) -> list[DescriptorField]:
+        """The fields of a structure in memory. Bits that two fields share are in the wider one."""
         shown = []
         for offset, value in enumerate(dwords):
             found = self._database.lookup(domain, offset, self._decoder.variants)
             if found is None or found.type is None:
-                shown.append((f"dword {offset}", f"{value:#x}"))
+                shown.append(DescriptorField(f"dword {offset}", f"{value:#x}", ""))
                 continue
             kind, fields = found.type[0], found.type[7]
             rows = fields if kind in _BITSETS else [(found.name, None, found.type)]
-            for name, condition, field in rows:
-                if condition is None or holds(condition, self._decoder.variants):
-                    text = self._decoder.formatter(field).text(
-                        value & type_mask(field[2], field[3])
-                    )
-                    shown.append((name, text))
+            for name, _, field in self._without_parts(rows):
+                text = self._decoder.formatter(field).text(value & type_mask(field[2], field[3]))
+                shown.append(DescriptorField(name, text, found.name))
         return shown
+
+    def _without_parts(self, rows: Iterable[FieldRow]) -> list[FieldRow]:
+        """The fields in force whose bits are not all bits of another, wider one.
+
+        a6xx has such: CHROMA_MIDPOINT_X of a texture lies in MIPLVLS.
+        """
+        live = [row for row in rows if row[1] is None or holds(row[1], self._decoder.variants)]
+        bits = [(row[2][2], row[2][3]) for row in live]
+        return [
+            row
+            for row, (low, high) in zip(live, bits, strict=True)
+            if not any(
+                first <= low and high <= last and last - first > high - low for first, last in bits
+            )
+        ]
 
     def listed(self, registers: Iterable[int]) -> list[int]:
         """The registers in order, without the upper halves of those that have two dwords."""

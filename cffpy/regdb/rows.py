@@ -20,6 +20,8 @@ type       (kind, name, low, high, shr, radix, addvariant, payload): payload is 
            (ENUM), values (INLINE_ENUM), fields (*BITSET), else None
 field      (name, condition, type)
 value      (name, number or None, condition)
+subjects   {domain: {path: (topic, derived, roles, engine, {field: (topic, derived, roles)})}}: what
+           registers are for (subjects.py), of one generation; a part of its own
 condition  None, or ((varset, mask), ...): in force when for each varset that has a current
            variant bit ``position of the variant in its enum`` of ``mask`` is set
 =========  =====================================================================================
@@ -35,10 +37,16 @@ if TYPE_CHECKING:
 else:
     Any = object
 
-SCHEMA = 3
+SCHEMA = 4
 
 #: The part of the compiled form that tells {"edition": name, "chips": names}; each chip is another.
 OVERVIEW = "overview"
+
+
+def subjects_part(chip: str) -> str:
+    """The name of the part with the subjects of a generation."""
+    return f"{chip} subjects"
+
 
 REGISTER, ARRAY, STRIPE = range(3)
 
@@ -63,4 +71,8 @@ TypeRow: TypeAlias = tuple[int, str, int, int, int, int, bool, Any]
 FieldRow: TypeAlias = tuple[str, Condition, TypeRow]
 ValueRow: TypeAlias = tuple[str, int | None, Condition]
 ElementRow: TypeAlias = tuple[Any, ...]
+FieldSubject: TypeAlias = tuple[str | None, bool, tuple[str, ...]]
+SubjectRow: TypeAlias = tuple[
+    str | None, bool, tuple[str, ...], str | None, dict[str, FieldSubject]
+]
 DomainRow: TypeAlias = tuple[tuple[ElementRow, ...], dict[int, tuple[int, ...]] | None]

@@ -35,6 +35,11 @@ def load(directory: str | None, chip: str) -> dict[str, Any]:
     return row
 
 
+def load_subjects(directory: str | None, chip: str) -> dict[str, Any]:
+    """What the registers of ``chip`` are for (rows.py: subjects); only ``subjects.py`` asks."""
+    return _part(directory, rows.subjects_part(chip)) or {}
+
+
 def chips(directory: str | None) -> tuple[str, ...]:
     """The generations that an edition describes, lowest first."""
     return tuple(_overview(directory)["chips"])

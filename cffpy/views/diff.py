@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.diff.noise import CLASSES
+from cffpy.analysis.diff.rules import CLASSES
 from cffpy.views.passes_document import pass_document, place_document
 from cffpy.views.plain_text import visible
 

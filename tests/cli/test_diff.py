@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.diff.noise import CLASSES
+from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.writer import (
     buffer_sections,
     capture_bytes,

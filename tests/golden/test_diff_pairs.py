@@ -15,8 +15,8 @@ import pytest
 
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison, Entry
-from cffpy.analysis.diff.noise import CLASSES
 from cffpy.analysis.diff.record import Recording, record
+from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import NewSection, capture_bytes

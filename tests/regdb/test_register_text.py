@@ -52,6 +52,13 @@ def test_registers_without_fields(text: RegisterText) -> None:
 
 
 def test_descriptors(text: RegisterText) -> None:
-    shown = dict(text.descriptor_fields("A6XX_TEX_SAMP", [0x2 | 0x1 << 1, 0, 0, 0]))
+    fields = text.descriptor_fields("A6XX_TEX_SAMP", [0x2 | 0x1 << 1, 0, 0, 0])
+    shown = {field.name: field.text for field in fields}
     assert shown["XY_MAG"] == "A6XX_TEX_LINEAR"
-    assert text.descriptor_fields("A6XX_UBO", [0x10] * 3)[-1] == ("dword 2", "0x10")
+    assert text.descriptor_fields("A6XX_UBO", [0x10] * 3)[-1] == ("dword 2", "0x10", "")
+
+
+def test_bits_of_two_fields_are_shown_in_the_wider_one(text: RegisterText) -> None:
+    names = {field.name for field in text.descriptor_fields("A6XX_TEX_CONST", [0] * 16)}
+    assert "MIPLVLS" in names
+    assert "CHROMA_MIDPOINT_X" not in names

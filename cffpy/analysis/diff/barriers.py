@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference
-from cffpy.analysis.diff.noise import FACT_CATEGORIES
+from cffpy.analysis.diff.rules import FACT_CATEGORIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,12 +17,6 @@ from cffpy.analysis.diff.image_links import ImageLinks
 from cffpy.analysis.diff.images import Images
 from cffpy.analysis.diff.missing import missing_draws, missing_passes
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
-from cffpy.analysis.diff.noise import (
-    category,
-    is_address,
-    is_address_field,
-    register_class,
-)
 from cffpy.analysis.diff.passes import (
     is_laid_out_alike,
     pass_key,
@@ -30,6 +24,12 @@ from cffpy.analysis.diff.passes import (
     structure,
 )
 from cffpy.analysis.diff.report import group
+from cffpy.analysis.diff.rules import (
+    RegisterCase,
+    is_address_field,
+    noise_of,
+    register_category,
+)
 from cffpy.analysis.diff.side import Side
 from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from cffpy.analysis.diff.facts import FactKey
-    from cffpy.analysis.diff.noise import NoiseClass
     from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.passes.model import Pass
 
 #: A register by name, or a fact by key.
@@ -243,15 +243,19 @@ class _Comparer:
     ) -> Iterator[Difference]:
         one, other = self._sides
         good, bad = one.registers.get(name), other.registers.get(name)
-        noise = register_class(name, kind, self.result.good.generation)
-        if noise == "tiles" and alike:
-            noise = None
-        if noise is None and (good is None or bad is None or self._is_left_over(name, passes)):
-            noise = "inherited"
-        offset = one.offsets.get(name) or other.offsets.get(name) or 0
-        text = one.text if name in one.offsets else other.text
-        if noise is None and (is_address(name, text.type_name(offset)) or name.endswith("_HI")):
-            noise = "addresses"
+        known = one if name in one.offsets else other
+        subject = known.subject(name)
+        is_in_both = good is not None and bad is not None
+        noise = noise_of(
+            RegisterCase(
+                subject,
+                kind,
+                known.is_address_register(name),
+                alike,
+                is_in_both,
+                is_in_both and self._is_left_over(name, passes),
+            )
+        )
         if noise is not None and self._hides(noise, name):
             return
         places = [side.writes[name].place if name in side.writes else None for side in self._sides]
@@ -269,9 +273,9 @@ class _Comparer:
             is_partial = NO_FIELD in (left, right) and "" not in (*fields[0], *fields[1])
             if is_partial and self._hides("inherited", title):
                 continue
-            if is_address_field(field) and self._hides("addresses", title):
+            if is_address_field(subject, field) and self._hides("addresses", title):
                 continue
-            about = category(name, field)
+            about = register_category(subject, field)
             if about.name == "push constants":
                 left, right = (_pushed(side, name) for side in self._sides)
             yield Difference(title, left, right, about, places[0], places[1])

@@ -10,13 +10,20 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference
-from cffpy.analysis.diff.noise import FACT_CATEGORIES, Category, descriptor_category
+from cffpy.analysis.diff.rules import (
+    FACT_CATEGORIES,
+    OTHER,
+    Category,
+    descriptor_category,
+    is_address_field,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.side import Side
+    from cffpy.regdb.subjects import RegisterSubject
 
 #: Lines of a shader's difference, and words of data, that are kept.
 _MAX_LINES = 2000
@@ -29,8 +36,6 @@ _LABEL = re.compile(r"\bl\d+\b")
 
 #: Bytes.
 _INSTRUCTION, _A2XX_INSTRUCTION = 8, 12
-
-_OTHER = Category("other", 60)
 
 #: Stands for the value of a field that one of two generations does not have.
 NO_FIELD = "-"
@@ -53,15 +58,14 @@ def differences(
     with_addresses: bool = False,
 ) -> Iterator[Difference]:
     """What differs between two facts, ``with_addresses`` in constants, too."""
-    category = FACT_CATEGORIES.get(str(key[0]), _OTHER)
+    category = FACT_CATEGORIES.get(str(key[0]), OTHER)
     name = key_text(key)
     places = None if good is None else good.place, None if bad is None else bad.place
     if good is None or bad is None:
         texts = ("there", "missing") if bad is None else ("missing", "there")
         yield Difference(name, *texts, category, *places)
     elif good.domain is not None and good.domain == bad.domain:
-        for field, one, other in _field_pairs(good, bad, sides):
-            about = descriptor_category(str(key[0]), field)
+        for field, about, one, other in _field_pairs(str(key[0]), good, bad, sides):
             images = _image(key, good, sides[0]), _image(key, bad, sides[1])
             yield Difference(f"{name}: {field}", one, other, about, *places, images=images)
     elif key[0] == "shader":
@@ -106,21 +110,24 @@ def _shader_text(fact: Fact, listing: str, side: Side) -> str:
     return f"{instructions} instructions, digest {fact.digest.hex()[:8]}"
 
 
-def _field_pairs(good: Fact, bad: Fact, sides: tuple[Side, Side]) -> Iterator[tuple[str, str, str]]:
+def _field_pairs(
+    kind: str, good: Fact, bad: Fact, sides: tuple[Side, Side]
+) -> Iterator[tuple[str, Category, str, str]]:
+    """Name, category and both values of the fields that differ, but for addresses."""
     assert good.domain is not None
-    fields: list[dict[str, str]] = []
+    texts: list[dict[str, str]] = []
+    subjects: dict[str, RegisterSubject] = {}
     for side, fact in zip(sides, (good, bad), strict=True):
         assert fact.data is not None
         dwords = fact.data[: len(fact.data) // 4 * 4].cast("I").tolist()
-        fields.append(dict(side.text.descriptor_fields(good.domain, dwords)))
-    for name in dict.fromkeys([*fields[0], *fields[1]]):  # of two generations not the same ones
-        one, other = (of.get(name, NO_FIELD) for of in fields)
-        if one != other and not _is_address(name):
-            yield name, one, other
-
-
-def _is_address(name: str) -> bool:
-    return name in ("BASE_LO", "BASE_HI", "FLAG_LO", "FLAG_HI", "BASE")
+        fields = side.text.descriptor_fields(good.domain, dwords)
+        texts.append({field.name: field.text for field in fields})
+        for field in fields:
+            subjects[field.name] = side.descriptor_subject(good.domain, field.dword)
+    for name in dict.fromkeys([*texts[0], *texts[1]]):  # two generations may have other fields
+        one, other = (of.get(name, NO_FIELD) for of in texts)
+        if one != other and not is_address_field(subjects[name], name):
+            yield name, descriptor_category(kind, subjects[name], name), one, other
 
 
 def _data_words(key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side] | None) -> list[int]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.noise import register_class
-from cffpy.regdb.register_text import RegisterText
+from cffpy.analysis.diff.rules import is_program_state
+from cffpy.regdb.subjects import Subjects
 
 if TYPE_CHECKING:
     from cffpy.analysis.diff.record import Recording
@@ -21,8 +21,8 @@ def note_states(recording: Recording) -> None:
     """Set ``state`` of each record: equal where all state is, but for what is noise."""
     if recording.database is None:
         return
-    text = RegisterText(recording.database)
-    is_noise: dict[int, bool] = {}
+    subjects = Subjects.open(recording.database)
+    is_state: dict[tuple[int, str], bool] = {}
     values: dict[object, int] = {}
     total = 0
 
@@ -35,14 +35,12 @@ def note_states(recording: Recording) -> None:
     for order in sorted(recording.records):
         record = recording.records[order]
         for register, (value, _) in record.registers.items():
-            noise = is_noise.get(register)
-            if noise is None:
-                name = text.name(register)
-                found = register_class(name, record.action.kind, recording.generation)
-                noise = is_noise[register] = found is not None
-            if not noise:
+            key = register, record.action.kind
+            if key not in is_state:
+                is_state[key] = is_program_state(subjects.register(register), key[1])
+            if is_state[key]:
                 put(register, value)
-        for key, fact in record.facts.items():
-            put(key, None if fact is None else (fact.digest, fact.address))
+        for fact_key, fact in record.facts.items():
+            put(fact_key, None if fact is None else (fact.digest, fact.address))
         put("sets", tuple((number, base) for number, (_, base) in sorted(record.sets.items())))
         record.state = total

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference, Extent
-from cffpy.analysis.diff.noise import IMAGES
+from cffpy.analysis.diff.rules import IMAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cffpy.analysis.diff.noise import Category, NoiseClass
     from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Pass
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference
-from cffpy.analysis.diff.noise import Category
+from cffpy.analysis.diff.rules import Category
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Set

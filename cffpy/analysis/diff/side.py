@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.used_descriptors import UsedDescriptors
 from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -25,6 +26,8 @@ class Side:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self._text = None if recording.database is None else RegisterText(recording.database)
+        database = recording.database
+        self._subjects = None if database is None else Subjects.open(database)
         #: By name: names are the same in both captures where offsets need not be.
         self.registers: dict[str, int] = {}
         self.writes: dict[str, Write] = {}
@@ -64,6 +67,19 @@ class Side:
                 self.facts[key] = fact
         keys.update(self._apply_sets(record))
         return names, keys
+
+    def subject(self, name: str) -> RegisterSubject:
+        """What a register that was written is for."""
+        return UNKNOWN if self._subjects is None else self._subjects.register(self.offsets[name])
+
+    def is_address_register(self, name: str) -> bool:
+        """Whether a register that was written holds an address."""
+        is_typed = self.text.type_name(self.offsets[name]) in ("address", "waddress")
+        return is_typed or "address" in self.subject(name).roles
+
+    def descriptor_subject(self, domain: str, dword: str) -> RegisterSubject:
+        """The same of a dword of a descriptor."""
+        return UNKNOWN if self._subjects is None else self._subjects.descriptor(domain, dword)
 
     @property
     def uses(self) -> Hashable:

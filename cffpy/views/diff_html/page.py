@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from cffpy._version import __version__
-from cffpy.analysis.diff.noise import CLASSES
+from cffpy.analysis.diff.rules import CLASSES
 from cffpy.views.diff import summary
 from cffpy.views.diff_html.entries import REST, EntryList, categories
 from cffpy.views.diff_html.marks import pair_marks

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison
-from cffpy.analysis.diff.noise import CLASSES, NoiseClass
 from cffpy.analysis.diff.record import Recording, record
+from cffpy.analysis.diff.rules import CLASSES, NoiseClass
 from cffpy.container.open import open_bytes
 from cffpy.regdb.database import Database
 from tests.builders import capture, type4, type7

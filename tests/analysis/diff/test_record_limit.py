@@ -7,7 +7,7 @@ import pytest
 
 from cffpy.analysis.diff import record as module
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.noise import CLASSES
+from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes
 from tests.builders import capture, type7
 

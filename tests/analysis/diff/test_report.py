@@ -4,12 +4,30 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 from cffpy.analysis.diff.model import Difference, Entry, Extent, PassPair
-from cffpy.analysis.diff.noise import FACT_CATEGORIES, Category, category
 from cffpy.analysis.diff.report import group, where
+from cffpy.analysis.diff.rules import FACT_CATEGORIES, OTHER, Category, register_category
+from cffpy.regdb.database import Database
+from cffpy.regdb.subjects import Subjects
+
+
+@cache
+def database() -> tuple[Database, Subjects]:
+    opened = Database.open("A6XX")
+    return opened, Subjects.open(opened)
+
+
+def category(name: str, field: str = "") -> Category:
+    """What an a6xx register, or the field of its name, is about."""
+    opened, subjects = database()
+    if not field and name.count(".") > name.count("]."):
+        name, _, field = name.rpartition(".")
+    offset = opened.register_offset(name)
+    return register_category(subjects.register(offset), field) if offset else OTHER
 
 
 def difference(name: str, about: Category | None = None) -> Difference:

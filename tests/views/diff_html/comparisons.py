@@ -8,8 +8,8 @@ from collections import Counter
 from cffpy.analysis.actions import Action
 from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
-from cffpy.analysis.diff.noise import Category
 from cffpy.analysis.diff.record import Record, Recording
+from cffpy.analysis.diff.rules import Category
 from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.passes.model import Operation, Pass, Passes, Run, Size, Submit
 from cffpy.capture import load

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""The rules of a comparison: what differences are about, and which are counted instead of shown.
+
+What each register is for stands in the register database (``about``, ``role``, ``engine``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from cffpy.regdb.subjects import RegisterSubject
+
+NoiseClass = Literal[
+    "addresses",
+    "scratch",
+    "gmem",
+    "tiles",
+    "engines",
+    "unused",
+    "uncaptured",
+    "inherited",
+    "barriers",
+]
+
+#: What each class hides.
+CLASSES: dict[NoiseClass, str] = {
+    "addresses": "addresses that play the same role in both captures",
+    "scratch": "scratch registers, performance counters, debug marks of the driver",
+    "gmem": "where attachments lie in GMEM",
+    "tiles": "registers that drivers set for each tile or bin",
+    "engines": "registers that the kind of command does not use: of the 2D engine, of dispatches"
+    " at draws, of draws at dispatches",
+    "unused": "descriptors of bindless sets that no instruction of the draw's shaders names",
+    "uncaptured": "contents that one of the captures does not hold",
+    "inherited": "registers that only one of the captures has written, or whose values are left"
+    " over from earlier passes on both sides; fields that one of two generations does not have",
+    "barriers": "waits and cache events between draws where the modes of the passes differ",
+}
+
+#: Kind of command -> the engines whose registers it uses.
+_USES: dict[str, frozenset[str]] = {
+    "draw": frozenset(("draw", "shaders")),
+    "dispatch": frozenset(("dispatch", "shaders")),
+    "blit": frozenset(("blit",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterCase:
+    """A register that differs between two commands, as the rules see it."""
+
+    subject: RegisterSubject
+    #: ``draw``, ``dispatch`` or ``blit``.
+    kind: str
+    #: By its type, or by its role.
+    is_address: bool
+    #: Whether both passes are cut into the same tiles.
+    is_laid_out_alike: bool
+    #: Whether both captures have written it.
+    is_in_both: bool
+    #: Whether both values were written in earlier passes.
+    is_left_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseRule:
+    """A named reason not to show a difference of a register."""
+
+    name: str
+    noise: NoiseClass
+    holds: Callable[[RegisterCase], bool]
+
+
+#: The first rule that holds counts.
+REGISTER_RULES: tuple[NoiseRule, ...] = (
+    NoiseRule(
+        "the command does not use the register",
+        "engines",
+        lambda case: not is_used(case.subject, case.kind),
+    ),
+    NoiseRule("scratch", "scratch", lambda case: "scratch" in case.subject.roles),
+    NoiseRule("offset in GMEM", "gmem", lambda case: "gmem" in case.subject.roles),
+    NoiseRule(
+        "set for each tile, and the tiles differ",
+        "tiles",
+        lambda case: "tile" in case.subject.roles and not case.is_laid_out_alike,
+    ),
+    NoiseRule("written in one capture only", "inherited", lambda case: not case.is_in_both),
+    NoiseRule("left over from earlier passes", "inherited", lambda case: case.is_left_over),
+    NoiseRule("address", "addresses", lambda case: case.is_address),
+)
+
+
+def noise_of(case: RegisterCase) -> NoiseClass | None:
+    """The class of a difference of a register, or None where it is shown."""
+    return next((rule.noise for rule in REGISTER_RULES if rule.holds(case)), None)
+
+
+def is_used(subject: RegisterSubject, kind: str) -> bool:
+    """Whether commands of this kind use a register."""
+    return (subject.engine or "draw") in _USES.get(kind, _USES["draw"])
+
+
+def is_program_state(subject: RegisterSubject, kind: str) -> bool:
+    """Whether a register is state that a program sets for such a command."""
+    return is_used(subject, kind) and subject.roles in ((), ("address",))
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """What a difference is about; a lower rank comes first in a report.
+
+    ``derived``: drivers work it out from other state, so it follows from another difference.
+    """
+
+    name: str
+    rank: int
+    derived: bool = False
+
+
+OTHER = Category("other", 60)
+
+#: Topic of the register database, and whether it is derived -> category.
+_TOPICS: dict[tuple[str, bool], Category] = {
+    ("push_constants", False): Category("push constants", 6),
+    ("blend", False): Category("blend", 10),
+    ("blend", True): Category("blend", 15, True),
+    ("depth_stencil", False): Category("depth and stencil", 11),
+    ("colour_mask", False): Category("colour mask", 12),
+    ("rasterizer", False): Category("rasterizer", 13),
+    ("samples", False): Category("samples", 14),
+    ("viewport", False): Category("viewport", 20),
+    ("viewport", True): Category("viewport", 22, True),
+    ("scissor", False): Category("scissor", 21),
+    ("vertex_input", False): Category("vertex input", 25),
+    ("targets", False): Category("targets", 30),
+    ("tiles", True): Category("tiles", 35, True),
+    ("ubwc", False): Category("UBWC", 40),
+    ("texture_layout", True): Category("texture", 41, True),
+    ("instructions", True): Category("instructions", 70, True),
+    ("lrz", True): Category("lrz", 80, True),
+}
+
+
+def register_category(subject: RegisterSubject, field: str = "") -> Category:
+    """What a register is about, or one field of it."""
+    own = subject.fields.get(field)
+    if own is not None and own[0] is not None:
+        return _TOPICS.get((own[0], own[1]), OTHER)
+    return _TOPICS.get((subject.topic or "", subject.derived), OTHER)
+
+
+def is_address_field(subject: RegisterSubject, field: str) -> bool:
+    """Whether a field of a register or of a descriptor holds an address."""
+    own = subject.fields.get(field)
+    return own is not None and "address" in own[2]
+
+
+#: Another image is used where both captures use one. It comes late: allocations may have moved.
+IMAGES = Category("image", 50)
+
+
+def descriptor_category(kind: str, subject: RegisterSubject, field: str) -> Category:
+    """What a field of a descriptor is about. ``kind``: the first part of its fact's key."""
+    if kind == "texture":
+        topic, derived, _ = subject.fields.get(field, (None, False, ()))
+        if topic is None and not subject.fields:
+            topic, derived = subject.topic, subject.derived
+        if topic is not None:
+            return _TOPICS[topic, derived]
+    return FACT_CATEGORIES.get(kind, OTHER)
+
+
+#: Categories of facts, by the first part of their keys.
+FACT_CATEGORIES = {
+    "draw": Category("draw parameters", 2),
+    "shader": Category("shader", 3),
+    "texture": Category("texture", 4),
+    "sampler": Category("sampler", 4),
+    "storage": Category("storage", 4),
+    "storage size": Category("storage", 4),
+    "uniform data": Category("uniform data", 5),
+    "push constants": Category("push constants", 6),
+    "constants": Category("constants", 7),
+    "uniform buffer": Category("uniform buffer", 8),
+    "vertex buffer": Category("vertex data", 9),
+    "index buffer": Category("index data", 9),
+    "descriptor": Category("descriptor", 15),
+    "barriers": Category("barriers", 40),
+}

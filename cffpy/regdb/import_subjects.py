@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Carries what registers are for (``about``, ``role``, ``engine``) over from an older edition.
+
+Mesa's XML does not have it. A register is found again by its domain and name; one that has another
+name now, by its offset. Fields likewise: by name, else by their bits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from cffpy.regdb.model import (
+    NO_SUBJECT,
+    Array,
+    Bitfield,
+    Bitset,
+    Declaration,
+    Description,
+    Domain,
+    Element,
+    Register,
+    Stripe,
+    Subject,
+    Type,
+)
+
+#: The domains that hold registers of a generation; others are packets and structures in memory.
+_REGISTER_SPACE = re.compile(r"A[0-9X]XX")
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """The descriptions with their subjects, and the registers that nothing is known about."""
+
+    files: dict[str, Description]
+    #: ``DOMAIN.NAME`` of registers with neither topic nor role, in a space where others have one.
+    unknown: tuple[str, ...]
+
+
+def carry_subjects(new: Mapping[str, Description], old: Mapping[str, Description]) -> Carried:
+    """``new`` (files by name) with the subjects of ``old``."""
+    carrier = _Carrier(_Registers(new), _Registers(old))
+    files = {
+        name: Description(tuple(carrier.declaration(one) for one in description.declarations))
+        for name, description in new.items()
+    }
+    return Carried(files, tuple(dict.fromkeys(carrier.unknown)))
+
+
+def has_subjects(files: Mapping[str, Description]) -> bool:
+    """Whether any register of an edition has a topic."""
+    return bool(_Registers(files).described)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    # A register, and its absolute offset in dwords (of the first repeat of what it is in).
+    register: Register
+    offset: int
+
+
+class _Registers:
+    """The registers of an edition by domain and name, and by domain and offset."""
+
+    def __init__(self, files: Mapping[str, Description]) -> None:
+        self.by_name: dict[tuple[str, str], list[_Place]] = defaultdict(list)
+        self.by_offset: dict[tuple[str, int], list[tuple[str, _Place]]] = defaultdict(list)
+        self.bitsets: dict[str, list[Bitfield]] = defaultdict(list)
+        #: Domain and name of arrays with a subject.
+        self.arrays: dict[tuple[str, str], Subject] = {}
+        #: Register spaces in which any register has a topic.
+        self.described: set[str] = set()
+        for description in files.values():
+            for declaration in description.declarations:
+                if isinstance(declaration, Bitset):
+                    self.bitsets[declaration.name].extend(declaration.fields)
+                elif isinstance(declaration, Domain):
+                    self._add(declaration)
+
+    def fields(self, kind: Type) -> list[Bitfield]:
+        """The fields of a register: its own, and those of its bitset."""
+        return [*kind.fields, *self.bitsets.get(kind.name or "", ())]
+
+    def _add(self, domain: Domain) -> None:
+        for path, array in _arrays(domain.elements, ""):
+            if array.subject != NO_SUBJECT:
+                self.arrays.setdefault((domain.name, path), array.subject)
+        for path, place in _walk(domain.elements, "", 0):
+            self.by_name[domain.name, path].append(place)
+            self.by_offset[domain.name, place.offset].append((path, place))
+            if place.register.subject.topic is not None and _REGISTER_SPACE.fullmatch(domain.name):
+                self.described.add(domain.name)
+
+
+def _walk(elements: Sequence[Element], prefix: str, base: int) -> Iterator[tuple[str, _Place]]:
+    for element in elements:
+        match element:
+            case Register():
+                yield prefix + element.name, _Place(element, base + element.offset)
+            case Array() | Stripe():
+                start = element.offsets[0] if isinstance(element, Array) else element.offset
+                yield from _walk(element.elements, _inner(element, prefix), base + start)
+
+
+def _arrays(elements: Sequence[Element], prefix: str) -> Iterator[tuple[str, Array]]:
+    for element in elements:
+        if not isinstance(element, Register):
+            if isinstance(element, Array):
+                yield prefix + element.name, element
+            yield from _arrays(element.elements, _inner(element, prefix))
+
+
+def _inner(element: Array | Stripe, prefix: str) -> str:
+    has_name = isinstance(element, Array) or bool(element.name)
+    return f"{prefix}{element.name}." if has_name else prefix
+
+
+@dataclass
+class _Carrier:
+    new: _Registers
+    old: _Registers
+    unknown: list[str] = field(default_factory=list)
+    #: Bitset that the old edition has not -> the old fields of the registers that use it now.
+    _moved: dict[str, list[Bitfield]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for (domain, path), places in self.new.by_name.items():
+            for place in places:
+                bitset = place.register.type.name
+                if bitset in self.new.bitsets and bitset not in self.old.bitsets:
+                    former = self._former(domain, path, place.offset, place.register)
+                    if former is not None:
+                        fields = self.old.fields(former.type)
+                        self._moved.setdefault(bitset, []).extend(fields)
+
+    def declaration(self, declaration: Declaration) -> Declaration:
+        match declaration:
+            case Bitset(name, fields):
+                former = self.old.bitsets.get(name) or self._moved.get(name, [])
+                return replace(declaration, fields=self._fields(fields, former))
+            case Domain(name, elements):
+                return replace(declaration, elements=self._elements(elements, name, "", 0))
+        return declaration
+
+    def _elements(
+        self, elements: Sequence[Element], domain: str, prefix: str, base: int
+    ) -> tuple[Element, ...]:
+        found: list[Element] = []
+        for element in elements:
+            if isinstance(element, Register):
+                path = prefix + element.name
+                found.append(self._register(element, domain, path, base + element.offset))
+                continue
+            start = element.offsets[0] if isinstance(element, Array) else element.offset
+            inner = self._elements(element.elements, domain, _inner(element, prefix), base + start)
+            if isinstance(element, Array):
+                about = self.old.arrays.get((domain, prefix + element.name), element.subject)
+                element = replace(element, subject=about)
+            found.append(replace(element, elements=inner))
+        return tuple(found)
+
+    def _register(self, register: Register, domain: str, path: str, offset: int) -> Register:
+        former = self._former(domain, path, offset, register)
+        subject = register.subject if former is None else former.subject
+        if subject == NO_SUBJECT and domain in self.old.described:
+            self.unknown.append(f"{domain}.{path}")
+        if former is None:
+            return register
+        fields = self._fields(register.type.fields, self.old.fields(former.type))
+        return replace(register, subject=subject, type=replace(register.type, fields=fields))
+
+    def _former(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
+        """The register of the old edition that this one was."""
+        named = self.old.by_name.get((domain, path))
+        if named:
+            return min(
+                named,
+                key=lambda one: (
+                    one.register.condition != register.condition,
+                    abs(one.offset - offset),
+                ),
+            ).register
+        renamed = [
+            place.register
+            for former, place in self.old.by_offset.get((domain, offset), ())
+            if (domain, former) not in self.new.by_name and place.register.width == register.width
+        ]
+        same = [one for one in renamed if one.condition == register.condition]
+        return next(iter(same or renamed), None)
+
+    def _fields(
+        self, fields: Iterable[Bitfield], former: Sequence[Bitfield]
+    ) -> tuple[Bitfield, ...]:
+        by_name: dict[str, Subject] = {}
+        by_bits: dict[tuple[int, int], Subject] = {}
+        for one in former:
+            by_name.setdefault(one.name, one.subject)
+            by_bits.setdefault(_bits(one), one.subject)
+        return tuple(
+            replace(one, subject=by_name.get(one.name) or by_bits.get(_bits(one), NO_SUBJECT))
+            for one in fields
+        )
+
+
+def _bits(one: Bitfield) -> tuple[int, int]:
+    return one.low, one.high

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What registers are for: look-ups, the check of the words, and that an import carries it over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cffpy.regdb.check import check_files
+from cffpy.regdb.compile import read_directory
+from cffpy.regdb.database import Database
+from cffpy.regdb.import_subjects import carry_subjects
+from cffpy.regdb.model import Description, Domain, Register, Subject
+from cffpy.regdb.parse import parse_text
+from cffpy.regdb.printer import print_description
+from cffpy.regdb.subjects import UNKNOWN, Subjects
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+OLD = """
+enum chip { A6XX = 6 }
+domain A6XX {
+    reg32 0x10 SAME about blend {
+        0 ENABLE about blend derived
+        1..4 FUNC
+    }
+    reg32 0x11 FORMER : uint about scissor engine dispatch
+    array 0x20 MRT[2] stride 4 { reg32 1 BASE about targets role address, gmem }
+}
+"""
+
+NEW = """
+enum chip { A6XX = 6 }
+bitset moved inline {
+    0 ENABLED
+    1..4 FUNC
+}
+domain A6XX {
+    reg32 0x30 SAME : moved
+    reg32 0x11 LATER : uint
+    reg32 0x12 FRESH
+    array 0x28 MRT[2] stride 4 { reg32 1 BASE }
+}
+domain PACKET { reg32 0 "0" }
+"""
+
+
+def registers(description: Description) -> dict[str, Register]:
+    (domain,) = (
+        one for one in description.declarations if isinstance(one, Domain) and one.name == "A6XX"
+    )
+    return {one.name: one for one in domain.elements if isinstance(one, Register)}
+
+
+def test_subjects_survive_printing() -> None:
+    old = parse_text(OLD)
+    assert parse_text(print_description(old)) == old
+
+
+def test_registers_are_found_again_by_name_then_by_offset_and_fields_by_bits() -> None:
+    carried = carry_subjects({"a6xx": parse_text(NEW)}, {"a6xx": parse_text(OLD)})
+    found = registers(carried.files["a6xx"])
+    assert found["SAME"].subject == Subject("blend")
+    assert found["LATER"].subject == Subject("scissor", engine="dispatch")
+    assert carried.unknown == ("A6XX.FRESH",)
+    text = print_description(carried.files["a6xx"])
+    assert "ENABLED about blend derived" in text
+    assert "BASE about targets role address, gmem" in text
+    again = carry_subjects({"a6xx": parse_text(NEW)}, carried.files)
+    assert again.files == carried.files
+
+
+def test_the_check_knows_the_words() -> None:
+    text = OLD.replace("about scissor", "about scissors").replace("engine dispatch", "engine 'x'")
+    findings = check_files({"a6xx": parse_text(text.replace("'x'", "X"))})
+    kinds = [finding.message for finding in findings if finding.kind == "subject"]
+    assert len(kinds) == 2
+    assert "about 'scissors' is not one of" in kinds[1] + kinds[0]
+
+
+@pytest.mark.parametrize("chip", ["A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX"])
+def test_every_register_of_the_bundled_edition_has_a_topic_or_a_role(chip: str) -> None:
+    database = Database.open(chip)
+    subjects = Subjects.open(database)
+    described = 0
+    for offset in range(0x10000):
+        found = database.register(offset, {})
+        if found is not None and found.type is not None:
+            described += 1
+            about = subjects.register(offset)
+            assert about.topic is not None or about.roles, found.name
+    assert described > 300
+
+
+def test_fields_and_descriptors_have_their_own() -> None:
+    database = Database.open("A6XX")
+    subjects = Subjects.open(database)
+    control = subjects.register(database.register_offset("RB_MRT[1].CONTROL"))
+    assert (control.topic, control.derived) == ("colour_mask", False)
+    assert control.fields["BLEND"][0] == "blend"
+    assert subjects.descriptor("A6XX_TEX_CONST", "3").fields["FLAG"][0] == "ubwc"
+    assert subjects.register(0xFFFF) is UNKNOWN
+
+
+def test_an_import_without_an_older_edition_knows_nothing() -> None:
+    files = read_directory(str(CHECKOUT / "register_db"))
+    plain = {"a6xx": parse_text(NEW)}
+    assert carry_subjects(plain, {}).unknown == ()
+    assert carry_subjects(files, files).files == files
