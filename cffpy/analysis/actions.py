@@ -24,6 +24,7 @@ from cffpy.pm4.layouts import (
 
 if TYPE_CHECKING:
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.conditions import Executed
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
@@ -66,8 +67,7 @@ class Action:
     order: int
     #: Nesting of IBs and groups: 0 in a submit's own stream.
     level: int
-    #: None: only the GPU knows.
-    executed: bool | None
+    executed: Executed
     #: The condition that ``executed`` is about, in words.
     condition: str | None = None
     vertices: int | None = None

@@ -11,23 +11,26 @@ from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.passes.model import Passes
-from cffpy.analysis.passes.tracker import TooMany
-from cffpy.analysis.provenance import InheritanceFinder
-from cffpy.cp.session import Session
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.passes.density_patches import DensityTracker
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.provenance import Inheritance, Provenance
+from cffpy.analysis.walk import Walk
 from cffpy.errors import UnsupportedGpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from cffpy.analysis.conditions import Condition
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.conditions import ConditionalBlock, Executed
     from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.passes.model import Passes
+    from cffpy.analysis.provenance import Inherited
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.container.open import Content
-    from cffpy.cp.sink import Payload
 
-    #: ``Place.key``.
+    #: ``PacketLocation.key``.
     Key = tuple[int, ...]
     Source = Callable[["AnnotationFinder"], Iterable["Note"]]
 
@@ -67,7 +70,7 @@ class Annotations:
                 self._of_packets.setdefault((note.place.key, note.position), []).append(note)
 
     def of_packet(self, key: Key, position: Position) -> list[Note]:
-        """The notes on the packet whose ``Place.key`` is ``key``."""
+        """The notes on the packet whose ``PacketLocation.key`` is ``key``."""
         return self._of_packets.get((key, position), [])
 
     def of_stream(self, number: int, position: Position) -> list[Note]:
@@ -75,71 +78,59 @@ class Annotations:
         return self._of_streams.get((number, position), [])
 
 
-class Block(NamedTuple):
-    """``ndwords`` behind the packet at ``place`` are conditional; ``end``: the address behind them.
-
-    ``outside``: whether what is around them is executed.
-    """
-
-    place: PacketLocation
-    ndwords: int
-    end: int
-    condition: Condition
-    outside: bool | None
-
-
 class Call(NamedTuple):
     """An IB is called by the packet at ``place``."""
 
     place: PacketLocation
     is_captured: bool
-    executed: bool | None
+    executed: Executed
 
 
-class AnnotationFinder(InheritanceFinder):
-    """Finds passes, and keeps what else sources need."""
+class AnnotationFinder(Observer):
+    """All that sources of annotations use of one capture."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, walk: Walk) -> None:
+        self._walk = walk
+        self.passes = PassFinder(walk)
+        self._provenance = Provenance(walk, self.passes)
+        self._inheritance = Inheritance(walk, self._provenance)
         self.streams: list[CommandStream] = []
-        self.blocks: list[Block] = []
+        self.blocks: list[ConditionalBlock] = []
         self.calls: list[Call] = []
-        self._condition: Condition
 
-    def submit(self, submit: CommandStream) -> None:
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        """This one and those that it reads."""
+        density = DensityTracker(self._walk, self.passes)
+        return self.passes, density, self._provenance, self._inheritance, self
+
+    @property
+    def found(self) -> Passes:
+        """The passes."""
+        return self.passes.found
+
+    @property
+    def actions(self) -> list[Action]:
+        """All actions, in order."""
+        return self.passes.actions
+
+    @property
+    def inherited(self) -> list[Inherited]:
+        """What the submits inherit."""
+        return self._inheritance.inherited
+
+    def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """Keep it."""
-        super().submit(submit)
-        self.streams.append(submit)
+        self.streams.append(stream)
 
-    def conditional_block(
-        self, name: str, payload: Payload, ndwords: int, level: int
-    ) -> bool | None:
-        """Keep it with its condition."""
-        outside = self.executed
-        runs = super().conditional_block(name, payload, ndwords, level)
-        if runs is not None:
-            end = payload.words.address + 4 * (payload.index + payload.count + ndwords)
-            self.blocks.append(Block(self.packet_place, ndwords, end, self._condition, outside))
-        return runs
+    def conditional_block(self, block: ConditionalBlock) -> None:
+        """Keep it."""
+        self.blocks.append(block)
 
-    def block_begins(self, condition: Condition) -> None:
-        """What ``conditional_block`` is about to keep."""
-        self._condition = condition
-
-    def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
+    def indirect_buffer(self, gpuaddr: int, executed: Executed) -> None:
         """Keep the call."""
-        is_captured = self.machine.image.place(gpuaddr) is not None
-        self.calls.append(Call(self.packet_place, is_captured, self.executed))
-        return super().indirect_buffer(gpuaddr, ndwords, level)
-
-    def forget_file(self) -> None:
-        """The next file's streams are numbered anew; registers and the GPU live on."""
-        self.found = Passes()
-        self.actions = []
-        self.streams = []
-        self.blocks = []
-        self.calls = []
-        self.forget_submits()
+        is_captured = self._walk.machine.image.place(gpuaddr) is not None
+        self.calls.append(Call(self._walk.packet_location, is_captured, executed))
 
 
 class Annotator:
@@ -150,22 +141,20 @@ class Annotator:
     ) -> None:
         """``register_db``, ``gpu``: as for ``Session``."""
         self._sources = tuple(sources)
-        self._finder = AnnotationFinder()
-        self._session = Session(self._finder, warn=_keep_quiet, register_db=register_db, gpu=gpu)
+        self._walk = Walk()
+        self._session = self._walk.open_session(_discard, register_db, gpu)
 
     def annotate(self, content: Content, skips: Callable[[str], bool]) -> Annotations:
-        """The notes on a file. ``skips``: as for ``Session.run``.
+        """The notes on a file; none where nothing tells the GPU's generation.
 
-        None where nothing tells the GPU's generation: whoever decodes the file complains.
+        Registers and the GPU live on from the file before. ``skips``: as for ``Session.run``.
         """
-        finder = self._finder
-        with suppress(UnsupportedGpu, TooMany):
-            self._session.run(content, skips)
-        finder.finish()
-        notes = Annotations(note for source in self._sources for note in source(finder))
-        finder.forget_file()
-        return notes
+        finder = AnnotationFinder(self._walk)
+        self._walk.observe(*finder.observers)
+        with suppress(UnsupportedGpu):
+            self._walk.run_session(self._session, content, skips)
+        return Annotations(note for source in self._sources for note in source(finder))
 
 
-def _keep_quiet(line: str) -> None:
-    """Whoever decodes the same file complains of the same."""
+def _discard(line: str) -> None:
+    """The dump of the same file prints the same warnings."""

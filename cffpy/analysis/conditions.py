@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Which conditional commands are executed, as far as the stream tells.
+"""Which conditional commands are executed, as far as the command stream shows.
 
-CP_COND_REG_EXEC by render mode and by thread is decided by earlier packets. Predicates of
-CP_REG_TEST are decided where the stream itself wrote the register and no binning run came since;
-registers whose values only the GPU knows are forgotten, and leave the outcome open. Facts: Mesa's
-adreno_pm4.xml.
+Earlier packets decide CP_COND_REG_EXEC by render mode and by thread. A predicate of CP_REG_TEST is
+known if the stream itself wrote the register and no binning run followed; a register whose value
+only the GPU knows makes the outcome unknown. Facts: Mesa's adreno_pm4.xml.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.cp.packets.mode import names_mode
 from cffpy.pm4.layouts import COND_REG_EXEC, REG_TEST
@@ -18,6 +18,7 @@ from cffpy.value_object import ValueObject
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
@@ -38,18 +39,52 @@ _SYSMEM_MODES = ("RM6_DIRECT_RENDER", "RM6_BYPASS")
 _THREADS = {"CP_SET_THREAD_BR": 2, "CP_SET_THREAD_BV": 1, "CP_SET_THREAD_BOTH": 3}
 
 
+class Executed(Enum):
+    """Whether commands are executed. ``value`` is what JSON documents have."""
+
+    YES = True
+    NO = False
+    #: Only the GPU knows.
+    UNKNOWN = None
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether it is not NO."""
+        return self is not Executed.NO
+
+    def within(self, outer: Executed) -> Executed:
+        """This of a block, inside of commands that are executed as ``outer`` says."""
+        if self is Executed.NO or outer is Executed.NO:
+            return Executed.NO
+        return self if outer is Executed.YES else outer
+
+
 class Condition(ValueObject):
-    """Whether a block is executed (None: only the GPU knows), and why, in words."""
+    """Whether a block is executed, and the reason in words."""
 
     __slots__ = ("executed", "reason")
 
-    def __init__(self, executed: bool | None, reason: str) -> None:
+    def __init__(self, executed: Executed, reason: str) -> None:
         self.executed = executed
         self.reason = reason
 
 
+class ConditionalBlock(NamedTuple):
+    """Commands that the packet at ``place`` makes conditional.
+
+    They are the ``ndwords`` dwords behind it, up to the address ``end``. ``outside``: whether the
+    commands around them are executed.
+    """
+
+    place: PacketLocation
+    ndwords: int
+    end: int
+    condition: Condition
+    outside: Executed
+
+
 def render_mode(mode: str | None) -> str | None:
-    """The mode that a marker's name is of: binning, gmem or sysmem; None before the first."""
+    """The mode that a marker's name stands for: binning, gmem or sysmem; None before the first."""
     if mode is None:
         return None
     if mode in _BINNING_MODES:
@@ -58,20 +93,20 @@ def render_mode(mode: str | None) -> str | None:
 
 
 class Conditions:
-    """The predicates of a command processor, and what follows from them.
+    """The predicates of a command processor, and the conditions that depend on them.
 
-    ``forget`` makes registers unknown: the first, and how many.
+    ``forget(first, count)`` makes registers unknown.
     """
 
     def __init__(self, machine: Machine, forget: Callable[[int, int], None]) -> None:
         self._machine = machine
         self._forget = forget
-        self._predicates: dict[int, bool | None] = {}
+        self._predicates: dict[int, Executed] = {}
         self._draw_predicates: set[str] = set()
         self._visibility_states = machine.database.register_offset(_VISIBILITY_STATE)
 
     def marker(self, payload: Payload) -> None:
-        """CP_SET_MARKER: in a binning run the GPU writes which bins see anything."""
+        """CP_SET_MARKER: a binning run fills the registers of visible bins (VSC_STATE)."""
         mode = self._machine.enum_name("a6xx_marker", payload[0] & 0xF)
         is_binning = names_mode(payload[0]) and render_mode(mode) == "binning"
         if is_binning and self._visibility_states:
@@ -82,47 +117,56 @@ class Conditions:
         """Whether draws are under a predicate of CP_DRAW_PRED_SET."""
         return bool(self._draw_predicates)
 
-    def predicate_draws(self, scope: str, payload: Payload, perhaps: bool = False) -> None:
-        """CP_DRAW_PRED_ENABLE_GLOBAL and _LOCAL; ``perhaps``: if the packet is executed."""
+    def predicate_draws(self, scope: str, payload: Payload, executed: Executed) -> None:
+        """CP_DRAW_PRED_ENABLE_GLOBAL and _LOCAL."""
         if payload[0] & 1:
             self._draw_predicates.add(scope)
-        elif not perhaps:
+        elif executed is Executed.YES:
             self._draw_predicates.discard(scope)
 
-    def register_test(self, payload: Payload, perhaps: bool = False) -> None:
-        """CP_REG_TEST sets a predicate by a bit of a register; ``perhaps``: if it is executed."""
+    def register_test(self, payload: Payload, executed: Executed) -> None:
+        """CP_REG_TEST sets a predicate to the value of a bit of a register."""
         if payload[0] & _UPDATES_BY_MASK:
             self._predicates.clear()
             return
         register, from_memory, bit, predicate = payload.read(REG_TEST)
         value = self._machine.state.registers.get(register)
-        known = value is not None and not from_memory and not perhaps
-        self._predicates[predicate] = bool((value or 0) >> bit & 1) if known else None
+        if value is None or from_memory or executed is not Executed.YES:
+            self._predicates[predicate] = Executed.UNKNOWN
+        else:
+            self._predicates[predicate] = Executed(bool(value >> bit & 1))
 
     def register_exec(self, payload: Payload) -> Condition:
         """CP_COND_REG_EXEC."""
-        predicate, binning, gmem, sysmem, mode, *_ = payload.read(COND_REG_EXEC)
+        predicate, first, second, third, mode, *_ = payload.read(COND_REG_EXEC)
         if mode == _RENDER_MODE:
-            modes = {"binning": binning, "gmem": gmem, "sysmem": sysmem}
-            wanted = " or ".join(name for name, bit in modes.items() if bit) or "no mode"
-            current = render_mode(self._machine.state.render_mode)
-            executed = None if current is None else bool(modes[current])
-            return Condition(executed, f"in {wanted} only; now {current or 'unknown'}")
+            return self._by_render_mode(first, second, third)
         if mode == _THREAD:
-            # the same bits: BV, BR, LPAC
-            wanted = " or ".join(
-                name for name, bit in (("BV", binning), ("BR", gmem), ("LPAC", sysmem)) if bit
-            )
-            now = _THREADS.get(self._machine.state.thread or "")
-            asked = binning | gmem << 1
-            if now is None:
-                executed = None
-            else:
-                executed = True if now & asked == now else None if now & asked else False
-            return Condition(executed, f"on {wanted or 'no thread'} only")
+            return self._by_thread(first, second, third)
         if mode == _PREDICATE:
-            executed = self._predicates.get(predicate)
+            executed = self._predicates.get(predicate, Executed.UNKNOWN)
             return Condition(executed, f"predicate {predicate} of CP_REG_TEST")
         if mode in (_REGISTERS, _IMMEDIATE):
-            return Condition(None, "compares a register on the GPU")
-        return Condition(None, f"condition of unknown mode {mode}")
+            return Condition(Executed.UNKNOWN, "compares a register on the GPU")
+        return Condition(Executed.UNKNOWN, f"condition of unknown mode {mode}")
+
+    def _by_render_mode(self, binning: int, gmem: int, sysmem: int) -> Condition:
+        modes = {"binning": binning, "gmem": gmem, "sysmem": sysmem}
+        wanted = " or ".join(name for name, bit in modes.items() if bit) or "no mode"
+        current = render_mode(self._machine.state.render_mode)
+        executed = Executed.UNKNOWN if current is None else Executed(bool(modes[current]))
+        return Condition(executed, f"in {wanted} only; now {current or 'unknown'}")
+
+    def _by_thread(self, bv: int, br: int, lpac: int) -> Condition:
+        """By the threads that CP_THREAD_CONTROL has chosen."""
+        names = (("BV", bv), ("BR", br), ("LPAC", lpac))
+        wanted = " or ".join(name for name, bit in names if bit) or "no thread"
+        running = _THREADS.get(self._machine.state.thread or "")
+        chosen = bv | br << 1
+        if running is None:
+            executed = Executed.UNKNOWN
+        elif running & chosen == running:
+            executed = Executed.YES
+        else:
+            executed = Executed.UNKNOWN if running & chosen else Executed.NO
+        return Condition(executed, f"on {wanted} only")

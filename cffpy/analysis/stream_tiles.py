@@ -102,7 +102,7 @@ def _problems(result: PassVisibility, pipe: PipeStreams, tile: Tile) -> list[str
                 problems.append(f"it has its {name} at {address:#x}, the VSC wrote it {where}")
     if result.draws_known and tile.is_whole:
         actions = [*tile.draws, *(operation.action for operation in tile.operations)]
-        count = sum(action.executed is not False and uses_visibility(action) for action in actions)
+        count = sum(action.executed.is_possible and uses_visibility(action) for action in actions)
         if count != len(result.one.stream_draws):
             problems.append(
                 f"it has {count} draw packets that go by streams, the binning run has"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Walk: the sink under every analysis. Follows conditions, keeps track of places, tells of actions.
+"""Walk: runs a capture once and publishes typed events to observers.
 
 The reference decodes linearly; a walk has the machine run conditional blocks as the GPU would, so
-that registers hold what is really in force. Blocks that are not executed run on a copy of the
-state: their actions are told as not executed, and keep their numbers of the dump.
+that registers hold what is in force. A block that is not executed runs on a copy of the state,
+which is then discarded: its actions are published as not executed, and keep the numbers that the
+dump gives them.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from cffpy.analysis.actions import (
     dispatch_groups,
     draw_parameters,
 )
-from cffpy.analysis.conditions import Condition, Conditions
+from cffpy.analysis.conditions import Condition, ConditionalBlock, Conditions, Executed
 from cffpy.analysis.copied_registers import CopiedRegisters
+from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.registers import RegisterReader
 from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.programs import ADDRESS_MASK, enable_registers, program_registers
+from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
 from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
 
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
-    from cffpy.cp.machine import Machine
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import Content
     from cffpy.cp.state import DrawStateGroup
     from cffpy.regdb.database import Database
 
@@ -49,28 +53,62 @@ _KINDS: dict[str, Kind] = {
 
 _A2XX_STAGES = {0: "VS", 1: "FS"}
 
+#: Nesting of conditional blocks, at most.
+_MAX_BLOCKS = 16
+
 #: An entry of the machine's stack of streams; (stage, address) of each program of a draw.
 _Entry = tuple["Words", int, int]
 _Shaders = tuple[tuple[str, int], ...]
+_Callbacks = tuple["Callable[..., None]", ...]
+
+
+class _Frame:
+    """A stream that runs: its entry in the machine's stack, and its current packet.
+
+    The current packet is the last one with an opcode, else the first of the stream.
+    """
+
+    __slots__ = ("entry", "index", "location", "stream", "words")
+
+    def __init__(self, entry: _Entry, stream: Stream, words: Words, index: int) -> None:
+        self.entry = entry
+        self.stream = stream
+        self.words = words
+        self.index = index
+        #: Made when it is first asked for.
+        self.location: PacketLocation | None = None
+
+    def packet(self) -> PacketLocation:
+        location = self.location
+        if location is None:
+            location = self.location = PacketLocation(self.stream, self.words, self.index)
+        return location
 
 
 class Walk(Sink):
-    """Follows whatever the machine runs. Set ``machine`` before it runs.
+    """The only sink of analyses. Attach the observers, then ``run``.
 
-    A subclass overrides ``act`` and the callbacks of Sink that it needs, and calls those of Walk.
+    Its public attributes may be read by observers at any event.
     """
-
-    #: Whether CP_MEM_WRITE changes the memory image, so that commands that a driver patches run
-    #: as patched. The capture has them as they were at the submit; the reference runs the data of
-    #: the packet on the spot instead. Segments must not be kept then.
-    applies_memory_writes = False
 
     every_marker_sets_mode = False
 
-    def __init__(self) -> None:
-        self.machine: Machine
+    def __init__(self, applies_memory_writes: bool = True) -> None:
+        """``applies_memory_writes``: CP_MEM_WRITE changes the memory image.
+
+        The capture has commands as they were at the submit; those that a driver patches then run
+        as patched. Otherwise the data of such a packet is run where it stands, as the reference
+        does it.
+        """
+        self._applies_memory_writes = applies_memory_writes
+        #: Reads registers by name; another one after each ``bound``.
         self.registers: RegisterReader
+        #: 2 for a2xx, ...; 0 before the first ``bound``.
         self.generation = 0
+        #: Whether what runs now is executed.
+        self.executed = Executed.YES
+        #: The command stream that runs.
+        self.current_stream: CommandStream
         open_markers = OpenMarkers()
         #: Texts of the debug markers that are open, outermost first.
         self.markers = open_markers.texts
@@ -79,36 +117,106 @@ class Walk(Sink):
         #: A register whose value will be unknown once the packet that runs is done.
         self._unknown_after: int | None = None
         self._conditions: Conditions
-        self._blocks: list[Condition] = []
-        self._submit: CommandStream
-        self._path: list[tuple[_Entry, Stream]] = []
+        #: The conditions of the blocks that run, and ``executed`` outside of each.
+        self._blocks: list[tuple[Condition, Executed]] = []
+        self._frames: list[_Frame] = []
+        #: Entry of the innermost of them.
+        self._entry: _Entry | None = None
         #: Depth -> what the stream that begins there is: kind, group.
         self._kinds: dict[int, tuple[str, int | None]] = {}
-        #: Of each stream of the path, the last packet with an opcode, else its first packet.
-        self._packets: list[PacketLocation] = []
         self._programs: list[tuple[str, str, tuple[str, str] | None]] = []
         self._loaded_programs: dict[str, int] = {}
         self._is_alternative = False
         self._shader_lists: dict[_Shaders, _Shaders] = {}
         self._actions = -1
+        self._last_submit = -1
         self._deep_stream = -1
-        self._handlers: list[Callable[[Payload], None] | None] = []
+        self._handlers: list[tuple[Callable[[Payload], None], ...]] = []
+        self._watched: dict[int, Callable[[], None]] = {}
+        self._observers: tuple[Observer, ...] = ()
+        self.observe()
 
-    # -- for subclasses ---------------------------------------------------------------------
+    # -- observers --------------------------------------------------------------------------
 
-    def act(self, action: Action) -> None:
-        """A draw, dispatch or blit is executed, or would be under a condition that fails."""
+    def observe(self, *observers: Observer) -> None:
+        """Publish to these observers from now on, and to no others. Between captures only."""
+        self._observers = tuple(sorted(observers, key=lambda one: not one.is_tracker))
+        self._on_bound = self._heard_by("bound")
+        self._on_stream = self._heard_by("stream_begins")
+        self._on_finished = self._heard_by("finished")
+        self._on_write = self._heard_by("registers_written")
+        self._on_unknown = self._heard_by("registers_unknown")
+        self._on_memory = self._heard_by("memory_written")
+        self._on_event = self._heard_by("event")
+        self._on_action = self._heard_by("action")
+        self._on_indirect_buffer = self._heard_by("indirect_buffer")
+        self._on_missing = self._heard_by("commands_missing")
+        self._on_block = self._heard_by("conditional_block")
+        self._on_group = self._heard_by("draw_state_group")
+        self._last_submit = -1
 
-    @property
-    def executed(self) -> bool | None:
-        """Whether what runs now is executed; None: only the GPU knows."""
-        outcome: bool | None = True
-        for condition in self._blocks:
-            if condition.executed is False:
-                return False
-            if condition.executed is None:
-                outcome = None
-        return outcome
+    def _heard_by(self, event: str) -> _Callbacks:
+        """The methods of observers that override an event."""
+        ignored = getattr(Observer, event)
+        return tuple(
+            getattr(observer, event)
+            for observer in self._observers
+            if getattr(type(observer), event) is not ignored
+        )
+
+    def watch(self, register: int, callback: Callable[[], None]) -> None:
+        """Call ``callback`` when a packet that is executed writes the register.
+
+        Until the next ``bound``; one callback a register. The value is not stored yet. A packet of
+        type 0 or 4 calls it after ``registers_written``; a packet with an opcode, after its
+        handlers and before ``registers_written``.
+        """
+        self._watched[register] = callback
+
+    # -- running ----------------------------------------------------------------------------
+
+    def run(
+        self,
+        content: Content,
+        complain: Callable[[str], None],
+        register_db: str | None = None,
+        gpu: Gpu | None = None,
+    ) -> list[Damage]:
+        """Run a capture; its damage. ``gpu``: decode for it, whatever the file says.
+
+        Raises UnsupportedGpu where nothing tells the generation.
+        """
+        return self.run_session(self.open_session(complain, register_db, gpu), content)
+
+    def open_session(
+        self,
+        complain: Callable[[str], None],
+        register_db: str | None = None,
+        gpu: Gpu | None = None,
+    ) -> Session:
+        """A session for ``run_session``: for captures that run one after another."""
+        return Session(self, warn=complain, register_db=register_db, gpu=gpu)
+
+    def run_session(
+        self,
+        session: Session,
+        content: Content,
+        skips: Callable[[str], bool] = is_compositor,
+    ) -> list[Damage]:
+        """Run a capture on a session of ``open_session``; its damage.
+
+        ``skips``: as for ``Session.run``.
+        """
+        try:
+            damage = session.run(content, skips)
+        except StopWalk as stop:
+            session.machine.problems.leave_out(str(stop))
+            damage = session.damage(content, [])
+        for finished in self._on_finished:
+            finished()
+        return damage
+
+    # -- state for observers ----------------------------------------------------------------
 
     @property
     def problems(self) -> list[str]:
@@ -117,43 +225,53 @@ class Walk(Sink):
 
     @property
     def condition(self) -> str | None:
-        """The innermost condition that what runs now is under, in words."""
-        return self._blocks[-1].reason if self._blocks else None
+        """The innermost condition of what runs now, in words."""
+        return self._blocks[-1][0].reason if self._blocks else None
 
     @property
-    def current_submit(self) -> CommandStream:
-        """The command stream that runs."""
-        return self._submit
+    def level(self) -> int:
+        """Nesting of IBs and draw-state groups: 0 in a command stream itself."""
+        return self.machine.state.ib_level
 
     @property
-    def packet_place(self) -> PacketLocation:
-        """The place of the packet with an opcode that runs now, or ran last in this stream."""
-        self._stream()
-        return self._packets[-1]
+    def packet_location(self) -> PacketLocation:
+        """Location of the packet with an opcode that runs now, or ran last in this stream."""
+        return self._frame().packet()
 
-    def place(self, words: Words, index: int) -> PacketLocation:
-        """The place of the packet whose header is at ``index``."""
-        return PacketLocation(self._stream(), words, index)
+    def location(self, words: Words, index: int) -> PacketLocation:
+        """Location of the packet whose header is at ``index``, in the stream that runs."""
+        return PacketLocation(self._frame().stream, words, index)
 
-    # -- Sink -------------------------------------------------------------------------------
+    # -- Sink: captures ---------------------------------------------------------------------
 
     def bind(self, gpu: Gpu, database: Database) -> None:
-        """Look up what the generation calls things."""
+        """Look up the generation's names, and collect the handlers of packets."""
         self.generation = gpu.generation
         reader = self.registers = RegisterReader(self.machine)
-        self._copies = CopiedRegisters(self.machine, self.registers_unknown)
+        self._copies = CopiedRegisters(self.machine, self._registers_unknown)
         self._conditions = Conditions(self.machine, self._copies.forget)
+        self._find_programs(reader, gpu.generation)
+        self._watched.clear()
+        for bound in self._on_bound:
+            bound(gpu, database)
+        tables = [self._own_handlers(), *(one.packet_handlers() for one in self._observers)]
+        names = (name or f"{opcode:#x}" for opcode, name in enumerate(self.machine.packet_names))
+        self._handlers = [tuple(table[name] for table in tables if name in table) for name in names]
+
+    def _find_programs(self, reader: RegisterReader, generation: int) -> None:
         enables = {
             stage: (name, "ENABLED")
-            for stage, name in enable_registers(gpu.generation)
+            for stage, name in enable_registers(generation)
             if reader.offset(name)
         }
         self._programs = [
             (stage, name, enables.get(stage))
-            for stage, name, _upper in program_registers(gpu.generation)
+            for stage, name, _upper in program_registers(generation)
             if reader.offset(name)
         ]
-        handlers: dict[str | None, Callable[[Payload], None]] = {
+
+    def _own_handlers(self) -> dict[str, Callable[[Payload], None]]:
+        return {
             "CP_NOP": self._nop,
             "CP_REG_TEST": self._register_test,
             "CP_REG_RMW": self._register_modified,
@@ -164,41 +282,75 @@ class Walk(Sink):
             "CP_DRAW_INDX_BIN": self._draw_with_visibility,
             **self._copies.handlers,
         }
-        self._handlers = [handlers.get(name) for name in self.machine.packet_names]
 
     def submit(self, submit: CommandStream) -> None:
         """A command stream begins."""
-        self._submit = submit
-        self._path.clear()
-        self._packets.clear()
+        self.current_stream = submit
+        self._frames.clear()
+        self._entry = None
         self._kinds.clear()
         self._blocks.clear()
+        self.executed = Executed.YES
+        is_new = submit.submit != self._last_submit
+        self._last_submit = submit.submit
+        for stream_begins in self._on_stream:
+            stream_begins(submit, is_new)
+
+    # -- Sink: packets ----------------------------------------------------------------------
 
     def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
-        """Registers are stored by the machine; nobody needs to hear of each."""
+        """A packet writes registers, which the machine then stores."""
+        if (self._on_write or self._watched) and self.executed is not Executed.NO:
+            end = register + len(values)
+            if self._on_write:
+                location = self.location(words, index)
+                for written in self._on_write:
+                    written(range(register, end), location, len(values) + 1)
+            for watched, callback in self._watched.items():
+                if register <= watched < end:
+                    callback()
         return NOTHING
 
+    def register(self, register: int, value: int, level: int) -> None:
+        """A packet with an opcode writes a register."""
+        if self.executed is Executed.NO:
+            return
+        callback = self._watched.get(register)
+        if callback is not None:
+            callback()
+        for written in self._on_write:
+            written(range(register, register + 1), self.packet_location, 1)
+
+    def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
+        """CP_REG_RMW is a write, too."""
+        self.register(register, bits, level)
+
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
-        """Remember the packet; heed those that conditions and shaders depend on, if executed."""
-        stream = self._stream()
-        self._packets[-1] = PacketLocation(stream, payload.words, payload.index - 1)
-        handler = self._handlers[opcode]
-        if handler is not None and self.executed is not False:
-            handler(payload)
+        """A packet with an opcode: remember where it is, and call its handlers."""
+        frame = self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
+        frame.words = payload.words
+        frame.index = payload.index - 1
+        frame.location = None
+        if self.executed is not Executed.NO:
+            for handler in self._handlers[opcode]:
+                handler(payload)
 
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
-        """What the machine has made of a register that is unknown goes again."""
+        """Forget the value that the machine has computed for a register whose value is unknown."""
         if self._unknown_after is not None:
             register, self._unknown_after = self._unknown_after, None
             self._copies.forget(register, 1)
 
     def event(self, name: str | None, level: int) -> None:
-        """A BLIT event of a5xx moves pixels, though the dump does not number it."""
+        """An event. On a5xx BLIT moves pixels, though the dump does not number it."""
+        if self._on_event and self.executed is not Executed.NO:
+            for event in self._on_event:
+                event(name)
         if self.generation == 5 and name == "BLIT":
             self._act("resolve", "CP_EVENT_WRITE", f"EVENT:{name}", None, Parameters())
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
-        """Tell of the action."""
+        """A draw, dispatch, blit or resolve."""
         kind = _KINDS.get(draw.label or "") or _KINDS.get(draw.name, "draw")
         label = draw.label
         parameters = Parameters()
@@ -214,35 +366,40 @@ class Walk(Sink):
             number = None
         self._act(kind, draw.name, label, number, parameters, groups)
 
+    # -- Sink: streams ----------------------------------------------------------------------
+
     def conditional_block(
         self, name: str, payload: Payload, ndwords: int, level: int
     ) -> bool | None:
-        """Run it as the GPU would; where that is open, as if it were executed."""
+        """Run it as the GPU would; where that is unknown, as if it were executed."""
         if len(self._blocks) >= _MAX_BLOCKS:
             self._too_deep()
             return None
         if name == "CP_COND_REG_EXEC":
             condition = self._conditions.register_exec(payload)
         else:
-            condition = Condition(None, "compares memory on the GPU")
-        self._blocks.append(condition)
+            condition = Condition(Executed.UNKNOWN, "compares memory on the GPU")
+        if self._on_block:
+            end = payload.words.address + 4 * (payload.index + payload.count + ndwords)
+            location = self.packet_location
+            block = ConditionalBlock(location, ndwords, end, condition, self.executed)
+            for begins in self._on_block:
+                begins(block)
+        self._blocks.append((condition, self.executed))
+        self.executed = condition.executed.within(self.executed)
         self._kinds[len(self.machine.streams)] = "block", None
-        self.block_begins(condition)
-        return condition.executed is not False
+        return condition.executed is not Executed.NO
 
     def _too_deep(self) -> None:
-        if self._deep_stream != self._submit.number:  # once a stream: the outermost of them
-            self._deep_stream = self._submit.number
-            place = f"{self.packet_place.gpuaddr:#x}"
+        if self._deep_stream != self.current_stream.number:  # once a stream: the outermost of them
+            self._deep_stream = self.current_stream.number
+            place = f"{self.packet_location.gpuaddr:#x}"
             text = f"conditions at {place} are nested too deeply: inner ones are not followed"
             self.machine.problems.leave_out(text)
 
-    def block_begins(self, condition: Condition) -> None:
-        """A conditional block begins; for subclasses."""
-
     def conditional_block_done(self) -> None:
         """The block is over."""
-        self._blocks.pop()
+        _, self.executed = self._blocks.pop()
 
     def alternative_block(self, begins: bool) -> None:
         """What is executed in place of a block; the dump does not number its draws."""
@@ -251,32 +408,46 @@ class Walk(Sink):
             self._kinds[len(self.machine.streams)] = "block", None
 
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
-        """An IB begins."""
+        """An IB is called."""
+        for called in self._on_indirect_buffer:
+            called(gpuaddr, self.executed)
         self._kinds[len(self.machine.streams)] = "IB", None
         return True
 
+    def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
+        """Commands were not captured."""
+        self._missing(gpuaddr)
+
+    def refused(self, gpuaddr: int, reason: str) -> None:
+        """Commands are not run, because of a limit."""
+        self._missing(gpuaddr)
+
+    def _missing(self, gpuaddr: int) -> None:
+        if self.executed is not Executed.NO:
+            for missing in self._on_missing:
+                missing(gpuaddr)
+
     def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
-        """Commands that a packet carries; those that it only stores run where they are stored."""
-        if name == "CP_MEM_WRITE" and self.applies_memory_writes:
-            if self.executed is not False and self.machine.is_64bit:
+        """Commands that a packet carries. Those that it stores run where they are stored."""
+        if name == "CP_MEM_WRITE" and self._applies_memory_writes:
+            if self.executed is not Executed.NO and self.machine.is_64bit:
                 self._write_memory(payload)
             return False
         self._kinds[len(self.machine.streams)] = name, None
         return True
-
-    def registers_unknown(self, register: int, count: int) -> None:
-        """From now on only the GPU knows these registers' values; for subclasses."""
-
-    def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
-        """``payload`` was stored at ``gpuaddr``, over the bytes ``before``; for subclasses."""
 
     def numbered_stream(self, name: str, number: int, level: int) -> None:
         """A block of commands of a bin or of a draw."""
         self._kinds[len(self.machine.streams)] = f"{name} {number}", None
 
     def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
-        """A draw-state group is loaded, or not."""
+        """A draw-state group is loaded, or skipped."""
         self._kinds[len(self.machine.streams)] = "group", group.group_id
+
+    def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        """The commands of a draw-state group begin."""
+        for begins in self._on_group:
+            begins(words.address + 4 * index)
 
     # -- within -----------------------------------------------------------------------------
 
@@ -291,39 +462,52 @@ class Walk(Sink):
                 f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE"
             )
         else:
-            self.memory_written(gpuaddr, data, before)
+            for written in self._on_memory:
+                written(gpuaddr, data, before)
 
-    def _stream(self) -> Stream:
-        """The stream that runs now; Stream objects are made when they are first asked for."""
+    def _registers_unknown(self, register: int, count: int) -> None:
+        if self._on_unknown and self.executed is not Executed.NO:
+            location = self.packet_location
+            for unknown in self._on_unknown:
+                unknown(range(register, register + count), location)
+
+    def _frame(self) -> _Frame:
+        """The stream that runs now, after entering and leaving streams as the machine has."""
         active = self.machine.streams
-        path = self._path
-        while path and (len(path) > len(active) or path[-1][0] is not active[len(path) - 1]):
-            _, left = path.pop()
-            last = self._packets.pop()
-            if left.kind == "block":  # its packets are packets of the stream around it, too
-                self._packets[-1] = PacketLocation(path[-1][1], last.words, last.index)
-        while len(path) < len(active):
-            entry = active[len(path)]
-            words, index, ndwords = entry
-            kind, group_id = self._kinds.get(len(path), ("submit", None))
-            caller = self._packets[-1] if path else None
-            stream = Stream(
-                kind, self._submit, words.address + 4 * index, ndwords, caller, group_id
-            )
-            path.append((entry, stream))
-            if caller is not None and kind == "block":
-                words, index = caller.words, caller.index
-            self._packets.append(PacketLocation(stream, words, index))
-        return path[-1][1]
+        frames = self._frames
+        if active[-1] is self._entry:
+            return frames[-1]
+        while frames and (
+            len(frames) > len(active) or frames[-1].entry is not active[len(frames) - 1]
+        ):
+            left = frames.pop()
+            if left.stream.kind == "block":  # its packets belong to the stream around it, too
+                outer = frames[-1]
+                outer.words, outer.index, outer.location = left.words, left.index, None
+        while len(frames) < len(active):
+            self._enter(active[len(frames)])
+        self._entry = frames[-1].entry
+        return frames[-1]
+
+    def _enter(self, entry: _Entry) -> None:
+        words, index, ndwords = entry
+        depth = len(self._frames)
+        kind, group_id = self._kinds.get(depth, ("submit", None))
+        caller = self._frames[-1].packet() if depth else None
+        gpuaddr = words.address + 4 * index
+        stream = Stream(kind, self.current_stream, gpuaddr, ndwords, caller, group_id)
+        if caller is not None and kind == "block":
+            words, index = caller.words, caller.index
+        self._frames.append(_Frame(entry, stream, words, index))
 
     def _register_modified(self, payload: Payload) -> None:
         self._unknown_after = self._copies.modified(payload)
 
     def _register_test(self, payload: Payload) -> None:
-        self._conditions.register_test(payload, perhaps=self.executed is None)
+        self._conditions.register_test(payload, self.executed)
 
     def _predicated_draws(self, scope: str, payload: Payload) -> None:
-        self._conditions.predicate_draws(scope, payload, self.executed is None)
+        self._conditions.predicate_draws(scope, payload, self.executed)
 
     def _load_program(self, payload: Payload) -> None:
         kind, _, _ = payload.read(IM_LOAD_IMMEDIATE)
@@ -337,7 +521,7 @@ class Walk(Sink):
         self._act("draw", name, self._primitive(name, payload), None, parameters)
 
     def _primitive(self, name: str, payload: Payload) -> str | None:
-        """The reference looks at five of the six bits, and takes patches for something else."""
+        """Name of the primitive type: all six bits of it. The reference reads five of them."""
         initiator = payload[1 if name in INITIATOR_IS_SECOND else 0]
         return self.machine.enum_name("pc_di_primtype", initiator & 0x3F)
 
@@ -351,28 +535,28 @@ class Walk(Sink):
         groups: tuple[int, int, int] | None = None,
     ) -> None:
         executed, condition = self.executed, self.condition
-        if self._conditions.predicates_draws and kind == "draw" and executed:
-            executed, condition = None, "CP_DRAW_PRED_*"
+        if self._conditions.predicates_draws and kind == "draw" and executed is Executed.YES:
+            executed, condition = Executed.UNKNOWN, "CP_DRAW_PRED_*"
         self._actions += 1
-        self.act(
-            Action(
-                kind,
-                packet,
-                label,
-                number,
-                self.packet_place,
-                self._actions,
-                self.machine.state.ib_level,
-                executed,
-                condition,
-                parameters.vertices,
-                parameters.instances,
-                parameters.indexed,
-                parameters.indirect,
-                groups,
-                self._shaders(kind),
-            )
+        action = Action(
+            kind,
+            packet,
+            label,
+            number,
+            self.packet_location,
+            self._actions,
+            self.machine.state.ib_level,
+            executed,
+            condition,
+            parameters.vertices,
+            parameters.instances,
+            parameters.indexed,
+            parameters.indirect,
+            groups,
+            self._shaders(kind),
         )
+        for act in self._on_action:
+            act(action)
 
     def _shaders(self, kind: Kind) -> _Shaders:
         if kind not in ("draw", "dispatch"):
@@ -390,7 +574,3 @@ class Walk(Sink):
             found.extend(self._loaded_programs.items())
         shaders = tuple(found)
         return self._shader_lists.setdefault(shaders, shaders)
-
-
-#: Conditions within one another, at most.
-_MAX_BLOCKS = 16

@@ -112,7 +112,7 @@ def find(
     path: str, gpu: Gpu | None, register_db: str | None, content: Content | None = None
 ) -> tuple[PassFinder, int]:
     """Find passes, as ``analyse``; what the limits cut off is reported as well."""
-    from cffpy.analysis.passes.finder import find_passes
+    from cffpy.analysis.queries import find_passes
 
     finder, code = analyse(find_passes, path, gpu, register_db, content)
     print_problems(path, finder.found.left_out, print_warning)

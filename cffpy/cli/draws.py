@@ -88,7 +88,7 @@ def draws(
 
 
 def _inherited(path: str, gpu: Gpu | None, register_db: str | None, as_json: bool) -> int:
-    from cffpy.analysis.provenance import inherited_registers
+    from cffpy.analysis.queries import inherited_registers
     from cffpy.views import state as view
 
     found, code = analyse(inherited_registers, path, gpu, register_db)

@@ -74,7 +74,7 @@ def state(
     REG selects registers: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
     '-' for standard input. The exit code is 1 if the capture is damaged.
     """
-    from cffpy.analysis.provenance import state_at
+    from cffpy.analysis.queries import state_at
     from cffpy.container.open import open_capture
     from cffpy.views import state as view
 
@@ -110,7 +110,7 @@ def _action(finder: PassFinder, number: int, index: int | None) -> Action:
     action = next((action for action in finder.actions if action.number == number), None)
     if action is None:
         raise not_there(finder, f"there is no draw {number} in the dump")
-    if action.executed is False:
+    if not action.executed.is_possible:
         raise not_there(finder, f"draw {number} is not executed: {action.condition}")
     return action
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cffpy.analysis.conditions import Executed
 from cffpy.views.passes_document import hexadecimal
 from cffpy.views.state import action_document
 
@@ -31,6 +32,9 @@ HEADINGS = (
 )
 #: Columns of numbers.
 RIGHT = (0, 1, 2, 5, 6)
+
+#: In CSV.
+_EXECUTED = {Executed.YES: 1, Executed.NO: 0, Executed.UNKNOWN: "unknown"}
 
 CSV_COLUMNS = (
     "dump_draw",
@@ -90,7 +94,9 @@ def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
             action.instances,
             int(action.indexed),
             int(action.indirect),
-            "unknown" if action.executed is None else int(action.executed),
+            "unknown"
+            if action.executed is Executed.UNKNOWN
+            else int(action.executed is Executed.YES),
             " ".join(f"{stage}:{address:#x}" for stage, address in action.shaders) or None,
             " ".join(target.name.replace(" ", "") for target in action.targets) or None,
             action.place.submit.number,
@@ -128,8 +134,8 @@ def _notes(action: Action) -> str:
         notes.append("indexed")
     if action.indirect:
         notes.append("indirect")
-    if action.executed is False:
+    if action.executed is Executed.NO:
         notes.append(f"not executed ({action.condition})")
-    elif action.executed is None:
+    elif action.executed is Executed.UNKNOWN:
         notes.append(f"conditional ({action.condition})")
     return ", ".join(notes)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.conditions import Executed
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def operation_text(operation: Operation) -> str:
         parts.append(f"{preposition} {operation.address:#x}")
         if operation.format:
             parts.append(operation.format)
-    if operation.action.executed is None:
+    if operation.action.executed is Executed.UNKNOWN:
         parts.append(f"conditional: {operation.action.condition}")
     return ", ".join(parts)
 
@@ -160,7 +161,7 @@ def _operations(one: Pass) -> dict[str, list[str]]:
     counts: Counter[tuple[str, str]] = Counter()
     for run in one.runs:
         for operation in run.operations:
-            if operation.action.executed is not False:
+            if operation.action.executed.is_possible:
                 heading = operation.attachment or "attachment unknown"
                 text = operation_text(operation)
                 if is_packed and heading in ("stencil", "depth+stencil"):
@@ -204,7 +205,7 @@ def _draws_text(one: Pass) -> str:
     for text, number in (
         ("indexed", sum(draw.indexed for draw in draws)),
         ("indirect", sum(draw.indirect for draw in draws)),
-        ("conditional", sum(draw.executed is None for draw in draws)),
+        ("conditional", sum(draw.executed is Executed.UNKNOWN for draw in draws)),
     ):
         if number:
             parts.append(f"{number} {text}")

@@ -187,7 +187,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
         "scissor": None if scissor is None else str(scissor),
         "tile": operation.action.tile,
         "binning": operation.action.is_binning,
-        "executed": operation.action.executed,
+        "executed": operation.action.executed.value,
         "condition": operation.action.condition,
         "dump_draw": operation.action.number,
         "place": place_document(operation.action.place),

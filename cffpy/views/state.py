@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cffpy.analysis.conditions import Executed
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.passes_document import hexadecimal, place_document
 
@@ -59,7 +60,9 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
         if write is None:
             continue
         origin = write.origin(state.action)
-        condition = f", conditional: {write.condition}" if write.executed is None else ""
+        condition = (
+            f", conditional: {write.condition}" if write.executed is Executed.UNKNOWN else ""
+        )
         yield f"          {origin}: {write.place}{condition}"
         if write.patched_by is not None:
             yield f"          stored there by CP_MEM_WRITE: {write.patched_by}"
@@ -80,7 +83,7 @@ def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]
             write and write.place.stream.group_id,
             write and hexadecimal(write.place.gpuaddr),
             write and hexadecimal(write.place.file_offset),
-            write and int(write.executed is None),
+            write and int(write.executed is Executed.UNKNOWN),
         )
 
 
@@ -130,7 +133,7 @@ def action_document(action: Action) -> dict[str, Any]:
         "indexed": action.indexed,
         "indirect": action.indirect,
         "groups": action.groups,
-        "executed": action.executed,
+        "executed": action.executed.value,
         "condition": action.condition,
         "shaders": {stage: hexadecimal(address) for stage, address in action.shaders},
         "targets": [
@@ -159,7 +162,7 @@ def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]
         "value": hexadecimal(state.registers.get(register)),
         "decoded": _decoded(text, state, register),
         "origin": write and write.origin(state.action),
-        "conditional": write is not None and write.executed is None,
+        "conditional": write is not None and write.executed is Executed.UNKNOWN,
         "written_by": write and place_document(write.place),
         "patched_by": write and write.patched_by and place_document(write.patched_by),
     }

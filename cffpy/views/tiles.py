@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.conditions import Executed
 from cffpy.analysis.passes.density import pair_text, point_text
 from cffpy.views.passes import operation_text, title
 
@@ -116,7 +117,7 @@ def _names(one: TileFacts, *kinds: str) -> str:
     names: dict[str, None] = {}
     for operation in one.of_kind(*kinds):
         name = (operation.attachment or "?").replace("color ", "c")
-        names[name + ("" if operation.action.executed else "?")] = None
+        names[name + ("" if operation.action.executed is Executed.YES else "?")] = None
     return " ".join(names) or _NONE
 
 

@@ -128,7 +128,7 @@ def _operation_document(operation: Operation) -> dict[str, Any]:
         "format": operation.format,
         "rectangle": _rectangle_document(operation.scissor),
         "source_rectangle": _rectangle_document(operation.source_rectangle),
-        "executed": operation.action.executed,
+        "executed": operation.action.executed.value,
         "condition": operation.action.condition,
         "dump_draw": operation.action.number,
     }

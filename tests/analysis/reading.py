@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.passes.finder import find_passes
+from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility import VisibilityReader
 from cffpy.container.open import open_bytes
 from tests.binned import Binned

@@ -53,7 +53,7 @@ def test_direct_draws(
     gpu: int, name: str, payload: tuple[int, ...], wanted: tuple[object, ...]
 ) -> None:
     action = only(gpu, packet(gpu, name, *payload))
-    assert (action.kind, action.packet, action.executed) == ("draw", name, True)
+    assert (action.kind, action.packet, action.executed.value) == ("draw", name, True)
     assert action.label == "DI_PT_TRILIST"
     assert size(action) == wanted
 

@@ -65,7 +65,9 @@ def test_markers_about_something_else_change_no_mode(a6xx: Streams, other: list[
     ]
     found = walk(s.capture([parts]))
     assert executed(found) == [(0, True), (1, True)]
-    assert found.registers.value("RB_WINDOW_OFFSET") == 7, "groups of the binning run are loaded"
+    assert found.walk.registers.value("RB_WINDOW_OFFSET") == 7, (
+        "groups of the binning run are loaded"
+    )
 
 
 def test_conditions_within_conditions(a6xx: Streams) -> None:
@@ -96,8 +98,8 @@ def test_skipped_ibs_and_groups(a6xx: Streams) -> None:
     ]
     found = walk(s.capture([parts]))
     assert executed(found) == list(enumerate([False, False, True, True, True]))
-    assert found.registers.value("RB_WINDOW_OFFSET") == 5
-    assert found.registers.value("RB_WINDOW_OFFSET2") is None, "the group was never set"
+    assert found.walk.registers.value("RB_WINDOW_OFFSET") == 5
+    assert found.walk.registers.value("RB_WINDOW_OFFSET2") is None, "the group was never set"
 
 
 def test_predicates(a6xx: Streams) -> None:
@@ -119,7 +121,14 @@ def test_predicates(a6xx: Streams) -> None:
         s.when(5, s.draw()),
     ]
     found = walk(s.capture([parts]))
-    assert [action.executed for action in found.actions] == [False, True, None, None, False, None]
+    assert [action.executed.value for action in found.actions] == [
+        False,
+        True,
+        None,
+        None,
+        False,
+        None,
+    ]
 
 
 def test_registers_that_the_gpu_writes_are_unknown(a6xx: Streams) -> None:
@@ -135,8 +144,8 @@ def test_registers_that_the_gpu_writes_are_unknown(a6xx: Streams) -> None:
     for number in range(4):
         parts += [s.test(f"VSC_STATE[{number}].REG", 0), s.when(0, s.draw())]
     found = walk(s.capture([parts]))
-    assert [action.executed for action in found.actions] == [None, None, None, True]
-    assert found.registers.value("VSC_STATE[1].REG") is None
+    assert [action.executed.value for action in found.actions] == [None, None, None, True]
+    assert found.walk.registers.value("VSC_STATE[1].REG") is None
 
 
 def test_a_skipped_test_sets_no_predicate(a6xx: Streams) -> None:
@@ -152,7 +161,7 @@ def test_a_skipped_test_sets_no_predicate(a6xx: Streams) -> None:
         s.when(0, s.draw()),
     ]
     found = walk(s.capture([parts]))
-    assert [action.executed for action in found.actions] == [True, None]
+    assert [action.executed.value for action in found.actions] == [True, None]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +186,7 @@ def test_threads(
         head = s.packet("CP_COND_REG_EXEC", 5 << 28 | bits << 25, len(s.draw()))
         parts += [head, s.draw()]
     actions = walk(s.capture([parts])).actions
-    assert [action.executed for action in actions] == [on_bv, on_br, on_either]
+    assert [action.executed.value for action in actions] == [on_bv, on_br, on_either]
 
 
 def test_memory_conditions_are_open(a6xx: Streams) -> None:
@@ -200,4 +209,4 @@ def test_predicated_draws(a6xx: Streams) -> None:
         s.draw(),
     ]
     found = walk(s.capture([parts]))
-    assert [action.executed for action in found.actions] == [None, True, None, True]
+    assert [action.executed.value for action in found.actions] == [None, True, None, True]

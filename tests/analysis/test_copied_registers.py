@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.provenance import State, state_at
+from cffpy.analysis.provenance import State
+from cffpy.analysis.queries import state_at
 from cffpy.container.open import open_bytes
 from tests.analysis.passes.batches import Batch, find
 from tests.analysis.passes.streams import Streams, walk
@@ -20,7 +21,7 @@ def s() -> Streams:
 
 def value(s: Streams, register: int, *parts: list[int]) -> int | None:
     found = walk(s.capture([parts]))
-    return found.machine.state.registers.get(register)
+    return found.walk.machine.state.registers.get(register)
 
 
 def state(data: bytes) -> State:
@@ -55,13 +56,13 @@ def test_several_registers_and_the_last_scratch_register(s: Streams) -> None:
         to_scratch(s, s.offset("VSC_STATE[0].REG"), 6, 3),
         from_scratch(s, A, 6, 3),
     ]
-    found = walk(s.capture([code])).machine.state.registers
+    found = walk(s.capture([code])).walk.machine.state.registers
     assert (found.get(A), found.get(A + 1), found.get(A + 2)) == (1, 2, None)
 
 
 def test_scratch_registers_that_are_written(s: Streams) -> None:
     code = [s.packet("CP_SCRATCH_WRITE", 2 << 20, 7, 8), from_scratch(s, A, 2, 2)]
-    found = walk(s.capture([code])).machine.state.registers
+    found = walk(s.capture([code])).walk.machine.state.registers
     assert (found[A], found[A + 1]) == (7, 8)
 
 
@@ -118,7 +119,7 @@ def test_context_registers_from_memory() -> None:
     batch = Batch(200).set("PA_SC_SCREEN_SCISSOR_BR", 5).set("PA_SC_WINDOW_OFFSET", 6)
     number = batch.database.register_offset("PA_SC_SCREEN_SCISSOR_BR")
     batch.packet(0x2E, 0x1000, 4 << 16 | number - 0x2000, 1)
-    registers = find(batch).registers
+    registers = find(batch).walk.registers
     assert registers.value("PA_SC_SCREEN_SCISSOR_BR") is None
     assert registers.value("PA_SC_WINDOW_OFFSET") == 6
 

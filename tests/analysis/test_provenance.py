@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,16 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.finder import find_passes, run
-from cffpy.analysis.provenance import (
-    ProvenanceFinder,
-    State,
-    Write,
-    inherited_registers,
-    state_at,
-)
+from cffpy.analysis.conditions import Executed
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.provenance import Provenance, State, StateTaker, Write
+from cffpy.analysis.queries import find_passes, inherited_registers, state_at
+from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
-from cffpy.cp.session import Session
 from cffpy.cp.sink import Payload
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
 from tests.analysis.passes.streams import Collector, Streams
@@ -120,7 +117,7 @@ def test_skipped_blocks_write_nothing(s: Streams) -> None:
     found = state(data, 1)
     assert (found.registers[A], found.registers[B]) == (1, 2)
     assert found.writes[A].place.gpuaddr == 0x100008
-    assert (found.writes[B].executed, found.writes[A].condition) == (True, None)
+    assert (found.writes[B].executed, found.writes[A].condition) == (Executed.YES, None)
     assert state_at(open_bytes(data), 0, quiet) is None, "that draw is skipped"
 
 
@@ -135,10 +132,10 @@ def test_writes_that_only_the_gpu_decides_on(s: Streams) -> None:
     ]
     data = s.capture([parts])
     found = state(data, 0)
-    assert (found.registers[A], found.writes[A].executed) == (2, None)
+    assert (found.registers[A], found.writes[A].executed) == (2, Executed.UNKNOWN)
     assert found.writes[A].condition == "predicate 4 of CP_REG_TEST"
-    assert found.writes[B].executed is None
-    assert state(data, 1).writes[A].executed is True
+    assert found.writes[B].executed is Executed.UNKNOWN
+    assert state(data, 1).writes[A].executed is Executed.YES
 
 
 def test_origins(s: Streams) -> None:
@@ -280,7 +277,12 @@ def test_against_an_oracle(mode: int, steps: list) -> None:
     code = oracle.run([("mode", mode), *steps, ("draw",)])
     data = s.capture([[code]])
     states: list[State] = []
-    run(ProvenanceFinder(lambda action: True, states.append), open_bytes(data), quiet)
+    walk = Walk()
+    finder = PassFinder(walk)
+    provenance = Provenance(walk, finder)
+    taker = StateTaker(walk, provenance, lambda action: True, states.append)
+    walk.observe(taker, provenance, finder)
+    walk.run(open_bytes(data), quiet)
     last = states[-1]
     assert last.registers == {key: value for key, (value, _) in oracle.registers.items()}
     for register, (_, packet) in oracle.registers.items():
@@ -303,7 +305,7 @@ def test_values_are_where_the_writes_point(shared: Path, share: int) -> None:
         content = open_capture(str(path))
         finder, _ = find_passes(content, lambda line: None)
         patched = patched_dwords(content)
-        executed = [action.order for action in finder.actions if action.executed is not False]
+        executed = [action.order for action in finder.actions if action.executed.is_possible]
         checked = 0
         for order in generator.sample(executed, min(3, len(executed))):
             found = state_at(content, order, lambda line: None)
@@ -320,18 +322,18 @@ class Patches(Collector):
         super().__init__()
         self.addresses: set[int] = set()
 
-    def packet(self, opcode: int, payload: Payload, level: int) -> None:
-        super().packet(opcode, payload, level)
-        if self.machine.packet_names[opcode] == "CP_MEM_WRITE":
-            first = payload[0] | payload[1] << 32
-            self.addresses.update(range(first, first + 4 * (payload.count - 2), 4))
+    def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
+        return {"CP_MEM_WRITE": self._memory_write}
+
+    def _memory_write(self, payload: Payload) -> None:
+        first = payload[0] | payload[1] << 32
+        self.addresses.update(range(first, first + 4 * (payload.count - 2), 4))
 
 
 def patched_dwords(content: Content) -> set[int]:
     """Addresses of commands that may not be executed as they stand in the file."""
     patches = Patches()
-    session = Session(patches, warn=lambda line: None)
-    session.run(content)
+    patches.run(content)
     return patches.addresses
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.passes.finder import find_passes, run
-from cffpy.analysis.provenance import InheritanceFinder, state_at
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.provenance import Inheritance, Provenance
+from cffpy.analysis.queries import find_passes, state_at
+from cffpy.analysis.walk import Walk
 from cffpy.container.open import open_bytes, open_capture
 from tests.analysis.passes.marked import move, targets, tile
 from tests.analysis.passes.streams import Streams
@@ -28,8 +30,11 @@ from tests.analysis.passes.streams import Streams
 def test_same_passes(shared: Path, name: str) -> None:
     content = open_capture(str(shared / "captures" / f"{name}.rd.gz"))
     plain, _ = find_passes(content, lambda line: None)
-    keeping = InheritanceFinder()
-    run(keeping, content, lambda line: None)
+    walk = Walk()
+    keeping = PassFinder(walk)
+    provenance = Provenance(walk, keeping)
+    walk.observe(Inheritance(walk, provenance), provenance, keeping)
+    walk.run(content, lambda line: None)
     shapes = [
         [
             (one.kind, one.mode, str(one.first), len(one.tiles), len(one.program_draws))

@@ -11,7 +11,7 @@ from tests.builders import capture, type0, type4
 
 
 def reader(gpu: int, *parts: list[int]) -> RegisterReader:
-    return walk(Streams(gpu).capture([parts])).registers
+    return walk(Streams(gpu).capture([parts])).walk.registers
 
 
 def test_fields_are_shifted_as_the_database_says() -> None:
@@ -52,7 +52,7 @@ def test_every_bit_of_every_field_is_read_back() -> None:
                 ones = (1 << high + 1) - (1 << low)
                 for value, wanted in ((ones, ones >> low << shift), (~ones & 0xFFFFFFFF, 0)):
                     write = type0 if gpu < 500 else type4
-                    read = walk(capture(gpu, write(offset, value))).registers
+                    read = walk(capture(gpu, write(offset, value))).walk.registers
                     assert read.field(name, field) == wanted, (gpu, name, field)
 
 
@@ -97,5 +97,5 @@ def test_addresses(gpu: int, name: str, write: tuple[int, ...], wanted: int) -> 
 def test_addresses_of_old_generations_are_one_register() -> None:
     s = Streams(430)
     offset = s.offset("RB_MRT[0].BASE")
-    found = walk(capture(430, type0(offset, 0xFFC00000, 7))).registers
+    found = walk(capture(430, type0(offset, 0xFFC00000, 7))).walk.registers
     assert found.address("RB_MRT[0].BASE") == 0xFFC00000

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.passes.finder import find_passes
+from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility import VisibilityReader
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage

@@ -61,12 +61,12 @@ def test_what_is_not_followed(a6xx: Streams) -> None:
     s = a6xx
     own = s.call(0x100000, 8)
     found = walk(s.capture([[s.call(0x7F000000, 9), own]]))
-    assert found.problems == [
+    assert found.walk.problems == [
         "stream 0: the 9 dwords at 0x7f000000 were not captured",
         "stream 0: the commands at 0x100000 call themselves",
     ]
     many = [s.call(0x7F000000 + 64 * n, 9) for n in range(1000)]
-    assert len(walk(s.capture([many])).problems) == 100
+    assert len(walk(s.capture([many])).walk.problems) == 100
 
 
 def test_shaders() -> None:
@@ -105,7 +105,7 @@ def test_a_nest_of_conditions(a6xx: Streams) -> None:
         commands = s.only("gmem", commands=commands)
     found = walk(s.capture([[s.marker("RM6_DIRECT_RENDER"), commands, s.draw()]]))
     assert executed(found) == [(0, False), (1, True)]
-    assert found.problems == [
+    assert found.walk.problems == [
         "stream 0: conditions at 0x1000c8 are nested too deeply: inner ones are not followed"
     ]
 

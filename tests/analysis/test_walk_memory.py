@@ -6,9 +6,10 @@ from __future__ import annotations
 import pytest
 
 from cffpy.analysis.actions import Action
+from cffpy.analysis.observer import Observer
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content
-from cffpy.cp.session import Session
+from cffpy.cp.sink import Payload
 from tests.builders import capture, type4, type7
 
 LATER = 0x200000
@@ -18,28 +19,27 @@ BLIT = type7(0x2C, 3)
 CALL = type7(0x3F, LATER, 0, 4)
 
 
-class Watcher(Walk):
-    """Takes down a register at each blit."""
+class Watcher(Observer):
+    """Keeps the value of a register at each blit."""
 
     def __init__(self, applies: bool) -> None:
-        super().__init__()
-        self.applies_memory_writes = applies
+        self.walk = Walk(applies)
+        self.walk.observe(self)
         self.seen: list[int] = []
         self.written: list[tuple[int, list[int], bytes]] = []
 
-    def act(self, action: Action) -> None:
-        self.seen.append(self.machine.state.value(REGISTER))
+    def action(self, action: Action) -> None:
+        self.seen.append(self.walk.machine.state.value(REGISTER))
 
-    def memory_written(self, gpuaddr: int, payload: object, before: bytes) -> None:
-        self.written.append((gpuaddr, payload.dwords(), before))  # type: ignore[attr-defined]
+    def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
+        self.written.append((gpuaddr, payload.dwords(), before))
 
 
 def watch(commands: list[int], applies: bool = True, gpu: int = 630) -> Watcher:
     later = type4(REGISTER, 1) + BLIT
     watcher = Watcher(applies)
-    session = Session(watcher, warn=pytest.fail)
     data = capture(gpu, commands, {LATER: later})
-    assert session.run(Content("-", data, "none", 0, None)) == []
+    assert watcher.walk.run(Content("-", data, "none", 0, None), pytest.fail) == []
     return watcher
 
 
@@ -59,8 +59,7 @@ def test_the_data_of_the_packet_does_not_run_by_itself() -> None:
     assert watch(PATCH + BLIT).seen == [0]
 
 
-def test_off_by_default() -> None:
-    assert not Walk.applies_memory_writes
+def test_not_applied() -> None:
     assert watch(CALL + PATCH + BLIT + CALL, applies=False).seen == [1, 2, 1]
 
 
@@ -75,13 +74,13 @@ def test_what_is_not_executed_writes_nothing() -> None:
 def test_where_nothing_was_captured() -> None:
     watcher = watch(type7(0x3D, 0x900000, 0, 1, 2) + type7(0x3D, LATER) + CALL)
     assert watcher.seen == [1]
-    assert not watcher.problems
+    assert not watcher.walk.problems
 
 
 def test_too_large_a_buffer_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cffpy.capture.memory.MAX_WRITABLE", 4)
     watcher = watch(PATCH + CALL)
     assert watcher.seen == [1]
-    assert watcher.problems == [
+    assert watcher.walk.problems == [
         "stream 0: the buffer at 0x200000 is too large to be changed by CP_MEM_WRITE"
     ]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.finder import find_passes
+from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.nesting import MAX_DEPTH
 from cffpy.cp.packets.conditional import MAX_BLOCKS
@@ -246,8 +246,7 @@ def test_numbers_over_captures(shared: Path, share: int) -> None:
         found = [action.number for action in finder.actions if action.number is not None]
         assert found == numbers, path.name
         walk = Collector()
-        session = Session(walk, warn=lambda line: None)
-        session.run(content)
+        walk.run(content)
         assert [action.number for action in walk.actions if action.number is not None] == numbers
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 
-from cffpy.analysis.passes.finder import find_passes
+from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import (

@@ -22,7 +22,8 @@ from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 from cffpy.analysis.packet_location import PacketLocation
 from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.provenance import Write, state_at
+from cffpy.analysis.provenance import Write
+from cffpy.analysis.queries import state_at
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.pm4.reader import odd_parity
 from cffpy.regdb.database import Database
@@ -404,7 +405,7 @@ def clear_value(where: Subject) -> Edit:
     for run in where.pass_.runs:
         for operation in run.operations:
             action = operation.action
-            if operation.clear_value is None or action.executed is False:
+            if operation.clear_value is None or not action.executed.is_possible:
                 continue
             state = state_at(where.content, action.order, lambda line: None)
             assert state is not None, action

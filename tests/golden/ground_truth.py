@@ -230,7 +230,7 @@ def _mask(field: str, kind: str, line: Line, found: Pass) -> _Row:
     run = found.direct or (found.tiles[0] if found.tiles else None)
     ours = 0
     for operation in () if run is None else run.operations:
-        if operation.kind != kind or operation.action.executed is False:
+        if operation.kind != kind or not operation.action.executed.is_possible:
             continue
         if operation.attachment is not None:
             for name in operation.attachment.split("+"):
@@ -265,7 +265,7 @@ def loads_come_from_where_stores_go(found: Pass) -> bool:
     places: dict[str, set[int | None]] = {}
     loads = []
     for operation in (operation for run in found.runs for operation in run.operations):
-        if operation.action.executed is False or operation.attachment is None:
+        if not operation.action.executed.is_possible or operation.attachment is None:
             continue
         if operation.kind == "store" and not operation.resolves:
             places.setdefault(operation.attachment, set()).add(operation.address)

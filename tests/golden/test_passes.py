@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cffpy.analysis.passes.finder import find_passes
+from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_capture
 from tests.golden.ground_truth import (
     Comparison,

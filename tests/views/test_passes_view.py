@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.attachments import Attachment
-from cffpy.analysis.passes.finder import PassFinder, find_passes
-from cffpy.analysis.provenance import state_at
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.queries import find_passes, state_at
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.views import draws, passes, passes_document
 from cffpy.views import state as state_view

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.finder import find_passes
 from cffpy.analysis.passes.model import Pass, Pipe, Rectangle, Size, Tile
 from cffpy.analysis.passes.tiles import tile_facts
+from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility_model import TileVisibility
 from cffpy.container.open import Content
 from cffpy.views import tiles_svg

@@ -188,7 +188,7 @@ def _by_attachment(one: Pass) -> dict[str, list[Operation]]:
     run = one.direct or (one.tiles[0] if one.tiles else None)
     found: dict[str, list[Operation]] = {}
     for operation in () if run is None else run.operations:
-        if operation.action.executed is not False:
+        if operation.action.executed.is_possible:
             for name in (operation.attachment or "an unknown attachment").split("+"):
                 found.setdefault(name, []).append(operation)
     return found

@@ -7,6 +7,7 @@ Records hold only what has changed since the record before: state is large, chan
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,11 @@ from cffpy.analysis.diff.facts import (
 from cffpy.analysis.diff.identity import note_states
 from cffpy.analysis.diff.loads import Loads
 from cffpy.analysis.diff.used_descriptors import note_sets, prefetched
-from cffpy.analysis.passes.finder import find_passes, run
-from cffpy.analysis.provenance import ProvenanceFinder, Write
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.provenance import Provenance, Write
+from cffpy.analysis.queries import find_passes
+from cffpy.analysis.walk import Walk
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.isa.edition import Disassemblers
 from cffpy.regdb.register_text import RegisterText
@@ -32,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Pass, Passes, Run
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.memory import Words
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
@@ -51,8 +55,6 @@ _BARRIERS = frozenset(
         "CP_WAIT_REG_EQ",
         "CP_WAIT_MEM_GTE",
         "CP_WAIT_TIMESTAMP",
-        "CP_EVENT_WRITE",
-        "CP_EVENT_WRITE7",
     )
 )
 
@@ -139,10 +141,15 @@ def record(
     wanted = set(islice(orders, MAX_RECORDS))
     if next(orders, None) is not None:
         first.found.left_out.append(f"only the first {MAX_RECORDS} draws are compared")
-    recorder = Recorder(wanted, register_db)
-    run(recorder, content, lambda _line: None, register_db, gpu)
-    database = recorder.machine.database if first.found.passes else None
-    recording = Recording(content.name, first.found, database, first.generation)
+    walk = Walk()
+    passes = PassFinder(walk)
+    provenance = Provenance(walk, passes)
+    recorder = Recorder(walk, passes, provenance, wanted, register_db)
+    walk.observe(passes, provenance, recorder)
+    walk.run(content, lambda _line: None, register_db, gpu)
+    generation = first.found.generation
+    database = walk.machine.database if first.found.passes else None
+    recording = Recording(content.name, first.found, database, generation)
     recording.records = recorder.records
     recording.listings = recorder.listings
     recording.descriptors = recorder.descriptors
@@ -151,18 +158,27 @@ def record(
     recording.damage = damage
     if recorder.left_out:
         complain(f"{content.name}: {recorder.left_out} parts of memory, too many to be compared")
-    if database is not None and first.generation >= 6:
-        recording.sets = Sets(database, first.generation)
+    if database is not None and generation >= 6:
+        recording.sets = Sets(database, generation)
         note_sets(recording)
     note_states(recording)
     return recording
 
 
-class Recorder(ProvenanceFinder):
+class Recorder(Observer):
     """Takes a record at each action that is wanted."""
 
-    def __init__(self, wanted: set[int], register_db: str | None) -> None:
-        super().__init__(lambda action: False, lambda state: None)
+    def __init__(
+        self,
+        walk: Walk,
+        passes: PassFinder,
+        provenance: Provenance,
+        wanted: set[int],
+        register_db: str | None,
+    ) -> None:
+        self._walk = walk
+        self._passes = passes
+        self._provenance = provenance
         self.records: dict[int, Record] = {}
         self.listings: dict[bytes, str] = {}
         self.descriptors: dict[bytes, frozenset[Descriptor]] = {}
@@ -196,38 +212,47 @@ class Recorder(ProvenanceFinder):
 
     # -- while the machine runs -----------------------------------------------------------------
 
-    def bind(self, gpu: Gpu, database: Database) -> None:
+    def bound(self, gpu: Gpu, database: Database) -> None:
         """Read memory as the generation has it."""
-        super().bind(gpu, database)
-        self._contents = Contents(self.machine.image, database)
-        self._loads = Loads(self.machine, self._contents)
+        machine = self._walk.machine
+        self._contents = Contents(machine.image, database)
+        self._loads = Loads(machine, self._contents)
         self._text = RegisterText(database)
         self._is_pushed.clear()
 
-    def note_write(self, registers: range, write: Write) -> None:
+    def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
         """Remember which registers were written since the last record."""
         self._written.update(registers)
 
-    def packet(self, opcode: int, payload: Payload, level: int) -> None:
-        """Keep barriers, and the state that packets load."""
-        super().packet(opcode, payload, level)
-        if self.executed is False:
-            return
-        name = self.machine.packet_names[opcode]
-        if name in _BARRIERS:
-            if not name.startswith("CP_EVENT"):
-                self._note_event(name)
-        elif name in LOAD_STATE_PACKETS and payload.count:
-            self._enter_run()
-            self._loads.load_state(payload, self.packet_place)
-        elif name == "CP_SET_CONSTANT" and payload[0] >> 16 & 0xF != 4:
-            self._enter_run()
-            self._loads.constant(payload, self.packet_place)
+    def registers_unknown(self, registers: range, location: PacketLocation) -> None:
+        """The same."""
+        self._written.update(registers)
 
-    def event(self, name: str | None, level: int) -> None:
+    def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
+        """Barriers, and packets that load state."""
+        handlers: dict[str, Callable[[Payload], None]] = {
+            name: partial(self._barrier, name) for name in _BARRIERS
+        }
+        handlers.update(dict.fromkeys(LOAD_STATE_PACKETS, self._load_state))
+        handlers["CP_SET_CONSTANT"] = self._set_constant
+        return handlers
+
+    def _barrier(self, name: str, payload: Payload) -> None:
+        self._note_event(name)
+
+    def _load_state(self, payload: Payload) -> None:
+        if payload.count:
+            self._enter_run()
+            self._loads.load_state(payload, self._walk.packet_location)
+
+    def _set_constant(self, payload: Payload) -> None:
+        if payload[0] >> 16 & 0xF != 4:
+            self._enter_run()
+            self._loads.constant(payload, self._walk.packet_location)
+
+    def event(self, name: str | None) -> None:
         """Keep events that are barriers."""
-        super().event(name, level)
-        if name is not None and name not in _OTHER_EVENTS and self.executed is not False:
+        if name is not None and name not in _OTHER_EVENTS:
             self._note_event(name)
 
     def _note_event(self, name: str) -> None:
@@ -249,14 +274,13 @@ class Recorder(ProvenanceFinder):
     def _is_of_records(self, run: Run | None) -> bool:
         return run is None or run is self._recorded_run
 
-    def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
-        """No descriptor set goes on where a draw-state group begins."""
-        if self.generation >= 6:
-            self._current_memory().add_bound(words.address + 4 * index)
+    def draw_state_group(self, gpuaddr: int) -> None:
+        """A descriptor set ends where a draw-state group begins."""
+        if self._walk.generation >= 6:
+            self._current_memory().add_bound(gpuaddr)
 
-    def act(self, action: Action) -> None:
+    def action(self, action: Action) -> None:
         """Take the record of a wanted action."""
-        super().act(action)
         if action.order in self._orders:
             self.records[action.order] = self._record(action)
 
@@ -272,18 +296,19 @@ class Recorder(ProvenanceFinder):
 
     @property
     def _current_run(self) -> Run | None:
-        return None if self.tracker is None else self.tracker.run
+        return self._passes.run
 
     # -- records --------------------------------------------------------------------------------
 
     def _record(self, action: Action) -> Record:
         self._enter_run()
         self._current_memory()
-        values = self.machine.state.registers
+        values = self._walk.machine.state.registers
+        writes = self._provenance.writes
         registers = {
-            register: (values[register], self.writes[register])
+            register: (values[register], writes[register])
             for register in self._written
-            if register in values and register in self.writes
+            if register in values and register in writes
         }
         now = dict(self._all_facts(action))
         before = self._facts
@@ -299,7 +324,7 @@ class Recorder(ProvenanceFinder):
         self._written = set()
         events = self.take_events(self._run)
         sets = self._sets(action)
-        early = prefetched(self.registers) if sets else ()
+        early = prefetched(self._walk.registers) if sets else ()
         return Record(action, registers, facts, sets, events, shaders, early, own_key)
 
     def _holds_push_constant(self, register: int) -> bool:
@@ -319,7 +344,7 @@ class Recorder(ProvenanceFinder):
 
     def _drawn_from(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
         elements = action.vertices
-        indices = index_region(action, self.generation)
+        indices = index_region(action, self._walk.generation)
         if indices is not None:
             address, count, size = indices
             fact = self._contents.region(address, count * size)
@@ -332,20 +357,22 @@ class Recorder(ProvenanceFinder):
             elements = None
         if elements is not None:
             elements = max(elements, action.instances or 1)
-        yield from vertex_buffers(self.registers, self._contents, self.generation, elements)
+        yield from vertex_buffers(
+            self._walk.registers, self._contents, self._walk.generation, elements
+        )
 
     def _sets(self, action: Action) -> dict[int, SetPlace]:
-        if self.generation < 6 or action.kind not in ("draw", "dispatch"):
+        if self._walk.generation < 6 or action.kind not in ("draw", "dispatch"):
             return {}
         memory = self._current_memory()
         found = {}
-        for number, base in bases(self.registers, action.kind == "dispatch"):
+        for number, base in bases(self._walk.registers, action.kind == "dispatch"):
             memory.add_bound(base)
             found[number] = memory, base
         return found
 
     def _current_memory(self) -> Memory:
-        image = self.machine.image
+        image = self._walk.machine.image
         if self._memory is None or self._layout != image.layout:
             self._layout = image.layout
             self._memory = Memory(image)
@@ -354,14 +381,14 @@ class Recorder(ProvenanceFinder):
 
     def _shader_contents(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
         for stage, address in action.shaders:
-            key = (self.machine.image.epoch, stage, address)
+            key = (self._walk.machine.image.epoch, stage, address)
             fact = self._shader_facts.get(key)
             if fact is None:
                 fact = self._shader_facts[key] = self._shader(stage, address)
             yield ("shader", stage), fact
 
     def _shader(self, stage: str, address: int) -> Fact:
-        place = self.machine.image.place(address)
+        place = self._walk.machine.image.place(address)
         if place is None:
             return Fact(None, None, address)
         words, index = place
@@ -370,19 +397,19 @@ class Recorder(ProvenanceFinder):
             self._contents.left_out += 1
             return Fact(None, None, address)
         data = words.bytes(index, words.count - index)
-        if self.generation == 2:
+        if self._walk.generation == 2:
             old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
             size, text = old.size, old.text
         else:
-            new = self._disassemblers.ir3(self.generation).listing(data, 0)
+            new = self._disassemblers.ir3(self._walk.generation).listing(data, 0)
             size, text = new.instructions * 8, new.text
         code = memoryview(data)[:size]
         if not code:
             return Fact(None, None, address)
         value = digest(code)
         self.listings.setdefault(value, text)
-        if self.generation >= 6 and value not in self.descriptors:
-            disassembler = self._disassemblers.ir3(self.generation)
+        if self._walk.generation >= 6 and value not in self.descriptors:
+            disassembler = self._disassemblers.ir3(self._walk.generation)
             self.descriptors[value] = disassembler.descriptors(code)
         return Fact(value, code, address)
 

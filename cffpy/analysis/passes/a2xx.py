@@ -8,6 +8,7 @@ of Mesa 25.0.7.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import Attachment, bytes_a_pixel, written_components
@@ -15,6 +16,8 @@ from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.model import Operation, Pipe, Rectangle, Size, Tile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.model import Pass, Run
     from cffpy.analysis.walk import Walk
@@ -86,22 +89,30 @@ class A2xxTracker(BatchTracker):
         self._stream_address = 0
         self._pipe_places.clear()
 
-    def packet(self, name: str, payload: Payload) -> None:
-        """Heed what tells of streams and textures."""
+    def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
+        """All packets: the one before a draw shows which draws are workarounds."""
+        names = (name or f"{code:#x}" for code, name in enumerate(self.walk.machine.packet_names))
+        return {name: partial(self._packet, name) for name in names}
+
+    def _packet(self, name: str, payload: Payload) -> None:
         self._last_packet = name
         if name == "CP_SET_DRAW_INIT_FLAGS":
             self._stream_address = payload[0]
         elif name == "CP_SET_SHADER_BASES" and self.is_drivers and self.run is not None:
             # a batch begins with it, also one that sets no surface
             self.end()
-        elif name == "CP_SET_CONSTANT" and payload[0] == _FIRST_TEXTURE and payload.captured > 2:
+        elif name == "CP_SET_CONSTANT":
+            self._constant(payload)
+
+    def _constant(self, payload: Payload) -> None:
+        if payload[0] == _FIRST_TEXTURE and payload.captured > 2:
             self._texture = payload[2] & _TEXTURE_BASE
-        elif name == "CP_SET_CONSTANT" and payload[0] == _CLEAR_COLOUR and payload.captured > 4:
+        elif payload[0] == _CLEAR_COLOUR and payload.captured > 4:
             self._colour = tuple(payload.dwords()[1:5])
 
     def run_begins(self, found: Pass) -> None:
         """Before the first tile comes the binning run; without tiles all is one run."""
-        place = self.walk.packet_place
+        place = self.walk.packet_location
         if self._tile_set and found.direct is None:
             if not self._is_loading:
                 self.open_tile(found, place)
@@ -246,7 +257,7 @@ class A2xxTracker(BatchTracker):
             operation.attachment = self._fast_cleared()
             if operation.attachment is not None and "color 0" in operation.attachment:
                 operation.clear_value = self._colour
-        elif action.executed is not False:
+        elif action.executed.is_possible:
             depth = registers.flag("RB_DEPTHCONTROL", "Z_ENABLE")
             depth = depth and registers.flag("RB_DEPTHCONTROL", "Z_WRITE_ENABLE")
             stencil = registers.flag("RB_DEPTHCONTROL", "STENCIL_ENABLE")

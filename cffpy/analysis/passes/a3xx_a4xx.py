@@ -7,6 +7,7 @@ Mesa 25.0.7.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import Attachment, written_components
@@ -17,6 +18,8 @@ from cffpy.cp.loadstate import CONSTANTS, DIRECT, loaded_state
 from cffpy.pm4.layouts import SET_BIN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.model import Pass, Run
     from cffpy.analysis.walk import Walk
@@ -48,18 +51,9 @@ class A3xxA4xxTracker(BatchTracker):
         #: The pass itself has set its depth buffer.
         self._depth_set = False
         self.watch(_FRAMEBUFFER, _DEPTH)
-        self._handlers = {
-            _SET_BIN: self._set_bin,
-            "CP_SET_BIN": self._set_bin,
-            "CP_SET_BIN_DATA": self._set_bin_data,
-        }
         #: The first constant of fragment shaders, as the program's IBs load it.
         self._colour: tuple[int, ...] | None = None
         self._loads = TextureLoads(self.registers, *self.colour_base)
-        self._load_state = {
-            "CP_LOAD_STATE": self._loads.load_state,
-            "CP_LOAD_STATE4": self._loads.load_state4,
-        }
 
     # -- for the two --------------------------------------------------------------------------
 
@@ -93,19 +87,24 @@ class A3xxA4xxTracker(BatchTracker):
 
     # -- what comes by ------------------------------------------------------------------------
 
-    def packet(self, name: str, payload: Payload) -> None:
-        """Heed the packets that tell tiles."""
-        handler = self._handlers.get(name)
-        if handler is not None:
-            handler(payload)
-        elif name in self._load_state:
-            if self.is_drivers:
-                self._load_state[name](payload)
-            else:
-                self._load_constants(payload)
+    def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
+        """Bins, and the textures and constants that loads and clears use."""
+        return {
+            _SET_BIN: self._set_bin,
+            "CP_SET_BIN": self._set_bin,
+            "CP_SET_BIN_DATA": self._set_bin_data,
+            "CP_LOAD_STATE": partial(self._load_state, self._loads.load_state),
+            "CP_LOAD_STATE4": partial(self._load_state, self._loads.load_state4),
+        }
 
-    def _load_constants(self, payload: Payload) -> None:
-        """The colour of a clear is the first constant of its fragment shader."""
+    def _load_state(self, load: Callable[[Payload], None], payload: Payload) -> None:
+        """The driver's commands load textures.
+
+        Of the program's, the first constant of a fragment shader is the colour of a clear.
+        """
+        if self.is_drivers:
+            load(payload)
+            return
         loaded = loaded_state(self.walk.generation, payload)
         is_first = not payload[0] & _DESTINATION_MASK
         if (loaded.kind, loaded.stage, loaded.source) == (CONSTANTS, "FS", DIRECT) and is_first:
@@ -120,7 +119,7 @@ class A3xxA4xxTracker(BatchTracker):
         elif found is None:
             self._open()
         elif self.is_drivers and found.has_runs:
-            if found.tiles and found.streams[-1] == self.walk.current_submit.number:
+            if found.tiles and found.streams[-1] == self.walk.current_stream.number:
                 self._may_be_over = True
             else:
                 self._open()
@@ -146,7 +145,7 @@ class A3xxA4xxTracker(BatchTracker):
 
     def run_begins(self, found: Pass) -> None:
         """Registers tell which run the IB is of; its tile may have begun before."""
-        place = self.walk.packet_place
+        place = self.walk.packet_location
         found = self._same_or_next(found, None)
         if self.is_binning:
             if found.binning is None and not found.tiles:
@@ -178,7 +177,7 @@ class A3xxA4xxTracker(BatchTracker):
             found = self._open()
         self._corners.add((left, top))
         if not isinstance(self.run, Tile) or self.called or self.run.rectangle is not None:
-            self.open_tile(found, self.walk.packet_place)
+            self.open_tile(found, self.walk.packet_location)
         assert isinstance(self.run, Tile)
         self.run.rectangle = Rectangle(left, top, right + 1, bottom + 1)
 
@@ -250,7 +249,7 @@ class A3xxA4xxTracker(BatchTracker):
 
     def _clear(self, action: Action) -> None:
         operation = Operation("clear", None, "rectangle draw", action)
-        if action.executed is not False:
+        if action.executed.is_possible:
             depth = self.registers.flag("RB_DEPTH_CONTROL", "Z_WRITE_ENABLE")
             stencil = self.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
             names = written_components(self.targets(), depth, stencil)

@@ -16,6 +16,7 @@ from cffpy.analysis.passes.model import Lrz, Operation, Size, Tile, VisibilitySt
 from cffpy.pm4.layouts import SET_BIN_DATA5
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import TypeGuard
 
     from cffpy.analysis.actions import Action
@@ -54,7 +55,7 @@ class A5xxTracker(BatchTracker):
         #: How far viewports of the pass's draws reach, to the right and downwards.
         self._drawn_to = (0, 0)
         self.watch(f"{_WINDOW_SCISSOR}_TL")
-        self._handlers = {
+        self._handlers: dict[str, Callable[[Payload], None]] = {
             "CP_SET_RENDER_MODE": self._render_mode,
             "CP_SET_VISIBILITY_OVERRIDE": self._visibility_override,
             "CP_SET_BIN_DATA5": self._set_bin_data5,
@@ -62,11 +63,9 @@ class A5xxTracker(BatchTracker):
 
     # -- what comes by ------------------------------------------------------------------------
 
-    def packet(self, name: str, payload: Payload) -> None:
-        """Heed the packets that tell modes and tiles."""
-        handler = self._handlers.get(name)
-        if handler is not None:
-            handler(payload)
+    def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
+        """Render modes, and how tiles use visibility streams."""
+        return self._handlers
 
     def written(self, name: str) -> None:
         """The window scissor: a tile in GMEM mode; before that, the driver prepares for sysmem."""
@@ -75,10 +74,10 @@ class A5xxTracker(BatchTracker):
             return
         if self._mode == _BYPASS and found is None:
             found = self.open_render("sysmem")
-            self.open_direct(found, self.walk.packet_place, "sysmem")
+            self.open_direct(found, self.walk.packet_location, "sysmem")
         elif self._mode == _GMEM and found is not None:
             self._bin_data = self._override = None
-            self.open_tile(found, self.walk.packet_place)
+            self.open_tile(found, self.walk.packet_location)
 
     def finish(self, found: Pass) -> None:
         """And where LRZ was switched off, and whether the tiles cover the framebuffer."""
@@ -115,7 +114,7 @@ class A5xxTracker(BatchTracker):
             self.end()
             self._cleared_lrz = None
         elif mode == _BINNING:
-            self.open_binning(self.open_render("gmem"), self.walk.packet_place)
+            self.open_binning(self.open_render("gmem"), self.walk.packet_location)
         elif mode == _GMEM and (found is None or found.tiles or found.direct):
             self.open_render("gmem")
         if mode in (_BYPASS, _BINNING, _GMEM):
@@ -178,7 +177,7 @@ class A5xxTracker(BatchTracker):
         right, bottom = self._drawn_to
         self._drawn_to = max(right, self._reach("X")), max(bottom, self._reach("Y"))
         enabled = field("GRAS_LRZ_CNTL", "ENABLE")
-        if enabled is not None and action.executed is not False:
+        if enabled is not None and action.executed.is_possible:
             action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
 
     def _reach(self, axis: str) -> int:
@@ -192,7 +191,7 @@ class A5xxTracker(BatchTracker):
     def rectangle_draw(self, action: Action) -> None:
         """The driver's blitter clears with it."""
         operation = Operation("clear", None, "rectangle draw", action)
-        if action.executed is not False:
+        if action.executed.is_possible:
             depth = self.registers.flag("RB_DEPTH_CNTL", "Z_WRITE_ENABLE")
             stencil = self.registers.flag("RB_STENCIL_CONTROL", "STENCIL_ENABLE")
             names = written_components(self.targets(), depth, stencil)

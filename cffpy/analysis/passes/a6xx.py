@@ -27,6 +27,8 @@ from cffpy.analysis.passes.tracker import Tracker
 from cffpy.pm4.layouts import PSEUDO_REGISTER, SET_BIN_DATA5
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.walk import Walk
@@ -77,7 +79,7 @@ class A6xxTracker(Tracker):
         self._lrz = LrzFollower(self.registers)
         #: What registers bind behind a pass.
         self._bound: tuple[Attachment, ...] = ()
-        self._handlers = {
+        self._handlers: dict[str, Callable[[Payload], None]] = {
             "CP_SET_MARKER": self._marker,
             "CP_SKIP_IB2_ENABLE_GLOBAL": self._skip_ib2_global,
             "CP_SET_VISIBILITY_OVERRIDE": self._visibility_override,
@@ -94,11 +96,9 @@ class A6xxTracker(Tracker):
         if is_new_submit or in_group or self._may_be_over:
             self.end()
 
-    def packet(self, name: str, payload: Payload) -> None:
-        """Heed the packets that mark something."""
-        handler = self._handlers.get(name)
-        if handler is not None:
-            handler(payload)
+    def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
+        """Markers, and what sets up visibility streams."""
+        return self._handlers
 
     def event(self, name: str | None) -> None:
         """LRZ_FLUSH behind a tile: drivers' passes end so."""
@@ -185,14 +185,14 @@ class A6xxTracker(Tracker):
                 self.end()
 
     def _begin_sysmem(self) -> None:
-        place = self.walk.packet_place
+        place = self.walk.packet_location
         found = self.begin("render", place, "sysmem")
         self._lrz.begin(found)
         self.begin_direct(found, place)
         self._unsettle()
 
     def _begin_gmem(self, with_binning: bool) -> Pass:
-        place = self.walk.packet_place
+        place = self.walk.packet_location
         found = self.begin("render", place, "gmem")
         self._lrz.begin(found)
         self._offsets.clear()
@@ -208,7 +208,7 @@ class A6xxTracker(Tracker):
         found = self.current
         if found is None or found.mode != "gmem" or (self._may_be_over and found.tiles):
             found = self._begin_gmem(with_binning=False)
-        self.begin_tile(found, self.walk.packet_place)
+        self.begin_tile(found, self.walk.packet_location)
         self._bin_data = None
         self._streams_are_open = False
         self._unsettle()
@@ -345,7 +345,7 @@ class A6xxTracker(Tracker):
         self.add_draw(action)
         field = self.registers.field
         enabled = field("GRAS_LRZ_CNTL", "ENABLE")
-        if enabled is not None and action.executed is not False:
+        if enabled is not None and action.executed.is_possible:
             action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
         found = self.current
         assert found is not None
@@ -354,7 +354,7 @@ class A6xxTracker(Tracker):
             found.samples = action.targets[0].samples
         if self.registers.flag("PC_MULTIVIEW_CNTL", "ENABLE"):
             found.views = self.registers.field("PC_MULTIVIEW_CNTL", "VIEWS")
-        elif action.executed is not False:
+        elif action.executed.is_possible:
             last_layer = field("GRAS_MAX_LAYER_INDEX")
             found.layers = None if last_layer is None else max(found.layers or 1, last_layer + 1)
 

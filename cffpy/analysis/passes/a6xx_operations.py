@@ -169,7 +169,7 @@ def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
     else:
         kind = "unknown" if textures is None else "load" if textures else "clear"
     operation = Operation(kind, None, "rectangle draw", action)
-    if action.executed is False:
+    if not action.executed.is_possible:
         return operation
     if kind == "clear":
         _describe_clear(tracker, operation)
@@ -228,7 +228,7 @@ def _is_moved(attachment: Attachment, operations: list[Operation]) -> bool:
     What samples are resolved to is no attachment, though an older pass may have drawn to it.
     """
     return any(
-        operation.action.executed is not False
+        operation.action.executed.is_possible
         and not operation.resolves
         and attachment.address is not None
         and operation.address == attachment.address

@@ -73,7 +73,7 @@ def find_sysmem_area(found: Pass) -> None:
         for operation in run.operations
         if operation.how == "CP_BLIT"
         and operation.attachment is not None
-        and operation.action.executed is not False
+        and operation.action.executed.is_possible
         and operation.scissor is not None
     ]
     if not filled:
@@ -90,7 +90,7 @@ def _scissors(found: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Recta
     blits: list[Rectangle] = []
     for operation in (operation for run in found.runs for operation in run.operations):
         scissor = operation.scissor
-        if scissor is None or operation.action.executed is False:
+        if scissor is None or not operation.action.executed.is_possible:
             continue
         if operation.how == "BLIT event":
             (clears if operation.kind == "clear" else moves).append(scissor)
@@ -119,7 +119,7 @@ def count_layers(found: Pass) -> int | None:
     for operation in run.operations:
         if operation.attachment is None or operation.address is None:
             continue
-        if operation.action.executed is not False:
+        if operation.action.executed.is_possible:
             key = (operation.kind, operation.attachment)
             addresses.setdefault(key, set()).add(operation.address)
     return max(map(len, addresses.values()), default=None)

@@ -128,7 +128,7 @@ class BatchTracker(Tracker):
     def open_render(self, mode: Mode | None = None) -> Pass:
         """A render pass begins; what came before it in the stream is its own."""
         early, self._early = self._early, []
-        found = self.begin("render", self.walk.packet_place, mode)
+        found = self.begin("render", self.walk.packet_location, mode)
         self._early = early
         self.buffers = ()
         return found
@@ -217,7 +217,7 @@ class BatchTracker(Tracker):
         if self.run is found.binning:
             self.set_aside(action, "clear")
         else:
-            if action.executed is not False:
+            if action.executed.is_possible:
                 action.targets = self.targets()
             self.add_operation(operation)
 

@@ -11,6 +11,7 @@ from math import isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.density import (
     Density,
     ScissorPatch,
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass, Run
     from cffpy.analysis.walk import Walk
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.regdb.database import Database
 
 _VIEWPORTS = 16
 _VIEWPORT_DWORDS, _SCISSOR_DWORDS = 6, 2
@@ -53,15 +58,15 @@ class _Patch:
         self.scissors: dict[int, Rectangle] = {}
 
 
-class DensityTracker:
-    """Fills ``Tile.density``. Is told of writes and of actions, and in the end of all passes."""
+class DensityTracker(Observer):
+    """Fills ``Tile.density`` of the passes of a PassFinder; complete at ``finished``."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
         self._walk = walk
-        offset = walk.registers.offset
-        self._viewport = offset("GRAS_CL_VPORT[0].XOFFSET")
-        self._scissor = offset("GRAS_SC_SCREEN_SCISSOR[0].TL")
-        self._blit = {offset("GRAS_2D_DST_TL"), offset("GRAS_2D_SRC_TL_X")}
+        self._passes = passes
+        #: Offsets of registers; 0 where the generation has none.
+        self._viewport = self._scissor = 0
+        self._blit: set[int] = set()
         #: Place -> what it held before it was first written in this submit.
         self._before: dict[int, _Patch] = {}
         #: What was written since the last action; it is for the next run.
@@ -71,10 +76,20 @@ class DensityTracker:
         self._unscaled: dict[int, _Patch] = {}
         self._current: set[_Raw] = set()
 
-    def submit_begins(self) -> None:
-        """The buffers are new."""
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        """Registers have other offsets."""
+        offset = self._walk.registers.offset
+        self._viewport = offset("GRAS_CL_VPORT[0].XOFFSET")
+        self._scissor = offset("GRAS_SC_SCREEN_SCISSOR[0].TL")
+        self._blit = {offset("GRAS_2D_DST_TL"), offset("GRAS_2D_SRC_TL_X")}
         self._before.clear()
         self._pending.clear()
+
+    def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
+        """The buffers of a submit are new."""
+        if is_new_submit:
+            self._before.clear()
+            self._pending.clear()
 
     def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:
         """CP_MEM_WRITE of ``payload`` over the bytes ``before``."""
@@ -90,18 +105,19 @@ class DensityTracker:
             first = self._commands(unpack(f"<{count}I", before[: 4 * count]))
             self._before[gpuaddr] = first or _Patch(0)
 
-    def act(self, action: Action, found: Pass | None, run: Run | None) -> None:
-        """An action, in the run that it belongs to now."""
+    def action(self, action: Action) -> None:
+        """The first action of a run ends its patches; draws may use others than these."""
+        run = self._passes.run
         if run is not self._run:
-            self._begin(found, run)
+            self._begin(self._passes.current, run)
         if not self._current or not isinstance(run, Tile) or run.density is None:
             return
         if is_program_draw(action) and self._viewport_now() not in self._current:
             run.density.unpatched_draws += 1
 
-    def finish(self, passes: list[Pass]) -> None:
+    def finished(self) -> None:
         """All passes are known."""
-        for found in passes:
+        for found in self._passes.found.passes:
             settle(found)
 
     # -- within -------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def _stores_scaled(operation: Operation) -> bool:
         and operation.gmem is not None
         and operation.source_rectangle is not None
         and operation.scissor is not None
-        and operation.action.executed is not False
+        and operation.action.executed.is_possible
     )
 
 

@@ -44,7 +44,7 @@ class LrzFollower:
 
     def event(self, action: Action, current: Pass | None) -> None:
         """An LRZ_CLEAR event: of the pass that begins, or behind its first draw of the next."""
-        if action.executed is False:
+        if not action.executed.is_possible:
             return
         fits_nothing = all(
             self._registers.field(_VIEW, name) == self._registers.field_mask(_VIEW, name)
@@ -62,7 +62,7 @@ class LrzFollower:
         """An action between passes: it may fill the buffer of the next."""
         address = self._registers.address("RB_2D_DST")
         is_fill = action.kind == "blit" and self._registers.flag("RB_2D_BLIT_CNTL", "SOLID_COLOR")
-        if is_fill and address is not None and action.executed is not False:
+        if is_fill and address is not None and action.executed.is_possible:
             self._filled.add(address)
 
     def bind(self, found: Pass) -> None:

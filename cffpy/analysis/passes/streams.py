@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.conditions import Executed
+
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.model import Pipe, VisibilityStreams
@@ -84,14 +86,14 @@ def stream_draw(registers: RegisterReader, action: Action, has_views: bool) -> S
     decides (predicates) or reads (indirect parameters); what tessellation, geometry shaders,
     primitive restart and several views make of a draw.
     """
-    if action.executed is False or not uses_visibility(action):
+    if not action.executed.is_possible or not uses_visibility(action):
         return None
     least, most = _entries(action)
     primitives = None if has_views else _primitives(registers, action)
     instances = action.instances
     if action.indirect or has_views or not instances:
         instances = None
-    if primitives == 0 or not action.instances or action.executed is None:
+    if primitives == 0 or not action.instances or action.executed is Executed.UNKNOWN:
         least = 0
     return StreamDraw(action, least, most, instances, primitives or None)
 

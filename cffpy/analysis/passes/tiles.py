@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from cffpy.analysis.conditions import Executed
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -55,7 +57,7 @@ def tile_facts(
 
 def _facts(found: Pass, tile: Tile, visible: TileVisibility | None) -> TileFacts:
     draws = [draw for draw in tile.draws if draw.program_number is not None]
-    conditional = [draw for draw in draws if draw.executed is None]
+    conditional = [draw for draw in draws if draw.executed is Executed.UNKNOWN]
     visibility = _visibility(found, tile)
     executed = None
     if visibility == "streams" and visible is not None:
@@ -72,7 +74,7 @@ def _facts(found: Pass, tile: Tile, visible: TileVisibility | None) -> TileFacts
         None if visible is None or visibility != "streams" else visible.total_primitives,
         conditional[0].condition if conditional else None,
         len(conditional),
-        [one for one in tile.operations if one.action.executed is not False],
+        [one for one in tile.operations if one.action.executed.is_possible],
     )
 
 

@@ -7,10 +7,12 @@ runs and tiles. What is common to all generations is here.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import attachments
+from cffpy.analysis.observer import StopWalk
 from cffpy.analysis.passes.model import (
     Mode,
     Operation,
@@ -24,7 +26,7 @@ from cffpy.analysis.passes.model import (
 from cffpy.limits import hint, limit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
@@ -42,7 +44,7 @@ _MAX_ATTACHMENTS = 256
 MAX_KEPT = 1 << 18
 
 
-class TooMany(Exception):
+class TooMany(StopWalk):
     """A capture has more passes, tiles and actions than are kept."""
 
     def __init__(self, limit: int) -> None:
@@ -65,16 +67,14 @@ class Tracker:
         self.base_level = 0
         #: Whether the current pass has any draws yet, any loads, clears or stores.
         self.has_drawn = self.has_operated = False
-        #: Registers that ``written`` is told of: offset -> name.
-        self.watched: dict[int, str] = {}
-
         self._kept = 0
         self._max_kept = limit("draws", MAX_KEPT)
         self._targets: dict[tuple[Attachment, ...], tuple[Attachment, ...]] = {}
 
     def watch(self, *names: str) -> None:
-        """Have ``written`` told of these registers."""
-        self.watched = {self.registers.offset(name): name for name in names}
+        """Have ``written`` called for these registers."""
+        for name in names:
+            self.walk.watch(self.registers.offset(name), partial(self.written, name))
 
     def keep(self) -> None:
         """Count one more thing that is kept. Raises TooMany."""
@@ -87,11 +87,9 @@ class Tracker:
     def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:
         """A command stream begins; ``is_new_submit``: with buffers of its own."""
 
-    def stream_ends(self) -> None:
-        """The command stream is over."""
-
-    def packet(self, name: str, payload: Payload) -> None:
-        """A packet that is executed, or may be."""
+    def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
+        """Handlers of the packets that it uses, as ``Observer.packet_handlers``."""
+        return {}
 
     def written(self, name: str) -> None:
         """A watched register is written; its value, and what follows it, may not be there yet."""
@@ -113,7 +111,7 @@ class Tracker:
     @property
     def level(self) -> int:
         """Nesting of IBs now."""
-        return self.walk.machine.state.ib_level
+        return self.walk.level
 
     def begin(self, kind: PassKind, place: PacketLocation, mode: Mode | None = None) -> Pass:
         """Close what is open and open a pass."""
@@ -187,7 +185,7 @@ class Tracker:
             run = self.run
         assert run is not None
         self._place_in_run(action, found, run)
-        if action.executed is not False:
+        if action.executed.is_possible:
             action.targets = self.targets()
         run.draws.append(action)
         self.has_drawn = True
@@ -249,7 +247,7 @@ class Tracker:
 def is_program_draw(action: Action) -> bool:
     """Whether a draw may be the program's: a driver's own rectangles are not."""
     is_drivers = action.label == RECTANGLES or bool(action.role)
-    return action.kind == "draw" and action.executed is not False and not is_drivers
+    return action.kind == "draw" and action.executed.is_possible and not is_drivers
 
 
 def number_draws(found: Pass) -> None:
@@ -263,7 +261,7 @@ def number_draws(found: Pass) -> None:
         run = found.direct or max(found.tiles, key=_program_count, default=None) or found.binning
         found.program_draws = [] if run is None else [a for a in run.draws if is_program_draw(a)]
     elif found.direct is not None:
-        found.program_draws = [a for a in found.direct.draws if a.executed is not False]
+        found.program_draws = [a for a in found.direct.draws if a.executed.is_possible]
     numbers: dict[int, list[int]] = {}
     for number, draw in enumerate(found.program_draws):
         numbers.setdefault(draw.place.gpuaddr, []).append(number)

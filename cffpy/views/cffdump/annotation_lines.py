@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.annotations import Note, Position
+from cffpy.analysis.conditions import Executed
 from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.visibility import VisibilityReader
 from cffpy.regdb.register_text import RegisterText
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.annotations import AnnotationFinder, Block, Source
+    from cffpy.analysis.annotations import AnnotationFinder, Source
+    from cffpy.analysis.conditions import ConditionalBlock
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Operation, Pass, Run
     from cffpy.analysis.visibility_model import TileVisibility
@@ -123,7 +125,7 @@ def _ordered(run: Run) -> list[tuple[Action, Operation | None]]:
 
 def _phase_lines(run: Run, name: str) -> Iterator[Note]:
     """Loads, clears and stores that follow each other, with nothing else executed between."""
-    executed = [entry for entry in _ordered(run) if entry[0].executed is not False]
+    executed = [entry for entry in _ordered(run) if entry[0].executed.is_possible]
     for kind, group in groupby(executed, key=lambda entry: entry[1] and entry[1].kind):
         if kind is None or kind not in _PHASES:
             continue
@@ -153,9 +155,9 @@ def draw_lines(finder: AnnotationFinder) -> Iterator[Note]:
 
 
 def _doubt(action: Action, is_operation: bool) -> str:
-    if action.executed is False:
+    if action.executed is Executed.NO:
         return f"; not executed: {action.condition}"
-    if action.executed is None and not is_operation:  # an operation's text says so
+    if action.executed is Executed.UNKNOWN and not is_operation:  # an operation's text says so
         return f"; conditional: {action.condition}"
     return ""
 
@@ -185,13 +187,13 @@ def block_lines(finder: AnnotationFinder) -> Iterator[Note]:
         yield Note(block.place, f"{extent} {_outcome(block)}", is_detail=True)
 
 
-def _outcome(block: Block) -> str:
+def _outcome(block: ConditionalBlock) -> str:
     executed, reason = block.condition.executed, block.condition.reason
-    if block.outside is False:
+    if block.outside is Executed.NO:
         return f"are not executed: part of what is not executed ({reason})"
-    if executed is None:
+    if executed is Executed.UNKNOWN:
         return f"are conditional, the GPU decides: {reason}"
-    return f"are {'' if executed else 'not '}executed: {reason}"
+    return f"are {'' if executed is Executed.YES else 'not '}executed: {reason}"
 
 
 # -- indirect buffers -----------------------------------------------------------------------------
@@ -203,13 +205,13 @@ def buffer_lines(finder: AnnotationFinder) -> Iterator[Note]:
     for caller, actions in _actions_by_caller(finder.actions):
         held.setdefault(caller.key, []).extend(actions)
     for call in finder.calls:
-        if call.executed is False:
+        if call.executed is Executed.NO:
             text = "not executed"
         elif not call.is_captured:
             text = "not captured"
         else:
             text = _contents(held.get(call.place.key, []))
-        if call.executed is None:
+        if call.executed is Executed.UNKNOWN:
             text += "; conditional"
         yield Note(call.place, f"IB: {text}", is_detail=True)
 
@@ -224,7 +226,7 @@ def _actions_by_caller(actions: Iterable[Action]) -> Iterator[tuple[PacketLocati
 
 
 def _contents(actions: list[Action]) -> str:
-    executed = [action for action in actions if action.executed is not False]
+    executed = [action for action in actions if action.executed.is_possible]
     if not executed:
         return "nothing is drawn"
     counts = Counter(action.role or action.kind for action in executed)

@@ -242,7 +242,7 @@ def _operations(one: Pass) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {}
     for run in one.runs:
         for operation in run.operations:
-            if operation.action.executed is False:
+            if not operation.action.executed.is_possible:
                 continue
             text: str = "resolve" if operation.resolves else operation.kind
             if operation.clear_value is not None:

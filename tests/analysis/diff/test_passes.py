@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from cffpy.analysis.attachments import Attachment
+from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.passes.model import Lrz, Operation, Pass, Rectangle, Run, Size, Tile
 
 PLACE: Any = SimpleNamespace()
-ACTION: Any = SimpleNamespace(executed=True, place=None)
+ACTION: Any = SimpleNamespace(executed=Executed.YES, place=None)
 
 
 def made(*operations: Operation, **changes: Any) -> Pass:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import itertools
 
-from cffpy.analysis.passes.finder import PassFinder, find_passes
+from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.passes.model import Pass
+from cffpy.analysis.queries import find_passes
 from cffpy.capture.gpu import guess
 from cffpy.container.open import open_bytes
 from cffpy.container.writer import (

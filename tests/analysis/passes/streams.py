@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cffpy.analysis.actions import Action
-from cffpy.analysis.passes.finder import PassFinder, find_passes
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.queries import find_passes
 from cffpy.analysis.walk import Walk
 from cffpy.capture.gpu import guess
 from cffpy.container.damage import Damage
-from cffpy.container.open import open_bytes
+from cffpy.container.open import Content, open_bytes
 from cffpy.container.writer import (
     buffer_sections,
     capture_bytes,
@@ -19,7 +21,6 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.cp.machine import PACKET_ENUM
-from cffpy.cp.session import Session
 from cffpy.regdb.database import Database
 from cffpy.regdb.rows import BITSET, INLINE_BITSET, NAMED_INLINE_BITSET
 from tests.builders import COMMANDS, type4, type7
@@ -186,27 +187,30 @@ def of_file(damage: list[Damage]) -> list[Damage]:
     return [one for one in damage if one.offset is not None]
 
 
-class Collector(Walk):
-    """Keeps the actions, and the debug markers that were open at each."""
+class Collector(Observer):
+    """Keeps the actions of a walk, and the debug markers that were open at each."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, applies_memory_writes: bool = False) -> None:
+        self.walk = Walk(applies_memory_writes)
+        self.walk.observe(self)
         self.actions: list[Action] = []
         self.open_at: list[tuple[str, ...]] = []
 
-    def act(self, action: Action) -> None:
+    def action(self, action: Action) -> None:
         self.actions.append(action)
-        self.open_at.append(tuple(self.markers))
+        self.open_at.append(tuple(self.walk.markers))
+
+    def run(self, content: Content) -> list[Damage]:
+        return self.walk.run(content, lambda line: None)
 
 
 def walk(data: bytes) -> Collector:
-    """What a bare walk through a file hears that is sound, whatever its commands are."""
+    """What a bare walk publishes of a file that is sound, whatever its commands are."""
     collector = Collector()
-    session = Session(collector, warn=lambda line: None)
-    assert not of_file(session.run(open_bytes(data)))
+    assert not of_file(collector.run(open_bytes(data)))
     return collector
 
 
 def executed(collector: Collector) -> list[tuple[int | None, bool | None]]:
     """Of each action its number in the dump, and whether it is executed."""
-    return [(action.number, action.executed) for action in collector.actions]
+    return [(action.number, action.executed.value) for action in collector.actions]

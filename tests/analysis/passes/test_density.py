@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.passes.density import Density, ViewDensity, number_text, scale_between
-from cffpy.analysis.passes.finder import find_passes
 from cffpy.analysis.passes.model import Pass, Rectangle
+from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_capture
 from tests.tile_streams import NewTile, Stream, View
 

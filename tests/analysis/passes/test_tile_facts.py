@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.passes.finder import find_passes
 from cffpy.analysis.passes.model import Pass, Rectangle, Size
 from cffpy.analysis.passes.tiles import TileFacts, tile_facts
+from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility_model import TileVisibility
 from cffpy.container.open import Content
 from tests.tile_streams import NewTile, Stream

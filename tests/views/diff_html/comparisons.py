@@ -7,6 +7,7 @@ from collections import Counter
 
 from cffpy.analysis.actions import Action
 from cffpy.analysis.attachments import Attachment
+from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.record import Record, Recording
 from cffpy.analysis.diff.rules import Category
@@ -51,7 +52,7 @@ def draw(number: int, vertices: int = 36) -> Action:
         place(),
         number,
         2,
-        True,
+        Executed.YES,
         vertices=vertices,
         instances=1,
         indexed=True,
