@@ -49,7 +49,7 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     help="N is the draw's number within this pass (default: its number in the dump).",
 )
 @click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.state/1).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.state/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")
 @capture_options
 @click.argument("names", nargs=-1, metavar="[REG]...")

@@ -1,21 +1,39 @@
 # SPDX-License-Identifier: MIT
-"""Names and values of registers as plain text, the lower dword of a 64-bit one for both."""
+"""Names, values and fields of registers. The lower dword of a 64-bit register stands for both."""
 
 from __future__ import annotations
 
+import math
+import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.regdb import rows
 from cffpy.regdb.database import holds
 from cffpy.regdb.decode import Decoder, Palette, type_mask
-from cffpy.regdb.rows import BITSET, INLINE_BITSET, NAMED_INLINE_BITSET
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from cffpy.regdb.database import Database, Found
-    from cffpy.regdb.rows import FieldRow
 
-_BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
+_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
+_SIGNED = (rows.INT, rows.FIXED)
+_SCALED = (rows.FIXED, rows.UFIXED)
+#: struct formats of a float and of its bits, by width.
+_FLOATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
+
+
+class FieldValue(NamedTuple):
+    """A bitfield of a register: bits ``low`` to ``high``, its decoded text, and its value.
+
+    ``value``: a bool, an int or a finite float where the type is one, otherwise the text.
+    """
+
+    name: str
+    low: int
+    high: int
+    text: str
+    value: bool | int | float | str
 
 
 class DescriptorField(NamedTuple):
@@ -38,15 +56,52 @@ class RegisterText:
         found = self._found(register)
         return f"{register:#x}" if found is None else found.name
 
-    def text(self, register: int, registers: Mapping[int, int]) -> str:
-        """The decoded value of the register, of both its dwords where it has two."""
-        value = registers[register]
+    def is_wide(self, register: int) -> bool:
+        """Whether this is the lower dword of a 64-bit register."""
         found = self._found(register)
-        if found is None or found.type is None:
+        return found is not None and found.dwords == 2 and not _is_upper(found)
+
+    def value(self, register: int, registers: Mapping[int, int]) -> int:
+        """The value of the register; 64 bits where it is the lower dword of a 64-bit register.
+
+        An upper dword that is not in ``registers`` counts as 0.
+        """
+        value = registers[register]
+        return value | registers.get(register + 1, 0) << 32 if self.is_wide(register) else value
+
+    def text(self, register: int, registers: Mapping[int, int]) -> str:
+        """The decoded value, of both dwords of a 64-bit register."""
+        value = self.value(register, registers)
+        found = self._found(register)
+        if found is None or found.type is None or _is_upper(found):
             return f"{value:#x}"
-        if found.dwords == 2:
-            value |= registers.get(register + 1, 0) << 32
         return self._decoder.formatter(found.type).text(value)
+
+    def field_values(self, register: int, registers: Mapping[int, int]) -> list[FieldValue]:
+        """The bitfields in the order of the description; [] where the register is no bitset.
+
+        Bits that the description leaves out come last, as one field "other bits" of all bits. Bits
+        that two fields share are in the wider one.
+        """
+        found = self._found(register)
+        if found is None or found.type is None or found.type[0] not in _BITSETS:
+            return []
+        if _is_upper(found):
+            return []
+        value = self.value(register, registers)
+        shown = []
+        covered = 0
+        for name, _, field in self._without_parts(found.type[7]):
+            low, high = field[2], field[3]
+            mask = type_mask(low, high)
+            covered |= mask
+            text = self._decoder.formatter(field).text(value & mask)
+            shown.append(FieldValue(name, low, high, text, _typed(field, value & mask, text)))
+        rest = value & ~covered
+        if rest:
+            high = 63 if found.dwords == 2 else 31
+            shown.append(FieldValue("other bits", 0, high, f"{rest:#x}", rest))
+        return shown
 
     def fields(self, register: int, value: int) -> list[tuple[str, str]]:
         """Names and texts of the fields of one dword; a single one without a name where none are.
@@ -57,18 +112,10 @@ class RegisterText:
         found = self._found(register)
         if found is None or found.type is None or found.dwords == 2:
             return [("", f"{value:#x}")]
-        type_row = found.type
-        if type_row[0] not in _BITSETS:
-            return [("", self._decoder.formatter(type_row).text(value))]
-        shown = []
-        covered = 0
-        for name, _, field in self._without_parts(type_row[7]):
-            mask = type_mask(field[2], field[3])
-            covered |= mask
-            shown.append((name, self._decoder.formatter(field).text(value & mask)))
-        if value & ~covered:
-            shown.append(("other bits", f"{value & ~covered:#x}"))
-        return shown
+        if found.type[0] not in _BITSETS:
+            return [("", self._decoder.formatter(found.type).text(value))]
+        fields = self.field_values(register, {register: value})
+        return [(field.name, field.text) for field in fields]
 
     def type_name(self, register: int) -> str:
         """The name of the register's type; empty where it is unknown."""
@@ -84,18 +131,18 @@ class RegisterText:
                 shown.append(DescriptorField(f"dword {offset}", f"{value:#x}", ""))
                 continue
             kind, fields = found.type[0], found.type[7]
-            rows = fields if kind in _BITSETS else [(found.name, None, found.type)]
-            for name, _, field in self._without_parts(rows):
+            described = fields if kind in _BITSETS else [(found.name, None, found.type)]
+            for name, _, field in self._without_parts(described):
                 text = self._decoder.formatter(field).text(value & type_mask(field[2], field[3]))
                 shown.append(DescriptorField(name, text, found.name))
         return shown
 
-    def _without_parts(self, rows: Iterable[FieldRow]) -> list[FieldRow]:
+    def _without_parts(self, fields: Iterable[rows.FieldRow]) -> list[rows.FieldRow]:
         """The fields in force whose bits are not all bits of another, wider one.
 
-        a6xx has such: CHROMA_MIDPOINT_X of a texture lies in MIPLVLS.
+        An example is CHROMA_MIDPOINT_X of an a6xx texture, which lies in MIPLVLS.
         """
-        live = [row for row in rows if row[1] is None or holds(row[1], self._decoder.variants)]
+        live = [row for row in fields if row[1] is None or holds(row[1], self._decoder.variants)]
         bits = [(row[2][2], row[2][3]) for row in live]
         return [
             row
@@ -117,7 +164,32 @@ class RegisterText:
 
     def _is_upper(self, register: int) -> bool:
         found = self._found(register)
-        return found is not None and found.dwords == 2 and found.parts[-1][0] in ("high", "plus")
+        return found is not None and _is_upper(found)
 
     def _found(self, register: int) -> Found | None:
         return self._database.register(register, self._decoder.variants)
+
+
+def _is_upper(found: Found) -> bool:
+    """Whether it is the upper dword of a 64-bit register."""
+    return found.dwords == 2 and found.parts[-1][0] in ("high", "plus")
+
+
+def _typed(field: rows.TypeRow, masked: int, text: str) -> bool | int | float | str:
+    """The value of a field for ``FieldValue``. ``masked``: the field's bits, in place."""
+    kind, _name, low, high, shr, radix = field[:6]
+    width = high - low + 1
+    value = masked >> low << shr
+    if kind == rows.BOOLEAN:
+        return bool(value)
+    if kind in _SIGNED and masked >> high & 1:
+        value -= 1 << width
+    if kind in _SCALED:
+        return float(value / (1 << radix))
+    if kind in (rows.INT, rows.UINT):
+        return value
+    if kind == rows.FLOAT and width in _FLOATS:
+        number, bits = _FLOATS[width]
+        found: float = struct.unpack(number, struct.pack(bits, value))[0]
+        return found if math.isfinite(found) else text
+    return text

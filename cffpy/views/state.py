@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.provenance import Inherited, State
 
-SCHEMA = "cffpy.state/1"
-INHERITED_SCHEMA = "cffpy.inherited/1"
+SCHEMA = "cffpy.state/2"
+INHERITED_SCHEMA = "cffpy.inherited/2"
 
 CSV_COLUMNS = (
     "offset",
     "register",
     "value",
+    "pair_value",
     "decoded",
     "origin",
     "stream",
@@ -53,8 +54,9 @@ def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
     text = RegisterText(state.database)
     yield heading(state.action)
     for register in text.listed(registers):
-        value = state.registers.get(register)
-        digits = "unknown " if value is None else f"{value:08x}"
+        value = _value(text, state, register)
+        width = 16 if text.is_wide(register) else 8
+        digits = "unknown".ljust(width) if value is None else f"{value:0{width}x}"
         yield f"{digits}  {text.name(register)}: {_decoded(text, state, register)}"
         write = state.writes.get(register)
         if write is None:
@@ -76,7 +78,8 @@ def rows(state: State, registers: Iterable[int]) -> Iterator[tuple[object, ...]]
         yield (
             hexadecimal(register),
             text.name(register),
-            hexadecimal(state.registers.get(register)),
+            hexadecimal(_value(text, state, register)),
+            hexadecimal(_pair_value(text, state, register)),
             _decoded(text, state, register),
             write and write.origin(state.action),
             write and write.place.submit.number,
@@ -148,10 +151,47 @@ def action_document(action: Action) -> dict[str, Any]:
     }
 
 
+def _value(text: RegisterText, state: State, register: int) -> int | None:
+    """The value, of both dwords of a 64-bit register; None where a dword of it is unknown."""
+    dwords = (register, register + 1) if text.is_wide(register) else (register,)
+    if any(dword in state.writes and dword not in state.registers for dword in dwords):
+        return None
+    return text.value(register, state.registers) if register in state.registers else None
+
+
+def _pair_value(text: RegisterText, state: State, register: int) -> int | None:
+    """The 64-bit value of a pair that is described as two registers, ``X_LO`` and ``X_HI``.
+
+    None for any register but a ``X_LO``, and where one of the two is unknown.
+    """
+    name, registers = text.name(register), state.registers
+    if not name.endswith("_LO") or text.name(register + 1) != f"{name[:-3]}_HI":
+        return None
+    if register not in registers or register + 1 not in registers:
+        return None
+    return registers[register] | registers[register + 1] << 32
+
+
 def _decoded(text: RegisterText, state: State, register: int) -> str:
-    if register not in state.registers:
+    if _value(text, state, register) is None:
         return "only the GPU knows"
     return text.text(register, state.registers)
+
+
+def _fields(text: RegisterText, state: State, register: int) -> dict[str, Any] | None:
+    """The fields of a bitset by name; None for another register or an unknown value."""
+    if _value(text, state, register) is None:
+        return None
+    fields = text.field_values(register, state.registers)
+    return {
+        field.name: {
+            "low": field.low,
+            "high": field.high,
+            "value": field.value,
+            "text": field.text,
+        }
+        for field in fields
+    } or None
 
 
 def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]:
@@ -159,8 +199,11 @@ def _register(state: State, register: int, text: RegisterText) -> dict[str, Any]
     return {
         "offset": hexadecimal(register),
         "name": text.name(register),
-        "value": hexadecimal(state.registers.get(register)),
+        "bits": 64 if text.is_wide(register) else 32,
+        "value": hexadecimal(_value(text, state, register)),
+        "pair_value": hexadecimal(_pair_value(text, state, register)),
         "decoded": _decoded(text, state, register),
+        "fields": _fields(text, state, register),
         "origin": write and write.origin(state.action),
         "conditional": write is not None and write.executed is Executed.UNKNOWN,
         "written_by": write and place_document(write.place),

@@ -68,7 +68,7 @@ def test_errors_of_usage(
 
 def test_inherited(path: Path, run_cffpy: Run) -> None:
     document = json.loads(run_cffpy("draws", "--inherited", "--json", path).stdout)
-    assert document["schema"] == "cffpy.inherited/1"
+    assert document["schema"] == "cffpy.inherited/2"
     (submit,) = document["submits"]
     assert (submit["submit"], submit["draw"]["dump_draw"]) == (1, 8)
     names = {one["name"]: one for one in submit["registers"]}

@@ -33,15 +33,34 @@ def test_text(path: Path, run_cffpy: Run) -> None:
 
 def test_the_file_has_the_value_at_the_offset(path: Path, run_cffpy: Run) -> None:
     document = json.loads(run_cffpy("state", "--draw", 4, "--json", path).stdout)
-    assert document["schema"] == "cffpy.state/1"
+    assert document["schema"] == "cffpy.state/2"
     assert (document["draw"]["dump_draw"], document["draw"]["program_draw"]) == (4, 0)
     registers = {one["name"]: one for one in document["registers"]}
     base = registers["RB_MRT[0].BASE"]
-    assert (base["decoded"], int(base["value"], 16)) == (hex(COLOUR), COLOUR & 0xFFFFFFFF)
+    assert (base["decoded"], base["value"], base["bits"]) == (hex(COLOUR), hex(COLOUR), 64)
+    assert base["fields"] is None
+    assert COLOUR >> 32, "the upper dword has bits"
     data = path.read_bytes()
     for name in ("RB_MRT[0].BASE", "RB_WINDOW_OFFSET", "GRAS_LRZ_CNTL", "RB_BLIT_INFO"):
         at = int(registers[name]["written_by"]["file_offset"], 16) + 4
-        assert int.from_bytes(data[at : at + 4], "little") == int(registers[name]["value"], 16)
+        size = registers[name]["bits"] // 8
+        assert int.from_bytes(data[at : at + size], "little") == int(registers[name]["value"], 16)
+
+
+def test_fields(path: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("state", "--draw", 2, "--json", path, "GRAS_LRZ_CNTL")
+    (register,) = json.loads(done.stdout)["registers"]
+    fields = register["fields"]
+    assert fields["ENABLE"] == {"low": 0, "high": 0, "value": True, "text": "TRUE"}
+    assert (fields["DIR"]["low"], fields["DIR"]["high"], fields["DIR"]["text"]) == (6, 7, "0")
+
+
+def test_csv_and_text_have_whole_64_bit_values(path: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("state", "--draw", 4, "--csv", path, "RB_MRT[0].BASE")
+    (row,) = csv.DictReader(done.stdout.decode().splitlines())
+    assert row["value"] == row["decoded"] == hex(COLOUR)
+    done = run_cffpy("state", "--draw", 4, path, "RB_MRT[0].BASE")
+    assert done.stdout.decode().splitlines()[1] == f"{COLOUR:016x}  RB_MRT[0].BASE: {COLOUR:#x}"
 
 
 def test_csv(path: Path, run_cffpy: Run) -> None:

@@ -62,3 +62,26 @@ def test_bits_of_two_fields_are_shown_in_the_wider_one(text: RegisterText) -> No
     names = {field.name for field in text.descriptor_fields("A6XX_TEX_CONST", [0] * 16)}
     assert "MIPLVLS" in names
     assert "CHROMA_MIDPOINT_X" not in names
+
+
+def test_field_values_have_types(text: RegisterText) -> None:
+    register = at("GRAS_SU_POINT_MINMAX")
+    fields = {one.name: one for one in text.field_values(register, {register: 0x00180008})}
+    assert (fields["MIN"].value, fields["MAX"].value) == (0.5, 1.5)
+    register = at("RB_DEPTH_CNTL")
+    fields = {one.name: one for one in text.field_values(register, {register: 0x1001D})}
+    assert fields["Z_TEST_ENABLE"].value is True
+    assert (fields["ZFUNC"].value, fields["ZFUNC"].low, fields["ZFUNC"].high) == (
+        "FUNC_ALWAYS",
+        2,
+        4,
+    )
+    assert fields["other bits"].value == 0x10000
+    assert text.field_values(at("RB_MRT[0].BASE"), {at("RB_MRT[0].BASE"): 1}) == []
+
+
+def test_a_lone_upper_dword_is_a_value_of_its_own(text: RegisterText) -> None:
+    base = at("RB_MRT[0].BASE")
+    registers = {base + 1: 0x5, base + 2: 0xBAD}
+    assert text.value(base + 1, registers) == 5
+    assert text.text(base + 1, registers) == "0x5"
