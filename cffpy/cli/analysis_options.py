@@ -97,11 +97,12 @@ def analyse(
 
     Damage is reported on standard error. Raises CffpyError. ``content``: the file, if already open.
     """
+    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
 
     directory = edition(register_db)
     if content is None:
-        content = open_capture(path)
+        content = check_capture(open_capture(path))
     with progress(f"Reading {path}", content):
         found, damage = analysis(content, print_warning, directory, gpu)
     print_problems(path, damage, print_error)

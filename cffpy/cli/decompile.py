@@ -43,12 +43,13 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
     exit code is 1 if the capture is damaged; the text then contains what could be read.
     """
     from cffpy.container.damage import Damage
+    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
     from cffpy.views.pm4.decompile import decompile
 
     damage: list[Damage] = []
     try:
-        content = open_capture(path)
+        content = check_capture(open_capture(path))
         pieces = decompile(content, damage, print_warning, register_db, submit)
         with progress(f"Reading {path}", content):
             write_output(output, (piece.encode() for piece in pieces), [path])

@@ -19,7 +19,6 @@ from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import console, print_warning, use_colour
 from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
-from cffpy.errors import ContainerError
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -111,6 +110,7 @@ def diff(
     errors. Damage is reported on standard error and does not affect the exit code.
     """
     from cffpy.analysis.diff.compare import compare
+    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
 
     if as_json + unified + (html is not None) > 1:
@@ -123,7 +123,7 @@ def diff(
         name for name in CLASSES if name not in shown and "all" not in shown
     )
     directory = edition(register_db)
-    contents = open_capture(good), open_capture(bad)
+    contents = check_capture(open_capture(good)), check_capture(open_capture(bad))
     first, second = (_record(content, gpu, directory) for content in contents)
     with progress("Comparing"):
         result = compare(first, second, hidden)
@@ -142,10 +142,7 @@ def diff(
 
 def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recording:
     from cffpy.analysis.diff.record import record
-    from cffpy.container.rd import is_something_else
 
-    if is_something_else(content.data):  # two of these would compare as equal
-        raise ContainerError(f"{content.name}: no known section: not a capture?")
     with progress(f"Reading {content.name}", content):
         recording = record(content, print_warning, register_db, gpu)
     print_problems(content.name, recording.damage, print_warning)

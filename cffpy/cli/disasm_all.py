@@ -40,10 +40,11 @@ def run(
         write_all,
     )
     from cffpy.cli.progress import progress
+    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
 
     gpu = None if generation is None else guess(generation * 100)
-    content = open_capture(path)
+    content = check_capture(open_capture(path))
     with progress(f"Reading {path}", content):
         collector, damage = collect_shaders(content, print_warning, register_db, gpu)
     print_problems(content.name, damage)

@@ -101,6 +101,7 @@ def edit(
     from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
     from cffpy.analysis.register_edit import SetRegister
     from cffpy.container.damage import Damage
+    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
 
     damage: list[Damage] = []
@@ -110,7 +111,7 @@ def edit(
         edits += [NopDraw(number) for number in nops]
         if last is not None:
             edits.append(TruncateAfterDraw(last))
-        content = open_capture(path)
+        content = check_capture(open_capture(path))
         with progress(f"Reading {path}", content):
             data, lines = edited(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:

@@ -13,6 +13,7 @@ from cffpy.cli.analysis_options import SHOWN_PROBLEMS
 from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error
 from cffpy.cli.progress import progress
+from cffpy.container.kinds import check_capture
 from cffpy.container.open import open_capture
 from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError
@@ -49,7 +50,7 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
     out = None if as_json else console(colour)
     for number, path in enumerate(files):
         try:
-            content = open_capture(path)
+            content = check_capture(open_capture(path))
             with progress(f"Reading {path}", content):
                 summary = summarise(content)
         except CffpyError as problem:

@@ -49,10 +49,11 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
     if size is not None and address is None:
         raise click.UsageError("--size needs --address")
     from cffpy.analysis.repair import repair as repair_capture
+    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
 
     try:
-        repaired = repair_capture(open_capture(path), address, size)
+        repaired = repair_capture(check_capture(open_capture(path)), address, size)
     except CffpyError as problem:
         # ContainerError names the file itself
         print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")

@@ -75,12 +75,13 @@ def state(
     '-' for standard input. The exit code is 1 if the capture is damaged.
     """
     from cffpy.analysis.queries import state_at
+    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
     from cffpy.views import state as view
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
-    content = open_capture(path)
+    content = check_capture(open_capture(path))
     finder, code = find(path, gpu, register_db, content)
     action = _action(finder, number, index)
     found = state_at(content, action.order, lambda _line: None, edition(register_db), gpu)

@@ -97,15 +97,6 @@ def test_unreadable_files_fail_but_do_not_hide_others(
         assert "No such file" in json.loads(done.stdout)["files"][0]["error"]
 
 
-def test_what_is_no_capture(run_cffpy: Run, tmp_path: Path) -> None:
-    path = tmp_path / "text"
-    path.write_text("this is no capture, but a text that says so\n" * 3)
-    done = run_cffpy("info", path)
-    assert done.returncode == 1
-    assert b"unknown (no id in the file)" in done.stdout
-    assert b"damage" in done.stdout
-
-
 def test_hostile_names(run_cffpy: Run, tmp_path: Path) -> None:
     path = tmp_path / "a[b]c.rd"
     path.write_bytes(

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Recognises files that are not captures, and names what they seem to be by their first bytes."""
+
+from __future__ import annotations
+
+from cffpy.container.rd import Section, SectionType, iter_sections, section_name
+from cffpy.errors import ContainerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.container.open import Content
+    from cffpy.layout import BytesLike
+
+#: First bytes of formats that users have beside captures.
+_MAGICS = (
+    (b"\x7fELF", "an ELF file"),
+    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"RIFF", "a RIFF file (WebP, WAV, AVI)"),
+    (b"DDS ", "a DDS image"),
+    (b"\xabKTX ", "a KTX texture"),
+    (b"%PDF-", "a PDF document"),
+    (b"RDOC", "a RenderDoc capture"),
+    (b"GFXR", "a gfxreconstruct capture"),
+    (b"\x03\x02\x23\x07", "a SPIR-V module"),
+    (b"\x07\x23\x02\x03", "a SPIR-V module"),
+    (b"DXBC", "a DXBC shader"),
+    (b"MZ", "a Windows program"),
+    (b"\xcf\xfa\xed\xfe", "a Mach-O file"),
+    (b"\xca\xfe\xba\xbe", "a Mach-O or Java class file"),
+    (b"!<arch>\n", "an ar archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x04\x22\x4d\x18", "LZ4-compressed data"),
+    (b"\x1f\x8b", "gzip-compressed data"),
+    (b"\x1f\x9d", "data compressed by compress (.Z)"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\0asm", "a WebAssembly module"),
+    (b"ANDROID!", "an Android boot image"),
+    (b"\x3a\xff\x26\xed", "an Android sparse image"),
+    (b"perf.", "a Linux perf recording"),
+    (b"PERFILE", "a Linux perf recording"),
+)
+
+#: Bytes that decide whether a file is text.
+_TEXT_SAMPLE = 512
+
+#: Starts of texts, after white space.
+_TEXTS = (
+    (b"---\nkernel:", "a devcoredump"),
+    (b"<?xml", "XML text"),
+    (b"<svg", "an SVG drawing"),
+    (b"<!doctype html", "an HTML page"),
+    (b"<html", "an HTML page"),
+    (b"{", "JSON text"),
+    (b"[", "JSON text"),
+    (b"#!", "a script"),
+)
+
+#: Payload sizes of the sections without which there is nothing to decode.
+_ESSENTIAL = {
+    SectionType.GPU_ID: (4,),
+    SectionType.CHIP_ID: (8,),
+    SectionType.GPUADDR: (8, 12),
+    SectionType.CMDSTREAM_ADDR: (8, 12),
+}
+
+#: Sections that are searched for an essential one.
+_SEARCHED = 1 << 16
+
+
+def check_capture(content: Content) -> Content:
+    """The content itself. Raises ContainerError if it is something else than a capture.
+
+    Damaged and empty captures pass: they are reported by the commands.
+    """
+    if is_capture(content.data):
+        return content
+    packed = "" if content.compression == "none" else f", packed with {content.compression}"
+    raise ContainerError(f"{content.name}: not a capture, but {kind_of(content.data)}{packed}")
+
+
+def is_capture(data: BytesLike) -> bool:
+    """Whether data is a capture, possibly damaged, cut short or empty.
+
+    The first section has a known type, or some section is one that only a capture has.
+    """
+    for number, section in enumerate(iter_sections(data)):
+        if _is_essential(section):
+            return True
+        if not number and section.type and _is_known(section.type):
+            return True
+        if number >= _SEARCHED:
+            return False
+    view = memoryview(data)
+    if len(view) < 8:
+        return not _is_text(bytes(view)) if len(view) else True
+    first = int.from_bytes(view[:4], "little")
+    return first != 0 and _is_known(first)
+
+
+def kind_of(data: BytesLike) -> str:
+    """What data seems to be, with an article where it is one thing: "a PNG image"."""
+    start = bytes(memoryview(data)[:_TEXT_SAMPLE])
+    for magic, name in _MAGICS:
+        if start.startswith(magic):
+            return name
+    if not start.strip(b"\0"):
+        return "zero bytes"
+    if not _is_text(start):
+        return "binary data of unknown format"
+    folded = start.lstrip().lower()
+    for opening, name in _TEXTS:
+        if folded.startswith(opening):
+            return name
+    if _is_assembly(start):
+        return "text of the packet assembly language (see cffpy compile)"
+    return "text"
+
+
+def _is_known(section_type: int) -> bool:
+    return not section_name(section_type).startswith("type ")
+
+
+def _is_essential(section: Section) -> bool:
+    return len(section.payload) in _ESSENTIAL.get(section.type, ())
+
+
+def _is_text(start: bytes) -> bool:
+    """Whether these are characters of UTF-8 text; the last one may be incomplete."""
+    try:
+        text = start.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        if problem.start < len(start) - 3:
+            return False
+        text = start[: problem.start].decode("utf-8")
+    return all(character.isprintable() or character in "\t\r\n\f" for character in text)
+
+
+def _is_assembly(start: bytes) -> bool:
+    """Whether the first line that is not a comment is the header ``pm4 1``."""
+    for line in start.splitlines():
+        if line.strip() and not line.lstrip().startswith(b"//"):
+            return line.split()[:1] == [b"pm4"]
+    return False
