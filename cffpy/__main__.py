@@ -13,12 +13,22 @@ import sys
 
 from cffpy._version import __version__
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
     _open_closed_streams()
     arguments = sys.argv[1:]
-    code = _print_version() if arguments == ["--version"] else run(arguments)
+    if arguments == ["--version"]:
+        code = _print_version()
+    else:
+        import warnings
+
+        warnings.showwarning = _show_warning
+        code = run(arguments)
     if arguments[:1] == ["dump"]:
         _leave(code)
     sys.exit(code)
@@ -49,6 +59,20 @@ def _open_closed_streams() -> None:
             setattr(sys, name, open(os.open(os.devnull, flags), mode))  # noqa: SIM115 - to the end
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of cffpy as its other messages, without the line of code it comes from."""
+    from cffpy.cli.output import print_warning
+
+    print_warning(str(message))
+
+
 def _print_version() -> int:
     try:
         sys.stdout.write(f"cffpy {__version__}\n")
@@ -71,13 +95,19 @@ def run(arguments: list[str]) -> int:
             gc.disable()  # as cffpy.cli.dump does, but before its many imports
             from cffpy.cli.dump import run as dump
 
-            return dump(arguments[1:])
+            return dump(arguments[1:], _show_help_of_dump)
         from cffpy.cli.main import run
 
         return run(arguments)
 
     command = next((argument for argument in arguments if not argument.startswith("-")), "")
     return run_guarded(action, debug, 2 if command == "diff" else 1)
+
+
+def _show_help_of_dump() -> int:
+    from cffpy.cli.dump_command import show_help
+
+    return show_help()
 
 
 if __name__ == "__main__":

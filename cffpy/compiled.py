@@ -67,7 +67,11 @@ def load(
     compiled form's layout, raised when it changes. None: there is no such part.
     """
     directory = cache_directory()
-    if directory is None or not _is_ours(directory):
+    if directory is None:
+        return compile_sources().get(part)
+    problem = _problem_of(directory)
+    if problem is not None:
+        _warn(directory, problem)
         return compile_sources().get(part)
     signature = _signature(sources)
     where = zlib.crc32("\0".join([os.path.abspath(path) for path in sources]).encode())
@@ -184,17 +188,30 @@ def _open(path: str, is_built_in: bool) -> FileIO:
     return file
 
 
-def _is_ours(directory: str) -> bool:
-    """Whether a cache directory may be trusted: nobody else can put files there.
+class CacheWarning(UserWarning):
+    """The cache directory cannot be used, so descriptions are compiled at each start."""
 
-    One that does not exist yet will be made so.
+
+def _warn(directory: str, problem: str) -> None:
+    import warnings  # lazy: only where something is wrong
+
+    text = f"{directory}: {problem}: the cache is not used, descriptions are compiled at each start"
+    hint = "CFFPY_CACHE names another directory, or off"
+    warnings.warn(f"{text} ({hint})", CacheWarning, stacklevel=2)
+
+
+def _problem_of(directory: str) -> str | None:
+    """Why a cache directory cannot be trusted: others can put files there. None if it can.
+
+    One that does not exist yet will be created for the user alone.
     """
     try:
-        return _only_ours(os.stat(directory))
+        status = os.stat(directory)
     except FileNotFoundError:
-        return True
-    except OSError:
-        return False
+        return None
+    except OSError as problem:
+        return problem.strerror or str(problem)
+    return None if _only_ours(status) else "other users may write to it"
 
 
 def _only_ours(status: os.stat_result) -> bool:
@@ -269,8 +286,8 @@ def _write(
             file.write(_file_bytes(schema, signature, digest, parts))
         os.replace(temporary, path)
         temporary = ""
-    except OSError:  # a read-only home only costs speed
-        pass
+    except OSError as problem:  # a read-only home only costs speed
+        _warn(directory, problem.strerror or str(problem))
     finally:  # also where Ctrl-C comes in between
         if temporary:
             from contextlib import suppress

@@ -73,7 +73,8 @@ def test_a_file_that_others_may_write_is_not_used(cache: Cache, mode: int) -> No
 def test_a_directory_that_others_may_write_is_not_used(cache: Cache, mode: int) -> None:
     cache.directory.mkdir()
     cache.directory.chmod(mode)
-    assert cache.load() == cache.load() == PARTS["one"]
+    with pytest.warns(compiled.CacheWarning, match="other users may write to it"):
+        assert cache.load() == cache.load() == PARTS["one"]
     assert cache.compiled == 2
     assert not list(cache.directory.iterdir())
 
@@ -84,7 +85,8 @@ def test_what_belongs_to_another_user_is_not_used(
     cache.load()
     other = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: other)
-    assert cache.load() == PARTS["one"]
+    with pytest.warns(compiled.CacheWarning, match="other users"):
+        assert cache.load() == PARTS["one"]
     assert cache.compiled == 2
 
 
@@ -137,8 +139,33 @@ def test_nothing_is_left_where_nothing_can_be_written(
         raise OSError("no")
 
     monkeypatch.setattr(os, "replace", fails)
-    assert cache.load() == PARTS["one"]
+    with pytest.warns(compiled.CacheWarning, match="no: the cache is not used"):
+        assert cache.load() == PARTS["one"]
     assert not list(cache.directory.iterdir())
+
+
+@pytest.mark.parametrize("base", ["", "relative/cache", "."])
+def test_the_base_of_the_cache_is_absolute(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, base: str
+) -> None:
+    """The XDG specification: a relative XDG_CACHE_HOME is ignored."""
+    monkeypatch.delenv("CFFPY_CACHE", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", base)
+    assert compiled.cache_directory() == str(tmp_path / ".cache" / "cffpy")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert compiled.cache_directory() == str(tmp_path / "xdg" / "cffpy")
+
+
+def test_a_cache_that_cannot_be_used_is_one_warning(tmp_path: Path, run_cffpy, samples) -> None:
+    """One line for all descriptions that a command loads."""
+    place = tmp_path / "cache"
+    place.write_text("no directory")
+    done = run_cffpy("dump", samples / "a630-triangle.rd.gz", env={"CFFPY_CACHE": str(place)})
+    assert done.returncode == 0
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith(f"cffpy: warning: {place}: ")
+    assert "descriptions are compiled at each start" in line
 
 
 def test_no_cache(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,6 +97,7 @@ def test_a_complex_function_is_found() -> None:
 
 #: Files below the limit, each about one thing that belongs to no other file.
 KNOWN_SHORT = {
+    "cffpy/container/deflate.py",
     "cffpy/views/plain_text.py",
     "cffpy/analysis/diff/barriers.py",
     "cffpy/analysis/diff/identity.py",

@@ -33,11 +33,13 @@ class Repaired:
 def repair(content: Content, address: int | None = None, ndwords: int | None = None) -> Repaired:
     """Repair a capture. ``address``, ``ndwords``: the stream to add, where that is not deduced.
 
-    Raises CaptureError where a stream is missing and nothing tells which.
+    Raises CaptureError where a stream is missing and nothing tells which, or no section is left.
     """
     messages: list[str] = []
     sections = list(_whole_sections(content, messages))
-    end = _end(sections[-1]) if sections else 0
+    if not sections:
+        raise CaptureError("no whole section is left")
+    end = _end(sections[-1])
     last = _LastSet(sections)
     if address is None and not last.lacks_stream:
         return Repaired(content.data[:end], messages)

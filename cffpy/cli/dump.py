@@ -29,7 +29,7 @@ from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from cffpy.container.open import Content
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 _USAGE = "Usage: cffpy dump [OPTIONS] FILE...\nTry 'cffpy dump --help' for help.\n\nError: {}\n"
 
 
-def run(arguments: list[str]) -> int:
-    """Dump the files that the command line names; the exit code."""
+def run(arguments: list[str], show_help: Callable[[], int]) -> int:
+    """Dump the files that the command line names; the exit code. ``show_help`` is for --help."""
     try:
         settings, files = parse(arguments)
         if settings.get("help"):
-            return _help()
+            return show_help()
         if not files:
             raise UsageProblem("Missing argument 'FILE...'.")
         limits = _limits(settings.pop("limits", []))
@@ -61,15 +61,6 @@ def _limits(texts: list[str]) -> Chosen:
         return Chosen(texts)
     except ValueError as problem:
         raise UsageProblem(f"--limit: {problem}.") from None
-
-
-def _help() -> int:
-    import click
-
-    from cffpy.cli.dump_command import dump
-
-    click.echo(dump.get_help(click.Context(dump, info_name="cffpy dump")))
-    return EXIT_OK
 
 
 def _dump(settings: dict[str, Any], files: list[str]) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from cffpy.cli.dump_options import OPTIONS
+from cffpy.cli.output import EXIT_OK
 
 _EXAMPLES = """\b
 Examples:
@@ -28,7 +29,7 @@ class _DumpCommand(click.Command):
     def invoke(self, context: click.Context) -> int:
         from cffpy.cli.dump import run
 
-        return run(context.args)
+        return run(context.args, show_help)
 
 
 def _parameter(row_index: int) -> click.Option:
@@ -57,3 +58,9 @@ dump = _DumpCommand(
     ),
     epilog=_EXAMPLES,
 )
+
+
+def show_help() -> int:
+    """Print the help of dump; the exit code."""
+    click.echo(dump.get_help(click.Context(dump, info_name="cffpy dump")))
+    return EXIT_OK

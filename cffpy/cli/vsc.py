@@ -87,23 +87,26 @@ def vsc(
     if digits is None:
         if path is None:
             raise click.UsageError("give FILE, or --hex HEX --bins N")
-        if not (bin_count is None and of_primitives is None and primitive_count is None):
-            raise click.UsageError("--bins, --primitives, --draws, --primitive-count need --hex")
-        if as_json and svg is not None:
-            raise click.UsageError("--json and --svg cannot be used together")
+        reason = "--bins, --primitives, --draws, --primitive-count need --hex"
+        _refuse(reason, bin_count, of_primitives, primitive_count)
+        if as_json:
+            _refuse("--json and --svg cannot be used together", svg)
         from cffpy.cli import vsc_capture
 
         return vsc_capture.show(path, gpu, register_db, index, as_json, svg)
-    if path is not None:
-        raise click.UsageError("--hex and FILE cannot be used together")
-    if not (index is None and svg is None and gpu is None and register_db is None):
-        raise click.UsageError("--pass, --svg, --gpu and --register-db need FILE")
+    _refuse("--hex and FILE cannot be used together", path)
+    _refuse("--pass, --svg, --gpu and --register-db need FILE", index, svg, gpu, register_db)
     if bin_count is None:
         raise click.UsageError("--hex needs --bins N")
     from cffpy.cli import vsc_hex
 
     if of_primitives is not False:
         return vsc_hex.show_primitives(digits, bin_count, primitive_count, as_json)
-    if primitive_count is not None:
-        raise click.UsageError("--primitive-count cannot be used with --draws")
+    _refuse("--primitive-count cannot be used with --draws", primitive_count)
     return vsc_hex.show_draws(digits, bin_count, as_json)
+
+
+def _refuse(reason: str, *values: object) -> None:
+    """Raise a usage error if any of these options was given."""
+    if any(value is not None for value in values):
+        raise click.UsageError(reason)

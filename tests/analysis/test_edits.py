@@ -311,4 +311,5 @@ def test_trailing_bytes_are_dropped() -> None:
 def test_rubbish() -> None:
     for data in (b"", b"abc", b"\xff" * 100, bytes(range(256)) * 4):
         content = Content("data", data, "none", len(data), None)
-        assert isinstance(repair(content).messages, list)
+        with pytest.raises(CaptureError, match="no whole section is left"):
+            repair(content)

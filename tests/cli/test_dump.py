@@ -304,6 +304,27 @@ def test_options_that_change_nothing_here(dump: Run, capture: Path, arguments) -
     assert dump("--unit-test", capture, *arguments).stdout == done.stdout
 
 
+@pytest.mark.parametrize("argument", ["--\x1b[31mred", "-\x9b", "--dr\x07aw=1", "-D\x1b]0;x\x07"])
+def test_usage_errors_print_no_control_characters(dump: Run, capture: Path, argument: str) -> None:
+    done = dump(argument, capture)
+    assert done.returncode == 2
+    said = done.stderr.decode()
+    assert "Error: " in said
+    assert all(character.isprintable() or character == "\n" for character in said)
+
+
+@pytest.mark.parametrize("digits", ["\u0663", "1_0", " 1", "1 ", "\uff11", "0x1", ""])
+@pytest.mark.parametrize("command", ["dump", "passes"])
+def test_numbers_of_options_are_ascii_digits(
+    run_cffpy: Run, capture: Path, command: str, digits: str
+) -> None:
+    option = "-D" if command == "dump" else "--pass"
+    done = run_cffpy(command, f"{option}", digits, capture)
+    assert done.returncode == 2
+    assert b"is not a valid integer" in done.stderr
+    assert done.stdout == b""
+
+
 def test_a_range_without_submits(dump: Run, capture: Path) -> None:
     for arguments in (("-F", "5"), ("-S", "1"), ("-E", "-1"), ("-F", "3", "-E", "2")):
         assert dump("--unit-test", *arguments, capture).stdout == b"gpu_id: 630\n"

@@ -81,6 +81,19 @@ def test_what_is_read_is_not_written(tmp_path: Path) -> None:
     assert path.read_bytes() == b"in"
 
 
+@pytest.mark.parametrize("content", [b"", b"abc", b"\1\0\0\0\x10\0\0\0cut"])
+def test_repair_writes_nothing_where_nothing_is_left(
+    tmp_path: Path, run_cffpy: Run, content: bytes
+) -> None:
+    source, output = tmp_path / "in.rd", tmp_path / "out.rd"
+    source.write_bytes(content)
+    for options in ([], ["--address", "0x1000"]):
+        done = run_cffpy("repair", source, "-o", output, *options)
+        assert done.returncode == 1
+        assert done.stderr.endswith(b"in.rd: no whole section is left\n")
+        assert not output.exists()
+
+
 LINES = [
     ["edit", "--nop-draw", "0", "IN", "-o", "IN"],
     ["repair", "IN", "-o", "IN"],

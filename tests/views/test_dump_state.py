@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,24 @@ def test_shader_files(pm4, shown, tmp_path: Path, monkeypatch) -> None:
     assert (tmp_path / "0000.fo3").read_bytes() == code, "from address & ~0xf to the buffer's end"
     shown(630, commands, {0x200000: program})
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_shader_files_are_not_written_through_links(
+    pm4, shown, tmp_path: Path, monkeypatch
+) -> None:
+    """Their names can be guessed, and the working directory may be anybody's."""
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / "other"
+    other.write_bytes(b"before")
+    Path("0000.fo3").symlink_to(other)
+    os.link(other, "0001.fo3")
+    commands = pm4.type4(0xA983, 0x200008, 0) + pm4.type7(0x38, 4 | 2 << 6, 1, 3)
+    shown(630, commands, {0x200000: [0, 0x03000000]}, dump_shaders=True)
+    assert other.read_bytes() == b"before"
+    files = [path for path in tmp_path.iterdir() if path.suffix == ".fo3"]
+    assert sorted(path.name for path in files) == ["0000.fo3", "0001.fo3"]
+    assert not any(path.is_symlink() or path.samefile(other) for path in files)
+    assert {path.read_bytes() for path in files} == {bytes(7) + b"\3"}
 
 
 def test_a5xx_descriptors_are_shown_in_summaries_only(pm4, shown) -> None:

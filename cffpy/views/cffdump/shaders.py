@@ -6,6 +6,8 @@ cffdump: disasm_gpuaddr, dump_shader (mesa 25.0.7).
 
 from __future__ import annotations
 
+import os
+
 from cffpy.capture.memory import Words
 from cffpy.isa.edition import Disassemblers
 from cffpy.views.cffdump.hexdump import hex_rows
@@ -88,10 +90,27 @@ class ShaderText:
         name = f"{self._files:04d}.{extension}"
         self._files += 1
         try:
-            with open(name, "wb") as file:
-                file.write(words.bytes(index, dwords))
+            _replace_file(name, words.bytes(index, dwords))
         except OSError:
             return
 
     def _ir3(self, code: bytes, level: int) -> str:
         return self._disassemblers.ir3(self._view.generation).disassemble(code, level)
+
+
+def _replace_file(name: str, data: bytes) -> None:
+    """Write a file of a name that others can guess: neither it nor a link of this name is opened.
+
+    A new file takes the name at the end. Raises OSError.
+    """
+    temporary = f".{name}.{os.getpid()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(temporary, flags, 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, name)
+    except BaseException:
+        os.unlink(temporary)
+        raise
