@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Build hook: a wheel carries the compiled descriptions, so that no start of it compiles any.
+"""Build hook: adds the compiled descriptions and the manual pages to a wheel.
 
 The sources (grammars/, register_db/) are put beside them by force-include in pyproject.toml. The
 compiled form belongs to the Python that builds; under another one cffpy compiles once, into the
@@ -12,26 +12,30 @@ import os
 import shutil
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class CompiledDescriptions(BuildHookInterface):  # type: ignore[type-arg]
-    """Compiles registers and instruction sets into ``cffpy/_data/compiled``."""
+class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
+    """Writes ``cffpy/_data/compiled`` (registers and instruction sets) and ``share/man``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and add the results to the wheel."""
+        """Generate the files and add them to the wheel."""
         self._folder = ""
         if self.target_name != "wheel" or version == "editable":
             return
         sys.path.insert(0, self.root)
+        self._folder = tempfile.mkdtemp(prefix="cffpy-build-")
         try:
             payloads = _compile()
+            from cffpy.compiled import write_packaged
+            from tools.man_pages import write_man_pages
         finally:
             sys.path.remove(self.root)
-        self._folder = tempfile.mkdtemp(prefix="cffpy-build-")
-        from cffpy.compiled import write_packaged
+        for page in write_man_pages(Path(self._folder)):
+            build_data["shared_data"][str(page)] = f"share/man/man1/{page.name}"
 
         for kind, (schema, payload) in payloads.items():
             path = os.path.join(self._folder, f"{kind}.bin")
@@ -39,7 +43,7 @@ class CompiledDescriptions(BuildHookInterface):  # type: ignore[type-arg]
             build_data["force_include"][path] = f"cffpy/_data/compiled/{kind}.bin"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what was compiled."""
+        """Remove the temporary files."""
         if self._folder:
             shutil.rmtree(self._folder)
 

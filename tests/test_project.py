@@ -79,7 +79,9 @@ def test_wheel(tmp_path: Path) -> None:
             continue
         assert str(path.relative_to(CHECKOUT)) in names
     assert "cffpy/py.typed" in names
-    assert not any(name.startswith(("tests", "samples", "grammars")) for name in names)
+    manual = {name.rpartition("/")[2] for name in names if ".data/data/share/man/man1/" in name}
+    assert {"cffpy.1", "cffpy-dump.1", "cffpy-db-show.1"} <= manual
+    assert not any(name.startswith(("tests", "samples", "grammars", "tools")) for name in names)
 
 
 def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,7 +96,7 @@ OPTIONS = (
     ),
     Option("draw", "Print only draw N.", short="D", metavar="N", convert=_number),
     Option("exe", "Only submits of processes with this name prefix.", short="e", metavar="NAME"),
-    Option("textures", "Print the contents of textures."),
+    Option("textures", "Print the memory that texture descriptors point to."),
     Option("bindless", "Print bindless descriptors at draws."),
     Option("show-compositor", "Include the submits of compositors."),
     Option("script", "Not supported yet.", short="L", metavar="LUA", convert=_no_script),

@@ -48,6 +48,7 @@ COMMANDS = {
     "edit": _Row("cffpy.cli.edit", "edit", "Change a capture: drop draws, set registers."),
     "repair": _Row("cffpy.cli.repair", "repair", "Remove damage from a capture."),
     "db": _Row("cffpy.cli.db", "db", "Look up registers; check or import an edition."),
+    "completion": _Row("cffpy.cli.completion", "completion", "Print a shell completion script."),
 }
 
 _EXAMPLES = """\b

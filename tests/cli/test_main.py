@@ -110,6 +110,29 @@ def test_completion(run_cffpy: Run) -> None:
     assert b"info" in run_cffpy(env=environment).stdout
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, run_cffpy: Run) -> None:
+    done = run_cffpy("completion", shell)
+    assert done.returncode == 0
+    assert f"_CFFPY_COMPLETE={shell}_complete".encode() in done.stdout
+
+
+def test_bash_completes_options(run_cffpy: Run, tmp_path: Path) -> None:
+    cffpy_program = tmp_path / "cffpy"
+    cffpy_program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cffpy "$@"\n')
+    cffpy_program.chmod(0o755)
+    script = run_cffpy("completion", "bash").stdout.decode()
+    script += "COMP_WORDS=(cffpy dump --query-) COMP_CWORD=2\n"
+    script += '_cffpy_completion cffpy\necho "${COMPREPLY[@]}"\n'
+    done = subprocess.run(
+        ["bash", "-c", script],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+    )
+    assert set(done.stdout.split()) >= {"--query-all", "--query-delta"}, done.stderr
+
+
 def run_code(code: str, *arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
     """Run the command line with a command ``test`` whose body is ``code``."""
     script = (

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Writes the generated parts of the documentation: ``./dev docs``.
+
+These are the reference pages of commands, the index of commands, two pictures, and the output of
+examples. With ``--check`` nothing is written; the exit code is 1 if something is out of date.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from tools import command_pages, examples, layers
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_INDEX = re.compile(r"(?<=<!-- commands -->\n).*?(?=<!-- end of commands -->)", re.DOTALL)
+
+
+def tiles_picture() -> str:
+    """The picture of the readme: the tiles of a sample, as ``cffpy tiles --svg`` draws them."""
+    with examples.runner() as runner:
+        return runner.run(examples.Example("cffpy tiles --svg - a660-frame-binning.rd", "")).output
+
+
+def generated() -> dict[Path, str]:
+    """All files that are generated, or have generated parts other than examples."""
+    docs = ROOT / "docs"
+    folder = docs / "commands"
+    files = {folder / name: text for name, text in command_pages.pages(folder).items()}
+    files[docs / "layers.svg"] = layers.drawing(ROOT)
+    files[docs / "tiles.svg"] = tiles_picture()
+    index = docs / "README.md"
+    table = "".join(f"{line}\n" for line in command_pages.index_lines())
+    files[index] = _INDEX.sub(lambda _match: table, index.read_text("utf-8"))
+    return files
+
+
+def outdated() -> list[Path]:
+    """The files whose generated parts are not up to date."""
+    return [
+        path
+        for path, text in generated().items()
+        if not path.exists() or path.read_text("utf-8") != text
+    ]
+
+
+def main() -> None:
+    """Write, or check, all generated parts."""
+    if sys.argv[1:] == ["--check"]:
+        for path in (found := outdated()):
+            print(f"out of date: {path.relative_to(ROOT)}", file=sys.stderr)
+        sys.exit(bool(found))
+    for path, text in generated().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+    for path in examples.pages():
+        with examples.runner() as runner:
+            old = path.read_text("utf-8")
+            new = examples.updated(old, runner)
+        if new != old:
+            path.write_text(new, "utf-8")
+            print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
