@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Limits for hostile files: their names, defaults, and how a user sets them.
+"""Limits for hostile files: their names, their defaults, and what exceeded one.
 
-Each is set by ``--limit NAME=N``, or by an environment variable, which the option stands for.
-docs/robustness.md says more of what they limit.
+``Limits`` is what a user chose; ``CaptureLimits`` are the numbers that hold for one capture.
+Defaults that bound memory or time grow with the capture, so that an ordinary one never meets them.
+docs/robustness.md says what each one limits and why the defaults are what they are.
 """
 
 from __future__ import annotations
 
-import os
-
 from cffpy.errors import CffpyError
+from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-#: Name -> variable. They limit a capture's size when decompressed, streams within streams, dwords
-#: that run, passes, tiles and draws that are kept, and what is printed of one packet or list.
-LIMITS = {
+#: Name -> variable of the environment.
+VARIABLES = {
     "bytes": "CFFPY_MAX_BYTES",
     "depth": "CFFPY_MAX_DEPTH",
     "commands": "CFFPY_MAX_COMMANDS",
@@ -25,68 +24,175 @@ LIMITS = {
     "elements": "CFFPY_MAX_ELEMENTS",
 }
 
-#: Of the option.
-HELP = f"Set a limit for hostile captures: {', '.join(LIMITS)}."
+#: Help text of the option ``--limit``.
+HELP = f"A limit for hostile captures: {', '.join(VARIABLES)}."
 
-#: Of ``elements``: what is printed of one packet or list.
+#: ``bytes``: read of a pipe, and decompressed, in bytes.
+MAX_BYTES = 1 << 30
+#: Decompressed bytes that are always accepted, and beyond them, how many for each stored byte:
+#: bzip2 makes a gigabyte of a hundred bytes, in half a minute.
+ALWAYS_READ = 256 << 20
+MAX_RATIO = 4096
+
+#: ``depth``: streams within streams. The hardware has 3 levels (ring, IB1, IB2); the reference
+#: crashes some levels later.
+MAX_DEPTH = 8
+#: No limit on depth may be larger: draws are counted for 16 levels.
+MOST_DEPTH = 15
+
+#: ``commands``: dwords of the nested streams of one submit, each counted as often as it runs.
+MAX_NESTED_DWORDS = 1 << 28
+#: The same limit for analyses, whose output need not grow with what runs: dwords of all streams of
+#: a capture, the submits' own included; a base, and this many for each dword of the file.
+#: Commands run once a tile, 200 times in large frames, but are only a part of a file: in sound
+#: captures of 60 tiles, 10 dwords ran for each dword of the file.
+MAX_ANALYSED_DWORDS = 1 << 22
+ANALYSED_FACTOR = 256
+
+#: ``draws``: passes, tiles and actions that are kept, each some 350 bytes (1.2 KB while it is
+#: printed): a base, and this many for each dword of the file. A draw packet has at least 4 dwords
+#: and is executed once a tile; in captures of real drivers, with state and data, at most 0.03
+#: were kept for each dword of the file.
+MAX_KEPT = 1 << 19
+KEPT_FACTOR = 8
+#: Draws that ``diff`` compares, each some kilobytes: a base, and one for each 4 dwords of the
+#: file, since each of a program's draws is recorded once.
+MAX_COMPARED = 1 << 16
+DWORDS_COMPARED = 4
+
+#: ``elements``: what is printed of one packet or list.
 MAX_ELEMENTS = 1 << 20
 
 
+class Limits(ValueObject):
+    """The limits that a user chose, None where the default holds. Cannot be changed."""
+
+    __slots__ = ("bytes", "commands", "depth", "draws", "elements")
+
+    bytes: int | None
+    commands: int | None
+    depth: int | None
+    draws: int | None
+    elements: int | None
+
+    def __init__(self, **chosen: int | None) -> None:
+        """``bytes``, ``depth``, ``commands``, ``draws``, ``elements``: numbers from 1 on.
+
+        Raises ValueError for other names and numbers.
+        """
+        for name in VARIABLES:
+            number = chosen.pop(name, None)
+            if number is not None and not _is_allowed(name, number):
+                raise ValueError(f"{name} is {_range(name)}, not {number}")
+            object.__setattr__(self, name, number)
+        if chosen:
+            raise ValueError(f"no such limit: {', '.join(chosen)}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"limits cannot be changed: {name}")
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that are read of a pipe, whose length is not known beforehand."""
+        return self.bytes or MAX_BYTES
+
+    def decompressed_bytes(self, stored: int) -> int:
+        """Bytes that a file of ``stored`` bytes may have when decompressed."""
+        return self.bytes or min(MAX_BYTES, max(ALWAYS_READ, stored * MAX_RATIO))
+
+    def of_capture(self, size: int) -> CaptureLimits:
+        """The limits of a capture of ``size`` bytes when decompressed."""
+        return CaptureLimits(self, size // 4)
+
+
+class CaptureLimits(ValueObject):
+    """The numbers that hold for one capture."""
+
+    __slots__ = ("analysed_dwords", "compared", "depth", "elements", "kept", "nested_dwords")
+
+    def __init__(self, chosen: Limits, dwords: int) -> None:
+        """``dwords``: of the decompressed file."""
+        #: Streams within streams.
+        self.depth = chosen.depth or MAX_DEPTH
+        #: Dwords of the nested streams of one submit; of all streams, for analyses.
+        self.nested_dwords = chosen.commands or MAX_NESTED_DWORDS
+        self.analysed_dwords = chosen.commands or MAX_ANALYSED_DWORDS + ANALYSED_FACTOR * dwords
+        #: Passes, tiles and actions that analyses keep; draws of the program that are compared.
+        self.kept = chosen.draws or MAX_KEPT + KEPT_FACTOR * dwords
+        self.compared = chosen.draws or MAX_COMPARED + dwords // DWORDS_COMPARED
+        #: What is printed of one packet or list.
+        self.elements = chosen.elements or MAX_ELEMENTS
+
+
+class Truncation(ValueObject):
+    """What a limit left out. ``limit`` is its name, "" for a fixed one; ``where`` is a sentence."""
+
+    __slots__ = ("limit", "where")
+
+    def __init__(self, limit: str, where: str) -> None:
+        self.limit = limit
+        self.where = where
+
+    def document(self) -> dict[str, str | None]:
+        """The form in JSON documents."""
+        return {"limit": self.limit or None, "where": self.where}
+
+    def __str__(self) -> str:
+        """The sentence, and how to set the limit."""
+        return f"{self.where} {hint(self.limit)}" if self.limit else self.where
+
+
 def hint(name: str) -> str:
-    """For the message that a limit was met: how to set it."""
-    return f"(--limit {name}=N or {LIMITS[name]} sets the limit)"
+    """How to set a limit, for the message that it was met."""
+    return f"(--limit {name}=N or {VARIABLES[name]} sets the limit)"
 
 
-def is_set(name: str) -> bool:
-    """Whether the user chose this limit."""
-    return bool(os.environ.get(LIMITS[name]))
+def parse_options(texts: Sequence[str]) -> dict[str, int]:
+    """The numbers of ``NAME=N`` each, N also as 0x...; the last of a name counts.
 
-
-def limit(name: str, default: int, most: int | None = None) -> int:
-    """The limit of this name: the user's number, also as 0x..., else ``default``.
-
-    Raises CffpyError for what is no number from 1 to ``most``.
+    Raises ValueError, with a message for the user.
     """
-    chosen = os.environ.get(LIMITS[name], "")
-    if not chosen:
-        return default
+    numbers = {}
+    for text in texts:
+        name, _, written = text.partition("=")
+        if name not in VARIABLES:
+            names = ", ".join(VARIABLES)
+            raise ValueError(f"{text!r} is no limit: NAME=N, where NAME is {names}")
+        number = _parse(name, written)
+        if number is None:
+            raise ValueError(f"{text!r} needs {_range(name)}")
+        numbers[name] = number
+    return numbers
+
+
+def chosen_limits(options: Mapping[str, int], environment: Mapping[str, str]) -> Limits:
+    """The limits of a command: its options, else the variables of the environment.
+
+    Raises CffpyError for a variable that is no such number; an empty one counts as not set.
+    """
+    numbers = dict(options)
+    for name, variable in VARIABLES.items():
+        written = environment.get(variable, "")
+        if name in numbers or not written:
+            continue
+        number = _parse(name, written)
+        if number is None:
+            raise CffpyError(f"{variable} is not {_range(name)}: {written!r}")
+        numbers[name] = number
+    return Limits(**numbers)
+
+
+def _parse(name: str, written: str) -> int | None:
     try:
-        number = int(chosen, 0)
+        number = int(written, 0)
     except ValueError:
-        raise CffpyError(f"{LIMITS[name]} is no number: {chosen!r}") from None
-    if number < 1 or (most is not None and number > most):
-        raise CffpyError(f"{LIMITS[name]} is no number of 1 to {most or 'more'}: {chosen!r}")
-    return number
+        return None
+    return number if _is_allowed(name, number) else None
 
 
-class Chosen:
-    """Limits that a command line sets, as variables of this process: ``NAME=N`` each.
+def _is_allowed(name: str, number: int) -> bool:
+    return number >= 1 and (name != "depth" or number <= MOST_DEPTH)
 
-    ``undo`` sets them back. Raises ValueError, with a message for the user, for what is none.
-    """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._before: dict[str, str | None] = {}
-        numbers = {}
-        for text in texts:
-            name, _, number = text.partition("=")
-            if name not in LIMITS:
-                raise ValueError(f"{text!r} is no limit: NAME=N, where NAME is {', '.join(LIMITS)}")
-            try:
-                is_positive = int(number, 0) > 0
-            except ValueError:
-                is_positive = False
-            if not is_positive:
-                raise ValueError(f"{text!r} needs a number from 1 on")
-            numbers[LIMITS[name]] = number
-        for key, number in numbers.items():
-            self._before[key] = os.environ.get(key)
-            os.environ[key] = number
-
-    def undo(self) -> None:
-        """The limits are as before."""
-        for key, number in self._before.items():
-            if number is None:
-                os.environ.pop(key, None)
-            else:
-                os.environ[key] = number
+def _range(name: str) -> str:
+    return f"a number from 1 to {MOST_DEPTH}" if name == "depth" else "a number from 1 on"

@@ -323,6 +323,6 @@ def run(
             yield section
 
     damage = session.run(content, watch=watch)
-    for line in session.machine.problems.left_out:
-        complain(f"{content.name}: {line}")
+    for cut in session.machine.problems.truncated:
+        complain(f"{content.name}: {cut}")
     return damage

@@ -34,6 +34,9 @@ class StopWalk(Exception):
     The text says what is left out of the results.
     """
 
+    #: Name of the limit that was met.
+    limit = ""
+
 
 class Observer:
     """Receives the events of a walk; every method here does nothing."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.model import Pass
-from cffpy.limits import MAX_ELEMENTS, hint, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,17 +171,16 @@ class Inheritance(StateTaker):
         self.inherited: list[Inherited] = []
         self._listed = 0
         self._is_full = False
-        self._max_listed = limit("elements", MAX_ELEMENTS)
         self._seen: set[int] = set()
 
     def _is_first(self, action: Action) -> bool:
         submit = action.place.submit.submit
         if action.kind not in ("draw", "dispatch") or submit in self._seen:
             return False
-        if self._listed >= self._max_listed:
+        if self._listed >= self._walk.machine.limits.elements:
             if not self._is_full:
                 text = f"{self._listed} registers are listed; those of later submits are not"
-                self._walk.machine.problems.leave_out(f"{text} {hint('elements')}")
+                self._walk.machine.problems.truncate("elements", text)
             self._is_full = True
             return False
         self._seen.add(submit)

@@ -34,6 +34,7 @@ def find_passes(
     finder = PassFinder(walk)
     walk.observe(finder, DensityTracker(walk, finder))
     finder.found.damage = walk.run(content, complain, register_db, gpu)
+    finder.found.truncated = list(content.truncated)
     return finder, finder.found.damage
 
 
@@ -80,6 +81,6 @@ def inherited_registers(
     inheritance = Inheritance(walk, provenance)
     walk.observe(finder, provenance, inheritance)
     damage = walk.run(content, complain, register_db, gpu)
-    for line in finder.found.left_out:
-        complain(f"{content.name}: {line}")
+    for cut in walk.machine.problems.truncated:
+        complain(f"{content.name}: {cut}")
     return inheritance.inherited, damage

@@ -224,12 +224,12 @@ def surveyed(
     """
     survey = Survey(register_db)
     session = Session(survey, warn=complain, register_db=register_db)
+    session.set_limits(content)
     session.start_file()
-    session.bound(content)
     yield from _run(content.sections(damage), session, survey, complain)
-    damage[:] = session.damage(content, damage)
-    for line in session.machine.problems.left_out:
-        complain(f"{content.name}: {line}")
+    damage[:] = session.finish(content, damage)
+    for cut in session.machine.problems.truncated:
+        complain(f"{content.name}: {cut}")
 
 
 def _run(

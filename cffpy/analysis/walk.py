@@ -210,8 +210,8 @@ class Walk(Sink):
         try:
             damage = session.run(content, skips)
         except StopWalk as stop:
-            session.machine.problems.leave_out(str(stop))
-            damage = session.damage(content, [])
+            session.machine.problems.truncate(stop.limit, str(stop))
+            damage = session.finish(content, [])
         for finished in self._on_finished:
             finished()
         return damage
@@ -395,7 +395,7 @@ class Walk(Sink):
             self._deep_stream = self.current_stream.number
             place = f"{self.packet_location.gpuaddr:#x}"
             text = f"conditions at {place} are nested too deeply: inner ones are not followed"
-            self.machine.problems.leave_out(text)
+            self.machine.problems.truncate("", text)
 
     def conditional_block_done(self) -> None:
         """The block is over."""
@@ -458,8 +458,8 @@ class Walk(Sink):
         content = data.words.bytes(data.index, data.count)
         before = self.machine.image.write(gpuaddr, content)
         if before is None:
-            self.machine.problems.leave_out(
-                f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE"
+            self.machine.problems.truncate(
+                "", f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE"
             )
         else:
             for written in self._on_memory:

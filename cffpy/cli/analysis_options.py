@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cffpy.cli.limit_option import limit_option
+from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.limits import Truncation
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 _Result = TypeVar("_Result")
@@ -93,7 +95,7 @@ def analyse(
     register_db: str | None,
     content: Content | None = None,
 ) -> tuple[_Result, int]:
-    """Run an analysis; return its result and the exit code, which is 1 for a damaged capture.
+    """Run an analysis; return its result and the exit code, 1 for a damaged or truncated capture.
 
     Damage is reported on standard error. Raises CffpyError. ``content``: the file, if already open.
     """
@@ -102,11 +104,11 @@ def analyse(
 
     directory = edition(register_db)
     if content is None:
-        content = check_capture(open_capture(path))
+        content = check_capture(open_capture(path, command_limits()))
     with progress(f"Reading {path}", content):
         found, damage = analysis(content, print_warning, directory, gpu)
     print_problems(path, damage, print_error)
-    return found, EXIT_FAILURE if damage else EXIT_OK
+    return found, EXIT_FAILURE if damage or content.truncated else EXIT_OK
 
 
 def find(
@@ -116,7 +118,7 @@ def find(
     from cffpy.analysis.queries import find_passes
 
     finder, code = analyse(find_passes, path, gpu, register_db, content)
-    print_problems(path, finder.found.left_out, print_warning)
+    print_problems(path, finder.walk.machine.problems.truncated, print_warning)
     return finder, code
 
 
@@ -140,15 +142,18 @@ def the_pass(finder: PassFinder, index: int) -> Pass:
 
 
 def not_there(finder: PassFinder, message: str) -> Exception:
-    """The error for what a capture lacks: a usage error, unless damage may be the cause."""
-    return CaptureError(message) if finder.found.damage else click.UsageError(message)
+    """The error for what a capture lacks: a usage error, unless damage or a limit explains it."""
+    return CaptureError(message) if finder.found.problems else click.UsageError(message)
 
 
-def write_lines(lines: Iterable[str]) -> None:
-    """Write lines of text to standard output, through a pager on a terminal."""
+def write_lines(lines: Iterable[str], truncated: Iterable[Truncation] = ()) -> None:
+    """Write lines of text to standard output, through a pager on a terminal.
+
+    ``truncated``: what limits left out, written as a line each at the end.
+    """
     with PagedOutput() as stream:
         chunk: list[str] = []
-        for line in lines:
+        for line in chain(lines, (f"truncated: {cut}" for cut in truncated)):
             chunk.append(line)
             if len(chunk) >= _LINES_AT_ONCE:
                 write_all(stream, _encoded(chunk))
@@ -163,11 +168,17 @@ def _encoded(lines: list[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
-def write_json(schema: str, document: dict[str, Any]) -> None:
-    """Write one JSON document; its first member names the schema and version."""
+def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Truncation] = ()) -> None:
+    """Write one JSON document; its first member names the schema and version.
+
+    ``truncated``: what limits left out. Without any, the document has no such member.
+    """
     import json
 
-    json.dump({"schema": schema, **document}, sys.stdout, indent=2)
+    head: dict[str, Any] = {"schema": schema}
+    if truncated:
+        head["truncated"] = [cut.document() for cut in truncated]
+    json.dump({**head, **document}, sys.stdout, indent=2)
     sys.stdout.write("\n")
 
 

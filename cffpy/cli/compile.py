@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from cffpy.cli.limit_option import limit_option
+from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.progress import progress
@@ -38,18 +38,18 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
     """
     if (output is None) != check:
         raise click.UsageError("give either -o OUT.rd or --check")
-    from cffpy.container.open import size_limit
-    from cffpy.pm4asm.assemble import assemble
+        from cffpy.pm4asm.assemble import assemble
 
     try:
         if path == "-" and sys.stdin is None:
             raise CffpyError("standard input is closed")
+        most = command_limits().stored_bytes
         if path == "-":
             with progress("Compiling standard input"):
-                data = assemble(sys.stdin.buffer, "standard input", register_db, size_limit())
+                data = assemble(sys.stdin.buffer, "standard input", register_db, most)
         else:
             with open(path, "rb") as stream, progress(f"Compiling {path}"):
-                data = assemble(stream, path, register_db, size_limit())
+                data = assemble(stream, path, register_db, most)
     except CffpyError as problem:
         print_error(str(problem))
         return EXIT_FAILURE

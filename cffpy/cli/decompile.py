@@ -7,7 +7,7 @@ import click
 
 from cffpy.cli.analysis_options import print_problems
 from cffpy.cli.integer import IntegerRange
-from cffpy.cli.limit_option import limit_option
+from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
@@ -49,7 +49,7 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
 
     damage: list[Damage] = []
     try:
-        content = check_capture(open_capture(path))
+        content = check_capture(open_capture(path, command_limits()))
         pieces = decompile(content, damage, print_warning, register_db, submit)
         with progress(f"Reading {path}", content):
             write_output(output, (piece.encode() for piece in pieces), [path])
@@ -58,4 +58,4 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
         print_error(str(problem))
         return EXIT_FAILURE
     print_problems(path, damage)
-    return EXIT_FAILURE if damage else EXIT_OK
+    return EXIT_FAILURE if damage or content.truncated else EXIT_OK

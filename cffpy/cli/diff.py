@@ -15,12 +15,15 @@ from cffpy.cli.analysis_options import (
     write_json,
     write_lines,
 )
-from cffpy.cli.limit_option import limit_option
-from cffpy.cli.output import console, print_warning, use_colour
+from cffpy.cli.limit_option import command_limits, limit_option
+from cffpy.cli.output import EXIT_USAGE, console, print_warning, use_colour
 from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
+from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.tree import Tree
 
     from cffpy.analysis.diff.model import Comparison
@@ -107,7 +110,8 @@ def diff(
     as addresses, are only counted; --show lists them.
 
     GOOD or BAD may be '-' for standard input. Exit codes: 0 no differences, 1 differences, 2
-    errors. Damage is reported on standard error and does not affect the exit code.
+    errors, or a limit that left out part of a capture. Damage is reported on standard error and
+    does not affect the exit code.
     """
     from cffpy.analysis.diff.compare import compare
     from cffpy.container.kinds import check_capture
@@ -123,20 +127,31 @@ def diff(
         name for name in CLASSES if name not in shown and "all" not in shown
     )
     directory = edition(register_db)
-    contents = check_capture(open_capture(good)), check_capture(open_capture(bad))
+    limits = command_limits()
+    contents = (
+        check_capture(open_capture(good, limits)),
+        check_capture(open_capture(bad, limits)),
+    )
     first, second = (_record(content, gpu, directory) for content in contents)
+    truncated = [
+        Truncation(cut.limit, f"{one.name}: {cut.where}")
+        for one in (first, second)
+        for cut in one.passes.truncated
+    ]
     with progress("Comparing"):
         result = compare(first, second, hidden)
     if unified:
         from cffpy.views.diff_unified import unified as unified_lines
 
-        write_lines(unified_lines(result, contents, directory, gpu))
+        write_lines(unified_lines(result, contents, directory, gpu), truncated)
     elif html is not None:
         from cffpy.views.diff_html.page import page
 
         write_output(html, [page(result)], [good, bad])
     elif not brief:
-        _write(result, as_json, everything, colour)
+        _write(result, truncated, as_json, everything, colour)
+    if truncated:
+        return EXIT_USAGE
     return _DIFFERENT if result.differs else _SAME
 
 
@@ -146,23 +161,32 @@ def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recor
     with progress(f"Reading {content.name}", content):
         recording = record(content, print_warning, register_db, gpu)
     print_problems(content.name, recording.damage, print_warning)
-    print_problems(content.name, recording.passes.left_out, print_warning)
+    cut = [one for one in recording.passes.truncated if one.limit != "bytes"]  # reported as damage
+    print_problems(content.name, cut, print_warning)
     return recording
 
 
-def _write(result: Comparison, as_json: bool, everything: bool, colour: bool | None) -> None:
+def _write(
+    result: Comparison,
+    truncated: Sequence[Truncation],
+    as_json: bool,
+    everything: bool,
+    colour: bool | None,
+) -> None:
     from cffpy.views import diff as view
 
     if as_json:
-        write_json(view.SCHEMA, view.document(result))
+        write_json(view.SCHEMA, view.document(result), truncated)
         return
     nodes = view.tree(result, everything)
     if not use_colour(colour):
-        write_lines(view.text_lines(nodes))
+        write_lines(view.text_lines(nodes), truncated)
         return
     out = console(colour)
     for node in nodes:
         out.print(_rich_tree(node))
+    for cut in truncated:
+        out.print(f"truncated: {cut}", markup=False, highlight=False)
 
 
 def _rich_tree(node: Node) -> Tree:

@@ -32,6 +32,7 @@ def run(
     from cffpy.analysis.shaders import collect_shaders
     from cffpy.capture.gpu import guess
     from cffpy.cli.analysis_options import print_problems
+    from cffpy.cli.limit_option import command_limits
     from cffpy.cli.output import (
         EXIT_FAILURE,
         EXIT_OK,
@@ -42,24 +43,30 @@ def run(
     from cffpy.cli.progress import progress
     from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
+    from cffpy.limits import Truncation
 
     gpu = None if generation is None else guess(generation * 100)
-    content = check_capture(open_capture(path))
+    content = check_capture(open_capture(path, command_limits()))
     with progress(f"Reading {path}", content):
         collector, damage = collect_shaders(content, print_warning, register_db, gpu)
     print_problems(content.name, damage)
-    for line in collector.machine.problems.left_out:
-        print_warning(f"{content.name}: {line}")
+    print_problems(content.name, content.truncated, print_warning)
     if collector.left_out:
+        text = f"too many shaders: {collector.left_out} are not shown"
+        content.note_truncated([Truncation("", text)])
         print_warning(f"{content.name}: too many shaders: {collector.left_out} are not shown")
     with PagedOutput(pager=False) as stream:
         if as_json:
             document = as_document(content.name, collector.shaders, not only_list)
             document["left_out"] = collector.left_out
+            if content.truncated:
+                document["truncated"] = [cut.document() for cut in content.truncated]
             write_all(stream, (json.dumps(document, indent=2) + "\n").encode())
         else:
             _write_text(stream, collector.shaders, only_list, write_all)
-    return EXIT_FAILURE if damage else EXIT_OK
+            for cut in content.truncated:
+                write_all(stream, f"truncated: {cut}\n".encode())
+    return EXIT_FAILURE if damage or content.truncated else EXIT_OK
 
 
 def as_document(name: str, shaders: Sequence[Shader], with_listings: bool) -> dict[str, Any]:

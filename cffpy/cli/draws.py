@@ -17,6 +17,7 @@ from cffpy.cli.analysis_options import (
     write_lines,
 )
 from cffpy.cli.integer import Integer
+from cffpy.cli.limit_option import command_limits
 from cffpy.views.plain_text import columns
 
 if TYPE_CHECKING:
@@ -78,22 +79,25 @@ def draws(
         the_pass(finder, index)
         shown = [action for action in shown if action.pass_index == index]
     if as_json:
-        write_json(view.SCHEMA, view.document(shown))
+        write_json(view.SCHEMA, view.document(shown), finder.found.truncated)
     elif as_csv:
         write_csv(view.CSV_COLUMNS, view.rows(shown))
     else:
         table = [view.HEADINGS, *map(view.cells, shown)]
-        write_lines(columns(table, view.RIGHT))
+        write_lines(columns(table, view.RIGHT), finder.found.truncated)
     return code
 
 
 def _inherited(path: str, gpu: Gpu | None, register_db: str | None, as_json: bool) -> int:
     from cffpy.analysis.queries import inherited_registers
+    from cffpy.container.kinds import check_capture
+    from cffpy.container.open import open_capture
     from cffpy.views import state as view
 
-    found, code = analyse(inherited_registers, path, gpu, register_db)
+    content = check_capture(open_capture(path, command_limits()))
+    found, code = analyse(inherited_registers, path, gpu, register_db, content)
     if as_json:
-        write_json(view.INHERITED_SCHEMA, view.inherited_document(found))
+        write_json(view.INHERITED_SCHEMA, view.inherited_document(found), content.truncated)
     else:
-        write_lines(view.inherited_lines(found))
+        write_lines(view.inherited_lines(found), content.truncated)
     return code

@@ -23,7 +23,7 @@ from cffpy.cli.output import (
 from cffpy.cli.progress import progress
 from cffpy.container.open import open_capture
 from cffpy.errors import ContainerError
-from cffpy.limits import Chosen
+from cffpy.limits import Limits, chosen_limits, parse_options
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
 
@@ -45,25 +45,21 @@ def run(arguments: list[str], show_help: Callable[[], int]) -> int:
             return show_help()
         if not files:
             raise UsageProblem("Missing argument 'FILE...'.")
-        limits = _limits(settings.pop("limits", []))
-        try:
-            return _dump(settings, files)
-        finally:
-            limits.undo()
+        return _dump(settings, files, _limits(settings.pop("limits", [])))
     except UsageProblem as problem:
         sys.stdout.flush()
         print_on_standard_error(_USAGE.format(problem))
         return EXIT_USAGE
 
 
-def _limits(texts: list[str]) -> Chosen:
+def _limits(texts: list[str]) -> Limits:
     try:
-        return Chosen(texts)
+        return chosen_limits(parse_options(texts), os.environ)
     except ValueError as problem:
         raise UsageProblem(f"--limit: {problem}.") from None
 
 
-def _dump(settings: dict[str, Any], files: list[str]) -> int:
+def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
     register_db, gpu = settings.pop("register_db", None), settings.pop("gpu", None)
     annotates, pager = settings.pop("annotate", False), settings.pop("pager", None)
     settings.pop("verbose", None)
@@ -86,13 +82,13 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
         if annotates:
             from cffpy.views.cffdump.annotate import AnnotatedDump
 
-            dump: Dump = AnnotatedDump(_find_prefix(files, options, opened), *given)
+            dump: Dump = AnnotatedDump(_find_prefix(files, options, limits, opened), *given)
         else:
             dump = Dump(*given)
         for name in files:
             dump.begin(name)
             try:
-                content = opened.pop(name, None) or open_capture(name)
+                content = opened.pop(name, None) or open_capture(name, limits)
             except ContainerError as problem:
                 print_error(str(problem))
                 failed = True
@@ -111,7 +107,9 @@ def _dump(settings: dict[str, Any], files: list[str]) -> int:
     return EXIT_OK
 
 
-def _find_prefix(files: list[str], options: DumpOptions, opened: dict[str, Content]) -> str:
+def _find_prefix(
+    files: list[str], options: DumpOptions, limits: Limits, opened: dict[str, Content]
+) -> str:
     """The prefix of annotations for a dump of these files.
 
     ``opened`` receives captures to reuse: those that cannot be read twice (pipes), and a single
@@ -123,7 +121,7 @@ def _find_prefix(files: list[str], options: DumpOptions, opened: dict[str, Conte
         yield os.fsencode("\n".join([*files, *options.query]))
         for name in dict.fromkeys(files):
             try:
-                content = open_capture(name)
+                content = open_capture(name, limits)
             except ContainerError:
                 continue  # reported when the file is dumped
             if len(files) == 1 or not os.path.isfile(name):

@@ -9,7 +9,7 @@ import click
 
 from cffpy.cli.analysis_options import print_problems
 from cffpy.cli.integer import IntegerRange
-from cffpy.cli.limit_option import limit_option
+from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.progress import progress
@@ -111,7 +111,7 @@ def edit(
         edits += [NopDraw(number) for number in nops]
         if last is not None:
             edits.append(TruncateAfterDraw(last))
-        content = check_capture(open_capture(path))
+        content = check_capture(open_capture(path, command_limits()))
         with progress(f"Reading {path}", content):
             data, lines = edited(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:
@@ -123,4 +123,4 @@ def edit(
     for line in lines:
         print(f"cffpy: {line}", file=sys.stderr)
     print_problems(path, damage)
-    return EXIT_FAILURE if damage else EXIT_OK
+    return EXIT_FAILURE if damage or content.truncated else EXIT_OK

@@ -10,7 +10,7 @@ import click
 
 from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary, summarise
 from cffpy.cli.analysis_options import SHOWN_PROBLEMS
-from cffpy.cli.limit_option import limit_option
+from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error
 from cffpy.cli.progress import progress
 from cffpy.container.kinds import check_capture
@@ -50,7 +50,7 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
     out = None if as_json else console(colour)
     for number, path in enumerate(files):
         try:
-            content = check_capture(open_capture(path))
+            content = check_capture(open_capture(path, command_limits()))
             with progress(f"Reading {path}", content):
                 summary = summarise(content)
         except CffpyError as problem:
@@ -61,7 +61,10 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
         if summary.damage:
             code = EXIT_FAILURE
         if out is None:
-            documents.append(as_document(summary, buffers))
+            document = as_document(summary, buffers)
+            if content.truncated:
+                document["truncated"] = [cut.document() for cut in content.truncated]
+            documents.append(document)
             continue
         if number:
             out.print()

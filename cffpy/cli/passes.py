@@ -74,9 +74,9 @@ def passes(
             raise not_there(finder, f"pass {index} is in submit {one.submit}")
         shown = [Submit(one.submit, [one])]
     if as_json:
-        write_json(view.SCHEMA, view.document(finder.found, shown))
+        write_json(view.SCHEMA, view.document(finder.found, shown), finder.found.truncated)
     elif as_csv:
         write_csv(view.CSV_COLUMNS, view.rows(shown))
     else:
-        write_lines(text.lines(finder.found, shown))
+        write_lines(text.lines(finder.found, shown), finder.found.truncated)
     return code

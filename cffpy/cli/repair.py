@@ -8,7 +8,7 @@ import sys
 import click
 
 from cffpy.cli.integer import Address
-from cffpy.cli.limit_option import limit_option
+from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.errors import CffpyError, ContainerError
@@ -53,7 +53,8 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
     from cffpy.container.open import open_capture
 
     try:
-        repaired = repair_capture(check_capture(open_capture(path)), address, size)
+        content = check_capture(open_capture(path, command_limits()))
+        repaired = repair_capture(content, address, size)
     except CffpyError as problem:
         # ContainerError names the file itself
         print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")

@@ -19,6 +19,7 @@ from cffpy.cli.analysis_options import (
     write_lines,
 )
 from cffpy.cli.integer import Integer
+from cffpy.cli.limit_option import command_limits
 from cffpy.cli.output import print_warning
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def state(
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
-    content = check_capture(open_capture(path))
+    content = check_capture(open_capture(path, command_limits()))
     finder, code = find(path, gpu, register_db, content)
     action = _action(finder, number, index)
     found = state_at(content, action.order, lambda _line: None, edition(register_db), gpu)
@@ -90,11 +91,11 @@ def state(
     found.action = action  # from the whole pass: has its number among the program's draws
     registers = _registers(found, names, origin)
     if as_json:
-        write_json(view.SCHEMA, view.document(found, registers))
+        write_json(view.SCHEMA, view.document(found, registers), content.truncated)
     elif as_csv:
         write_csv(view.CSV_COLUMNS, view.rows(found, registers))
     else:
-        write_lines(view.lines(found, registers))
+        write_lines(view.lines(found, registers), content.truncated)
     return code
 
 

@@ -79,12 +79,13 @@ def tiles(
     if as_json + as_csv + (svg is not None) > 1:
         raise click.UsageError("--json, --csv and --svg cannot be used together")
     finder, code = find(path, gpu, register_db)
+    truncated = finder.found.truncated
     found = _choose(finder, index)
     facts = tile_facts(found, VisibilityReader(finder.found).read(found).tiles)
     if as_json:
         from cffpy.views import tiles_data
 
-        write_json(tiles_data.SCHEMA, tiles_data.document(finder.found, found, facts))
+        write_json(tiles_data.SCHEMA, tiles_data.document(finder.found, found, facts), truncated)
     elif as_csv:
         from cffpy.views import tiles_data
 
@@ -92,7 +93,7 @@ def tiles(
     elif svg is not None:
         _draw(path, svg, found, facts)
     else:
-        write_lines(_lines(found, facts))
+        write_lines(_lines(found, facts), truncated)
     return code
 
 

@@ -50,11 +50,13 @@ def show(
             yield found
 
     if as_json:
-        write_json(view.SCHEMA, view.document(finder.found, read(), with_entries=index is not None))
+        document = view.document(finder.found, read(), with_entries=index is not None)
+        write_json(view.SCHEMA, document, finder.found.truncated)
     elif svg is not None:
         _draw(path, svg, next(read()))
     else:
-        write_lines(_lines(read()) if shown else [view.nothing_text(finder.found)])
+        lines = _lines(read()) if shown else [view.nothing_text(finder.found)]
+        write_lines(lines, finder.found.truncated)
     return EXIT_FAILURE if damaged[0] else code
 
 

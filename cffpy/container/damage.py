@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from cffpy.limits import hint
 from cffpy.value_object import ValueObject
 
 
@@ -12,10 +13,11 @@ class Damage(ValueObject):
     ``offset`` is a byte offset in the decompressed content; None: the damage is in the commands,
     and the message has the GPU address. ``reference_says_corrupt``: Mesa's cffdump prints
     ``corrupt file`` and stops reading here; it ignores other damage. ``decompression_error``: the
-    compressed stream is damaged, not the sections.
+    compressed stream is damaged, not the sections. ``limit``: name of the limit that left out the
+    rest of the file, else "".
     """
 
-    __slots__ = ("decompression_error", "message", "offset", "reference_says_corrupt")
+    __slots__ = ("decompression_error", "limit", "message", "offset", "reference_says_corrupt")
 
     def __init__(
         self,
@@ -23,16 +25,17 @@ class Damage(ValueObject):
         message: str,
         reference_says_corrupt: bool = False,
         decompression_error: bool = False,
+        limit: str = "",
     ) -> None:
         self.offset = offset
         self.message = message
         self.reference_says_corrupt = reference_says_corrupt
         self.decompression_error = decompression_error
+        self.limit = limit
 
     def __str__(self) -> str:
-        if self.offset is None:
-            return self.message
-        return f"{self.message} (at file offset {self.offset:#x})"
+        text = f"{self.message} {hint(self.limit)}" if self.limit else self.message
+        return text if self.offset is None else f"{text} (at file offset {self.offset:#x})"
 
 
 def missing_commands(gpuaddr: int, ndwords: int, there: int | None) -> str:

@@ -19,12 +19,11 @@ from cffpy.container.damage import Damage
 from cffpy.container.rd import Section, iter_sections
 from cffpy.errors import ContainerError
 from cffpy.layout import BytesLike
-from cffpy.limits import hint, is_set
-from cffpy.limits import limit as limit_of
+from cffpy.limits import Limits, Truncation, hint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Protocol
 
     class _Member(Protocol):
@@ -39,11 +38,6 @@ if TYPE_CHECKING:
         def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
 
 
-DEFAULT_MAX_BYTES = 1 << 30
-# Unless the user set a limit: content up to _ALWAYS_READ bytes is always read, beyond that at most
-# _MAX_RATIO times the stored size. bzip2 expands a hundred bytes to a gigabyte in half a minute.
-_ALWAYS_READ = 256 << 20
-_MAX_RATIO = 4096
 _INPUT_STEP = 64 << 10  # bytes of compressed data taken at a time
 _OUTPUT_STEP = 1 << 20  # bytes that a decompressor may give out at a time
 _XZ_MEMORY = 512 << 20  # bytes; a hostile header may ask for 4 GiB
@@ -66,20 +60,39 @@ class Content:
 
     ``data``: read-only view. ``compression``: ``none``, ``gzip``, ..., with layers as in
     ``gzip+tar``. ``file_size``: bytes as stored. ``damage``: of the compressed stream, or None.
+    ``limits``: what its user chose, for everything that decodes it. ``truncated``: what limits left
+    out so far, of its bytes and of the commands that were run, each once.
     ``position``: bytes of ``data`` in front of the section that ``sections`` gave last.
     """
 
-    __slots__ = ("compression", "damage", "data", "file_size", "name", "position")
+    __slots__ = (
+        "compression",
+        "damage",
+        "data",
+        "file_size",
+        "limits",
+        "name",
+        "position",
+        "truncated",
+    )
 
     def __init__(
-        self, name: str, data: BytesLike, compression: str, file_size: int, damage: Damage | None
+        self,
+        name: str,
+        data: BytesLike,
+        compression: str,
+        file_size: int,
+        damage: Damage | None,
+        limits: Limits | None = None,
     ) -> None:
         self.name = name
         self.data = memoryview(data).toreadonly()
         self.compression = compression
         self.file_size = file_size
         self.damage = damage
+        self.limits = limits or Limits()
         self.position = 0
+        self.truncated = [Truncation(one.limit, one.message) for one in self.faults if one.limit]
 
     def sections(
         self, damage: list[Damage] | None = None, size: int | None = None
@@ -88,6 +101,10 @@ class Content:
         for section in iter_sections(self.data[:size], damage):
             self.position = section.offset
             yield section
+
+    def note_truncated(self, truncated: Iterable[Truncation]) -> None:
+        """Add what limits left out of the commands."""
+        self.truncated += [cut for cut in truncated if cut not in self.truncated]
 
     @property
     def faults(self) -> list[Damage]:
@@ -118,26 +135,25 @@ class Content:
         return len(self.data)
 
 
-def open_capture(path: str) -> Content:
-    """Read and decompress a capture; ``-`` is standard input.
+def open_capture(path: str, limits: Limits | None = None) -> Content:
+    """Read and decompress a capture; ``-`` is standard input. ``limits``: None for the defaults.
 
     Raises ContainerError if it cannot be read at all. What exceeds the limit is left out: damage.
     """
-    # by default, what is stored bounds what may come of it, too
-    limit = size_limit() if is_set("bytes") else None
+    limits = limits or Limits()
     if path == "-":
-        name, stored = "standard input", _read_stream(size_limit())
+        name, stored = "standard input", _read_stream(limits.stored_bytes)
     else:
-        name, stored = path, _map_file(path)
-    return open_bytes(stored, name, limit)
+        name, stored = path, _map_file(path, limits.stored_bytes)
+    return open_bytes(stored, name, limits)
 
 
-def open_bytes(stored: BytesLike, name: str = "data", limit: int | None = None) -> Content:
+def open_bytes(stored: BytesLike, name: str = "data", limits: Limits | None = None) -> Content:
     """As ``open_capture``, for a file that is in memory already."""
+    limits = limits or Limits()
     view = memoryview(stored)
     file_size = len(view)
-    if limit is None:
-        limit = min(DEFAULT_MAX_BYTES, max(_ALWAYS_READ, file_size * _MAX_RATIO))
+    limit = limits.decompressed_bytes(file_size)
     layers: list[str] = []
     damage: Damage | None = None
     while (layer := sniff_compression(view)) is not None and len(layers) < _MAX_LAYERS:
@@ -150,12 +166,7 @@ def open_bytes(stored: BytesLike, name: str = "data", limit: int | None = None) 
             output, problem = _unpack(layer, view, name, limit)
             view = memoryview(output)
             damage = problem or damage
-    return Content(name, view, "+".join(layers) or "none", file_size, damage)
-
-
-def size_limit() -> int:
-    """The most bytes that a capture may have: the limit "bytes". Raises CffpyError."""
-    return limit_of("bytes", DEFAULT_MAX_BYTES)
+    return Content(name, view, "+".join(layers) or "none", file_size, damage, limits)
 
 
 def sniff_compression(view: BytesLike) -> str | None:
@@ -192,7 +203,7 @@ def is_gzip_header(view: BytesLike) -> bool:
     return not flags & 2 or len(view) >= size + 2
 
 
-def _map_file(path: str) -> BytesLike:
+def _map_file(path: str, pipe_limit: int) -> BytesLike:
     import mmap
     import stat
 
@@ -202,7 +213,7 @@ def _map_file(path: str) -> BytesLike:
             # files of /proc have no size and yet content
             if stat.S_ISREG(status.st_mode) and status.st_size:
                 return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            return _read_all(file.readinto, path, size_limit())
+            return _read_all(file.readinto, path, pipe_limit)
     except OSError as problem:
         raise ContainerError(f"{path}: {problem.strerror or problem}") from None
     except ValueError as problem:  # a NUL in the name
@@ -343,7 +354,7 @@ def _unpack(layer: str, view: memoryview, name: str, limit: int) -> tuple[bytear
         if len(output) > limit:
             del output[limit:]
             text = f"more than {limit} bytes when decompressed: the rest is ignored"
-            return output, Damage(limit, f"{text} {hint('bytes')}")
+            return output, Damage(limit, text, limit="bytes")
     return output, None
 
 

@@ -11,7 +11,7 @@ from cffpy.c_numbers import signed32
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.damage import missing_commands
-from cffpy.cp.nesting import CALLS_ITSELF, Nesting
+from cffpy.cp.nesting import CALLS_ITSELF, Nesting, Refusal
 from cffpy.cp.packets import NO_ROW, TABLE
 from cffpy.cp.problems import Problems
 from cffpy.cp.segment import (
@@ -26,6 +26,7 @@ from cffpy.cp.segment import (
 )
 from cffpy.cp.sink import EACH_REGISTER, NOTHING, Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
+from cffpy.limits import CaptureLimits, Limits, hint
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, HeaderMemo, next_packet
 from cffpy.regdb.database import Database
 
@@ -76,9 +77,18 @@ class Machine:
         self.streams: list[tuple[Words, int, int]] = []
         #: How many of these are blocks.
         self.blocks = 0
-        self.nesting = Nesting()
+        self.limits = Limits().of_capture(0)
+        self.nesting = Nesting(self.limits)
         self.problems = Problems(sink.problem)
         sink.attach(self)
+
+    def set_limits(self, limits: CaptureLimits, bounds_capture: bool) -> None:
+        """A capture of these limits begins.
+
+        ``bounds_capture``: whether all that runs of it is bounded together, as for analyses.
+        """
+        self.limits = limits
+        self.nesting.set_limits(limits, bounds_capture)
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Decode for this GPU from now on."""
@@ -141,9 +151,9 @@ class Machine:
         """
         stream = None if may_recur else (words, index, ndwords)
         dwords = min(ndwords, max(0, words.count - index))
-        reason = self.nesting.refusal(self.streams, self.blocks, stream, dwords)
-        if reason is not None:
-            self.refuse(words.address + index * 4, reason)
+        refusal = self.nesting.refusal(self.streams, self.blocks, stream, dwords)
+        if refusal is not None:
+            self.refuse(words.address + index * 4, refusal)
             return
         if ndwords > words.count - index:
             gpuaddr, there = words.address + 4 * index, max(0, words.count - index)
@@ -239,14 +249,14 @@ class Machine:
         self.streams.pop()
         return max(0, -left)
 
-    def refuse(self, gpuaddr: int, reason: str) -> None:
+    def refuse(self, gpuaddr: int, refusal: Refusal) -> None:
         """The commands at ``gpuaddr`` are not run."""
-        text = f"the commands at {gpuaddr:#x} {reason}"
-        if reason == CALLS_ITSELF:
+        text, limit = f"the commands at {gpuaddr:#x} {refusal.reason}", refusal.limit
+        if refusal is CALLS_ITSELF:
             self.problems.damaged(text, reported=True)
         else:
-            self.problems.leave_out(text, reported=True)
-        self.sink.refused(gpuaddr, reason)
+            self.problems.truncate(limit, text, reported=True)
+        self.sink.refused(gpuaddr, f"{refusal.reason} {hint(limit)}" if limit else refusal.reason)
 
     def miss(self, gpuaddr: int, ndwords: int, reported: bool = False) -> None:
         """Commands that are called were not captured. ``reported``: by a callback of its own."""

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""What of a capture's command streams is damaged or left out, in words, each once.
+"""What of a capture's command streams is damaged or truncated, each once.
 
 Damage is what no sound capture has: commands that are missing, that call themselves, that are no
-packets. What a limit leaves out is no damage.
+packets. What a limit leaves out is no damage, but a truncation.
 """
 
 from __future__ import annotations
 
 from cffpy.container.damage import Damage
+from cffpy.limits import Truncation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Problems that are kept, of damage and of what is left out each.
+#: Problems that are kept, of damage and of truncations each.
 _MOST = 100
 
 
@@ -29,12 +30,12 @@ class Problems:
     def clear(self) -> None:
         """Another file begins."""
         self.damage: list[Damage] = []
-        self.left_out: list[str] = []
+        self.truncated: list[Truncation] = []
         self._lines: dict[str, None] = {}
 
     @property
     def lines(self) -> list[str]:
-        """Damage and what is left out, in the order in which they came."""
+        """Damage and truncations in words, in the order in which they came."""
         return list(self._lines)
 
     def damaged(self, text: str, reported: bool = False) -> None:
@@ -43,11 +44,11 @@ class Problems:
         if len(self.damage) < _MOST and self._is_new(line, reported):
             self.damage.append(Damage(None, line))
 
-    def leave_out(self, text: str, reported: bool = False) -> None:
-        """Note what a limit leaves out. Arguments as for ``damaged``."""
-        line = f"stream {self.stream}: {text}"
-        if len(self.left_out) < _MOST and self._is_new(line, reported):
-            self.left_out.append(line)
+    def truncate(self, limit: str, text: str, reported: bool = False) -> None:
+        """Note what a limit leaves out. ``limit``: its name, "" for a fixed one."""
+        cut = Truncation(limit, f"stream {self.stream}: {text}")
+        if len(self.truncated) < _MOST and self._is_new(str(cut), reported):
+            self.truncated.append(cut)
 
     def _is_new(self, line: str, reported: bool) -> bool:
         if line in self._lines:

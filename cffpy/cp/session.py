@@ -84,15 +84,19 @@ class Session:
         UnsupportedGpu where a stream comes and nothing tells the generation.
         """
         damage: list[Damage] = []
+        self.set_limits(content)
         self.start_file()
-        self.bound(content)
         for _ in self.records(watch(content.sections(damage)), skips):
             pass
-        return self.damage(content, damage)
+        return self.finish(content, damage)
 
-    def bound(self, content: Content) -> None:
-        """Bound what runs of all streams of the file together, by the file's size."""
-        self.machine.nesting.limit_capture(len(content.data))
+    def set_limits(self, content: Content, bounds_capture: bool = True) -> None:
+        """The limits of a file hold from now on: call it before ``start_file`` binds a GPU.
+
+        ``bounds_capture``: whether all that runs is bounded together, not only each submit.
+        """
+        limits = content.limits.of_capture(len(content.data))
+        self.machine.set_limits(limits, bounds_capture)
 
     def records(
         self,
@@ -127,8 +131,12 @@ class Session:
                 self._identify(record)
             yield record
 
-    def damage(self, content: Content, sections: Iterable[Damage]) -> list[Damage]:
-        """All damage of a file that ran: of its ``sections``, of its compression, of commands."""
+    def finish(self, content: Content, sections: Iterable[Damage]) -> list[Damage]:
+        """A file has run: note in ``content`` what limits left out of its commands.
+
+        Returns all its damage: of its ``sections``, of its compression, of commands.
+        """
+        content.note_truncated(self.machine.problems.truncated)
         return [*sections, *content.faults, *self.machine.problems.damage]
 
     # -- the GPU ----------------------------------------------------------------------------

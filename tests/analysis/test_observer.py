@@ -202,7 +202,7 @@ def test_an_observer_ends_the_walk() -> None:
         ("action", 1, Executed.YES),
         ("finished",),
     ]
-    assert walk.machine.problems.left_out == ["stream 0: the second draw is enough"]
+    assert walk.problems == ["stream 0: the second draw is enough"]
 
 
 def test_a_generation_without_tracker() -> None:

@@ -8,8 +8,10 @@ import time
 
 import pytest
 
-from cffpy.analysis.passes import tracker
+from cffpy.analysis.queries import find_passes
+from cffpy.container.open import open_bytes
 from cffpy.cp.machine import PACKET_ENUM
+from cffpy.limits import Limits
 from tests.analysis.passes.streams import IBS, Streams, executed, find, walk
 from tests.builders import capture, type3, type4
 
@@ -150,12 +152,12 @@ def test_skipped_blocks_cost_no_copy_of_the_registers(a6xx: Streams) -> None:
     assert many < 5 * few + 0.1, "a copy of 60000 registers for each takes a hundred times as long"
 
 
-def test_more_than_is_kept(a6xx: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracker, "MAX_KEPT", 100)
+def test_more_than_is_kept(a6xx: Streams) -> None:
     s = a6xx
     for endless in (s.draw(), s.marker("RM6_DIRECT_RENDER"), s.marker("RM6_BIN_RENDER_START")):
         body = s.ib(endless * 30)
-        finder = find(s.capture([[s.marker("RM6_BIN_RENDER_START"), body * 50]]))
+        data = s.capture([[s.marker("RM6_BIN_RENDER_START"), body * 50]])
+        finder, _ = find_passes(open_bytes(data, limits=Limits(draws=100)), lambda line: None)
         kept = len(finder.actions) + sum(1 + len(one.tiles) for one in finder.found.passes)
         assert 90 < kept <= 101
         (problem,) = finder.found.problems

@@ -29,6 +29,7 @@ from cffpy.container.open import (
 from cffpy.container.rd import iter_sections
 from cffpy.container.writer import buffer_sections, capture_bytes, gpu_id_section, gzip_bytes
 from cffpy.errors import CffpyError, ContainerError
+from cffpy.limits import Limits
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -218,25 +219,24 @@ def test_bombs_are_cut(packing: str) -> None:
     data = bytes(40 << 20)
     packed = zip_of(("a", data)) if packing == "zip" else PACKERS[packing](data)
     assert len(packed) < 1 << 20
-    content = open_bytes(packed, limit=10 << 20)
+    content = open_bytes(packed, limits=Limits(bytes=10 << 20))
     assert len(content.data) == 10 << 20
     assert content.damage is not None
     assert "--limit bytes=N or CFFPY_MAX_BYTES" in str(content.damage)
     assert not content.decompression_error
-    assert len(open_bytes(packed, limit=40 << 20).data) == 40 << 20
+    assert len(open_bytes(packed, limits=Limits(bytes=40 << 20)).data) == 40 << 20
 
 
-def test_limit_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a"
     path.write_bytes(gzip_bytes(NOISE))
-    monkeypatch.setenv("CFFPY_MAX_BYTES", "0x1000")
-    content = open_capture(str(path))
+    monkeypatch.setenv("CFFPY_MAX_BYTES", "7")  # read by the commands only
+    content = open_capture(str(path), Limits(bytes=0x1000))
     assert content.data == NOISE[:0x1000]
     assert "more than 4096 bytes when decompressed" in str(content.damage)
-    for wrong in ("much", "0", "-1"):
-        monkeypatch.setenv("CFFPY_MAX_BYTES", wrong)
-        with pytest.raises(CffpyError, match="CFFPY_MAX_BYTES is no"):
-            open_capture(str(path))
+    assert [cut.limit for cut in content.truncated] == ["bytes"]
+    whole = open_capture(str(path))
+    assert (whole.data, whole.damage, whole.truncated) == (NOISE, None, [])
 
 
 def test_layers_are_bounded() -> None:
@@ -290,7 +290,7 @@ def test_a_file_without_a_size_that_has_content() -> None:
 def check_survives(data: bytes) -> None:
     """An error, or content within the limit whose sections lie within it."""
     try:
-        content = open_bytes(data, limit=1 << 20)
+        content = open_bytes(data, limits=Limits(bytes=1 << 20))
     except CffpyError:
         return
     size = len(content.data)

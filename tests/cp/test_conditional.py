@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_bytes, open_capture
-from cffpy.cp.nesting import MAX_DEPTH
 from cffpy.cp.packets.conditional import MAX_BLOCKS
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, NullSink, Payload
 from cffpy.cp.state import CpState
+from cffpy.limits import MAX_DEPTH
 from tests.analysis.passes.streams import Collector, Streams
 from tests.cp.conftest import RecordingSink
 

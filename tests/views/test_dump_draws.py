@@ -16,6 +16,7 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
+from cffpy.limits import Limits
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 
@@ -145,14 +146,14 @@ def test_an_unknown_indirect_count_means_a_few(pm4, shown) -> None:
     assert len(re.findall(rb"\t\tdraw \d+:\n", text)) == 0x100
 
 
-def test_any_number_of_indirect_draws(pm4, make_capture, monkeypatch) -> None:
-    monkeypatch.setenv("CFFPY_MAX_ELEMENTS", "3")
+def test_any_number_of_indirect_draws(pm4, make_capture) -> None:
     packet = pm4.type7(0x2A, 4, 2, 0xFFFFFFFF, 0x300000, 0, 16)
     pieces: list[bytes] = []
     complaints: list[str] = []
     dump = Dump(DumpOptions(unit_test=True), pieces.append, complaints.append)
     dump.begin("")
-    dump.file(open_bytes(make_capture(630, packet, {0x300000: [7] * 4})))
+    data = make_capture(630, packet, {0x300000: [7] * 4})
+    dump.file(open_bytes(data, limits=Limits(elements=3)))
     assert len(re.findall(rb"\t\tdraw \d+:\n", b"".join(pieces))) == 3
     assert complaints == [
         "the packet at 0x100000 has 4294967295 indirect draws: 3 are shown "

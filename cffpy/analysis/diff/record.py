@@ -30,6 +30,7 @@ from cffpy.analysis.queries import find_passes
 from cffpy.analysis.walk import Walk
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.isa.edition import Disassemblers
+from cffpy.limits import Truncation
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -60,9 +61,6 @@ _BARRIERS = frozenset(
 
 #: Events that are no barrier: marks for statistics, and what is compared as an operation.
 _OTHER_EVENTS = ("BLIT", "LRZ_CLEAR", "LABEL", "ZPASS_DONE", "START_PRIMITIVE_CTRS")
-
-#: Draws of a capture that are compared at most: each takes some kilobytes.
-MAX_RECORDS = 1 << 16
 
 #: Packets between two draws that are kept, at most.
 _MAX_EVENTS = 4096
@@ -138,9 +136,11 @@ def record(
     """
     first, damage = find_passes(content, complain, register_db, gpu)
     orders = (draw.order for one in first.found.passes for draw in one.program_draws)
-    wanted = set(islice(orders, MAX_RECORDS))
+    most = first.walk.machine.limits.compared
+    wanted = set(islice(orders, most))
     if next(orders, None) is not None:
-        first.found.left_out.append(f"only the first {MAX_RECORDS} draws are compared")
+        text = f"only the first {most:,} draws are compared"
+        first.found.truncated.append(Truncation("draws", text))
     walk = Walk()
     passes = PassFinder(walk)
     provenance = Provenance(walk, passes)
@@ -157,7 +157,8 @@ def record(
     recording.buffers = sorted(recorder.buffers.items())
     recording.damage = damage
     if recorder.left_out:
-        complain(f"{content.name}: {recorder.left_out} parts of memory, too many to be compared")
+        text = f"{recorder.left_out} parts of memory, too many to be compared"
+        recording.passes.truncated.append(Truncation("", text))
     if database is not None and generation >= 6:
         recording.sets = Sets(database, generation)
         note_sets(recording)

@@ -108,7 +108,6 @@ class PassFinder(Observer):
     def finished(self) -> None:
         """Close what is open."""
         self._close()
-        self.found.left_out = self.walk.machine.problems.left_out
 
     def _close(self) -> None:
         """Assign the tracker's passes to their submits."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.density import Density
     from cffpy.analysis.passes.streams import PipeMemory, StreamDraw
     from cffpy.container.damage import Damage
+    from cffpy.limits import Truncation
 
 #: "render": a pass with a framebuffer. "compute", "transfer": dispatches or copies between passes.
 PassKind = Literal["render", "compute", "transfer"]
@@ -269,18 +270,18 @@ class Submit:
 
 @dataclass(slots=True)
 class Passes:
-    """What a capture holds. ``left_out``: what limits kept from being followed, in words."""
+    """What a capture holds. ``truncated``: what limits left out."""
 
     generation: int = 0
     gpu: str | None = None
     submits: list[Submit] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
+    truncated: list[Truncation] = field(default_factory=list)
 
     @property
     def problems(self) -> list[str]:
-        """Why this may not be all: damage, and what is left out, in words."""
-        return [*map(str, self.damage), *self.left_out]
+        """Why this may not be all: damage and truncations, in words."""
+        return [*map(str, self.damage), *map(str, self.truncated)]
 
     @property
     def passes(self) -> list[Pass]:

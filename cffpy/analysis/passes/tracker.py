@@ -23,7 +23,6 @@ from cffpy.analysis.passes.model import (
     Run,
     Tile,
 )
-from cffpy.limits import hint, limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,18 +38,14 @@ if TYPE_CHECKING:
 #: Attachments of a pass: no render pass of an API has nearly as many.
 _MAX_ATTACHMENTS = 256
 
-#: Passes, tiles and actions of a capture that are kept (the limit "draws"): hostile ones have no
-#: end of them. Each takes a kilobyte, and more once it is shown.
-MAX_KEPT = 1 << 18
-
 
 class TooMany(StopWalk):
-    """A capture has more passes, tiles and actions than are kept."""
+    """A capture has more passes, tiles and actions than the limit "draws" keeps."""
+
+    limit = "draws"
 
     def __init__(self, limit: int) -> None:
-        super().__init__(
-            f"more than {limit:,} passes, tiles and draws: no more are shown {hint('draws')}"
-        )
+        super().__init__(f"more than {limit:,} passes, tiles and draws: no more are shown")
 
 
 class Tracker:
@@ -68,7 +63,7 @@ class Tracker:
         #: Whether the current pass has any draws yet, any loads, clears or stores.
         self.has_drawn = self.has_operated = False
         self._kept = 0
-        self._max_kept = limit("draws", MAX_KEPT)
+        self._max_kept = walk.machine.limits.kept
         self._targets: dict[tuple[Attachment, ...], tuple[Attachment, ...]] = {}
 
     def watch(self, *names: str) -> None:

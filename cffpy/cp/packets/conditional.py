@@ -7,6 +7,7 @@ that is too short to say how many dwords is passed over.
 
 from __future__ import annotations
 
+from cffpy.cp.nesting import UNDER_TOO_MANY_CONDITIONS
 from cffpy.pm4.layouts import COND_EXEC, COND_REG_EXEC
 from cffpy.pm4.reader import OPCODE
 
@@ -68,7 +69,7 @@ def _run_apart(
     if machine.blocks < MAX_BLOCKS:
         beyond = machine.run_block(words, index, ndwords, level)
     else:
-        machine.refuse(words.address + 4 * index, "are under too many conditions")
+        machine.refuse(words.address + 4 * index, UNDER_TOO_MANY_CONDITIONS)
     state.draw_count = machine.state.draw_count
     machine.state = state
     return ndwords, beyond

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from cffpy.limits import MAX_ELEMENTS, hint, limit
 from cffpy.pm4.layouts import (
     COMPUTE_CHECKPOINT,
     FIXED_STRIDE_DRAW_TABLE,
@@ -58,10 +57,10 @@ def _run_blocks(
     machine.state.ib_level += 1
     wanted = count
     if not ndwords:
-        count = min(count, limit("elements", MAX_ELEMENTS))
+        count = min(count, machine.limits.elements)
     if count < wanted:
         text = f"of {wanted} empty blocks at {gpuaddr:#x} only {count} are counted out"
-        machine.problems.leave_out(f"{text} {hint('elements')}")
+        machine.problems.truncate("elements", text)
     for number in range(count):
         if index >= words.count:
             machine.problems.damaged(

@@ -10,8 +10,7 @@ import struct
 
 from cffpy.c_numbers import signed32
 from cffpy.cp.sink import Draw, Payload
-from cffpy.limits import MAX_ELEMENTS, hint
-from cffpy.limits import limit as limit_of
+from cffpy.limits import hint
 from cffpy.pm4.layouts import (
     DRAW_INDIRECT_64,
     DRAW_INDX_INDIRECT_32,
@@ -156,7 +155,7 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
     gpuaddr = payload[draws_at] | payload[draws_at + 1] << 32
     stride = payload[stride_at]
     # the reference shows as many as the packet says
-    shown = min(count, limit_of("elements", MAX_ELEMENTS))
+    shown = min(count, view.machine.limits.elements)
     if shown < count:
         packet = f"the packet at {payload.words.address + 4 * (payload.index - 1):#x}"
         view.complain(f"{packet} has {count} indirect draws: {shown} are shown {hint('elements')}")

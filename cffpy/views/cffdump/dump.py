@@ -71,8 +71,8 @@ class Dump:
         damage: list[Damage] = []
         view, session = self._view, self._session
         sections = content.sections(damage, content.reference_size)
-        if not self._options.prints_all:  # else its output grows with what runs
-            session.bound(content)
+        # the output of a dump that prints all grows with what runs
+        session.set_limits(content, bounds_capture=not self._options.prints_all)
         try:
             if content.decompression_error:
                 sections = _whole(sections, damage)

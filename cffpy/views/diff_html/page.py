@@ -132,7 +132,7 @@ def _draw_count(recording: Recording) -> int:
 
 
 def _damage(recording: Recording) -> list[Markup]:
-    lines = [*map(str, recording.damage), *recording.passes.left_out]
+    lines = [*map(str, recording.damage), *map(str, recording.passes.truncated)]
     items = [element("li", line) for line in lines[:_MAX_DAMAGE]]
     if len(lines) > _MAX_DAMAGE:
         items.append(element("li", f"and {len(lines) - _MAX_DAMAGE:,} more ({REST})"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from cffpy import limits
 from cffpy.analysis.diff import record as module
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.rules import CLASSES
@@ -24,9 +25,10 @@ def recorded(draws: int) -> module.Recording:
 def test_draws_behind_the_limit_are_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(recorded(5).records) == 5
     assert recorded(5).passes.problems == []
-    monkeypatch.setattr(module, "MAX_RECORDS", 3)
+    monkeypatch.setattr(limits, "MAX_COMPARED", 3)
+    monkeypatch.setattr(limits, "DWORDS_COMPARED", 1 << 20)
     cut = recorded(5)
     assert len(cut.records) == 3
-    assert cut.passes.problems == ["only the first 3 draws are compared"]
+    assert cut.passes.problems == [f"only the first 3 draws are compared {limits.hint('draws')}"]
     assert compare(cut, recorded(5), frozenset(CLASSES)).entries == []
     assert recorded(3).passes.problems == []
