@@ -3,15 +3,16 @@
 
 A template is matched against the text, part by part, with backtracking; each part that prints a
 value says what that value must be. Plain fields are set at once, values of expressions are kept as
-conditions and solved at the end over the bits that are still open. The result is disassembled and
-must give the text again. Bits that the text does not tell are 0: ``visible`` says which it tells.
+conditions and solved at the end over the bits that are still open. Bits that the text does not
+tell are those of the description's ``encode`` lines, else 0. Every result is disassembled: it must
+give the text again, without errors.
 """
 
 from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from cffpy.errors import IsaError
@@ -24,8 +25,14 @@ from cffpy.isa.store import load
 _ROOT = "#instruction"
 _SHOWN = 80
 """Characters of a wrong text that the error repeats."""
-_OPEN_BITS = 14
-"""Open bits over which a condition may be solved by trying."""
+_TRIALS = 1 << 14
+"""Values of open bits that are tried for one condition."""
+_MEMO = 1 << 16
+"""Texts that are remembered."""
+_RAW = re.compile(r"raw 0x([0-9a-fA-F]{1,16})|no match: ([0-9a-f]{16})")
+"""A word that no instruction is, as Mesa's assembler takes it and as a listing shows it."""
+_OF_DESCRIPTION = ("no field ", "no match: FIELD")
+"""Errors that come from the description, whatever the word is."""
 _NUMBER = {
     "uint": re.compile(r"[0-9]{1,20}"),
     "int": re.compile(r"-?[0-9]{1,20}"),
@@ -49,6 +56,8 @@ class _Bits(NamedTuple):
     conditions: tuple[tuple[int, int | bool, int], ...]
 
 
+_Case: TypeAlias = tuple[int, tuple[tuple[int, int, int], ...], int]
+"""A case of a display node: condition or -1, asserts, sequence or -1."""
 _State: TypeAlias = tuple[int, _Bits]
 """Position in the text, and what is known."""
 
@@ -65,8 +74,10 @@ class Assembler:
         self._nodes: tuple[tuple[Any, ...], ...] = lenient["nodes"]
         self._masks: tuple[int, ...] = lenient["masks"]
         self._leaves = lenient["plans"][_ROOT]["leaves"]
+        self._presets: list[int] = [isa["presets"].get(row[0], 0) for row in isa["roots"][_ROOT][1]]
         self._enums = isa["enums"]
         self._literals: dict[int, list[tuple[str, ...]]] = {}
+        self._words: dict[str, int] = {}
         self._text = ""
         self._index = 0
         self._labels: Mapping[str, int] = {}
@@ -75,91 +86,70 @@ class Assembler:
         r"""The word of one instruction; ``index``: its number in the program.
 
         ``labels`` gives instruction numbers to names; ``l12`` is 12 without being there.
-        ``text`` as the listing prints it, without the raw columns; errors behind ``\t; `` are
-        passed over. Raises IsaError when no instruction prints so.
+        ``text`` is as the listing prints it, without the raw columns; errors behind ``\t; `` are
+        ignored. ``raw 0x...`` is that word. Raises IsaError when no instruction prints so.
         """
-        self._text = text.partition("\t; ")[0].strip()
-        self._index = index
-        self._labels = labels or {}
-        for word in self._words():
-            return word
+        text = text.partition("\t; ")[0].strip()
+        word = self._words.get(text)
+        if word is None:
+            word = self._find(text, index, labels or {})
+            if "#" not in text:  # the same at any place: no branch target
+                if len(self._words) >= _MEMO:
+                    self._words.clear()
+                self._words[text] = word
+        return word
+
+    def _find(self, text: str, index: int, labels: Mapping[str, int]) -> int:
+        raw = _RAW.fullmatch(text)
+        if raw:
+            return int(raw[1] or raw[2], 16)
+        self._text, self._index, self._labels = text, index, labels
+        for word in self._candidates():
+            if self._prints(word):
+                return word
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
         raise IsaError(f"not an instruction of generation {self._generation // 100}: {shown!r}")
 
-    def visible(self, word: int) -> int:
-        """The bits of ``word`` that its text tells; 0 for a word that matches nothing."""
-        for match, test, _dontcare, display in self._leaves:
-            if word & test == match:
-                return int(test) | self._seen(display, word)
-        return 0
-
-    def _seen(self, display: int, word: int) -> int:
-        if self._nodes[display][0] != "display":
-            return 0
-        mask = 0
-        for when, asserts, sequence in self._nodes[display][1]:
-            if when >= 0:
-                mask |= self._masks[when]
-                if not self._evaluate(when, word):
-                    continue
-            for low, ones, _wanted in asserts:
-                mask |= ones << low
-            if sequence >= 0:
-                return mask | self._seen_parts(self._nodes[sequence], word)
-        return mask
-
-    def _seen_parts(self, sequence: tuple[Any, ...], word: int) -> int:
-        mask = 0
-        for number in sequence[1] if sequence[0] == "sequence" else ():
-            node = self._nodes[number]
-            if node[0] == "switch":
-                number = self._chosen(node, word)
-                node = self._nodes[number]
-            if node[0] == "site":
-                for match, test, _dontcare, display in node[4]:
-                    if word & test == match:
-                        mask |= test | self._seen(display, word)
-            elif not (node[0] == "basic" and node[5] == ""):
-                mask |= self._masks[number]
-        return mask
-
-    def _chosen(self, node: tuple[Any, ...], word: int) -> int:
-        for when, choice in node[1]:
-            if when < 0 or self._evaluate(when, word):
-                return int(choice)
-        raise AssertionError("a switch ends with an unconditional choice")
-
-    def _words(self) -> Iterator[int]:
+    def _candidates(self) -> Iterator[int]:
+        """Words that fit the text, as far as the plan tells."""
         for number, (match, test, _dontcare, display) in enumerate(self._leaves):
             if not self._possible(number, display):
                 continue
             start = _Bits(test, match, ())
             for position, bits in self._display(display, (0, start)):
                 if position == len(self._text):
-                    for word in self._solve(bits):
-                        if self._prints(word):
-                            yield word
+                    yield from self._solve(bits, self._presets[number])
 
     def _prints(self, word: int) -> bool:
-        _matched, text, _events, branch, _errors = self._renderer.render(word)
+        """Whether the disassembler gives the wanted text for ``word``, and reports nothing."""
+        _matched, text, _events, branch, errors = self._renderer.render(word)
+        if not all(error.startswith(_OF_DESCRIPTION) for error in errors):
+            return False
         if branch is None:
             return text == self._text
         before, _, after = text.partition(BRANCH_MARK)
-        return self._text.startswith(before) and self._text.endswith(after)
+        if not (self._text.startswith(before) and self._text.endswith(after)):
+            return False
+        target = _TARGET.fullmatch(self._text[len(before) : len(self._text) - len(after)])
+        return target is not None and self._target(target, branch[1]) == branch[0]
 
     def _possible(self, number: int, display: int) -> bool:
         """Whether some template of a leaf has all its fixed text in the wanted text."""
         literals = self._literals.get(number)
         if literals is None:
-            literals = []
-            node = self._nodes[display]
-            for _when, _asserts, sequence in node[1] if node[0] == "display" else ():
-                parts = self._nodes[sequence] if sequence >= 0 else ("none",)
-                if parts[0] == "sequence":
-                    found = (self._nodes[part] for part in parts[1])
-                    literals.append(tuple(n[1] for n in found if n[0] in ("text", "name")))
-            self._literals[number] = literals
+            literals = self._literals[number] = self._fixed_texts(display)
         return any(all(part in self._text for part in parts) for parts in literals)
+
+    def _fixed_texts(self, display: int) -> list[tuple[str, ...]]:
+        """The fixed texts of each template of a display."""
+        node = self._nodes[display]
+        found = []
+        for _when, _asserts, sequence in node[1] if node[0] == "display" else ():
+            parts = self._nodes[sequence] if sequence >= 0 else ("none",)
+            if parts[0] == "sequence":
+                shown = (self._nodes[part] for part in parts[1])
+                found.append(tuple(n[1] for n in shown if n[0] in ("text", "name")))
+        return found
 
     # matching
 
@@ -167,23 +157,40 @@ class Assembler:
         node = self._nodes[number]
         if node[0] != "display":
             return
+        position, bits = state
         # the plainest first: the default case, then overrides from the last to the first
         for place in reversed(range(len(node[1]))):
-            when, _asserts, sequence = node[1][place]
-            if sequence < 0:
-                continue
-            bits: _Bits | None = state[1]
-            if when >= 0:
-                bits = bits and self._require(bits, when, True, 0)
-            for earlier, asserts, shown in node[1][: place + 1]:
-                if earlier >= 0 and earlier != when and shown >= 0:
-                    bits = bits and self._require(bits, earlier, False, 0)
-                if earlier in (-1, when):
-                    for low, ones, wanted in asserts:
-                        bits = bits and _assign(bits, low, ones, wanted)
-            parts = self._nodes[sequence]
-            if bits and parts[0] == "sequence":
-                yield from self._sequence(parts[1], 0, (state[0], bits))
+            sequence = node[1][place][2]
+            parts = self._nodes[sequence] if sequence >= 0 else ("none",)
+            if parts[0] == "sequence":
+                for chosen in self._choosing(node[1], place, bits):
+                    yield from self._sequence(parts[1], 0, (position, chosen))
+
+    def _choosing(self, cases: Sequence[_Case], place: int, bits: _Bits) -> list[_Bits]:
+        """``bits`` such that the case at ``place`` is displayed and no assert is violated."""
+        found = [bits]
+        for when, asserts, sequence in cases[:place]:
+            applying = self._applying(found, when, asserts) if sequence < 0 else []
+            found = applying + [
+                fitting
+                for known in found
+                if when >= 0 and (fitting := self._require(known, when, False, 0))
+            ]
+        when, asserts, _sequence = cases[place]
+        return self._applying(found, when, asserts)
+
+    def _applying(
+        self, states: list[_Bits], when: int, asserts: tuple[tuple[int, int, int], ...]
+    ) -> list[_Bits]:
+        """``states`` such that a case applies and its asserts hold."""
+        found = []
+        for state in states:
+            bits = self._require(state, when, True, 0) if when >= 0 else state
+            for low, ones, wanted in asserts:
+                bits = bits and _assign(bits, low, ones, wanted)
+            if bits:
+                found.append(bits)
+        return found
 
     def _sequence(self, parts: tuple[int, ...], place: int, state: _State) -> Iterator[_State]:
         while place < len(parts):
@@ -199,30 +206,31 @@ class Assembler:
         yield state
 
     def _part(self, node: tuple[Any, ...], state: _State) -> Iterator[_State]:
-        kind = node[0]
-        if kind == "text":
-            if self._text.startswith(node[1], state[0]):
-                yield state[0] + len(node[1]), state[1]
-        elif kind == "basic":
-            _kind, _event, value, basic, width, shown = node
-            for position, number in self._basic(basic, width, shown, state[0]):
-                yield from self._with(state[1], value, number, width, position)
-            if shown == "" and basic in ("bool", "bool_inv"):
-                yield state
-        elif kind == "enum":
-            yield from self._enum(node, state)
-        elif kind == "branch":
-            found = _TARGET.match(self._text, state[0])
-            target = None if found is None else self._target(found, relative=node[3])
-            if found is not None and target is not None:
-                yield from self._with(state[1], node[1], target, node[2], found.end())
-        elif kind == "site":
-            for match, test, _dontcare, display in node[4]:
-                bits = _assign(state[1], 0, test, match)
-                if bits:
-                    yield from self._display(display, (state[0], bits))
-        elif kind == "switch":
-            yield from self._switch(node, state)
+        match = _PARTS.get(node[0])
+        return match(self, node, state) if match else iter(())
+
+    def _fixed(self, node: tuple[Any, ...], state: _State) -> Iterator[_State]:
+        if self._text.startswith(node[1], state[0]):
+            yield state[0] + len(node[1]), state[1]
+
+    def _value(self, node: tuple[Any, ...], state: _State) -> Iterator[_State]:
+        _kind, _event, value, basic, width, shown = node
+        for position, number in self._basic(basic, width, shown, state[0]):
+            yield from self._with(state[1], value, number, width, position)
+        if shown == "" and basic in ("bool", "bool_inv"):
+            yield state
+
+    def _branch(self, node: tuple[Any, ...], state: _State) -> Iterator[_State]:
+        found = _TARGET.match(self._text, state[0])
+        target = None if found is None else self._target(found, relative=node[3])
+        if found is not None and target is not None:
+            yield from self._with(state[1], node[1], target, node[2], found.end())
+
+    def _site(self, node: tuple[Any, ...], state: _State) -> Iterator[_State]:
+        for match, test, _dontcare, display in node[4]:
+            bits = _assign(state[1], 0, test, match)
+            if bits:
+                yield from self._display(display, (state[0], bits))
 
     def _target(self, found: re.Match[str], relative: bool) -> int | None:
         if found.group(1):
@@ -291,40 +299,72 @@ class Assembler:
 
     # what values say about bits
 
-    def _evaluate(self, number: int, word: int) -> int:
+    def _known(self, number: int, bits: _Bits) -> int | None:
+        """The value of a node as far as ``bits`` decide it, otherwise None."""
         node = self._nodes[number]
         kind = node[0]
         if kind == "int":
             return int(node[1])
         if kind == "bits":
-            return int(word >> node[1] & node[2])
+            low, ones = node[1], node[2]
+            return None if ones << low & ~bits.mask else int(bits.value >> low & ones)
         if kind == "choose":
-            return self._evaluate(self._chosen(node, word), word)
-        tree = (kind, *(("field", str(part)) for part in node[1:]))
-        return evaluate(tree, 0, lambda part: self._evaluate(int(part), word))
+            return self._known_choice(node, bits)
+        values = [self._known(part, bits) for part in node[1:]]
+        decisive = {"&&": 0, "||": 1}.get(kind)
+        if decisive is not None and any(v is not None and bool(v) == decisive for v in values):
+            return decisive
+        if None in values:
+            return None
+        tree = (kind, *(("field", str(place)) for place in range(len(values))))
+        return evaluate(tree, 0, lambda place: values[int(place)] or 0)
+
+    def _known_choice(self, node: tuple[Any, ...], bits: _Bits) -> int | None:
+        for when, choice in node[1]:
+            applies = 1 if when < 0 else self._known(when, bits)
+            if applies is None:
+                return None
+            if applies:
+                return self._known(choice, bits)
+        raise AssertionError("a choice ends with an unconditional value")
 
     def _require(self, bits: _Bits, number: int, wanted: int | bool, width: int) -> _Bits | None:
-        """``bits`` with the value of a node required; None when that cannot be."""
-        node = self._nodes[number]
-        if node[0] == "bits" and not isinstance(wanted, bool):
-            ones = (1 << width) - 1 if width else node[2]
-            if wanted & ones & ~node[2] or wanted >= 1 << 64:
-                return None
-            if wanted >= 0 and wanted > node[2]:
-                return None
-            return _assign(bits, node[1], node[2], wanted & node[2])
-        if not self._masks[number] & ~bits.mask:
-            value = self._evaluate(number, bits.value)
+        """``bits`` with the value of a node required; None when that cannot be.
+
+        ``wanted`` is a number, of ``width`` bits if it is negative, or whether it is not 0.
+        """
+        value = self._known(number, bits)
+        if value is not None:
             return bits if _fits(value, wanted, width) else None
-        spread = None if isinstance(wanted, bool) else self._spread(number)
-        if spread is not None:
+        if isinstance(wanted, bool):
+            return self._require_truth(bits, number, wanted)
+        if wanted >= 1 << 64:
+            return None
+        spread = self._spread(number)
+        if spread is None:
+            return bits._replace(conditions=(*bits.conditions, (number, wanted, width)))
+        known: _Bits | None = bits
+        rest = wanted if wanted >= 0 else wanted & ((1 << width) - 1)
+        for shift, low, ones in spread:
+            known = known and _assign(known, low, ones, rest >> shift & ones)
+            rest &= ~(ones << shift)
+        return None if rest and wanted >= 0 else known
+
+    def _require_truth(self, bits: _Bits, number: int, wanted: bool) -> _Bits | None:
+        """As ``_require``, of a condition."""
+        kind, *parts = self._nodes[number]
+        if kind == "!":
+            return self._require(bits, parts[0], not wanted, 0)
+        if kind == ("&&" if wanted else "||"):
             known: _Bits | None = bits
-            rest = wanted if wanted >= 0 else wanted & ((1 << width) - 1)
-            for shift, low, ones in spread:
-                known = known and _assign(known, low, ones, rest >> shift & ones)
-                rest &= ~(ones << shift)
-            return None if rest else known
-        return bits._replace(conditions=(*bits.conditions, (number, wanted, width)))
+            for part in parts:
+                known = known and self._require(known, part, wanted, 0)
+            return known
+        if kind == ("==" if wanted else "!="):
+            for one, other in (parts, reversed(parts)):
+                if self._nodes[other][0] == "int":
+                    return self._require(bits, one, self._nodes[other][1], 0)
+        return bits._replace(conditions=(*bits.conditions, (number, wanted, 0)))
 
     def _spread(self, number: int) -> list[tuple[int, int, int]] | None:
         """(shift, low, mask) of the fields that an expression like ``HI << 8 | LO`` joins."""
@@ -340,26 +380,40 @@ class Assembler:
             return None if left is None or right is None else left + right
         return None
 
-    def _solve(self, bits: _Bits) -> Iterator[int]:
-        """Words that hold all conditions, the smallest values of open bits first."""
+    def _solve(self, bits: _Bits, preset: int) -> Iterator[int]:
+        """Words that hold all conditions, the smallest values of open bits first.
+
+        ``preset``: bits that are 1 where nothing decides them.
+        """
         if not bits.conditions:
-            yield bits.value
+            yield bits.value | preset & ~bits.mask
             return
         conditions = sorted(
             bits.conditions, key=lambda item: (self._masks[item[0]] & ~bits.mask).bit_count()
         )
         (number, wanted, width), rest = conditions[0], tuple(conditions[1:])
-        open_bits = self._masks[number] & ~bits.mask
-        if open_bits.bit_count() > _OPEN_BITS:
-            return
+        mask = bits.mask | self._masks[number]
+        open_bits = mask & ~bits.mask
         chosen = 0
-        while True:
-            value = bits.value | chosen
-            if _fits(self._evaluate(number, value), wanted, width):
-                yield from self._solve(_Bits(bits.mask | open_bits, value, rest))
+        for _trial in range(_TRIALS):
+            tried = _Bits(mask, bits.value | chosen, rest)
+            value = self._known(number, tried)
+            if value is not None and _fits(value, wanted, width):
+                yield from self._solve(tried, preset)
             chosen = (chosen - open_bits) & open_bits
             if not chosen:
                 return
+
+
+_PARTS = {
+    "text": Assembler._fixed,
+    "basic": Assembler._value,
+    "enum": Assembler._enum,
+    "branch": Assembler._branch,
+    "site": Assembler._site,
+    "switch": Assembler._switch,
+}
+"""What matches the text of a print node, by its kind."""
 
 
 def _assign(bits: _Bits, low: int, ones: int, value: int) -> _Bits | None:

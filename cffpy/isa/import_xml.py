@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Mesa's isaspec XML to the instruction-set language: a developer's tool, run on a newer Mesa.
 
-Elements that decoding does not need (encode, doc, meta and the like) are passed over, so that a
-full Mesa tree imports as well as one without them.
+Of encode blocks only forced values are used. What else decoding does not need (doc, meta and the
+like) is ignored, so that a full Mesa tree imports as well as one without them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lark import Lark
 
@@ -27,6 +27,7 @@ from cffpy.isa.model import (
     NamedExpression,
     Parameter,
     Pattern,
+    Preset,
     Template,
 )
 from cffpy.isa.parse import load_grammar, parse_expression
@@ -217,4 +218,13 @@ class _Importer:
             element.get("displayname"),
             (low, high),
             tuple(cases),
+            tuple(_presets(element)),
         )
+
+
+def _presets(element: Element) -> Iterator[Preset]:
+    """The values that a bitset's encode block forces; others it computes from Mesa's structures."""
+    for forced in element.iterfind("encode/map[@force='true']"):
+        value = (forced.text or "").strip()
+        if value.isdigit():
+            yield Preset(forced.get("name", ""), int(value))

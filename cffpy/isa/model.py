@@ -80,6 +80,15 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Preset:
+    """What the assembler puts into a field that the text does not show; otherwise that is 0."""
+
+    name: str
+    value: int
+    place: Place = field(default=Place(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Bitset:
     """A node of a hierarchy of encodings: a root has a size, a child extends another.
 
@@ -92,6 +101,7 @@ class Bitset:
     display_name: str | None
     generations: tuple[int, int]
     cases: tuple[Case, ...]
+    presets: tuple[Preset, ...] = ()
     place: Place = field(default=Place(), compare=False)
 
     @property

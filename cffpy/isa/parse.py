@@ -29,6 +29,7 @@ from cffpy.isa.model import (
     Parameter,
     Pattern,
     Place,
+    Preset,
     Template,
 )
 
@@ -149,6 +150,9 @@ class _Builder(Transformer[Token, File]):
             raise self._error("an assert has no x", self._place(meta))
         return _Assert(pattern.low, pattern.high, pattern.bits, pattern.place)
 
+    def preset(self, meta: Meta, parts: list[Any]) -> Preset:
+        return Preset(str(parts[0]), int(str(parts[1]), 0), self._place(meta))
+
     def display(self, _meta: Meta, parts: list[Any]) -> _Display:
         return _Display(_unquote(parts[0]))
 
@@ -247,6 +251,7 @@ class _Builder(Transformer[Token, File]):
             facts.get("as"),
             facts.get("gen", ANY_GENERATION),
             (*overrides, default),
+            tuple(item for item in items if isinstance(item, Preset)),
             place,
         )
 

@@ -82,6 +82,7 @@ def _bitset(bitset: Bitset) -> str:
         lines.extend(_case(case, _INDENT * 2))
         lines.append(_INDENT + "}")
     lines.extend(_case(bitset.default, _INDENT))
+    lines.extend(f"{_INDENT}encode {item.name} = {item.value};" for item in bitset.presets)
     if not lines:
         return head + " { }"
     return "\n".join((head + " {", *lines, "}"))

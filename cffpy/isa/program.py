@@ -17,7 +17,6 @@ _RAW_PREFIX = re.compile(
     r"^\s*(?::\d:\d{4,}:\d{4,})?\[([0-9a-fA-F]{8})x_([0-9a-fA-F]{8})x\] ?(.*)$"
 )
 _HEX_WORD = re.compile(r"(?:0x)?([0-9a-fA-F]{8}|[0-9a-fA-F]{16})")
-_NO_MATCH = re.compile(r"no match: ([0-9a-fA-F]{16})")
 _LABEL = re.compile(r"([A-Za-z_]\w*):")
 _PASSED_OVER = ("Stats:", "- shaderdb:")
 _TEXT_BYTES = frozenset(b"\t\n\r" + bytes(range(32, 127)))
@@ -81,22 +80,21 @@ def assemble_program(text: str, assembler: Assembler, disassembler: Ir3Disassemb
             labels[label.group(1)] = len(lines)
         elif content and not content.startswith(_PASSED_OVER):
             lines.append((number, raw, content))
+
+    def shown(word: int) -> str:
+        return disassembler.instruction(word)[0]
+
     words = []
     for index, (number, raw, content) in enumerate(lines):
-        unmatched = _NO_MATCH.fullmatch(content)
-        if unmatched:
-            words.append(int(unmatched.group(1), 16))
-            continue
-        if raw is not None and disassembler.instruction(raw)[0] == content:
+        if raw is not None and shown(raw) == content:
             words.append(raw)
             continue
         try:
             word = assembler.assemble(content, index, labels)
         except IsaError as problem:
             raise IsaError(str(problem), "", number) from None
-        if raw is not None and raw & assembler.visible(raw) == word:  # a branch, to a label
-            word = raw
-        words.append(word)
+        # a label in place of the offset is no change
+        words.append(raw if raw is not None and shown(raw) == shown(word) else word)
     return words
 
 

@@ -186,7 +186,25 @@ class _Resolver:
             "expressions": tuple(self._trees),
             "enums": self._enums,
             "roots": roots,
+            "presets": self._presets(),
         }
+
+    def _presets(self) -> dict[int, int]:
+        """Index of a leaf -> bits that are 1 by its ``encode`` lines and those of its parents."""
+        found = {}
+        for leaf in self._description.leaves:
+            chain = self._description.chain(leaf)
+            fields = {f.name: f for part in chain for f in part.default.fields if not f.expression}
+            bits = 0
+            for preset in (preset for part in chain for preset in part.presets):
+                field = fields.get(preset.name)
+                if field is None or preset.value >> field.high - field.low + 1:
+                    message = f"encode {preset.name}: no field of {leaf.name} that holds the value"
+                    raise wrong(message, preset.place)
+                bits |= preset.value << field.low
+            if bits:
+                found[self._index[id(leaf)]] = bits
+        return found
 
     def _check_nesting(self, root: str, around: tuple[str, ...]) -> None:
         if root in around:

@@ -15,7 +15,7 @@ from cffpy.errors import IsaError
 from cffpy.isa.rows import IsaRow
 
 KIND = "isa"
-SCHEMA = 3
+SCHEMA = 4
 GENERATIONS = {"ir3": (300, 400, 500, 600, 700, 800), "a2xx": (200,)}
 """The sets that are compiled, each of a root file of its name, and their generations x 100."""
 

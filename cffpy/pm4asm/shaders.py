@@ -19,7 +19,6 @@ from cffpy.pm4asm.source import Line
 _WORD = re.compile(r"[0-9a-f]{16}")
 _LABEL = re.compile(r"([A-Za-z_]\w*):")
 _LISTED = re.compile(r"\s*:\d+:\d+:\d+\[([0-9a-f]{8})x_([0-9a-f]{8})x\] ?(.*)")
-_MEMO = 1 << 16
 
 
 class ProgramProblem(SourceProblem):
@@ -31,12 +30,11 @@ class ProgramProblem(SourceProblem):
 
 
 class Programs:
-    """Shows and builds programs of one generation; remembers instructions."""
+    """Shows and builds programs of one generation."""
 
     def __init__(self, generation: int, directory: str | None = None) -> None:
         self._assembler = Assembler(generation, directory)
         self._disassembler = Ir3Disassembler(generation, directory)
-        self._words: dict[str, int] = {}
         self._wrong: set[int] = set()
 
     def show(self, code: bytes) -> list[str]:
@@ -66,23 +64,12 @@ class Programs:
     def _shown(self, word: int, content: str, index: int, labels: dict[str, int]) -> str:
         if word not in self._wrong:
             try:
-                if self._word(content, index, labels) == word:
+                if self._assembler.assemble(content, index, labels) == word:
                     return content
             except IsaError:
                 pass
             self._wrong.add(word)
         return f"{word:016x}  // {content}" if content else f"{word:016x}"
-
-    def _word(self, content: str, index: int, labels: dict[str, int]) -> int:
-        """The word of an instruction; only of those without a target is it the same anywhere."""
-        if "#" in content:
-            return self._assembler.assemble(content, index, labels)
-        word = self._words.get(content)
-        if word is None:
-            if len(self._words) >= _MEMO:
-                self._words.clear()
-            word = self._words[content] = self._assembler.assemble(content, index, labels)
-        return word
 
     def gives(self, lines: Sequence[str], code: bytes) -> bool:
         """Whether building these lines gives the program again."""
@@ -110,7 +97,7 @@ class Programs:
                 words.append(int(line.text, 16))
                 continue
             try:
-                words.append(self._word(line.text, index, labels))
+                words.append(self._assembler.assemble(line.text, index, labels))
             except IsaError as problem:
                 raise ProgramProblem(str(problem), line) from None
         return struct.pack(f"<{len(words)}Q", *words)

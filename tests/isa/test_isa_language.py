@@ -285,6 +285,9 @@ def test_what_is_wrong_is_said_with_its_place(text, message):
         ("bitset a extends a { }", "bitset a extends itself"),
         ("bitset #r size 8 { field 0..7 F : uint = 1; }", "unexpected input"),
         ('template T = "{T}"; bitset #r size 1 { display "{T}"; }', "contains itself"),
+        ("bitset #r size 8 { field 0..7 F : uint; encode G = 1; }", "encode G: no field of #r"),
+        ("bitset #r size 8 { field 0..1 F : uint; encode F = 4; }", "encode F: no field of #r"),
+        ("bitset #r size 8 { derived F : uint = 1; encode F = 1; }", "encode F: no field of #r"),
     ],
 )
 def test_what_cannot_be_resolved_is_said(text, message):
@@ -327,6 +330,28 @@ def test_shape_of_the_ir3_description():
     files = with_imports(parse_directory(DIRECTORY), "ir3.isa")
     counts = [len(resolve(files, n)["roots"]["#instruction"][1]) for n in (300, 500, 700)]
     assert counts == [175, 178, 219]
+
+
+def test_values_for_the_assembler_come_from_parents_too():
+    text = """
+        bitset #r size 8 { field 0..1 F : uint; encode F = 2; }
+        bitset a extends #r { pattern 2..6 00000; field 7 G : bool; encode G = 1; }
+        bitset b extends #r { pattern 2..7 000001; }
+    """
+    row = resolve([parse(text, "t.isa", GRAMMAR)], 600)
+    leaves = {row["bitsets"][leaf[0]][0]: leaf[0] for leaf in row["roots"]["#r"][1]}
+    assert row["presets"] == {leaves["a"]: 0x82, leaves["b"]: 0x02}
+
+
+def test_importer_takes_forced_values_of_encode_blocks():
+    model = import_text(
+        """<isa><bitset name="#r" size="8"><field name="F" low="0" high="7" type="uint"/>
+        <encode><map name="F" force="true">1</map><map name="G" force="true">src->x</map></encode>
+        </bitset></isa>""",
+        "x.xml",
+        GRAMMAR,
+    )
+    assert "    field 0..7 F : uint;\n    encode F = 1;\n}" in print_file(model)
 
 
 def test_importer_passes_over_what_decoding_does_not_need():

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 import pytest
@@ -91,17 +90,18 @@ def test_any_word_has_a_text(generation, word):
 @settings(max_examples=2 * settings().max_examples)
 @given(ir3_words())
 def test_encoding_undoes_decoding(case):
+    """The text of any word gives that text again, or is refused."""
     generation, word = case
     text, errors = disassembler(generation).instruction(word)
-    if errors or text.startswith("no match"):
+    try:
+        again = assembler(generation).assemble(text)
+    except IsaError:
+        assert errors, text  # an instruction that asserts forbid, or text of a field left out
         return
-    again = assembler(generation).assemble(text)
-    assert disassembler(generation).instruction(again)[0] == text
-    if not re.search(r"\d\.\d{6}|inf|nan", text) and again != word:
-        seen = assembler(generation).visible(word)
-        # whatever differs prints alike: in bits not shown, or another way to write the same
-        same = disassembler(generation).instruction(word & seen | again & ~seen)
-        assert same[0] == text
+    shown = disassembler(generation).instruction(again)
+    if not errors:
+        assert shown == (text, ())
+    assert shown[0] == text
 
 
 @settings(max_examples=2 * settings().max_examples)
