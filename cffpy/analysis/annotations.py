@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.passes.density_patches import DensityTracker
+from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Inheritance, Provenance
 from cffpy.analysis.walk import Walk

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.analysis.registers import RegisterReader
 
 #: Colour buffers at most.
@@ -204,53 +206,62 @@ def _a3xx_a4xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...
     if generation == 3:
         in_memory = reader.flag("RB_MODE_CONTROL", "GMEM_BYPASS")
         count = (reader.field("RB_MODE_CONTROL", "MRT") or 0) + 1
-        base_register, base_field = "BUF_BASE", "COLOR_BUF_BASE"
     else:
         in_memory = not reader.flag("RB_MODE_CONTROL", "ENABLE_GMEM")
         count = _MAX_COLOURS
-        base_register, base_field = "BASE", ""
     number = _samples_a3xx_a4xx(reader)
-    found = []
-    for index in range(count):
-        target = f"RB_MRT[{index}]"
-        pitch = reader.field(f"{target}.BUF_INFO", "COLOR_BUF_PITCH")
-        if not pitch:
-            continue
-        name = f"{target}.{base_register}"
-        base = reader.field(name, base_field) if base_field else reader.value(name)
-        found.append(
-            Attachment(
-                f"color {index}",
-                base if in_memory else None,
-                reader.enum(f"{target}.BUF_INFO", "COLOR_FORMAT"),
-                reader.enum(f"{target}.BUF_INFO", "COLOR_TILE_MODE") if in_memory else None,
-                pitch if in_memory else None,
-                None if in_memory else base,
-                samples=number,
-                write_mask=reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
-            )
-        )
-    pitch = reader.field("RB_DEPTH_PITCH")
-    depth_format = reader.enum("RB_DEPTH_INFO", "DEPTH_FORMAT")
-    base = reader.field("RB_DEPTH_INFO", "DEPTH_BASE")
+    colours = (_colour_a3xx_a4xx(reader, index, in_memory, number) for index in range(count))
+    found = [colour for colour in colours if colour is not None]
     # a3xx has no format that says "none": its drivers write 0, and leave an older pitch
-    is_bound = depth_format not in (None, "DEPTH4_NONE") and bool(pitch)
-    if is_bound and (generation == 4 or reader.value("RB_DEPTH_INFO") or not found):
-        found.append(
-            Attachment(
-                "depth",
-                base if in_memory else None,
-                depth_format,
-                pitch=pitch if in_memory else None,
-                gmem=None if in_memory else base,
-                samples=number,
-                write_mask=int(reader.flag("RB_DEPTH_CONTROL", "Z_WRITE_ENABLE")),
-            )
-        )
+    if generation == 4 or reader.value("RB_DEPTH_INFO") or not found:
+        found.extend(_depth_a3xx_a4xx(reader, in_memory, number))
     base = reader.field("RB_STENCIL_INFO", "STENCIL_BASE")
     if base and reader.field("RB_STENCIL_PITCH"):
         found.append(_separate_stencil(reader, base, in_memory, number))
     return tuple(found)
+
+
+def _colour_a3xx_a4xx(
+    reader: RegisterReader, index: int, in_memory: bool, number: int | None
+) -> Attachment | None:
+    """The colour buffer ``index``, of ``number`` samples; None where it is not used."""
+    target = f"RB_MRT[{index}]"
+    pitch = reader.field(f"{target}.BUF_INFO", "COLOR_BUF_PITCH")
+    if not pitch:
+        return None
+    base = reader.field(f"{target}.BUF_BASE", "COLOR_BUF_BASE")  # a3xx
+    if base is None:
+        base = reader.value(f"{target}.BASE")  # a4xx
+    return Attachment(
+        f"color {index}",
+        base if in_memory else None,
+        reader.enum(f"{target}.BUF_INFO", "COLOR_FORMAT"),
+        reader.enum(f"{target}.BUF_INFO", "COLOR_TILE_MODE") if in_memory else None,
+        pitch if in_memory else None,
+        None if in_memory else base,
+        samples=number,
+        write_mask=reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
+    )
+
+
+def _depth_a3xx_a4xx(
+    reader: RegisterReader, in_memory: bool, number: int | None
+) -> Iterator[Attachment]:
+    """The depth buffer, of ``number`` samples, if registers name one."""
+    pitch = reader.field("RB_DEPTH_PITCH")
+    depth_format = reader.enum("RB_DEPTH_INFO", "DEPTH_FORMAT")
+    if depth_format in (None, "DEPTH4_NONE") or not pitch:
+        return
+    base = reader.field("RB_DEPTH_INFO", "DEPTH_BASE")
+    yield Attachment(
+        "depth",
+        base if in_memory else None,
+        depth_format,
+        pitch=pitch if in_memory else None,
+        gmem=None if in_memory else base,
+        samples=number,
+        write_mask=int(reader.flag("RB_DEPTH_CONTROL", "Z_WRITE_ENABLE")),
+    )
 
 
 def _samples_a3xx_a4xx(reader: RegisterReader) -> int | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.passes.density_patches import DensityTracker
+from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Inheritance, Inherited, Provenance, State, StateTaker
 from cffpy.analysis.walk import Walk

@@ -10,6 +10,8 @@ from cffpy.analysis.visibility_model import TileVisibility
 from cffpy.vsc.bins import slot_bit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.analysis.passes.model import Pass, Tile
     from cffpy.analysis.visibility_model import PassVisibility, PipeStreams
 
@@ -78,37 +80,51 @@ def fill_tiles(result: PassVisibility, use: Use) -> None:
 
 def _problems(result: PassVisibility, pipe: PipeStreams, tile: Tile) -> list[str]:
     """What does not agree about the bin that a tile uses."""
-    problems = []
+    return [
+        *_slot_problems(result, pipe, tile),
+        *_address_problems(pipe, tile),
+        *_draw_problems(result, tile),
+    ]
+
+
+def _slot_problems(result: PassVisibility, pipe: PipeStreams, tile: Tile) -> Iterator[str]:
     slots, bin_count = tile_slots(tile), pipe.bin_count
     if not slots:
-        problems.append("nothing tells its slot")
+        yield "nothing tells its slot"
     if tile.pipe_tiles != bin_count:
-        problems.append(f"its pipe is said to have {tile.pipe_tiles} bins, but has {bin_count}")
-    problems.extend(
-        f"slot {slot}, but its pipe has {bin_count} bins" for slot in slots if slot >= bin_count
-    )
+        yield f"its pipe is said to have {tile.pipe_tiles} bins, but has {bin_count}"
+    for slot in slots:
+        if slot >= bin_count:
+            yield f"slot {slot}, but its pipe has {bin_count} bins"
     place = position(result.one, tile)
     if place is not None and len(slots) == 1:
         column, row = place[0] - pipe.pipe.x, place[1] - pipe.pipe.y
         wanted = row * pipe.pipe.width + column
         if wanted not in slots:
-            problems.append(f"slot {slots[0]}, but by its place it has slot {wanted}")
-    if tile.streams is not None:
-        written_addresses = pipe.draw.address, pipe.size_address, pipe.primitive.address
-        names = "draw stream", "size", "primitive stream"
-        for name, address, written in zip(names, tile.streams, written_addresses, strict=True):
-            if address is not None and address != written:
-                where = "nowhere" if written is None else f"at {written:#x}"
-                problems.append(f"it has its {name} at {address:#x}, the VSC wrote it {where}")
-    if result.draws_known and tile.is_whole:
-        actions = [*tile.draws, *(operation.action for operation in tile.operations)]
-        count = sum(action.executed.is_possible and uses_visibility(action) for action in actions)
-        if count != len(result.one.stream_draws):
-            problems.append(
-                f"it has {count} draw packets that go by streams, the binning run has"
-                f" {len(result.one.stream_draws)}"
-            )
-    return problems
+            yield f"slot {slots[0]}, but by its place it has slot {wanted}"
+
+
+def _address_problems(pipe: PipeStreams, tile: Tile) -> Iterator[str]:
+    if tile.streams is None:
+        return
+    written_addresses = pipe.draw.address, pipe.size_address, pipe.primitive.address
+    names = "draw stream", "size", "primitive stream"
+    for name, address, written in zip(names, tile.streams, written_addresses, strict=True):
+        if address is not None and address != written:
+            where = "nowhere" if written is None else f"at {written:#x}"
+            yield f"it has its {name} at {address:#x}, the VSC wrote it {where}"
+
+
+def _draw_problems(result: PassVisibility, tile: Tile) -> Iterator[str]:
+    if not result.draws_known or not tile.is_whole:
+        return
+    actions = [*tile.draws, *(operation.action for operation in tile.operations)]
+    count = sum(action.executed.is_possible and uses_visibility(action) for action in actions)
+    if count != len(result.one.stream_draws):
+        yield (
+            f"it has {count} draw packets that go by streams, the binning run has"
+            f" {len(result.one.stream_draws)}"
+        )
 
 
 def _all_draws(one: Pass) -> TileVisibility:

@@ -28,8 +28,14 @@ from cffpy.vsc.pipe import DRAW_STREAM, decode_pipe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.analysis.passes.model import Pass, Passes, Pipe, VisibilityStreams
-    from cffpy.analysis.passes.streams import PipeMemory, StreamDraw
+    from cffpy.analysis.passes.model import (
+        Pass,
+        Passes,
+        Pipe,
+        PipeMemory,
+        StreamDraw,
+        VisibilityStreams,
+    )
     from cffpy.vsc.pipe import DrawVisibility, PipeVisibility
 
 __all__ = [
@@ -131,10 +137,7 @@ class VisibilityReader:
         """
         assert memory.draw is not None
         size = memory.size or None
-        if memory.size == 0:
-            pipe.findings.add("its size is said to be 0 bytes, but not all are zero")
-        elif size is not None and size == pipe.draw.capacity:
-            pipe.findings.add("it is as large as its limit: drivers take it to have overflowed")
+        _check_size(pipe, memory.size)
         data = memory.draw[: size or MAX_PIPE_BYTES]
         # alone first: it tells how many entries and primitive streams there are
         alone = decode_pipe(data, None, pipe.bin_count, draw_stream_size=size)
@@ -143,10 +146,7 @@ class VisibilityReader:
         primitives = self._primitives(pipe, memory, alone)
         spans = None
         if draws is not None and alone.is_whole and alone.draw_count <= _MAX_ENTRIES:
-            spans = Spans(draws, alone.draw_count)
-            pipe.fits = spans.fits
-            if not spans.fits:
-                pipe.findings.add(_other_draws(alone.draw_count, spans))
+            spans = _spans(pipe, draws, alone.draw_count)
         decoded = None
         if spans is not None and spans.fits:
             counts = spans.instances(alone.draw_count)
@@ -161,11 +161,7 @@ class VisibilityReader:
             decoded = decode_pipe(
                 data, primitives, pipe.bin_count, None, None, size, keep_runs=False
             )
-        # damage of the draw stream first: it explains others
-        for finding in sorted(decoded.findings, key=lambda one: one.stream != DRAW_STREAM):
-            pipe.findings.add(str(finding))
-        if pipe.state != "overflowed":
-            pipe.state = "damaged" if decoded.findings else "decoded"
+        _note_damage(pipe, decoded)
         _summarise(pipe, decoded, spans, primitives is not None)
         return taken
 
@@ -191,6 +187,31 @@ class VisibilityReader:
             return None
         self._budget -= size
         return memory.primitive[:size]
+
+
+def _check_size(pipe: PipeStreams, size: int | None) -> None:
+    """Compare the size that the capture has of a draw stream that is not all zero, in bytes."""
+    if size == 0:
+        pipe.findings.add("its size is said to be 0 bytes, but not all are zero")
+    elif size is not None and size == pipe.draw.capacity:
+        pipe.findings.add("it is as large as its limit: drivers take it to have overflowed")
+
+
+def _spans(pipe: PipeStreams, draws: Sequence[StreamDraw], entries: int) -> Spans:
+    """Which of the entries are which draw's, if the streams are of these draws."""
+    spans = Spans(draws, entries)
+    pipe.fits = spans.fits
+    if not spans.fits:
+        pipe.findings.add(_other_draws(entries, spans))
+    return spans
+
+
+def _note_damage(pipe: PipeStreams, decoded: PipeVisibility) -> None:
+    # damage of the draw stream first: it explains others
+    for finding in sorted(decoded.findings, key=lambda one: one.stream != DRAW_STREAM):
+        pipe.findings.add(str(finding))
+    if pipe.state != "overflowed":
+        pipe.state = "damaged" if decoded.findings else "decoded"
 
 
 def undecoded_format(generation: int) -> str | None:

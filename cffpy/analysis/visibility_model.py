@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from cffpy.analysis.passes.model import Pass, Pipe, Tile
-    from cffpy.analysis.passes.streams import StreamDraw
+    from cffpy.analysis.passes.model import Pass, Pipe, StreamDraw, Tile
 
 #: "decoded": without damage. "damaged": up to the damage. "overflowed": not, or without primitives.
 #: All others: not at all.

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from cffpy.analysis.passes.density import Density
-    from cffpy.analysis.passes.model import Operation, Pass, Passes, Rectangle
+    from cffpy.analysis.passes.geometry import Rectangle
+    from cffpy.analysis.passes.model import Operation, Pass, Passes
     from cffpy.analysis.passes.tiles import TileFacts
 
 SCHEMA = "cffpy.tiles/1"

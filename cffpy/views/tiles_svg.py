@@ -13,7 +13,8 @@ from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, ColourScale, Svg
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cffpy.analysis.passes.model import Pass, Rectangle
+    from cffpy.analysis.passes.geometry import Rectangle
+    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.passes.tiles import TileFacts
 
 #: Tiles that are drawn at most: as many as a grid of 128 x 128 has.

@@ -10,7 +10,8 @@ from cffpy.views.passes import size_text, title
 from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, ColourScale, Svg
 
 if TYPE_CHECKING:
-    from cffpy.analysis.passes.model import Rectangle, Tile
+    from cffpy.analysis.passes.geometry import Rectangle
+    from cffpy.analysis.passes.model import Tile
     from cffpy.analysis.visibility_model import PassVisibility, PipeStreams
 
 #: Tiles that are drawn at most: as many as a grid of 128 x 128 has.

@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.streams import StreamDraw
+from cffpy.analysis.passes.model import StreamDraw
 from cffpy.analysis.stream_spans import Spans
 
 

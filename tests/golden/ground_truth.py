@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
-from cffpy.analysis.passes.model import Pass, Rectangle, Run
+from cffpy.analysis.passes.geometry import Rectangle
+from cffpy.analysis.passes.model import Pass, Run
 from cffpy.analysis.passes.tracker import is_program_draw
 
 Outcome = Literal["matched", "not in the stream", "different"]

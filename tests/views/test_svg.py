@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.analysis.passes.model import Pass, Pipe, Rectangle, Size, Tile
+from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.analysis.passes.model import Pass, Pipe, Tile
 from cffpy.analysis.passes.tiles import tile_facts
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility_model import TileVisibility

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.record import Recording
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Operation, Pass, Rectangle
+    from cffpy.analysis.passes.geometry import Rectangle
+    from cffpy.analysis.passes.model import Operation, Pass
 
 #: What the program asks for comes before what the driver makes of it.
 _STRUCTURE = Category("pass", 1)

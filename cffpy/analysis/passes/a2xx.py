@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import Attachment, bytes_a_pixel, written_components
 from cffpy.analysis.passes.batch_tracker import BatchTracker
-from cffpy.analysis.passes.model import Operation, Pipe, Rectangle, Size, Tile
+from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.analysis.passes.model import Operation, Pipe, Tile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

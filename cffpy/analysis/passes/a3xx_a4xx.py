@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import Attachment, written_components
 from cffpy.analysis.passes.batch_tracker import WORKAROUND, BatchTracker
-from cffpy.analysis.passes.model import Operation, Rectangle, Size, Tile, VisibilityStreams
+from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.analysis.passes.model import Operation, Tile, VisibilityStreams
 from cffpy.analysis.passes.texture_loads import TextureLoads
 from cffpy.cp.loadstate import CONSTANTS, DIRECT, loaded_state
 from cffpy.pm4.layouts import SET_BIN

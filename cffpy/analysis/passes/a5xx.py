@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.actions import LrzUse
 from cffpy.analysis.attachments import samples, written_components
 from cffpy.analysis.passes.batch_tracker import BatchTracker
+from cffpy.analysis.passes.geometry import Size
 from cffpy.analysis.passes.lrz import follow_lrz
-from cffpy.analysis.passes.model import Lrz, Operation, Size, Tile, VisibilityStreams
+from cffpy.analysis.passes.model import Lrz, Operation, Tile, VisibilityStreams
 from cffpy.pm4.layouts import SET_BIN_DATA5
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.model import Pass, Rectangle, Run
+    from cffpy.analysis.passes.geometry import Rectangle
+    from cffpy.analysis.passes.model import Pass, Run
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
 

@@ -13,15 +13,18 @@ from cffpy.analysis.actions import RECTANGLES, LrzUse
 from cffpy.analysis.attachments import bound_buffers
 from cffpy.analysis.passes.a6xx_operations import (
     blit,
+    count_layers,
+    find_sysmem_area,
+    finish_gmem,
     name_attachments,
     rectangle,
     resolve,
     transfer_role,
 )
-from cffpy.analysis.passes.a6xx_whole import count_layers, find_sysmem_area, finish_gmem
 from cffpy.analysis.passes.bin_mask import merged_slots
+from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
-from cffpy.analysis.passes.model import Pass, Rectangle, Size, Tile, VisibilityStreams
+from cffpy.analysis.passes.model import Pass, Tile, VisibilityStreams
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
 from cffpy.analysis.passes.tracker import Tracker
 from cffpy.pm4.layouts import PSEUDO_REGISTER, SET_BIN_DATA5

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Loads, clears and stores of a6xx and a7xx: BLIT events, CP_BLIT, rectangle draws."""
+"""Loads, clears and stores of a6xx and a7xx: BLIT events, CP_BLIT, rectangle draws.
+
+Together they show the render area, the framebuffer and the layers of a pass.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import written_components
-from cffpy.analysis.passes.model import Operation, OperationKind, Rectangle
+from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.analysis.passes.model import Operation, OperationKind
 from cffpy.analysis.passes.tracker import merged
 
 if TYPE_CHECKING:
@@ -38,45 +42,58 @@ _SOURCE_SIGN = 1 << 16
 _GMEM_END = 0x1000000
 _GMEM_BEGINS = (0, 0x100000)
 
+#: turnip clips tiles to what a viewport may be, if to nothing else.
+_LARGEST = 16384
+
+#: Loads and stores are rounded outwards to blocks of this size.
+_BLOCK, _BLOCK_HEIGHT = 16, 4
+
 
 def resolve(tracker: Tracker, action: Action) -> Operation:
-    """A BLIT event. ``attachment`` is settled when the pass is over."""
+    """A BLIT event. Its ``attachment`` is final when the pass is over."""
     registers = tracker.registers
-    field = registers.field
-    kind_number = field("RB_BLIT_INFO", "TYPE")
+    kind_number = registers.field("RB_BLIT_INFO", "TYPE")
     kind = "unknown" if kind_number is None else _TYPES[kind_number]
     operation = Operation(kind, None, "BLIT event", action)
-    gmem = field("RB_BLIT_BASE_GMEM")
-    operation.gmem = gmem
-    if registers.flag("RB_BLIT_INFO", "DEPTH"):
-        mask = field("RB_BLIT_INFO", "CLEAR_MASK") or 0
-        if kind != "clear" or not mask:
-            operation.attachment = "depth"
-        else:
-            names = [name for bit, name in ((_DEPTH, "depth"), (_STENCIL, "stencil")) if mask & bit]
-            operation.attachment = "+".join(names) or "depth"
-    elif kind == "clear":
-        operation.components = field("RB_BLIT_INFO", "CLEAR_MASK")
+    operation.gmem = registers.field("RB_BLIT_BASE_GMEM")
     operation.scissor = tracker.rectangle("RB_BLIT_SCISSOR_TL", "RB_BLIT_SCISSOR_BR")
+    if registers.flag("RB_BLIT_INFO", "DEPTH"):
+        operation.attachment = _cleared_depth(tracker) if kind == "clear" else "depth"
+    elif kind == "clear":
+        operation.components = registers.field("RB_BLIT_INFO", "CLEAR_MASK")
     if kind == "clear":
         operation.clear_value = _dwords(tracker, "RB_BLIT_CLEAR_COLOR_DW{}")
-        operation.colour = _colour_at(tracker, gmem, None)
-        return operation
-    operation.colour = _colour_at(tracker, gmem, registers.address("RB_BLIT_DST"))
+        operation.colour = _colour_at(tracker, operation.gmem, None)
+    else:
+        _move(tracker, operation)
+    return operation
+
+
+def _cleared_depth(tracker: Tracker) -> str:
+    """Which of depth and stencil an event clears."""
+    mask = tracker.registers.field("RB_BLIT_INFO", "CLEAR_MASK") or 0
+    names = [name for bit, name in ((_DEPTH, "depth"), (_STENCIL, "stencil")) if mask & bit]
+    return "+".join(names) or "depth"
+
+
+def _move(tracker: Tracker, operation: Operation) -> None:
+    """A load or store by event: the buffer in memory, and the samples."""
+    registers = tracker.registers
     operation.address = registers.address("RB_BLIT_DST")
+    operation.colour = _colour_at(tracker, operation.gmem, operation.address)
     operation.format = registers.enum("RB_BLIT_DST_INFO", "COLOR_FORMAT")
     operation.tiling = registers.enum("RB_BLIT_DST_INFO", "TILE_MODE")
-    stored = field("RB_BLIT_DST_INFO", "SAMPLES")
+    if operation.kind != "store":
+        return
     # turnip sets the samples of draws at draws, and those of GMEM at each event
-    drawn = field("RB_BLIT_GMEM_MSAA_CNTL", "SAMPLES")
+    drawn = registers.field("RB_BLIT_GMEM_MSAA_CNTL", "SAMPLES")
     if drawn is None:
-        drawn = field("RB_DEST_MSAA_CNTL", "SAMPLES")
-    operation.resolves = kind == "store" and bool(drawn) and stored == 0
+        drawn = registers.field("RB_DEST_MSAA_CNTL", "SAMPLES")
+    stored = registers.field("RB_BLIT_DST_INFO", "SAMPLES")
+    operation.resolves = bool(drawn) and stored == 0
     found = tracker.current
-    if found is not None and found.samples is None and kind == "store" and drawn is not None:
-        # of a pass without draws
-        found.samples = 1 << drawn
-    return operation
+    if found is not None and found.samples is None and drawn is not None:
+        found.samples = 1 << drawn  # of a pass without draws
 
 
 def _colour_at(tracker: Tracker, gmem: int | None, address: int | None) -> str | None:
@@ -283,21 +300,29 @@ def _in_gmem(offset: int | None, attachments: list[Attachment]) -> Attachment | 
 
 
 def _of_layer(operation: Operation, found: Pass) -> Attachment | None:
-    """The attachment of which another layer or view than the first is meant.
+    """The attachment that the operation names another layer or view of than the first."""
+    if operation.address is not None:
+        by_address = (a for a in found.attachments if _has_layer_at(a, operation.address))
+        return next(by_address, None)
+    if operation.how == "BLIT event" and operation.gmem is not None:
+        return _layer_in_gmem(operation.gmem, found)
+    return None
 
-    By address; else in GMEM, where they lie behind one another, before the next attachment.
-    """
-    for attachment in found.attachments:
-        base, pitch = attachment.address, attachment.layer_pitch
-        if operation.address is not None and base is not None and pitch:
-            offset = operation.address - base
-            if 0 < offset < pitch * _MAX_LAYERS and not offset % pitch:
-                return attachment
-    if operation.how != "BLIT event" or operation.address is not None or operation.gmem is None:
-        return None
+
+def _has_layer_at(attachment: Attachment, address: int) -> bool:
+    """Whether a layer of it, not the first, begins at the address."""
+    base, pitch = attachment.address, attachment.layer_pitch
+    if base is None or not pitch:
+        return False
+    offset = address - base
+    return 0 < offset < pitch * _MAX_LAYERS and not offset % pitch
+
+
+def _layer_in_gmem(gmem: int, found: Pass) -> Attachment | None:
+    """In GMEM layers lie behind one another, before the next attachment."""
     if (found.views or 1) < 2 and (found.layers or 1) < 2:
         return None
-    below = [a for a in found.attachments if a.gmem is not None and a.gmem < operation.gmem]
+    below = [a for a in found.attachments if a.gmem is not None and a.gmem < gmem]
     return max(below, key=lambda attachment: attachment.gmem or 0, default=None)
 
 
@@ -305,3 +330,114 @@ def _dwords(tracker: Tracker, name: str) -> tuple[int, ...] | None:
     values = [tracker.registers.value(name.format(number)) for number in range(4)]
     known = tuple(value for value in values if value is not None)
     return known if len(known) == len(values) else None
+
+
+# -- the pass as a whole --------------------------------------------------------------------------
+
+
+def finish_gmem(found: Pass) -> None:
+    """Grid, render area and framebuffer of a GMEM pass, by its tiles and operations."""
+    size = found.bin_size
+    offsets = [tile.window_offset for tile in found.tiles if tile.window_offset is not None]
+    if found.grid is None and size is not None and offsets:
+        columns = max(x for x, _ in offsets) // size.width + 1
+        rows = max(y for _, y in offsets) // size.height + 1
+        found.grid = Size(columns, rows)
+    rectangles = [tile.rectangle for tile in found.tiles if tile.rectangle is not None]
+    if rectangles:
+        covered = Rectangle.around(rectangles)
+        _find_render_area(found, covered)
+        if found.framebuffer is None and size is not None:
+            _find_framebuffer(found, covered, size)
+
+
+def _find_framebuffer(found: Pass, covered: Rectangle, bin_size: Size) -> None:
+    """The framebuffer is what tiles cover, if they are clipped to it.
+
+    gallium clips tiles to the framebuffer. No render area is larger than the framebuffer.
+    """
+    is_clipped = (covered.size.width % bin_size.width and covered.right != _LARGEST) or (
+        covered.size.height % bin_size.height and covered.bottom != _LARGEST
+    )
+    is_filled = found.render_area == covered and not found.render_area_rounded
+    if is_clipped or is_filled:
+        found.framebuffer = covered.size
+    else:
+        found.framebuffer_limit = covered.size
+        found.unknown.append("framebuffer size: tiles are not clipped to it")
+
+
+def _find_render_area(found: Pass, walked: Rectangle) -> None:
+    """What loads, clears and stores may touch.
+
+    BLIT events clear it exactly, load and store it rounded to blocks. Clears in the middle of a
+    pass may touch less. CP_BLIT stores it exactly, tile by tile.
+    """
+    clears, moves, blits = _scissors(found)
+    if not clears and not moves and not blits:
+        return
+    area = Rectangle.around(blits or [*clears, *moves])
+    if area.right > walked.right + _BLOCK or area.bottom > walked.bottom + _BLOCK:
+        found.unknown.append("render area: loads and stores are not scissored to it")
+        return
+    if clears and not blits:
+        cleared = Rectangle.around(clears)
+        moved = Rectangle.around(moves) if moves else cleared
+        if cleared.rounded(_BLOCK, _BLOCK_HEIGHT) == moved.rounded(_BLOCK, _BLOCK_HEIGHT):
+            found.render_area = cleared
+            return
+    found.render_area = area
+    found.render_area_rounded = not blits
+
+
+def find_sysmem_area(found: Pass) -> None:
+    """The render area of a sysmem pass: what CP_BLIT clears first, and resolves in the end."""
+    run, size = found.direct, found.framebuffer
+    if run is None or size is None:
+        return
+    filled = [
+        operation.scissor
+        for operation in run.operations
+        if operation.how == "CP_BLIT"
+        and operation.attachment is not None
+        and operation.action.executed.is_possible
+        and operation.scissor is not None
+    ]
+    if not filled:
+        return
+    area = Rectangle.around(filled)
+    if 0 <= area.left < area.right <= size.width and 0 <= area.top < area.bottom <= size.height:
+        found.render_area = area
+
+
+def _scissors(found: Pass) -> tuple[list[Rectangle], list[Rectangle], list[Rectangle]]:
+    """Of clears by event, of loads and stores by event, of stores by CP_BLIT."""
+    clears: list[Rectangle] = []
+    moves: list[Rectangle] = []
+    blits: list[Rectangle] = []
+    for operation in (operation for run in found.runs for operation in run.operations):
+        scissor = operation.scissor
+        if scissor is None or not operation.action.executed.is_possible:
+            continue
+        if operation.how == "BLIT event":
+            (clears if operation.kind == "clear" else moves).append(scissor)
+        elif operation.how == "CP_BLIT" and operation.limit is not None:
+            filled = scissor.common(operation.limit)
+            if filled.size.width and filled.size.height:
+                blits.append(filled)
+    return clears, moves, blits
+
+
+def count_layers(found: Pass) -> int | None:
+    """How often one run does the same to an attachment at different addresses."""
+    run = found.direct or (found.tiles[0] if found.tiles else None)
+    if run is None:
+        return None
+    addresses: dict[tuple[str, str], set[int]] = {}
+    for operation in run.operations:
+        if operation.attachment is None or operation.address is None:
+            continue
+        if operation.action.executed.is_possible:
+            key = (operation.kind, operation.attachment)
+            addresses.setdefault(key, set()).add(operation.address)
+    return max(map(len, addresses.values()), default=None)

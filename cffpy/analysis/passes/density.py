@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from cffpy.analysis.passes.model import Rectangle
+    from cffpy.analysis.passes.geometry import Rectangle
 
 #: x and y.
 Pair = tuple[float, float]

@@ -7,14 +7,14 @@ Sizes and rectangles are pixels. None means that the stream does not hold it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.density import Density
-    from cffpy.analysis.passes.streams import PipeMemory, StreamDraw
+    from cffpy.analysis.passes.geometry import Rectangle, Size
     from cffpy.container.damage import Damage
     from cffpy.limits import Truncation
 
@@ -23,53 +23,6 @@ PassKind = Literal["render", "compute", "transfer"]
 Mode = Literal["sysmem", "gmem"]
 #: What an operation does to an attachment. "store" also resolves samples where "resolve" is set.
 OperationKind = Literal["load", "clear", "store", "copy", "unknown"]
-
-
-@dataclass(slots=True, frozen=True)
-class Size:
-    """Width and height."""
-
-    width: int
-    height: int
-
-    def __str__(self) -> str:
-        return f"{self.width}x{self.height}"
-
-
-@dataclass(slots=True, frozen=True)
-class Rectangle:
-    """``right`` and ``bottom`` are one past the last pixel."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-    @property
-    def size(self) -> Size:
-        """Its width and height; 0 where it is empty."""
-        return Size(max(0, self.right - self.left), max(0, self.bottom - self.top))
-
-    def common(self, other: Rectangle) -> Rectangle:
-        """What is in both."""
-        return Rectangle(
-            max(self.left, other.left),
-            max(self.top, other.top),
-            min(self.right, other.right),
-            min(self.bottom, other.bottom),
-        )
-
-    def rounded(self, width: int, height: int) -> Rectangle:
-        """Rounded outwards to blocks of this size."""
-        return Rectangle(
-            self.left // width * width,
-            self.top // height * height,
-            -(-self.right // width) * width,
-            -(-self.bottom // height) * height,
-        )
-
-    def __str__(self) -> str:
-        return f"{self.left},{self.top}+{self.size}"
 
 
 @dataclass(slots=True)
@@ -179,6 +132,31 @@ class VisibilityStreams:
     primitive_pitch: int | None = None
     primitive_limit: int | None = None
     sizes: int | None = None
+
+
+class StreamDraw(NamedTuple):
+    """A draw packet of a binning run that has entries in the draw streams.
+
+    ``least``, ``most``: how many entries, None: no limit is known. ``instances``: of each,
+    ``primitives``: of each instance; None where not known.
+    """
+
+    action: Action
+    least: int
+    most: int | None
+    instances: int | None
+    primitives: int | None
+
+
+class PipeMemory(NamedTuple):
+    """What a capture has of a VSC pipe's buffers: their bytes, and the size that was written.
+
+    The bytes may be fewer than a pipe may write, where a buffer was cut; None: not captured.
+    """
+
+    draw: memoryview | None
+    primitive: memoryview | None
+    size: int | None
 
 
 @dataclass(slots=True)

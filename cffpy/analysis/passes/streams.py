@@ -7,9 +7,10 @@ change and buffers are dropped behind it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.passes.model import PipeMemory, StreamDraw
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
@@ -41,31 +42,6 @@ _TOPOLOGIES = {
 
 #: A size in the VSC's array of sizes, in bytes.
 _SIZE_BYTES = 4
-
-
-class StreamDraw(NamedTuple):
-    """A draw packet of a binning run whose draws have entries in the draw streams.
-
-    ``least``, ``most``: how many entries, None where nothing limits them. ``instances``: of each,
-    ``primitives``: of each instance; None where not known.
-    """
-
-    action: Action
-    least: int
-    most: int | None
-    instances: int | None
-    primitives: int | None
-
-
-class PipeMemory(NamedTuple):
-    """What a capture has of a VSC pipe's buffers: their bytes, and the size that was written.
-
-    The bytes may be fewer than a pipe may write, where a buffer was cut; None: not captured.
-    """
-
-    draw: memoryview | None
-    primitive: memoryview | None
-    size: int | None
 
 
 def uses_visibility(action: Action) -> bool:

@@ -59,8 +59,10 @@ def _facts(found: Pass, tile: Tile, visible: TileVisibility | None) -> TileFacts
     draws = [draw for draw in tile.draws if draw.program_number is not None]
     conditional = [draw for draw in draws if draw.executed is Executed.UNKNOWN]
     visibility = _visibility(found, tile)
+    if visibility != "streams":
+        visible = None
     executed = None
-    if visibility == "streams" and visible is not None:
+    if visible is not None:
         executed = sum(draw.program_number in visible.draws for draw in draws)
     elif visibility in ("ignored", "none") and not conditional:
         executed = len(draws)
@@ -71,7 +73,7 @@ def _facts(found: Pass, tile: Tile, visible: TileVisibility | None) -> TileFacts
         len(draws),
         executed,
         None if executed is None else len(draws) - executed,
-        None if visible is None or visibility != "streams" else visible.total_primitives,
+        None if visible is None else visible.total_primitives,
         conditional[0].condition if conditional else None,
         len(conditional),
         [one for one in tile.operations if one.action.executed.is_possible],

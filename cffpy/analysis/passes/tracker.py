@@ -13,16 +13,8 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import attachments
 from cffpy.analysis.observer import StopWalk
-from cffpy.analysis.passes.model import (
-    Mode,
-    Operation,
-    Pass,
-    PassKind,
-    Pipe,
-    Rectangle,
-    Run,
-    Tile,
-)
+from cffpy.analysis.passes.geometry import Rectangle
+from cffpy.analysis.passes.model import Mode, Operation, Pass, PassKind, Pipe, Run, Tile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -252,31 +244,37 @@ def number_draws(found: Pass) -> None:
     is the same draw when its packet is: the k-th time that a packet is executed there. Where the
     binning run has commands of its own (up to a4xx), the order tells.
     """
-    if found.kind == "render":
+    is_render = found.kind == "render"
+    if is_render:
         run = found.direct or max(found.tiles, key=_program_count, default=None) or found.binning
-        found.program_draws = [] if run is None else [a for a in run.draws if is_program_draw(a)]
+        found.program_draws = [] if run is None else _program_draws(run)
     elif found.direct is not None:
         found.program_draws = [a for a in found.direct.draws if a.executed.is_possible]
     numbers: dict[int, list[int]] = {}
     for number, draw in enumerate(found.program_draws):
         numbers.setdefault(draw.place.gpuaddr, []).append(number)
     for run in found.runs:
-        if run is found.binning and _number_in_order(found, run, numbers):
-            continue
-        seen: dict[int, int] = {}
-        for action in run.draws:
-            if found.kind == "render" and not is_program_draw(action):
-                continue
-            address = action.place.gpuaddr
-            times = seen.get(address, 0)
-            seen[address] = times + 1
-            of_packet = numbers.get(address, ())
-            if times < len(of_packet):
-                action.program_number = of_packet[times]
+        draws = _program_draws(run) if is_render else run.draws
+        if run is not found.binning or not _number_in_order(found, draws, numbers):
+            _number_by_packet(draws, numbers)
 
 
-def _number_in_order(found: Pass, run: Run, numbers: dict[int, list[int]]) -> bool:
-    draws = [action for action in run.draws if is_program_draw(action)]
+def _program_draws(run: Run) -> list[Action]:
+    return [action for action in run.draws if is_program_draw(action)]
+
+
+def _number_by_packet(draws: list[Action], numbers: dict[int, list[int]]) -> None:
+    seen: dict[int, int] = {}
+    for draw in draws:
+        address = draw.place.gpuaddr
+        times = seen.get(address, 0)
+        seen[address] = times + 1
+        of_packet = numbers.get(address, ())
+        if times < len(of_packet):
+            draw.program_number = of_packet[times]
+
+
+def _number_in_order(found: Pass, draws: list[Action], numbers: dict[int, list[int]]) -> bool:
     has_own = not any(draw.place.gpuaddr in numbers for draw in draws)
     if not has_own or len(draws) != len(found.program_draws):
         return False
@@ -301,4 +299,4 @@ def _attachment_order(attachment: Attachment) -> tuple[bool, str]:
 
 
 def _program_count(run: Run) -> int:
-    return sum(map(is_program_draw, run.draws))
+    return len(_program_draws(run))

@@ -11,7 +11,8 @@ import pytest
 from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
-from cffpy.analysis.passes.model import Lrz, Operation, Pass, Rectangle, Run, Size, Tile
+from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.analysis.passes.model import Lrz, Operation, Pass, Run, Tile
 
 PLACE: Any = SimpleNamespace()
 ACTION: Any = SimpleNamespace(executed=Executed.YES, place=None)

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.passes.density import Density, ViewDensity, number_text, scale_between
-from cffpy.analysis.passes.model import Pass, Rectangle
+from cffpy.analysis.passes.geometry import Rectangle
+from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_capture
 from tests.tile_streams import NewTile, Stream, View

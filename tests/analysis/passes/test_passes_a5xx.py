@@ -7,7 +7,7 @@ from struct import pack
 
 import pytest
 
-from cffpy.analysis.passes.model import Rectangle, Size
+from cffpy.analysis.passes.geometry import Rectangle, Size
 from tests.analysis.passes.batches import RECTANGLES, Batch, find, operations, passes
 
 BYPASS, BINNING, GMEM, BLIT2D, END2D = 1, 2, 3, 5, 8

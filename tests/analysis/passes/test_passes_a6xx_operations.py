@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cffpy.analysis.passes.model import Passes, Rectangle, Size, Submit
+from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.analysis.passes.model import Passes, Submit
 from cffpy.views.passes import lines as pass_lines
 from tests.analysis.passes.marked import (
     BOTH,

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.passes.model import Pass, Rectangle, Size
+from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.passes.tiles import TileFacts, tile_facts
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility_model import TileVisibility

@@ -12,7 +12,8 @@ from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, Pas
 from cffpy.analysis.diff.record import Record, Recording
 from cffpy.analysis.diff.rules import Category
 from cffpy.analysis.packet_location import PacketLocation, Stream
-from cffpy.analysis.passes.model import Operation, Pass, Passes, Run, Size, Submit
+from cffpy.analysis.passes.geometry import Size
+from cffpy.analysis.passes.model import Operation, Pass, Passes, Run, Submit
 from cffpy.capture import load
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
