@@ -21,7 +21,6 @@ from cffpy.analysis.passes.a6xx_operations import (
     resolve,
     transfer_role,
 )
-from cffpy.analysis.passes.bin_mask import merged_slots
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
 from cffpy.analysis.passes.model import Pass, Tile, VisibilityStreams
@@ -50,6 +49,14 @@ _EMPTY_FRAMEBUFFER = Size(1, 1)
 
 _PIPES = 32
 _BYTES_BEHIND_LIMIT = 64
+
+#: VSC_MASK, from slot VSC_N on; 0 means VSC_N alone.
+_RELATIVE = 0xFFFF
+
+#: ABS_MASK: the dword behind the first is a mask of all slots instead.
+_ABSOLUTE = 1 << 28
+
+_SLOTS = 32
 
 _PSEUDO_STREAMS = {
     "DRAW_STRM_ADDRESS": "draw",
@@ -314,7 +321,7 @@ class A6xxTracker(Tracker):
 
     def _bin_data5(self, payload: Payload) -> None:
         size, slot, *_ = payload.read(SET_BIN_DATA5)
-        self._merged, payload = merged_slots(payload, self.walk.generation)
+        self._merged, payload = _merged_slots(payload, self.walk.generation)
         _, _, draw, sizes, primitive = payload.read(SET_BIN_DATA5)
         self._bin_data = size, slot, draw, sizes, primitive
         self._streams_are_open = self.walk.condition is not None
@@ -328,7 +335,7 @@ class A6xxTracker(Tracker):
             else (streams.draw, streams.sizes, streams.primitive)
         )
         word = payload[0]
-        self._merged, payload = merged_slots(payload, self.walk.generation)
+        self._merged, payload = _merged_slots(payload, self.walk.generation)
         addresses = [
             None if base is None else base + payload[position]
             for position, base in enumerate(bases, 1)
@@ -369,3 +376,24 @@ class A6xxTracker(Tracker):
             draw = stream_draw(self.registers, action, has_views)
             if draw is not None:
                 found.stream_draws.append(draw)
+
+
+def _merged_slots(payload: Payload, generation: int) -> tuple[tuple[int, ...], Payload]:
+    """Merged bins of a7xx: one tile that takes the visibility streams of several bins.
+
+    Returns the slots that are merged, () where it is one, and the packet without a dword of mask.
+    CP_SET_BIN_DATA5 and CP_SET_BIN_DATA5_OFFSET name them by a mask. Fact: adreno_pm4.xml of Mesa
+    releases behind 25.0.7, which describe it; turnip of 25.0.7 does not use it.
+
+    The first dword of the packet that is returned is of no use where the mask was a dword.
+    """
+    word = payload[0]
+    slot = word >> 22 & 0x1F
+    if generation < 7:
+        return (), payload
+    if word & _ABSOLUTE:
+        mask, payload = payload[1], payload.rest(1)
+    else:
+        mask = (word & _RELATIVE) << slot
+    slots = tuple(number for number in range(_SLOTS) if mask >> number & 1)
+    return slots if len(slots) > 1 else (), payload
