@@ -38,7 +38,7 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
     """
     if (output is None) != check:
         raise click.UsageError("give either -o OUT.rd or --check")
-        from cffpy.pm4asm.assemble import assemble
+    from cffpy.pm4asm.assemble import assemble
 
     try:
         if path == "-" and sys.stdin is None:
