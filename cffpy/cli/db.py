@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.capture.gpu import parse_gpu
+from cffpy.cli.analysis_options import write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.errors import UnsupportedGpu
+from cffpy.views import database as view
 
 if TYPE_CHECKING:
     from cffpy.regdb.catalog import Catalog
-
-SHOW_SCHEMA = "cffpy.db-show/1"
-SEARCH_SCHEMA = "cffpy.db-search/1"
 
 _EPILOG = """\b
 Examples:
@@ -106,7 +105,7 @@ def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int
     catalogs = _catalogs(chip, edition)
     documents = explain(catalogs, name)
     if as_json:
-        _print_json({"schema": SHOW_SCHEMA, "asked": name, "found": documents})
+        write_json(view.SHOW_SCHEMA, view.show_document(name, documents))
     elif documents:
         from cffpy.cli.db_text import document_text
 
@@ -133,8 +132,7 @@ def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> i
     catalogs = _catalogs(chip, edition)
     hits = search_catalogs(catalogs, text)
     if as_json:
-        found = [{**hit._asdict(), "generations": chips} for hit, chips in hits.items()]
-        _print_json({"schema": SEARCH_SCHEMA, "asked": text, "found": found})
+        write_json(view.SEARCH_SCHEMA, view.search_document(text, hits))
     else:
         from cffpy.cli.db_text import hits_text
 
@@ -156,11 +154,11 @@ def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
     The exit code is 1 if there are errors. Notices, such as overlapping registers or instructions,
     are not errors: Mesa's descriptions have them, too.
     """
-    from cffpy.cli.db_check import as_document, as_text, check_edition, count_errors
+    from cffpy.cli.db_check import as_text, check_edition, count_errors
 
     parts = check_edition(directory)
     if as_json:
-        _print_json(as_document(parts, errors_only))
+        write_json(view.CHECK_SCHEMA, view.check_document(parts, errors_only))
     else:
         sys.stdout.write(as_text(parts, errors_only))
     return _failed() if any(map(count_errors, parts.values())) else EXIT_OK
@@ -227,13 +225,6 @@ def _catalogs(chip: str | None, edition: str | None) -> list[Catalog]:
 
 def _generations(catalogs: Sequence[Catalog]) -> str:
     return ", ".join(catalog.chip for catalog in catalogs)
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    import json
-
-    json.dump(document, sys.stdout, indent=2)
-    sys.stdout.write("\n")
 
 
 # Ends the command with exit code 1, also when click runs it directly.

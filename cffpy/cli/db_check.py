@@ -6,12 +6,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from cffpy.errors import RegisterDbError
 from cffpy.findings import ERROR, Finding
-
-SCHEMA = "cffpy.db-check/1"
 
 REGISTERS, INSTRUCTIONS = "registers", "instruction sets"
 _WITHOUT = {
@@ -47,29 +44,6 @@ def check_edition(name_or_path: str | None) -> Findings:
 def count_errors(findings: Sequence[Finding] | None) -> int:
     """How many of the findings are errors."""
     return sum(finding.severity == ERROR for finding in findings or ())
-
-
-def as_document(parts: Findings, errors_only: bool) -> dict[str, Any]:
-    """The JSON form. The counts include findings that are not shown."""
-    errors = sum(count_errors(findings) for findings in parts.values())
-    total = sum(len(findings or ()) for findings in parts.values())
-    return {
-        "schema": SCHEMA,
-        "parts": [part for part, findings in parts.items() if findings is not None],
-        "errors": errors,
-        "notices": total - errors,
-        "findings": [
-            {
-                "file": finding.file,
-                "line": finding.line,
-                "severity": finding.severity,
-                "kind": finding.kind,
-                "message": finding.message,
-            }
-            for findings in parts.values()
-            for finding in _shown(findings, errors_only)
-        ],
-    }
 
 
 def as_text(parts: Findings, errors_only: bool) -> str:

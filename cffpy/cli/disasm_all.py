@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from cffpy.views.plain_text import columns
 
 if TYPE_CHECKING:
     from cffpy.analysis.shaders import Shader
-    from cffpy.isa.statistics import Statistics
-
-SCHEMA = "cffpy.disasm-all/1"
 
 #: Ranges of draws shown for one shader in the text; JSON has all.
 _SHOWN_RANGES = 24
@@ -31,7 +27,7 @@ def run(
     """
     from cffpy.analysis.shaders import collect_shaders
     from cffpy.capture.gpu import guess
-    from cffpy.cli.analysis_options import print_problems
+    from cffpy.cli.analysis_options import print_problems, write_json
     from cffpy.cli.limit_option import command_limits
     from cffpy.cli.output import (
         EXIT_FAILURE,
@@ -55,70 +51,19 @@ def run(
         text = f"too many shaders: {collector.left_out} are not shown"
         content.note_truncated([Truncation("", text)])
         print_warning(f"{content.name}: too many shaders: {collector.left_out} are not shown")
-    with PagedOutput(pager=False) as stream:
-        if as_json:
-            document = as_document(content.name, collector.shaders, not only_list)
-            document["left_out"] = collector.left_out
-            if content.truncated:
-                document["truncated"] = [cut.document() for cut in content.truncated]
-            write_all(stream, (json.dumps(document, indent=2) + "\n").encode())
-        else:
+    if as_json:
+        from cffpy.views import shaders as view
+
+        document = view.document(
+            content.name, collector.shaders, collector.left_out, with_listings=not only_list
+        )
+        write_json(view.SCHEMA, document, content.truncated)
+    else:
+        with PagedOutput(pager=False) as stream:
             _write_text(stream, collector.shaders, only_list, write_all)
             for cut in content.truncated:
                 write_all(stream, f"truncated: {cut}\n".encode())
     return EXIT_FAILURE if damage or content.truncated else EXIT_OK
-
-
-def as_document(name: str, shaders: Sequence[Shader], with_listings: bool) -> dict[str, Any]:
-    """The JSON form: addresses as hex strings, numbers as numbers."""
-    return {
-        "schema": SCHEMA,
-        "file": name,
-        "shaders": [
-            _shader_document(number, shader, with_listings) for number, shader in enumerate(shaders)
-        ],
-    }
-
-
-def _shader_document(number: int, shader: Shader, with_listing: bool) -> dict[str, Any]:
-    program = shader.program
-    document: dict[str, Any] = {
-        "shader": number,
-        "stage": shader.stage,
-        "generation": shader.generation,
-        "address": f"{shader.gpuaddr:#x}",
-        "instructions": program.instructions,
-        "size": len(program.code),
-        "stats": None if program.statistics is None else _statistics_document(program.statistics),
-        "named_by": {"name": shader.naming.name, "packet": f"{shader.naming.packet:#x}"},
-        "uses": shader.uses,
-        "where": [
-            {"submit": submit, "draws": [list(pair) for pair in ranges]}
-            for submit, ranges in shader.where
-        ],
-        "where_is_complete": not shader.is_cut,
-    }
-    if with_listing:
-        document["listing"] = program.text
-    return document
-
-
-def _statistics_document(statistics: Statistics) -> dict[str, Any]:
-    return {
-        "instr": statistics.instr,
-        "nops": statistics.nops,
-        "non_nops": statistics.non_nops,
-        "mov": statistics.mov,
-        "cov": statistics.cov,
-        "last_baryf": statistics.last_baryf,
-        "half": statistics.half,
-        "full": statistics.full,
-        "constlen": statistics.constlen,
-        "cat": list(statistics.categories),
-        "sstall": statistics.sstall,
-        "ss": statistics.ss,
-        "sy": statistics.sy,
-    }
 
 
 def _write_text(

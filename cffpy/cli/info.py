@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary, summarise
-from cffpy.cli.analysis_options import SHOWN_PROBLEMS
+from cffpy.cli.analysis_options import SHOWN_PROBLEMS, write_json
 from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error
 from cffpy.cli.progress import progress
@@ -17,12 +16,11 @@ from cffpy.container.kinds import check_capture
 from cffpy.container.open import open_capture
 from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError
+from cffpy.views import info as view
 from cffpy.views.plain_text import columns, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-SCHEMA = "cffpy.info/1"
 
 _EPILOG = """\b
 Examples:
@@ -34,7 +32,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({SCHEMA}).")
+@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({view.SCHEMA}).")
 @click.option("--buffers", is_flag=True, help="Also list the buffers of each submit.")
 @click.option("--color/--no-color", "colour", default=None, help="Use colour, or not.")
 @limit_option
@@ -56,12 +54,12 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
         except CffpyError as problem:
             code = EXIT_FAILURE
             print_error(str(problem))
-            documents.append({"file": path, "error": str(problem)})
+            documents.append(view.error_document(path, str(problem)))
             continue
         if summary.damage:
             code = EXIT_FAILURE
         if out is None:
-            document = as_document(summary, buffers)
+            document = view.file_document(summary, buffers)
             if content.truncated:
                 document["truncated"] = [cut.document() for cut in content.truncated]
             documents.append(document)
@@ -70,82 +68,8 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
             out.print()
         _print(out, summary, buffers)
     if out is None:
-        import json
-
-        json.dump({"schema": SCHEMA, "files": documents}, sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        write_json(view.SCHEMA, view.document(documents))
     return code
-
-
-def as_document(summary: CaptureSummary, buffers: bool = False) -> dict[str, Any]:
-    """The JSON form of a summary: addresses and chip ids as hex strings, sizes as numbers."""
-    gpu = summary.gpu
-    return {
-        "file": summary.name,
-        "compression": summary.compression,
-        "file_size": summary.file_size,
-        "size": summary.size,
-        "gpu_id": summary.gpu_id or None,
-        "chip_id": f"{summary.chip_id:#x}" if summary.chip_id else None,
-        "gpu": None
-        if gpu is None
-        else {
-            "name": gpu.name,
-            "generation": gpu.generation,
-            "is_64bit": gpu.is_64bit,
-            "known": summary.gpu_known,
-        },
-        "sections": [
-            {
-                "type": count.type,
-                "name": section_name(count.type),
-                "count": count.count,
-                "bytes": count.payload_bytes,
-            }
-            for count in sorted(summary.sections.values(), key=lambda count: count.type)
-        ],
-        "processes": summary.processes,
-        "submits": [_submit_document(submit, buffers) for submit in summary.submits],
-        "damage": [
-            {
-                "offset": damage.offset,
-                "message": damage.message,
-                "reference_says_corrupt": damage.reference_says_corrupt,
-            }
-            for damage in summary.damage
-        ],
-    }
-
-
-def _submit_document(submit: SubmitSummary, buffers: bool) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "index": submit.index,
-        "process": submit.process,
-        "buffer_count": len(submit.kept_buffers),
-        "buffer_bytes": submit.buffer_bytes,
-        "streams": [
-            {
-                "index": stream.index,
-                "address": f"{stream.address:#x}",
-                "dwords": stream.dwords,
-                "captured_dwords": stream.captured_dwords,
-                "process": stream.process,
-            }
-            for stream in submit.streams
-        ],
-    }
-    if buffers:
-        document["buffers"] = [
-            {
-                "address": f"{buffer.address:#x}",
-                "size": buffer.size,
-                "contents": buffer.contents,
-                "state": buffer.state,
-                "offset": buffer.offset,
-            }
-            for buffer in submit.buffers
-        ]
-    return document
 
 
 def _print(out: Console, summary: CaptureSummary, buffers: bool) -> None:

@@ -5,21 +5,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from cffpy.cli.analysis_options import write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.errors import VisibilityStreamError
+from cffpy.views import visibility_stream as view
 from cffpy.views.plain_text import columns
 from cffpy.vsc.bins import as_written, slots
 
 if TYPE_CHECKING:
-    from cffpy.vsc.pipe import PipeVisibility
     from cffpy.vsc.primitive_stream import PrimitiveRun
     from cffpy.vsc.visibility import InstanceRun
-
-SCHEMA = "cffpy.vsc-hex/1"
 
 
 def show_primitives(digits: str, bin_count: int, primitive_count: int | None, as_json: bool) -> int:
@@ -38,17 +37,7 @@ def show_primitives(digits: str, bin_count: int, primitive_count: int | None, as
     total = sum([run.primitives for run in runs])
     counts = primitive_stream.primitives_per_bin(runs, bin_count)
     if as_json:
-        document = _document("primitives", bin_count, data)
-        document["runs"] = [
-            {"bit": run.offset, "primitives": run.primitives, **_bins(run.bins, bin_count)}
-            for run in runs
-        ]
-        document["primitives"] = total
-        document["bins"] = _bin_documents("primitives", counts, total)
-        document["errors"] = []
-        if problem is not None:
-            document["errors"].append(_error(problem.reason, problem.bit_offset))
-        _write_json(document)
+        write_json(view.SCHEMA, view.primitives_document(data, bin_count, runs, problem))
     else:
         rows = [
             (str(run.offset), str(run.primitives), *_bin_cells(run.bins, bin_count)) for run in runs
@@ -69,7 +58,7 @@ def show_draws(digits: str, bin_count: int, as_json: bool) -> int:
     pipe = decode_pipe(data, None, bin_count, draw_stream_size=len(data))
     runs = [item.run for draw in pipe.draws for item in draw.instances]
     if as_json:
-        _write_json(_draws_document(data, pipe, runs))
+        write_json(view.SCHEMA, view.draws_document(data, pipe, runs))
     else:
         rows = [_draw_row(run, bin_count) for run in runs]
         headings = ("bit", "draw", "instance", "bins", "bitfield", "primitive stream")
@@ -85,31 +74,6 @@ def show_draws(digits: str, bin_count: int, as_json: bool) -> int:
     for finding in pipe.findings:
         print_error(str(finding))
     return EXIT_FAILURE if pipe.findings else EXIT_OK
-
-
-def _draws_document(
-    data: bytes, pipe: PipeVisibility, runs: Sequence[InstanceRun]
-) -> dict[str, Any]:
-    document = _document("draws", pipe.bin_count, data)
-    document["runs"] = [
-        {
-            "bit": run.offset,
-            "draw": run.draw,
-            "draws": run.draws,
-            "instance": run.first,
-            "instances": run.instances,
-            "ends_draw": run.ends_draw,
-            **_bins(run.bins, pipe.bin_count),
-            "primitive_stream": None if run.place is None else run.place._asdict(),
-        }
-        for run in runs
-    ]
-    document["draws"] = pipe.draw_count
-    document["end_packet"] = pipe.is_whole
-    document["primitive_stream_dwords"] = pipe.primitive_stream_size // 4
-    document["bins"] = _bin_documents("draws", pipe.draws_per_bin, pipe.draw_count)
-    document["errors"] = [_error(item.message, item.bit_offset) for item in pipe.findings]
-    return document
 
 
 def _draw_row(run: InstanceRun, bin_count: int) -> tuple[str, ...]:
@@ -137,32 +101,6 @@ def _bytes(digits: str) -> bytes:
     if not data:
         raise click.UsageError("--hex needs at least one byte")
     return data
-
-
-def _document(kind: str, bin_count: int, data: bytes) -> dict[str, Any]:
-    return {"schema": SCHEMA, "stream": kind, "bin_count": bin_count, "size": len(data)}
-
-
-def _bins(bins: int, bin_count: int) -> dict[str, Any]:
-    return {"bins": list(slots(bins, bin_count)), "bitfield": as_written(bins, bin_count)}
-
-
-def _bin_documents(what: str, counts: Sequence[int], total: int) -> list[dict[str, Any]]:
-    return [
-        {"bin": slot, what: count, "culled": 1 - count / total if total else None}
-        for slot, count in enumerate(counts)
-    ]
-
-
-def _error(message: str, bit_offset: int) -> dict[str, Any]:
-    return {"message": message, "bit": bit_offset}
-
-
-def _write_json(document: dict[str, Any]) -> None:
-    import json
-
-    json.dump(document, sys.stdout, indent=2)
-    sys.stdout.write("\n")
 
 
 def _print_table(
