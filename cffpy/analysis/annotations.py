@@ -153,6 +153,7 @@ class Annotator:
         self._walk.observe(*finder.observers)
         with suppress(UnsupportedGpu):
             self._walk.run_session(self._session, content, skips)
+        self._walk.observe()  # what was found of the capture is not kept
         return Annotations(note for source in self._sources for note in source(finder))
 
 

@@ -85,26 +85,32 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
             dump: Dump = AnnotatedDump(_find_prefix(files, options, limits, opened), *given)
         else:
             dump = Dump(*given)
-        for name in files:
+        for number, name in enumerate(files):
+            if annotates and number:
+                gc.collect()  # analyses refer to the capture in cycles, which keep its file open
             dump.begin(name)
-            try:
-                content = opened.pop(name, None) or open_capture(name, limits)
-            except ContainerError as problem:
-                print_error(str(problem))
-                failed = True
-                continue
-            failed = not content.is_readable
-            if failed:
-                for damage in content.faults:
-                    print_error(f"{name}: {damage}")
-                continue
-            with progress(f"Reading {name}", content):
-                dump.file(content)
+            failed = not _dump_file(dump, name, limits, opened)
     if failed:
         raise UsageProblem("the last file could not be opened.")
     if (options.query_mode != QUERY_ALL or options.query_compare) and not options.query:
         raise UsageProblem("query options are only valid with --query.")
     return EXIT_OK
+
+
+def _dump_file(dump: Dump, name: str, limits: Limits, opened: dict[str, Content]) -> bool:
+    """Dump a file, which may be ``opened``; returns whether it could be opened."""
+    try:
+        content = opened.pop(name, None) or open_capture(name, limits)
+    except ContainerError as problem:
+        print_error(str(problem))
+        return False
+    if not content.is_readable:
+        for damage in content.faults:
+            print_error(f"{name}: {damage}")
+        return False
+    with progress(f"Reading {name}", content):
+        dump.file(content)
+    return True
 
 
 def _find_prefix(
@@ -127,5 +133,6 @@ def _find_prefix(
             if len(files) == 1 or not os.path.isfile(name):
                 opened[name] = content
             yield content.data
+            del content  # before the next is opened
 
     return choose_prefix(texts())

@@ -22,6 +22,8 @@ from cffpy.views.plain_text import columns, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from cffpy.limits import Truncation
+
 _EPILOG = """\b
 Examples:
   cffpy info capture.rd.gz
@@ -48,9 +50,7 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
     out = None if as_json else console(colour)
     for number, path in enumerate(files):
         try:
-            content = check_capture(open_capture(path, command_limits()))
-            with progress(f"Reading {path}", content):
-                summary = summarise(content)
+            summary, truncated = _summarise(path)
         except CffpyError as problem:
             code = EXIT_FAILURE
             print_error(str(problem))
@@ -60,8 +60,8 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
             code = EXIT_FAILURE
         if out is None:
             document = view.file_document(summary, buffers)
-            if content.truncated:
-                document["truncated"] = [cut.document() for cut in content.truncated]
+            if truncated:
+                document["truncated"] = [cut.document() for cut in truncated]
             documents.append(document)
             continue
         if number:
@@ -70,6 +70,13 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | No
     if out is None:
         write_json(view.SCHEMA, view.document(documents))
     return code
+
+
+def _summarise(path: str) -> tuple[CaptureSummary, list[Truncation]]:
+    """What is in a file, and what limits left out; the file is closed again. Raises CffpyError."""
+    content = check_capture(open_capture(path, command_limits()))
+    with progress(f"Reading {path}", content):
+        return summarise(content), content.truncated
 
 
 def _print(out: Console, summary: CaptureSummary, buffers: bool) -> None:

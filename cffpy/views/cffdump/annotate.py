@@ -216,6 +216,7 @@ class AnnotatedDump(Dump):
         finally:
             output.settle()
             output.flush()
+            self._view.notes = Annotations()  # the capture may be closed
 
     def _make_view(
         self,
