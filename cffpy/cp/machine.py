@@ -14,16 +14,7 @@ from cffpy.container.damage import missing_commands
 from cffpy.cp.nesting import CALLS_ITSELF, Nesting, Refusal
 from cffpy.cp.packets import NO_ROW, TABLE
 from cffpy.cp.problems import Problems
-from cffpy.cp.segment import (
-    BUDGET,
-    MAX_MISSES,
-    MAX_PACKETS,
-    MAX_VISITED,
-    TRIAL,
-    Recorder,
-    Segment,
-    SegmentKey,
-)
+from cffpy.cp.segment import Segment, Segments
 from cffpy.cp.sink import EACH_REGISTER, NOTHING, Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
 from cffpy.limits import CaptureLimits, Limits, hint
@@ -34,9 +25,6 @@ _OPCODES = 128
 
 #: Registers of this range are banked: they may be written without waiting for the last draw.
 BANKED = range(0x2000, 0x2400)
-
-#: What a segment costs besides its payload, in the same unit.
-_SEGMENT_COST = 1024
 
 PACKET_ENUM = "adreno_pm4_type3_packets"
 
@@ -60,19 +48,7 @@ class Machine:
         self.runs_streams_once = sink.runs_streams_once
         self._keeps_groups = sink.keeps_groups_after_draws
         self._uses_segments = segments and sink.uses_segments
-        self.segments_recorded = 0
-        self.segments_replayed = 0
-        self._recorder: Recorder | None = None
-        self._segments: dict[SegmentKey, Segment] = {}
-        #: Visits of a place before the one at which its segment is recorded.
-        self._patience = 0
-        #: Whether such a visit runs now, up to where its segment would end.
-        self._passes = False
-        self._visited: dict[SegmentKey, int] = {}
-        self._trial_recorded = 0
-        self._trial_replayed = 0
-        self._budget = BUDGET
-        self._drops = -1
+        self.segments = Segments(image, sink)
         #: The streams and blocks that run now, outermost first: words, first dword, dwords.
         self.streams: list[tuple[Words, int, int]] = []
         #: How many of these are blocks.
@@ -105,7 +81,9 @@ class Machine:
             database.enum_name(PACKET_ENUM, opcode, variants) for opcode in range(_OPCODES)
         ]
         rows = [TABLE.get(name or "", NO_ROW) for name in self.packet_names]
-        self._handlers = [(row.handler, row.loads_groups, row.is_effect) for row in rows]
+        self._handlers = [
+            (row.handler, row.loads_groups, row.has_effect, row.ends_segment) for row in rows
+        ]
 
     def enum_name(self, enum: str, number: int) -> str | None:
         """Name of an enum's value in this generation, or None."""
@@ -124,7 +102,6 @@ class Machine:
 
     def descend(self, gpuaddr: int, ndwords: int, level: int, may_recur: bool = False) -> bool:
         """Run ``ndwords`` of commands at ``gpuaddr``, one IB level down; False if not captured."""
-        self.break_segment()
         place = self.image.place(gpuaddr)
         if place is None:
             return False
@@ -166,35 +143,37 @@ class Machine:
 
     def run_block(self, words: Words, index: int, ndwords: int, level: int) -> int:
         """Run a part of the current stream; by how many dwords its last packet ends behind it."""
+        self.segments.end(self.state.needs_wfi)
         self.blocks += 1
         beyond = self._run(words, index, ndwords, level, is_group=False)
         self.blocks -= 1
         return beyond
 
     def _run(self, words: Words, index: int, ndwords: int, level: int, is_group: bool) -> int:
-        state, sink = self.state, self.sink
+        """Run packets; by how many dwords the last one ends behind the stream's end."""
+        state, sink, segments = self.state, self.sink, self.segments
         self.streams.append((words, index, ndwords))
         headers, data, captured = self.headers, words.data, words.count
-        registers, rewritten, handlers = state.registers, state.rewritten, self._handlers
+        registers, rewritten = state.registers, state.rewritten
         watched = sink.wants_packet_start
-        keeps_segments = self._uses_segments and (is_group or not self.runs_streams_once)
-        may_start = keeps_segments
-        left = signed32(ndwords) if ndwords > 0 else ndwords
+        keeps_segments = may_start = self._keeps_segments(is_group)
+        left = _signed(ndwords)
         while left > 0 and index < captured:
             if watched:
                 sink.packet_start(state)
             if may_start:
-                taken = self._replay_or_record(words, index, left, level)
-                if taken:
-                    index += taken
-                    left -= taken
+                segment = segments.begin(words, index, left, level, state)
+                if segment is not None:
+                    self._replay(segment)
+                    index += segment.ndwords
+                    left -= segment.ndwords
                     continue
                 may_start = False
             kind, number, size = headers[data[index]]
             if kind == REGISTERS:
                 values = data[index + 1 : index + size].tolist()
-                untold = sink.write(number, values, words, index, level + 1)
-                if untold == EACH_REGISTER:
+                missing = sink.write(number, values, words, index, level + 1)
+                if missing == EACH_REGISTER:
                     self.write_registers(number, values, level + 2)
                 else:
                     register = number
@@ -202,52 +181,67 @@ class Machine:
                         registers[register] = value
                         rewritten.add(register)
                         register += 1
-                    if self._recorder is not None:
-                        self._recorder.write(number, values)
-                if untold != NOTHING:
+                    if segments.recorder is not None:
+                        segments.recorder.write(number, values)
+                if missing != NOTHING:
                     sink.write_done(words, index, size, level + 1)
             elif kind == OPCODE:
-                handler, loads_groups, is_effect = handlers[number]
-                if loads_groups:
-                    self.load_groups(level + 1)
-                payload = Payload(words, index + 1, size - 1)
-                sink.packet(number, payload, level)
-                if handler is not None:
-                    apart = handler(self, payload, level + 1)
-                    if apart:
-                        index += apart
-                        left -= apart
-                    elif is_effect and self._recorder is not None:
-                        self._recorder.effects.append((handler, payload, level + 1))
-                sink.packet_done(number, payload, level + 1)
+                size += self._run_opcode(number, Payload(words, index + 1, size - 1), level)
             elif kind == BAD:
-                self.break_segment()
-                at = words.address + 4 * index
-                self.problems.damaged(f"no packet header: {data[index]:08x} at {at:#x}")
-                sink.bad_header(data[index])
-                if not self.is_64bit:
-                    self.streams.pop()
-                    return 0
-                size = next_packet(data, index, min(index + left, captured)) - index
-                if index + size >= captured:
-                    size = left
+                size = self._skip_bad_header(words, index, left)
             else:
                 sink.type2(level + 1)
             index += size
             left -= size
-            recorder = self._recorder
+            recorder = segments.recorder
             if recorder is None:
-                may_start = keeps_segments and not self._passes
+                may_start = keeps_segments and not segments.is_waiting
             else:
-                recorder.packets += 1
-                recorder.ndwords += size
-                recorder.mark = sink.segment_mark()
-                if recorder.packets == MAX_PACKETS:
-                    self.break_segment()
-                    may_start = True
-        self.break_segment()
+                may_start = segments.note(recorder, size, state.needs_wfi)
+        segments.end(state.needs_wfi)
         self.streams.pop()
         return max(0, -left)
+
+    def _run_opcode(self, opcode: int, payload: Payload, level: int) -> int:
+        """Run a packet with an opcode; how many dwords behind it ran within it."""
+        sink, segments = self.sink, self.segments
+        handler, loads_groups, has_effect, ends_segment = self._handlers[opcode]
+        if ends_segment is not None and ends_segment(self, payload):
+            segments.end(self.state.needs_wfi)
+        if loads_groups:
+            self.load_groups(level + 1)
+        sink.packet(opcode, payload, level)
+        apart = None
+        if handler is not None:
+            apart = handler(self, payload, level + 1)
+            if has_effect and segments.recorder is not None:
+                segments.recorder.effects.append((handler, payload, level + 1))
+        sink.packet_done(opcode, payload, level + 1)
+        return apart or 0
+
+    def _skip_bad_header(self, words: Words, index: int, left: int) -> int:
+        """Report a dword that is no packet header; how many dwords to skip."""
+        self.segments.end(self.state.needs_wfi)
+        word = words.data[index]
+        self.problems.damaged(f"no packet header: {word:08x} at {words.address + 4 * index:#x}")
+        self.sink.bad_header(word)
+        if not self.is_64bit:  # the stream ends
+            return left
+        size = next_packet(words.data, index, min(index + left, words.count)) - index
+        return left if index + size >= words.count else size
+
+    # -- segments ---------------------------------------------------------------------------
+
+    def _keeps_segments(self, is_group: bool) -> bool:
+        """Whether a stream's segments are kept: of an IB only if it may run again."""
+        return self._uses_segments and (is_group or not self.runs_streams_once)
+
+    def _replay(self, segment: Segment) -> None:
+        """Do what the packets of a segment did."""
+        self.segments.replay(segment, self.state)
+        for handler, payload, level in segment.effects:
+            handler(self, payload, level)
+        self.state.needs_wfi = segment.needs_wfi
 
     def refuse(self, gpuaddr: int, refusal: Refusal) -> None:
         """The commands at ``gpuaddr`` are not run."""
@@ -263,99 +257,25 @@ class Machine:
         if ndwords:
             self.problems.damaged(missing_commands(gpuaddr, ndwords, None), reported)
 
-    # -- segments ---------------------------------------------------------------------------
-
-    def _replay_or_record(self, words: Words, index: int, left: int, level: int) -> int:
-        """Replay the segment that starts here: its dwords. Else 0, and recording begins."""
-        sink, state = self.sink, self.state
-        sink_key = sink.segment_key
-        if sink_key is None:
-            return 0
-        if self._drops != self.image.drops:
-            self._drops = self.image.drops
-            self._budget = BUDGET
-            self._segments.clear()
-            self._visited.clear()
-        key = (words, index, level, state.needs_wfi, sink_key)
-        segment = self._segments.get(key)
-        misses = 0
-        if segment is not None:
-            if not segment.ndwords:
-                return 0
-            if segment.ndwords <= left and segment.holds(state.registers):
-                self.segments_replayed += 1
-                sink.segment_replay(segment.payload)
-                state.registers.update(segment.registers)
-                state.rewritten.update(segment.registers)
-                for handler, payload, effect_level in segment.effects:
-                    handler(self, payload, effect_level)
-                state.needs_wfi = segment.needs_wfi
-                return segment.ndwords
-            misses = segment.misses + 1
-        elif self._patience and self._visits(key) <= self._patience:
-            self._passes = True
-            return 0
-        if self._budget > 0 and misses < MAX_MISSES:
-            self._recorder = Recorder(key, sink.segment_begin(), misses)
-        return 0
-
-    def _visits(self, key: SegmentKey) -> int:
-        """How often this place was come to, this time included."""
-        visits = self._visited.get(key, 0) + 1
-        if len(self._visited) >= MAX_VISITED:
-            self._visited.clear()
-        self._visited[key] = visits
-        return visits
-
-    def break_segment(self) -> None:
-        """Whatever is recorded ends before the packet that runs now.
-
-        To be called before that packet writes a register, draws, or descends into a stream.
-        """
-        self._passes = False
-        recorder = self._recorder
-        if recorder is None:
-            return
-        self._recorder = None
-        payload, size = self.sink.segment_end(recorder.mark)
-        self._budget -= size + _SEGMENT_COST
-        segment = self._segments[recorder.key] = Segment(
-            recorder.ndwords,
-            recorder.registers,
-            tuple(recorder.guards.items()),
-            tuple(recorder.effects),
-            self.state.needs_wfi,
-            payload,
-        )
-        segment.misses = recorder.misses
-        self.segments_recorded += 1
-        recorded = self.segments_recorded - self._trial_recorded
-        if recorded == TRIAL:
-            replayed = self.segments_replayed - self._trial_replayed
-            self._trial_recorded += recorded
-            self._trial_replayed += replayed
-            if replayed * 2 < recorded:
-                self._patience += 1
+    # -- registers --------------------------------------------------------------------------
 
     def wrote(self, register: int) -> int | None:
         """The value that the segment being recorded has given a register, or None."""
-        recorder = self._recorder
+        recorder = self.segments.recorder
         return None if recorder is None else recorder.registers.get(register)
 
     def read_register(self, register: int) -> int:
         """A register's value for text: 0 if it was never written."""
         value = self.state.registers.get(register, 0)
-        if self._recorder is not None:
-            self._recorder.read(register, value)
+        if self.segments.recorder is not None:
+            self.segments.recorder.read(register, value)
         return value
-
-    # -- registers --------------------------------------------------------------------------
 
     def write_registers(self, register: int, values: list[int], level: int) -> None:
         """Write consecutive registers from ``register`` on."""
         state = self.state
         registers, rewritten, tell = state.registers, state.rewritten, self.sink.register
-        recorder = self._recorder
+        recorder = self.segments.recorder
         self.sink.begin_registers()
         for value in values:
             if state.needs_wfi and register not in BANKED:
@@ -375,7 +295,6 @@ class Machine:
 
     def load_groups(self, level: int) -> None:
         """Run all waiting draw-state groups in order of their ids, then forget them."""
-        self.break_segment()
         state = self.state
         if state.loading_groups:
             words, index, _ = self.streams[-1]
@@ -398,8 +317,8 @@ class Machine:
         """Run one draw-state group, if it is enabled in the current render mode."""
         if not group.ndwords:
             return
-        self.break_segment()
         state = self.state
+        self.segments.end(state.needs_wfi)  # of a group that is loaded when it is set
         masked = self.gpu.generation >= 6 and not group.enable_mask & state.enable_mask
         self.sink.group(group, not masked, level)
         if masked:
@@ -412,3 +331,8 @@ class Machine:
         state.ib_level += 1
         self.run(*place, group.ndwords, level + 1, is_group=True)
         state.ib_level -= 1
+
+
+def _signed(ndwords: int) -> int:
+    """A length as the reference sees it: one with bit 31 set is negative."""
+    return signed32(ndwords) if ndwords > 0 else ndwords

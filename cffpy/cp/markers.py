@@ -5,10 +5,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
 #: First dword of such a packet ("MESG", "BEGN", "END").
 MESSAGE, BEGIN, END = 0x4D455347, 0x4245474E, 0x454E4400
+
+
+def is_marker(_machine: Machine, payload: Payload) -> bool:
+    """Whether a CP_NOP is a debug marker."""
+    return payload[0] in (MESSAGE, BEGIN, END)
 
 
 def marker_text(payload: Payload, limit: int | None = None) -> str:

@@ -22,11 +22,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.capture.memory import Words
-    from cffpy.cp.packets import Handler
-    from cffpy.cp.sink import Payload
+    from collections.abc import Callable
+    from typing import Any
 
-    Effect = tuple[Handler, Payload, int]
+    from cffpy.capture.memory import MemoryImage, Words
+    from cffpy.cp.state import CpState
+
+    #: A packet whose effect is repeated: its handler, its payload, its level.
+    Effect = tuple[Callable[..., Any], Any, int]
 
 #: Where a segment may start: words, dword index, level, needs_wfi, the sink's key.
 SegmentKey = tuple["Words", int, int, bool, int]
@@ -44,8 +47,35 @@ MAX_VISITED = 1 << 16
 #: Packets of a segment at most, so that its text stays small.
 MAX_PACKETS = 512
 
+#: What a segment costs besides its payload, in the same unit.
+_SEGMENT_COST = 1024
+
 #: Sizes of all payloads of a memory image, in the sink's unit (characters of text), at most.
 BUDGET = 16 << 20
+
+
+class SegmentSink:
+    """What a sink does for segments, if ``uses_segments``; its payload is usually text."""
+
+    #: Whether segments are recorded and replayed.
+    uses_segments = False
+    #: A number for what payloads depend on besides memory and registers; None: record nothing.
+    segment_key: int | None = None
+
+    def segment_begin(self) -> int:
+        """Record from here on. Returns a mark of what was put so far."""
+        return 0
+
+    def segment_mark(self) -> int:
+        """A mark of what was put so far."""
+        return 0
+
+    def segment_end(self, mark: int) -> tuple[object, int]:
+        """End recording. Returns the payload from its begin to ``mark``, and its size."""
+        return None, 0
+
+    def segment_replay(self, payload: object) -> None:
+        """Put a payload again, as if its packets were decoded."""
 
 
 class Segment:
@@ -107,11 +137,122 @@ class Recorder:
         self.effects: list[Effect] = []
 
     def write(self, register: int, values: list[int]) -> None:
-        """Consecutive registers were written."""
+        """Note that consecutive registers were written."""
         for written, value in enumerate(values, register):
             self.registers[written] = value
 
     def read(self, register: int, value: int) -> None:
-        """A register was read to make text."""
+        """Note that the text was made from a register's value."""
         if register not in self.registers:
             self.guards.setdefault(register, value)
+
+
+class Segments:
+    """The segments of one machine, which calls ``begin`` before a packet and ``note`` after it.
+
+    ``recorder`` is the segment that is recorded, or None. ``is_waiting``: this place is visited
+    without being recorded, up to where its segment would end.
+    """
+
+    def __init__(self, image: MemoryImage, sink: SegmentSink) -> None:
+        self._image = image
+        self._sink = sink
+        self.recorder: Recorder | None = None
+        self.is_waiting = False
+        #: How many were recorded and replayed so far.
+        self.recorded = 0
+        self.replayed = 0
+        self._segments: dict[SegmentKey, Segment] = {}
+        #: Visits of a place before the one at which its segment is recorded.
+        self._patience = 0
+        self._visited: dict[SegmentKey, int] = {}
+        self._trial_recorded = 0
+        self._trial_replayed = 0
+        self._budget = BUDGET
+        self._drops = -1
+
+    def begin(
+        self, words: Words, index: int, left: int, level: int, state: CpState
+    ) -> Segment | None:
+        """The segment to replay at this place. None: decode; recording may have begun.
+
+        ``left``: dwords up to the end of the stream.
+        """
+        sink_key = self._sink.segment_key
+        if sink_key is None:
+            return None
+        if self._drops != self._image.drops:
+            self._drops = self._image.drops
+            self._budget = BUDGET
+            self._segments.clear()
+            self._visited.clear()
+        key = (words, index, level, state.needs_wfi, sink_key)
+        segment = self._segments.get(key)
+        misses = 0
+        if segment is not None:
+            if not segment.ndwords:
+                return None
+            if segment.ndwords <= left and segment.holds(state.registers):
+                return segment
+            misses = segment.misses + 1
+        elif self._patience and self._visits(key) <= self._patience:
+            self.is_waiting = True
+            return None
+        if self._budget > 0 and misses < MAX_MISSES:
+            self.recorder = Recorder(key, self._sink.segment_begin(), misses)
+        return None
+
+    def replay(self, segment: Segment, state: CpState) -> None:
+        """Put the sink's payload and the registers. The caller repeats the effects."""
+        self.replayed += 1
+        self._sink.segment_replay(segment.payload)
+        state.registers.update(segment.registers)
+        state.rewritten.update(segment.registers)
+
+    def note(self, recorder: Recorder, ndwords: int, needs_wfi: bool) -> bool:
+        """Accept a packet of ``ndwords`` into the segment; whether this one is full and ended."""
+        recorder.packets += 1
+        recorder.ndwords += ndwords
+        recorder.mark = self._sink.segment_mark()
+        if recorder.packets < MAX_PACKETS:
+            return False
+        self.end(needs_wfi)
+        return True
+
+    def end(self, needs_wfi: bool) -> None:
+        """Keep what is recorded, up to the last accepted packet.
+
+        ``needs_wfi``: whether a wait-for-idle is due behind that packet.
+        """
+        self.is_waiting = False
+        recorder = self.recorder
+        if recorder is None:
+            return
+        self.recorder = None
+        payload, size = self._sink.segment_end(recorder.mark)
+        self._budget -= size + _SEGMENT_COST
+        segment = self._segments[recorder.key] = Segment(
+            recorder.ndwords,
+            recorder.registers,
+            tuple(recorder.guards.items()),
+            tuple(recorder.effects),
+            needs_wfi,
+            payload,
+        )
+        segment.misses = recorder.misses
+        self.recorded += 1
+        recorded = self.recorded - self._trial_recorded
+        if recorded == TRIAL:
+            replayed = self.replayed - self._trial_replayed
+            self._trial_recorded += recorded
+            self._trial_replayed += replayed
+            if replayed * 2 < recorded:
+                self._patience += 1
+
+    def _visits(self, key: SegmentKey) -> int:
+        """How often this place was visited, this time included."""
+        visits = self._visited.get(key, 0) + 1
+        if len(self._visited) >= MAX_VISITED:
+            self._visited.clear()
+        self._visited[key] = visits
+        return visits

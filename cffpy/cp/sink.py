@@ -9,6 +9,7 @@ that returns a bool may veto: the machine then does not descend.
 from __future__ import annotations
 
 from cffpy.capture.memory import Words
+from cffpy.cp.segment import SegmentSink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.layout import Layout
 from cffpy.value_object import ValueObject
@@ -94,7 +95,7 @@ class Draw(ValueObject):
 EACH_REGISTER, WRITE_DONE, NOTHING = 0, 1, 2
 
 
-class Sink:
+class Sink(SegmentSink):
     """The base of all sinks: does nothing and vetoes nothing.
 
     What a sink needs of the machine it declares by the attributes below, which the machine reads
@@ -111,15 +112,9 @@ class Sink:
     #: Whether ``indirect_buffer`` returns True only the first time for an IB. Segments of IBs are
     #: not recorded then, and an IB may call itself: the sink ends the recursion.
     runs_streams_once = False
-    #: Whether segments are recorded and replayed (see cffpy.cp.segment).
-    uses_segments = False
 
     #: The machine that calls this sink.
     machine: Machine
-
-    #: A number for what the sink's payloads of segments depend on besides memory and registers
-    #: (see cffpy.cp.segment); None: keep none.
-    segment_key: int | None = None
 
     def attach(self, machine: Machine) -> None:
         """The machine that calls this sink is complete. Called once, before all else."""
@@ -159,23 +154,6 @@ class Sink:
 
     def packet_start(self, state: CpState) -> None:
         """The next packet begins."""
-
-    # -- segments (cffpy.cp.segment) --------------------------------------------------------
-
-    def segment_begin(self) -> int:
-        """Packets are recorded from here on; a mark for what was put so far."""
-        return 0
-
-    def segment_mark(self) -> int:
-        """A mark behind what was put so far."""
-        return 0
-
-    def segment_end(self, mark: int) -> tuple[object, int]:
-        """Recording is over: the payload from its begin to ``mark``, and its size."""
-        return None, 0
-
-    def segment_replay(self, payload: object) -> None:
-        """The packets that made this payload came again."""
 
     # -- streams ----------------------------------------------------------------------------
 

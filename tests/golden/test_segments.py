@@ -149,7 +149,7 @@ def check(run: Run, names: Sequence[str], arguments: str) -> Machine:
     fast, plain = Digest(), Digest()
     machine = run(names, options, True, fast.write)
     without = run(names, options, False, plain.write)
-    assert (without.segments_recorded, without.segments_replayed) == (0, 0)
+    assert (without.segments.recorded, without.segments.replayed) == (0, 0)
     if fast != plain:
         outputs: list[list[bytes]] = [[], []]
         for pieces, segments in zip(outputs, (False, True), strict=True):
@@ -175,7 +175,7 @@ def test_several_files_in_one_call(names: tuple[str, ...], arguments: str, run: 
 @pytest.mark.parametrize("name", REPLAYS)
 def test_replays_are_frequent(name: str, run: Run) -> None:
     machine = run((name,), {}, True, len)
-    assert machine.segments_replayed > REPLAYS[name] * machine.segments_recorded
+    assert machine.segments.replayed > REPLAYS[name] * machine.segments.recorded
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -420,8 +420,8 @@ def test_random_streams_print_the_same(gpu: int) -> None:
         data = random_capture(random.Random(seed), gpu)
         fast, machine = dumped(data, options, True)
         plain, _ = dumped(data, options, False)
-        replayed += machine.segments_replayed
-        recorded += machine.segments_recorded
+        replayed += machine.segments.replayed
+        recorded += machine.segments.recorded
         report = difference(plain, fast)
         assert not report, report
 

@@ -43,7 +43,7 @@ def decode(data: bytes, segments: bool = True, write: Write = len, **options: ob
 
 def counters(data: bytes, **options: object) -> tuple[int, int]:
     machine = decode(data, **options)
-    return machine.segments_recorded, machine.segments_replayed
+    return machine.segments.recorded, machine.segments.replayed
 
 
 def cpu_time(work: Callable[[], object]) -> float:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What packets do to the state: one row and one function a packet, named after it.
 
-Packets without a row change nothing that decoding depends on. A handler that reads registers, tells
-the sink of a draw or descends into a stream ends the segment that is recorded before it does so
-(``Machine.break_segment``, see cffpy.cp.segment).
+Packets without a row change nothing that decoding depends on. A row also says what a packet means
+for segments (see cffpy.cp.segment). Conditional packets are pure: a sink that follows conditions
+uses no segments, and ``Machine.run_block`` ends them all the same.
 """
 
 from __future__ import annotations
 
+from cffpy.cp.markers import is_marker
 from cffpy.cp.packets.compute import cp_exec_cs, cp_exec_cs_indirect, cp_run_opencl
 from cffpy.cp.packets.conditional import cp_cond_exec, cp_cond_reg_exec
 from cffpy.cp.packets.draw import (
@@ -21,7 +22,7 @@ from cffpy.cp.packets.draw import (
     cp_draw_indx_offset,
 )
 from cffpy.cp.packets.drawstate import cp_set_draw_state
-from cffpy.cp.packets.event import cp_event_write
+from cffpy.cp.packets.event import cp_event_write, is_resolve
 from cffpy.cp.packets.indirect import (
     cp_compute_checkpoint,
     cp_fixed_stride_draw_table,
@@ -40,6 +41,7 @@ from cffpy.cp.packets.mode import (
     cp_wait_for_idle,
 )
 from cffpy.cp.packets.regwrite import (
+    adds_to_register,
     cp_context_reg_bunch,
     cp_context_reg_bunch2,
     cp_reg_rmw,
@@ -58,21 +60,48 @@ if TYPE_CHECKING:
 
     #: What it returns, if anything: how many dwords behind the packet ran within it.
     Handler = Callable[[Machine, Payload, int], int | None]
+    EndsSegment = Callable[[Machine, Payload], bool]
 
 
 class Row(ValueObject):
-    """How a packet is handled."""
+    """How a packet is handled, and what it means for the segment that is recorded.
 
-    __slots__ = ("handler", "is_effect", "loads_groups")
+    A packet without effect and end is pure: it writes registers and shows text, no more.
+    """
+
+    __slots__ = ("ends_segment", "handler", "has_effect", "loads_groups")
 
     def __init__(
-        self, handler: Handler | None, loads_groups: bool = False, is_effect: bool = False
+        self,
+        handler: Handler | None,
+        loads_groups: bool = False,
+        has_effect: bool = False,
+        ends_segment: EndsSegment | None = None,
     ) -> None:
         self.handler = handler
         #: It draws or dispatches: pending draw-state groups are loaded first.
         self.loads_groups = loads_groups
-        #: It sets modes or groups and tells the sink nothing: a segment repeats it when replayed.
-        self.is_effect = is_effect
+        #: It sets modes or groups: a segment repeats its handler when replayed.
+        self.has_effect = has_effect
+        #: Whether a segment ends before it, since it draws, descends into a stream, or reads
+        #: registers that are not known beforehand. None: never.
+        self.ends_segment = ends_segment
+
+
+def _always(_machine: Machine, _payload: Payload) -> bool:
+    return True
+
+
+def _ending(handler: Handler) -> Row:
+    return Row(handler, ends_segment=_always)
+
+
+def _drawing(handler: Handler) -> Row:
+    return Row(handler, loads_groups=True, ends_segment=_always)
+
+
+def _effect(handler: Handler) -> Row:
+    return Row(handler, has_effect=True)
 
 
 #: For packets without a row.
@@ -80,40 +109,41 @@ NO_ROW = Row(None)
 
 #: A packet by name.
 TABLE = {
-    "CP_INDIRECT_BUFFER": Row(cp_indirect_buffer),
-    "CP_INDIRECT_BUFFER_PFD": Row(cp_indirect_buffer),
-    "CP_START_BIN": Row(cp_start_bin),
-    "CP_FIXED_STRIDE_DRAW_TABLE": Row(cp_fixed_stride_draw_table),
-    "CP_SET_CTXSWITCH_IB": Row(cp_set_ctxswitch_ib),
-    "CP_SET_RENDER_MODE": Row(cp_set_render_mode),
-    "CP_COMPUTE_CHECKPOINT": Row(cp_compute_checkpoint),
-    "CP_SET_DRAW_STATE": Row(cp_set_draw_state, is_effect=True),
-    "CP_DRAW_INDX": Row(cp_draw_indx, loads_groups=True),
-    "CP_DRAW_INDX_2": Row(cp_draw_indx_2, loads_groups=True),
-    "CP_DRAW_INDX_OFFSET": Row(cp_draw_indx_offset, loads_groups=True),
-    "CP_DRAW_INDIRECT": Row(cp_draw_indirect, loads_groups=True),
-    "CP_DRAW_INDX_INDIRECT": Row(cp_draw_indx_indirect, loads_groups=True),
-    "CP_DRAW_INDIRECT_MULTI": Row(cp_draw_indirect_multi, loads_groups=True),
-    "CP_DRAW_AUTO": Row(cp_draw_auto, loads_groups=True),
-    "CP_BLIT": Row(cp_blit),
-    "CP_EXEC_CS": Row(cp_exec_cs, loads_groups=True),
-    "CP_EXEC_CS_INDIRECT": Row(cp_exec_cs_indirect, loads_groups=True),
-    "CP_RUN_OPENCL": Row(cp_run_opencl),
-    "CP_EVENT_WRITE": Row(cp_event_write),
-    "CP_EVENT_WRITE7": Row(cp_event_write),
+    "CP_NOP": Row(None, ends_segment=is_marker),
+    "CP_INDIRECT_BUFFER": _ending(cp_indirect_buffer),
+    "CP_INDIRECT_BUFFER_PFD": _ending(cp_indirect_buffer),
+    "CP_START_BIN": _ending(cp_start_bin),
+    "CP_FIXED_STRIDE_DRAW_TABLE": _ending(cp_fixed_stride_draw_table),
+    "CP_SET_CTXSWITCH_IB": _ending(cp_set_ctxswitch_ib),
+    "CP_SET_RENDER_MODE": _ending(cp_set_render_mode),
+    "CP_COMPUTE_CHECKPOINT": _ending(cp_compute_checkpoint),
+    "CP_SET_DRAW_STATE": _effect(cp_set_draw_state),
+    "CP_DRAW_INDX": _drawing(cp_draw_indx),
+    "CP_DRAW_INDX_2": _drawing(cp_draw_indx_2),
+    "CP_DRAW_INDX_OFFSET": _drawing(cp_draw_indx_offset),
+    "CP_DRAW_INDIRECT": _drawing(cp_draw_indirect),
+    "CP_DRAW_INDX_INDIRECT": _drawing(cp_draw_indx_indirect),
+    "CP_DRAW_INDIRECT_MULTI": _drawing(cp_draw_indirect_multi),
+    "CP_DRAW_AUTO": _drawing(cp_draw_auto),
+    "CP_BLIT": _ending(cp_blit),
+    "CP_EXEC_CS": _drawing(cp_exec_cs),
+    "CP_EXEC_CS_INDIRECT": _drawing(cp_exec_cs_indirect),
+    "CP_RUN_OPENCL": _ending(cp_run_opencl),
+    "CP_EVENT_WRITE": Row(cp_event_write, ends_segment=is_resolve),
+    "CP_EVENT_WRITE7": Row(cp_event_write, ends_segment=is_resolve),
     "CP_COND_EXEC": Row(cp_cond_exec),
     "CP_COND_REG_EXEC": Row(cp_cond_reg_exec),
-    "CP_MEM_WRITE": Row(cp_mem_write),
-    "CP_SET_CONSTANT": Row(cp_set_constant),
-    "CP_REG_RMW": Row(cp_reg_rmw),
-    "CP_REG_WRITE": Row(cp_reg_write),
-    "CP_WIDE_REG_WRITE": Row(cp_wide_reg_write),
-    "CP_CONTEXT_REG_BUNCH": Row(cp_context_reg_bunch),
-    "CP_CONTEXT_REG_BUNCH2": Row(cp_context_reg_bunch2),
-    "CP_SET_MARKER": Row(cp_set_marker, is_effect=True),
-    "CP_SET_BIN": Row(cp_set_bin, is_effect=True),
-    "CP_THREAD_CONTROL": Row(cp_thread_control, is_effect=True),
-    "CP_SKIP_IB2_ENABLE_GLOBAL": Row(cp_skip_ib2_enable_global, is_effect=True),
-    "CP_SKIP_IB2_ENABLE_LOCAL": Row(cp_skip_ib2_enable_local, is_effect=True),
-    "CP_WAIT_FOR_IDLE": Row(cp_wait_for_idle, is_effect=True),
+    "CP_MEM_WRITE": _ending(cp_mem_write),
+    "CP_SET_CONSTANT": Row(cp_set_constant, ends_segment=adds_to_register),
+    "CP_REG_RMW": _ending(cp_reg_rmw),
+    "CP_REG_WRITE": _ending(cp_reg_write),
+    "CP_WIDE_REG_WRITE": _ending(cp_wide_reg_write),
+    "CP_CONTEXT_REG_BUNCH": _ending(cp_context_reg_bunch),
+    "CP_CONTEXT_REG_BUNCH2": _ending(cp_context_reg_bunch2),
+    "CP_SET_MARKER": _effect(cp_set_marker),
+    "CP_SET_BIN": _effect(cp_set_bin),
+    "CP_THREAD_CONTROL": _effect(cp_thread_control),
+    "CP_SKIP_IB2_ENABLE_GLOBAL": _effect(cp_skip_ib2_enable_global),
+    "CP_SKIP_IB2_ENABLE_LOCAL": _effect(cp_skip_ib2_enable_local),
+    "CP_WAIT_FOR_IDLE": _effect(cp_wait_for_idle),
 }

@@ -13,20 +13,17 @@ if TYPE_CHECKING:
 
 def cp_exec_cs(machine: Machine, payload: Payload, level: int) -> None:
     """CP_EXEC_CS: dispatch with the group counts of the packet."""
-    machine.break_segment()
     machine.sink.draw(Draw("CP_EXEC_CS", "compute", 0, True), payload, level)
     machine.state.finish_draw()
 
 
 def cp_exec_cs_indirect(machine: Machine, payload: Payload, level: int) -> None:
     """CP_EXEC_CS_INDIRECT: dispatch with group counts from memory."""
-    machine.break_segment()
     machine.sink.draw(Draw("CP_EXEC_CS_INDIRECT", "compute", 0, True), payload, level)
     machine.state.finish_draw()
 
 
 def cp_run_opencl(machine: Machine, payload: Payload, level: int) -> None:
     """CP_RUN_OPENCL: dispatch on a3xx."""
-    machine.break_segment()
     machine.sink.draw(Draw("CP_RUN_OPENCL", "COMPUTE", 1, True), payload, level)
     machine.state.finish_draw()

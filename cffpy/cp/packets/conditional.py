@@ -42,7 +42,6 @@ def _conditional(
     live = machine.sink.conditional_block(name, payload, ndwords, level)
     if live is None:
         return None
-    machine.break_segment()
     inside, beyond = _run_apart(machine, payload, ndwords, level - 1, live)
     machine.sink.conditional_block_done()
     first = payload.index + payload.count

@@ -31,7 +31,6 @@ def _draw_indx(machine: Machine, name: str, payload: Payload, level: int) -> Non
     _, primitive, _, _, _, num_indices, _, _ = values
     label = machine.enum_name(_PRIMITIVES, primitive)
     counted = num_indices > 0
-    machine.break_segment()
     machine.sink.draw(Draw(name, label, num_indices, counted, values), payload, level)
     state.draws[state.ib_level] += 1
     if counted:
@@ -43,7 +42,6 @@ def cp_draw_indx_offset(machine: Machine, payload: Payload, level: int) -> None:
     primitive, _, num_indices = payload.read(DRAW_INDX_OFFSET)
     label = machine.enum_name(_PRIMITIVES, primitive)
     counted = num_indices > 0
-    machine.break_segment()
     machine.sink.draw(Draw("CP_DRAW_INDX_OFFSET", label, num_indices, counted), payload, level)
     if counted:
         machine.state.finish_draw()
@@ -71,7 +69,6 @@ def cp_draw_auto(machine: Machine, payload: Payload, level: int) -> None:
 
 def _indirect(machine: Machine, name: str, payload: Payload, level: int) -> None:
     label = machine.enum_name(_PRIMITIVES, payload[0] & 0x1F)
-    machine.break_segment()
     machine.sink.draw(Draw(name, label, 0, True), payload, level)
     machine.state.finish_draw()
 
@@ -79,6 +76,5 @@ def _indirect(machine: Machine, name: str, payload: Payload, level: int) -> None
 def cp_blit(machine: Machine, payload: Payload, level: int) -> None:
     """CP_BLIT: a blit by the 2D engine."""
     label = machine.enum_name("cp_blit_cmd", payload[0])
-    machine.break_segment()
     machine.sink.draw(Draw("CP_BLIT", label, 0, True), payload, level)
     machine.state.finish_draw()

@@ -13,13 +13,19 @@ if TYPE_CHECKING:
 _RESOLVES = ("BLIT", "LRZ_CLEAR")
 
 
+def is_resolve(machine: Machine, payload: Payload) -> bool:
+    """Whether an event counts as a draw."""
+    return machine.gpu.generation > 5 and _event_name(machine, payload) in _RESOLVES
+
+
 def cp_event_write(machine: Machine, payload: Payload, level: int) -> None:
     """CP_EVENT_WRITE and CP_EVENT_WRITE7."""
-    name = machine.enum_name("vgt_event_type", payload[0] & 0xFF)
-    resolves = machine.gpu.generation > 5 and name in _RESOLVES
-    if resolves:
-        machine.break_segment()
+    name = _event_name(machine, payload)
     machine.sink.event(name, level)
-    if resolves:
+    if machine.gpu.generation > 5 and name in _RESOLVES:
         machine.sink.draw(Draw("CP_EVENT_WRITE", f"EVENT:{name}", 0, True), payload, level)
         machine.state.finish_draw()
+
+
+def _event_name(machine: Machine, payload: Payload) -> str | None:
+    return machine.enum_name("vgt_event_type", payload[0] & 0xFF)

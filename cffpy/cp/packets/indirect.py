@@ -23,7 +23,6 @@ def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
     """CP_INDIRECT_BUFFER and CP_INDIRECT_BUFFER_PFD: run an IB."""
     layout = INDIRECT_BUFFER_64 if machine.is_64bit else INDIRECT_BUFFER_32
     gpuaddr, ndwords = payload.read(layout)
-    machine.break_segment()
     wanted = machine.sink.indirect_buffer(gpuaddr, ndwords, level)
     # a sink that runs streams once ends a recursion, as the reference does
     once = machine.runs_streams_once
@@ -47,7 +46,6 @@ def cp_fixed_stride_draw_table(machine: Machine, payload: Payload, level: int) -
 def _run_blocks(
     machine: Machine, name: str, gpuaddr: int, ndwords: int, count: int, level: int
 ) -> None:
-    machine.break_segment()
     place = machine.image.place(gpuaddr)
     if place is None:
         machine.miss(gpuaddr, ndwords, reported=True)
@@ -78,7 +76,6 @@ def _run_blocks(
 def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_CTXSWITCH_IB: commands for context switches; they run on the packet's own level."""
     gpuaddr, ndwords = payload.read(SET_AMBLE)
-    machine.break_segment()
     if machine.sink.nested_stream("CP_SET_CTXSWITCH_IB", payload, level):
         place = machine.image.place(gpuaddr)
         if place is None:
@@ -90,7 +87,6 @@ def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
 def cp_set_render_mode(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_RENDER_MODE (a5xx): the mode, and commands in the long form of the packet."""
     mode, _, _, _, ndwords, gpuaddr = payload.read(SET_RENDER_MODE)
-    machine.break_segment()
     machine.state.render_mode = machine.enum_name("render_mode_cmd", mode)
     wanted = machine.sink.nested_stream("CP_SET_RENDER_MODE", payload, level)
     if wanted and payload.count not in (1, 5):
@@ -102,7 +98,6 @@ def cp_compute_checkpoint(machine: Machine, payload: Payload, level: int) -> Non
     _, _, _, ndwords, gpuaddr, tail = payload.read(COMPUTE_CHECKPOINT)
     if payload.count == 8:
         ndwords = tail
-    machine.break_segment()
     if machine.sink.nested_stream("CP_COMPUTE_CHECKPOINT", payload, level):
         _run_and_show(machine, "CP_COMPUTE_CHECKPOINT", gpuaddr, ndwords, level)
 

@@ -16,7 +16,6 @@ def cp_mem_write(machine: Machine, payload: Payload, level: int) -> None:
 
     turnip patches commands so: what it writes is about to be executed from there.
     """
-    machine.break_segment()
     wanted = machine.sink.nested_stream("CP_MEM_WRITE", payload, level)
     if wanted and machine.is_64bit and is_type4_or_type7(payload[2]):
         machine.run(payload.words, payload.index + 2, payload.count - 2, level + 1)

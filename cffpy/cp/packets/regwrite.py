@@ -19,6 +19,12 @@ _CONTEXT_REGISTERS = 0x2000
 _SET_REGISTERS = 4
 
 
+def adds_to_register(_machine: Machine, payload: Payload) -> bool:
+    """Whether a CP_SET_CONSTANT writes the sum of a number and a register."""
+    _, kind, add = payload.read(SET_CONSTANT)
+    return kind == _SET_REGISTERS and bool(add)
+
+
 def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_CONSTANT (a2xx): constants, or context registers."""
     index, kind, add = payload.read(SET_CONSTANT)
@@ -29,7 +35,6 @@ def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
     if not add:
         machine.write_registers(register, payload.rest(1).dwords(), level + 1)
         return
-    machine.break_segment()
     source, addend = payload[1], payload[2]
     machine.sink.register_sum(register, addend, source, level)
     total = (addend + machine.state.value(source)) & 0xFFFFFFFF
@@ -39,7 +44,6 @@ def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
 def cp_reg_rmw(machine: Machine, payload: Payload, level: int) -> None:
     """CP_REG_RMW: register = (register & SRC0) | SRC1."""
     register, mask, bits = payload.read(REG_RMW)
-    machine.break_segment()
     machine.sink.read_modify_write(register, mask, bits, level)
     state = machine.state
     state.set_register(register, state.value(register) & mask | bits)
@@ -48,7 +52,6 @@ def cp_reg_rmw(machine: Machine, payload: Payload, level: int) -> None:
 def cp_reg_write(machine: Machine, payload: Payload, level: int) -> None:
     """CP_REG_WRITE: one register (a6xx)."""
     _, register, value = payload.read(REG_WRITE)
-    machine.break_segment()
     machine.sink.begin_registers()
     machine.sink.register(register, value, level + 1)
     machine.state.set_register(register, value)
@@ -57,7 +60,6 @@ def cp_reg_write(machine: Machine, payload: Payload, level: int) -> None:
 def cp_wide_reg_write(machine: Machine, payload: Payload, level: int) -> None:
     """CP_WIDE_REG_WRITE: consecutive registers (a4xx)."""
     (register,) = payload.read(WIDE_REG_WRITE)
-    machine.break_segment()
     machine.sink.begin_registers()
     for value in payload.dwords()[1:]:
         machine.sink.register(register, value, level + 1)
@@ -76,7 +78,6 @@ def cp_context_reg_bunch2(machine: Machine, payload: Payload, level: int) -> Non
 
 
 def _register_pairs(machine: Machine, payload: Payload, level: int) -> None:
-    machine.break_segment()
     machine.sink.begin_registers(always_shown=True)
     for position in range(0, payload.captured, 2):
         register, value = payload[position], payload[position + 1]

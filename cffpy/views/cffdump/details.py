@@ -37,8 +37,6 @@ def cp_nop(view: CffdumpSink, payload: Payload, level: int) -> None:
     if view.quiet3:
         return
     marker = payload[0]
-    if marker in (MESSAGE, BEGIN, END):
-        view.machine.break_segment()
     if marker == MESSAGE:
         view.put("### ")
     elif marker == BEGIN:
