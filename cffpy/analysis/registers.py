@@ -2,17 +2,20 @@
 """RegisterReader: what registers hold now, by the names of registers and fields.
 
 Names are those of the register database (Mesa's rnndb). What a generation does not have, or what
-was never written, reads as None: an analysis shows it as unknown.
+was never written, reads as None: an analysis shows it as unknown. ``Remembered`` computes a result
+from registers only once for the same values.
 """
 
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cffpy.regdb.rows import BITSET, ENUM, INLINE_BITSET, INLINE_ENUM, NAMED_INLINE_BITSET
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cffpy.cp.machine import Machine
     from cffpy.regdb.rows import TypeRow
 
@@ -129,3 +132,65 @@ class RegisterReader:
     def _database_fields(self, type_row: TypeRow) -> list[tuple[str, object, TypeRow]]:
         fields: list[tuple[str, object, TypeRow]] = list(type_row[7])
         return fields
+
+
+_Result = TypeVar("_Result")
+
+#: Results that are kept, and lists of registers that they depend on. Hostile streams have no end.
+_MAX_RESULTS, _MAX_LISTS = 1 << 12, 64
+
+
+class _TracingReader(RegisterReader):
+    """Notes which registers are read, through the three methods that read any."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine)
+        self.read: dict[int, None] = {}
+
+    def value(self, name: str) -> int | None:
+        self.read[self.offset(name)] = None
+        return super().value(name)
+
+    def address(self, name: str) -> int | None:
+        offset = self.offset(name) or self.offset(f"{name}_LO")
+        self.read.update({offset: None, offset + 1: None})
+        return super().address(name)
+
+    def field(self, name: str, field: str = "") -> int | None:
+        place = self._place(name, field)
+        if place is not None:
+            self.read[place[0]] = None
+        return super().field(name, field)
+
+
+class Remembered(Generic[_Result]):
+    """A function of registers. Results are kept by the values of the registers that it has read.
+
+    ``compute`` depends on nothing but what it reads through the reader that it is given.
+    """
+
+    def __init__(self, machine: Machine, compute: Callable[[RegisterReader], _Result]) -> None:
+        self._machine = machine
+        self._compute = compute
+        self._reader = _TracingReader(machine)
+        #: The registers that a computation read, in order -> their values -> its result.
+        self._known: dict[tuple[int, ...], dict[tuple[int | None, ...], _Result]] = {}
+        self._count = 0
+
+    def __call__(self) -> _Result:
+        """The result for the values that registers have now."""
+        get = self._machine.state.registers.get
+        for registers, results in self._known.items():
+            values = tuple(map(get, registers))
+            if values in results:
+                return results[values]
+        if self._count >= _MAX_RESULTS or len(self._known) >= _MAX_LISTS:
+            self._known.clear()
+            self._count = 0
+        read = self._reader.read
+        read.clear()
+        result = self._compute(self._reader)
+        registers = tuple(read)
+        self._known.setdefault(registers, {})[tuple(map(get, registers))] = result
+        self._count += 1
+        return result

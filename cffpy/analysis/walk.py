@@ -24,7 +24,7 @@ from cffpy.analysis.conditions import Condition, ConditionalBlock, Conditions, E
 from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import PacketLocation, Stream
-from cffpy.analysis.registers import RegisterReader
+from cffpy.analysis.registers import RegisterReader, Remembered
 from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.programs import ADDRESS_MASK, enable_registers, program_registers
 from cffpy.cp.session import Session, is_compositor
@@ -124,7 +124,9 @@ class Walk(Sink):
         self._entry: _Entry | None = None
         #: Depth -> what the stream that begins there is: kind, group.
         self._kinds: dict[int, tuple[str, int | None]] = {}
+        #: Of each stage the register of its program, and the field that enables it.
         self._programs: list[tuple[str, str, tuple[str, str] | None]] = []
+        self._bound_programs: dict[Kind, Remembered[_Shaders]] = {}
         self._loaded_programs: dict[str, int] = {}
         self._is_alternative = False
         self._shader_lists: dict[_Shaders, _Shaders] = {}
@@ -269,6 +271,10 @@ class Walk(Sink):
             for stage, name, _upper in program_registers(generation)
             if reader.offset(name)
         ]
+        kinds: tuple[Kind, ...] = ("draw", "dispatch")
+        self._bound_programs = {
+            kind: Remembered(self.machine, partial(self._read_programs, kind)) for kind in kinds
+        }
 
     def _own_handlers(self) -> dict[str, Callable[[Payload], None]]:
         return {
@@ -559,18 +565,22 @@ class Walk(Sink):
             act(action)
 
     def _shaders(self, kind: Kind) -> _Shaders:
+        """(Stage, address) of each program that an action runs."""
         if kind not in ("draw", "dispatch"):
             return ()
+        shaders = self._bound_programs[kind]()
+        if self.generation == 2:
+            shaders = (*shaders, *self._loaded_programs.items())
+        return self._shader_lists.setdefault(shaders, shaders)
+
+    def _read_programs(self, kind: Kind, reader: RegisterReader) -> _Shaders:
         found = []
         for stage, name, enable in self._programs:
             if (stage == "CS") != (kind == "dispatch"):
                 continue
-            if enable is not None and not self.registers.flag(*enable):
+            if enable is not None and not reader.flag(*enable):
                 continue
-            address = self.registers.address(name)
+            address = reader.address(name)
             if address and address & ADDRESS_MASK:
                 found.append((stage, address & ADDRESS_MASK))
-        if self.generation == 2:
-            found.extend(self._loaded_programs.items())
-        shaders = tuple(found)
-        return self._shader_lists.setdefault(shaders, shaders)
+        return tuple(found)

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from cffpy.analysis.registers import RegisterReader
+from cffpy.analysis import registers as registers_module
+from cffpy.analysis.queries import find_passes
+from cffpy.analysis.registers import RegisterReader, Remembered
+from cffpy.container.open import open_capture
 from tests.analysis.passes.streams import Streams, walk
 from tests.builders import capture, type0, type4
 
@@ -99,3 +104,81 @@ def test_addresses_of_old_generations_are_one_register() -> None:
     offset = s.offset("RB_MRT[0].BASE")
     found = walk(capture(430, type0(offset, 0xFFC00000, 7))).walk.registers
     assert found.address("RB_MRT[0].BASE") == 0xFFC00000
+
+
+# -- results that are remembered ------------------------------------------------------------------
+
+
+def test_a_result_is_computed_once_for_the_same_values() -> None:
+    calls = []
+
+    def compute(reader: RegisterReader) -> tuple[int | None, ...]:
+        calls.append(1)
+        offset = reader.field("RB_WINDOW_OFFSET", "X")
+        if offset == 2:  # then more is read
+            return offset, reader.value("RB_WINDOW_OFFSET2"), reader.address("RB_MRT[0].BASE")
+        return (offset,)
+
+    found = walk(Streams(630).capture([[]]))
+    machine, registers = found.walk.machine, found.walk.machine.state.registers
+    remembered = Remembered(machine, compute)
+    first, second = map(found.walk.registers.offset, ("RB_WINDOW_OFFSET", "RB_WINDOW_OFFSET2"))
+    base = found.walk.registers.offset("RB_MRT[0].BASE")
+    assert remembered() == (None,)
+    registers[first] = 1
+    assert remembered() == (1,)
+    registers[second] = 7
+    assert remembered() == (1,), "it was not read"
+    assert len(calls) == 2
+    registers[first] = 2
+    assert remembered() == (2, 7, None)
+    registers[second] = 8
+    assert remembered() == (2, 8, None)
+    registers.update({base: 9, base + 1: 1})
+    assert remembered() == (2, 8, 1 << 32 | 9)
+    registers[base + 1] = 2
+    assert remembered() == (2, 8, 2 << 32 | 9)
+    del registers[first]
+    assert remembered() == (None,)
+    assert len(calls) == 6
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registers_module, "_MAX_RESULTS", 10)
+    found = walk(Streams(630).capture([[]]))
+    remembered = Remembered(found.walk.machine, lambda reader: reader.value("RB_WINDOW_OFFSET"))
+    offset = found.walk.registers.offset("RB_WINDOW_OFFSET")
+    for value in range(1000):
+        found.walk.machine.state.registers[offset] = value
+        assert remembered() == value
+        assert sum(map(len, remembered._known.values())) <= 10
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a220-gl-passes",
+        "a320-gl-scene150-720p",
+        "a430-gl-cube-gmem",
+        "a530-gl-blit-msaa",
+        "a660-vk-query-gmem",
+        "a740-vk-frame-msaa4-1080p",
+    ],
+)
+def test_the_same_without_remembering(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Shaders and targets of all actions, and the passes' attachments."""
+
+    def found() -> list[object]:
+        finder, _ = find_passes(open_capture(str(shared / "captures" / f"{name}.rd.gz")), ignore)
+        passes = [one.attachments for one in finder.found.passes]
+        return [passes, [(action.shaders, action.targets) for action in finder.actions]]
+
+    with_memo = found()
+    monkeypatch.setattr(Remembered, "__call__", lambda self: self._compute(self._reader))
+    assert found() == with_memo
+
+
+def ignore(line: str) -> None:
+    """A warning is of no interest."""

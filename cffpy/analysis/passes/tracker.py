@@ -15,6 +15,7 @@ from cffpy.analysis.attachments import attachments
 from cffpy.analysis.observer import StopWalk
 from cffpy.analysis.passes.geometry import Rectangle
 from cffpy.analysis.passes.model import Mode, Operation, Pass, PassKind, Pipe, Run, Tile
+from cffpy.analysis.registers import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -57,6 +58,8 @@ class Tracker:
         self._kept = 0
         self._max_kept = walk.machine.limits.kept
         self._targets: dict[tuple[Attachment, ...], tuple[Attachment, ...]] = {}
+        generation = walk.generation
+        self._attachments = Remembered(walk.machine, lambda reader: attachments(reader, generation))
 
     def watch(self, *names: str) -> None:
         """Have ``written`` called for these registers."""
@@ -192,7 +195,7 @@ class Tracker:
 
     def targets(self) -> tuple[Attachment, ...]:
         """What a draw renders to now; the same object where it is the same."""
-        found = attachments(self.registers, self.walk.generation)
+        found = self._attachments()
         return self._targets.setdefault(found, found)
 
     def _place_in_run(self, action: Action, found: Pass, run: Run) -> None:
