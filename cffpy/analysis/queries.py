@@ -10,15 +10,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.draw_names import find_draw
+from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Inheritance, Inherited, Provenance, State, StateTaker
 from cffpy.analysis.walk import Walk
+from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import CommandStream
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
 
@@ -39,7 +46,83 @@ def find_passes(
 
 
 class _Found(Exception):
-    """The state has been taken: the rest of the capture is of no interest."""
+    """Ends a walk: the rest of the capture is not needed."""
+
+
+class _UntilPassEnds(Observer):
+    """Ends the walk when the pass of a draw is complete, and with it the draw's numbers."""
+
+    def __init__(self, passes: PassFinder, name: DrawName) -> None:
+        self._passes = passes
+        self._name = name
+        self._is_found = False
+        self._pass: Pass | None = None
+
+    def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
+        """The pass may have ended."""
+        if self._is_found and (is_new_submit or self._passes.current is not self._pass):
+            raise _Found
+
+    def action(self, action: Action) -> None:
+        """The draw, or an action that follows its pass."""
+        current = self._passes.current
+        if self._is_found:
+            if current is not self._pass:
+                raise _Found
+        elif self._name.pass_index is None:
+            self._is_found = action.number == self._name.number
+            self._pass = current
+        elif current is not None and current.index > self._name.pass_index:
+            raise _Found
+
+
+def state_of_draw(
+    content: Content,
+    name: DrawName,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[PassFinder, State | None, list[Damage]]:
+    """The state at a draw, the passes up to the end of the draw's pass, and the damage.
+
+    Commands behind that pass are not decoded: the damage is that of the file, and of the commands
+    before. The state is None where ``find_draw`` raises for these passes.
+    """
+    states: list[State] = []
+    walk = Walk()
+    finder = PassFinder(walk)
+    walk.observe(finder, _UntilPassEnds(finder, name))
+    if name.pass_index is None:
+        provenance = Provenance(walk, finder)
+        taker = StateTaker(
+            walk,
+            provenance,
+            lambda action: action.number == name.number and not states,
+            states.append,
+        )
+        walk.observe(finder, provenance, taker, _UntilPassEnds(finder, name))
+    session = walk.open_session(complain, register_db, gpu)
+    try:
+        damage = walk.run_session(session, content)
+    except _Found:
+        finder.finished()
+        sections: list[Damage] = []
+        for _ in content.sections(sections):  # also those that were not run
+            pass
+        damage = session.finish(content, sections)
+    finder.found.damage = damage
+    try:
+        action = find_draw(finder, name)
+    except CaptureError:
+        return finder, None, damage
+    state = states[0] if states else state_at(content, action.order, _ignore, register_db, gpu)
+    if state is not None:
+        state.action = action  # of the whole pass: has its number among the program's draws
+    return finder, state, damage
+
+
+def _ignore(_line: str) -> None:
+    """Take a warning that an earlier walk gave."""
 
 
 def state_at(

@@ -24,12 +24,18 @@ from cffpy.errors import CaptureError, UnsupportedGpu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.limits import Truncation
+
+if TYPE_CHECKING:
+    _DrawType = click.ParamType[DrawName]
+else:
+    _DrawType = click.ParamType  # not generic before click 8.4
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 _Result = TypeVar("_Result")
@@ -53,6 +59,31 @@ def parse_capture_gpu(
     if gpu.generation > LAST_GENERATION:
         raise click.BadParameter(f"captures of {gpu.chip.lower()} cannot be decoded")
     return gpu
+
+
+class DrawNameType(_DrawType):
+    """A draw by name: ``57`` or ``p0:8``, the same in all commands."""
+
+    name = "draw"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> DrawName:
+        """The name; fails as click does."""
+        from cffpy.analysis.draw_names import DrawName, parse_draw_name
+
+        if isinstance(value, DrawName):
+            return value
+        try:
+            return parse_draw_name(str(value))
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
+
+
+DRAW_NAME = DrawNameType()
 
 
 def capture_options(command: _Command) -> _Command:

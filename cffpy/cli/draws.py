@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  cffpy draws capture.rd.gz                   each execution of each draw
-  cffpy draws --program capture.rd.gz         each draw of the program once
+  cffpy draws capture.rd.gz                   each draw of the program once
+  cffpy draws --all capture.rd.gz             each execution of each draw, blits too
   cffpy draws --pass 3 --csv capture.rd.gz
   cffpy draws --inherited capture.rd.gz       values from earlier submits
 """
@@ -35,14 +35,14 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
-@click.option("--program", is_flag=True, help="Only the program's draws and dispatches, each once.")
+@click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
 @click.option(
     "--inherited",
     is_flag=True,
     help="List registers instead: those whose values at a submit's first draw or dispatch were"
     " written in an earlier submit.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/1).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @capture_options
 def draws(
@@ -50,16 +50,17 @@ def draws(
     gpu: Gpu | None,
     register_db: str | None,
     index: int | None,
-    program: bool,
+    everything: bool,
     inherited: bool,
     as_json: bool,
     as_csv: bool,
 ) -> int:
-    """List draws, dispatches and blits with pass, tile, size, shaders, targets and location.
+    """List the program's draws and dispatches with pass, size, shaders, targets and location.
 
-    Each draw has two numbers: 'dump' is its number in cffpy dump, which counts each execution (in
-    every tile) and each blit; 'draw' is its number among the program's draws of its pass. Draws
-    that are skipped by a condition are listed as well, because the dump counts them.
+    Each draw has two names, which all commands take: 'dump' is its number in cffpy dump, which
+    counts each execution (in every tile) and each blit; 'draw' is its number among the program's
+    draws of its pass, as in p0:8. With --all every execution is listed, with its tile, and also
+    those that are skipped by a condition, because the dump counts them.
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
@@ -68,13 +69,15 @@ def draws(
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
     if inherited:
-        if as_csv or program or index is not None:
+        if as_csv or everything or index is not None:
             raise click.UsageError("--inherited can only be combined with --json")
         return _inherited(path, gpu, register_db, as_json)
     finder, code = find(path, gpu, register_db)
-    shown: list[Action] = finder.actions
-    if program:
-        shown = [draw for one in finder.found.passes for draw in one.program_draws]
+    shown: list[Action] = (
+        finder.actions
+        if everything
+        else [draw for one in finder.found.passes for draw in one.program_draws]
+    )
     if index is not None:
         the_pass(finder, index)
         shown = [action for action in shown if action.pass_index == index]

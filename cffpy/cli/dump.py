@@ -90,6 +90,8 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
                 gc.collect()  # analyses refer to the capture in cycles, which keep its file open
             dump.begin(name)
             failed = not _dump_file(dump, name, limits, opened)
+            for query in dump.unknown_queries if options.query else ():
+                _report_unknown(query, dump.machine.database.chip, register_db)
     if failed:
         raise UsageProblem("the last file could not be opened.")
     if (options.query_mode != QUERY_ALL or options.query_compare) and not options.query:
@@ -111,6 +113,15 @@ def _dump_file(dump: Dump, name: str, limits: Limits, opened: dict[str, Content]
     with progress(f"Reading {name}", content):
         dump.file(content)
     return True
+
+
+def _report_unknown(query: str, chip: str, register_db: str | None) -> None:
+    """Say on standard error that no register has this name, and which names are near."""
+    from cffpy.regdb import store
+    from cffpy.regdb.catalog import Catalog
+    from cffpy.regdb.search import no_such_register
+
+    print_warning(no_such_register(Catalog(store.load(register_db, chip)), query))
 
 
 def _find_prefix(

@@ -4,26 +4,33 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import print_problems
+from cffpy.analysis.draw_names import find_draw
+from cffpy.cli.analysis_options import DRAW_NAME, edition, print_problems
 from cffpy.cli.integer import IntegerRange
 from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.progress import progress
-from cffpy.errors import CffpyError, ContainerError
+from cffpy.errors import CaptureError, CffpyError, ContainerError
+
+if TYPE_CHECKING:
+    from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.container.open import Content
 
 _EPILOG = """\b
 Examples:
   cffpy edit capture.rd.gz --nop-draw 12 -o without-12.rd.gz
+  cffpy edit capture.rd.gz --nop-draw p0:8 -o without-8-of-pass-0.rd.gz
   cffpy edit capture.rd.gz --truncate-after-draw 30 -o first-30.rd.gz
   cffpy edit capture.rd.gz --set 'RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS' -o always.rd.gz
   cffpy edit capture.rd.gz --set 'GRAS_SU_CNTL.CULL_BACK=0' --at-draw 7 -o uncull-7.rd.gz
   cffpy edit capture.rd.gz --drop-group 3 --drop-group 5 -o no-state.rd.gz
 """
-_NUMBER = IntegerRange(min=0)
 
 
 @click.command(epilog=_EPILOG)
@@ -31,17 +38,17 @@ _NUMBER = IntegerRange(min=0)
 @click.option(
     "--nop-draw",
     "nops",
-    type=_NUMBER,
+    type=DRAW_NAME,
     multiple=True,
-    metavar="N",
-    help="Replace draw N by a CP_NOP.",
+    metavar="DRAW",
+    help="Replace a draw by a CP_NOP.",
 )
 @click.option(
     "--truncate-after-draw",
     "last",
-    type=_NUMBER,
-    metavar="N",
-    help="Execute nothing after draw N, in this submit and later ones.",
+    type=DRAW_NAME,
+    metavar="DRAW",
+    help="Execute nothing after this draw, in this submit and later ones.",
 )
 @click.option(
     "--set",
@@ -52,9 +59,9 @@ _NUMBER = IntegerRange(min=0)
 )
 @click.option(
     "--at-draw",
-    type=_NUMBER,
-    metavar="N",
-    help="With --set: change only the write that is in effect at draw N.",
+    type=DRAW_NAME,
+    metavar="DRAW",
+    help="With --set: change only the write that is in effect at this draw.",
 )
 @click.option(
     "--drop-group",
@@ -76,21 +83,21 @@ _NUMBER = IntegerRange(min=0)
 @click.help_option("-h", "--help")
 def edit(
     path: str,
-    nops: tuple[int, ...],
-    last: int | None,
+    nops: tuple[DrawName, ...],
+    last: DrawName | None,
     values: tuple[str, ...],
-    at_draw: int | None,
+    at_draw: DrawName | None,
     groups: tuple[int, ...],
     output: str,
     register_db: str | None,
 ) -> int:
     """Change a capture in place: draws, register values, draw state groups.
 
-    All sizes stay the same: a removed packet becomes a CP_NOP of its size. Draws are numbered as in
-    the dump of FILE (draw[N]). If a packet is in commands that are executed several times, all
-    executions are affected; standard error reports this and every change. FILE may be '-' for
-    standard input, OUT.rd '-' for standard output. The exit code is 1 if nothing was written, or
-    if FILE is damaged; OUT.rd then has the same damage.
+    All sizes stay the same: a removed packet becomes a CP_NOP of its size. DRAW is the draw's
+    number in the dump of FILE (draw[N]), or pP:N, its number N in pass P. If a packet is in
+    commands that are executed several times, all executions are affected; standard error reports
+    this and every change. FILE may be '-' for standard input, OUT.rd '-' for standard output. The
+    exit code is 1 if nothing was written, or if FILE is damaged; OUT.rd then has the same damage.
     """
     if not (nops or last is not None or values or groups):
         raise click.UsageError(
@@ -106,12 +113,14 @@ def edit(
 
     damage: list[Damage] = []
     try:
-        edits: list[Edit] = [SetRegister(text, at_draw) for text in values]
-        edits += [DropGroup(group) for group in groups]
-        edits += [NopDraw(number) for number in nops]
-        if last is not None:
-            edits.append(TruncateAfterDraw(last))
         content = check_capture(open_capture(path, command_limits()))
+        number = _Numbers(content, register_db)
+        at_number = None if at_draw is None else number(at_draw)
+        edits: list[Edit] = [SetRegister(text, at_number) for text in values]
+        edits += [DropGroup(group) for group in groups]
+        edits += [NopDraw(number(name)) for name in nops]
+        if last is not None:
+            edits.append(TruncateAfterDraw(number(last)))
         with progress(f"Reading {path}", content):
             data, lines = edited(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:
@@ -124,3 +133,26 @@ def edit(
         print(f"cffpy: {line}", file=sys.stderr)
     print_problems(path, damage)
     return EXIT_FAILURE if damage or content.truncated else EXIT_OK
+
+
+class _Numbers:
+    """Converts names of draws to numbers of the dump. Finds the passes when a name needs them."""
+
+    def __init__(self, content: Content, register_db: str | None) -> None:
+        self._content = content
+        self._register_db = register_db
+        self._passes: PassFinder | None = None
+
+    def __call__(self, name: DrawName) -> int:
+        """The number. Raises CaptureError if there is no such draw."""
+        if name.pass_index is None:
+            return name.number
+        if self._passes is None:
+            from cffpy.analysis.queries import find_passes
+
+            directory = edition(self._register_db)
+            self._passes, _ = find_passes(self._content, lambda _line: None, directory)
+        number = find_draw(self._passes, name).number
+        if number is None:
+            raise CaptureError(f"draw {name} has no number in the dump")
+        return number

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.analysis_options import (
+    DRAW_NAME,
     capture_options,
     edition,
-    find,
     not_there,
-    the_pass,
+    print_problems,
     write_csv,
     write_json,
     write_lines,
 )
 from cffpy.cli.integer import Integer
 from cffpy.cli.limit_option import command_limits
-from cffpy.cli.output import print_warning
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_warning
+from cffpy.cli.progress import progress
+from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.provenance import Origin, State
     from cffpy.capture.gpu import Gpu
     from cffpy.regdb.register_text import RegisterText
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   cffpy state --draw 120 capture.rd.gz                     draw 120 of the dump
-  cffpy state --pass 3 --draw 17 capture.rd.gz             draw 17 of pass 3
+  cffpy state --draw p3:17 capture.rd.gz                   draw 17 of pass 3
   cffpy state --draw 120 capture.rd.gz RB_DEPTH_CNTL 'RB_MRT*'
   cffpy state --draw 120 --origin 'earlier submit' capture.rd.gz
 """
@@ -41,13 +42,20 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 
 
 @click.command(epilog=_EPILOG)
-@click.option("--draw", "number", type=Integer(), required=True, metavar="N", help="The draw.")
+@click.option(
+    "--draw",
+    "name",
+    type=DRAW_NAME,
+    required=True,
+    metavar="DRAW",
+    help="N: the draw's number in the dump; pP:N: its number in pass P.",
+)
 @click.option(
     "--pass",
     "index",
     type=Integer(),
     metavar="P",
-    help="N is the draw's number within this pass (default: its number in the dump).",
+    help="The same as --draw pP:N.",
 )
 @click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.state/2).")
@@ -59,7 +67,7 @@ def state(
     gpu: Gpu | None,
     register_db: str | None,
     names: tuple[str, ...],
-    number: int,
+    name: DrawName,
     index: int | None,
     origin: Origin | None,
     as_json: bool,
@@ -73,51 +81,48 @@ def state(
     Blocks that a condition skips write nothing here, although the dump decodes them.
 
     REG selects registers: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
-    '-' for standard input. The exit code is 1 if the capture is damaged.
+    '-' for standard input. Commands that follow the draw's pass are not decoded. The exit code is 1
+    if the file, or the commands before, are damaged.
     """
-    from cffpy.analysis.queries import state_at
+    from cffpy.analysis.draw_names import DrawName, find_draw
+    from cffpy.analysis.queries import state_of_draw
     from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
     from cffpy.views import state as view
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
+    if index is not None:
+        if name.pass_index is not None:
+            raise click.UsageError("--pass cannot be used with --draw pP:N")
+        name = DrawName(name.number, index)
     content = check_capture(open_capture(path, command_limits()))
-    finder, code = find(path, gpu, register_db, content)
-    action = _action(finder, number, index)
-    found = state_at(content, action.order, lambda _line: None, edition(register_db), gpu)
+    with progress(f"Reading {path}", content):
+        finder, found, damage = state_of_draw(
+            content, name, print_warning, edition(register_db), gpu
+        )
+    print_problems(path, damage)
+    print_problems(path, finder.walk.machine.problems.truncated, print_warning)
+    try:
+        action = find_draw(finder, name)
+    except CaptureError as problem:
+        raise not_there(finder, str(problem)) from None
     if found is None:
-        raise not_there(finder, f"draw {number} is not executed")
-    found.action = action  # from the whole pass: has its number among the program's draws
-    registers = _registers(found, names, origin)
+        raise not_there(finder, f"draw {action.number} is not executed")
+    registers = _registers(found, names, origin, edition(register_db))
     if as_json:
         write_json(view.SCHEMA, view.document(found, registers), content.truncated)
     elif as_csv:
         write_csv(view.CSV_COLUMNS, view.rows(found, registers))
     else:
         write_lines(view.lines(found, registers), content.truncated)
-    return code
+    return EXIT_FAILURE if damage or content.truncated else EXIT_OK
 
 
-def _action(finder: PassFinder, number: int, index: int | None) -> Action:
-    """The draw. Raises ``not_there`` if there is none, or if it is not executed."""
-    if index is not None:
-        one = the_pass(finder, index)
-        if not 0 <= number < len(one.program_draws):
-            raise not_there(
-                finder,
-                f"pass {index} has no draw {number}; it has {len(one.program_draws)} draws",
-            )
-        return one.program_draws[number]
-    action = next((action for action in finder.actions if action.number == number), None)
-    if action is None:
-        raise not_there(finder, f"there is no draw {number} in the dump")
-    if not action.executed.is_possible:
-        raise not_there(finder, f"draw {number} is not executed: {action.condition}")
-    return action
-
-
-def _registers(found: State, names: tuple[str, ...], origin: Origin | None) -> list[int]:
+def _registers(
+    found: State, names: tuple[str, ...], origin: Origin | None, directory: str | None
+) -> list[int]:
+    """The registers that are asked for. Raises UsageError for a name that none has."""
     from cffpy.regdb.register_text import RegisterText
 
     chosen = found.written
@@ -126,6 +131,7 @@ def _registers(found: State, names: tuple[str, ...], origin: Origin | None) -> l
         matches = {name: _matching(found, text, name) for name in names}
         for name, matching in matches.items():
             if not matching:
+                _check_name(found, name, directory)
                 print_warning(f"no register {name} was written before this draw")
         chosen = sorted({register for matching in matches.values() for register in matching})
     if origin is not None:
@@ -137,13 +143,34 @@ def _registers(found: State, names: tuple[str, ...], origin: Origin | None) -> l
     return chosen
 
 
+def _check_name(found: State, name: str, directory: str | None) -> None:
+    """Raise UsageError if no register of the generation has this name or offset."""
+    from cffpy.regdb import store
+    from cffpy.regdb.catalog import Catalog
+    from cffpy.regdb.search import has_register, no_such_register
+
+    chip = found.database.chip
+    catalog = Catalog(store.load(directory, chip))
+    offset = _offset(name)
+    if offset is None:
+        if not has_register(catalog, name):
+            raise click.UsageError(no_such_register(catalog, name))
+    elif not any(catalog.at(domain, offset) for domain in catalog.register_domains):
+        raise click.UsageError(f"{chip.lower()} has no register at offset {name}")
+
+
+def _offset(name: str) -> int | None:
+    """The number of an offset like 0x8820; None for anything else."""
+    if not name.lower().startswith("0x"):
+        return None
+    try:
+        return int(name, 16)
+    except ValueError:
+        return None
+
+
 def _matching(found: State, text: RegisterText, name: str) -> list[int]:
-    offset = found.database.register_offset(name)
-    if not offset and name.lower().startswith("0x"):
-        try:
-            offset = int(name, 16)
-        except ValueError:
-            offset = 0
+    offset = found.database.register_offset(name) or _offset(name)
     if offset:
         return [offset] if offset in found.registers or offset in found.writes else []
     pattern = name.upper().replace("[", "[[]")  # '[' is an array index, not a set

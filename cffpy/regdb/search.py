@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from cffpy.regdb import rows
 from cffpy.regdb.catalog import Catalog
+
+_INDEX = re.compile(r"\[[^\]]*\]")
 
 
 class Hit(NamedTuple):
@@ -31,6 +36,37 @@ def search(catalogs: Sequence[Catalog], text: str) -> dict[Hit, list[str]]:
             if wanted in hit.name.upper():
                 found.setdefault(hit, []).append(catalog.chip)
     return found
+
+
+def has_register(catalog: Catalog, pattern: str) -> bool:
+    """Whether a register has this name; ``*`` and ``?`` as in file names, case and indices open."""
+    wanted = _folded(pattern)
+    return any(fnmatchcase(name, wanted) for name in map(_folded, _register_names(catalog)))
+
+
+def nearest_registers(catalog: Catalog, name: str, count: int = 3) -> list[str]:
+    """Names of registers that are spelt like ``name``, the nearest first."""
+    known = {_folded(known): known for known in _register_names(catalog)}
+    return [known[near] for near in get_close_matches(_folded(name), known, n=count, cutoff=0.6)]
+
+
+def no_such_register(catalog: Catalog, name: str) -> str:
+    """The message for a name that no register of the generation has."""
+    near = nearest_registers(catalog, name)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"{catalog.chip.lower()} has no register {name}{hint}"
+
+
+def _register_names(catalog: Catalog) -> Iterator[str]:
+    for domain in catalog.register_domains:
+        for pattern in catalog.patterns(domain):
+            if pattern.row[0] == rows.REGISTER:
+                yield pattern.name
+
+
+def _folded(name: str) -> str:
+    """The name in capitals without its indices, which would not match open ones."""
+    return _INDEX.sub("", name).upper()
 
 
 def _names(catalog: Catalog) -> Iterator[Hit]:

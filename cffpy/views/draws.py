@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.draw_names import name_of
 from cffpy.views.passes_document import hexadecimal
 from cffpy.views.state import action_document
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
 
-SCHEMA = "cffpy.draws/1"
+SCHEMA = "cffpy.draws/2"
 
 HEADINGS = (
     "dump",
@@ -40,6 +41,7 @@ CSV_COLUMNS = (
     "dump_draw",
     "pass",
     "program_draw",
+    "name",
     "where",
     "tile",
     "kind",
@@ -63,7 +65,7 @@ def cells(action: Action) -> tuple[str, ...]:
     return (
         _number(action.number),
         _number(action.pass_index),
-        _number(action.program_number),
+        "" if action.program_number is None else str(name_of(action)),
         _where(action),
         f"{action.role} {action.label or action.packet}".strip(),
         _size(action),
@@ -85,6 +87,7 @@ def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
             action.number,
             action.pass_index,
             action.program_number,
+            name_of(action),
             _where(action),
             action.tile,
             action.kind,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.draw_names import name_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.passes_document import hexadecimal, place_document
 
@@ -121,7 +122,9 @@ def inherited_document(found: Iterable[Inherited]) -> dict[str, Any]:
 
 def action_document(action: Action) -> dict[str, Any]:
     """A draw, dispatch or blit, and its numbers."""
+    name = name_of(action)
     return {
+        "name": None if name is None else str(name),
         "dump_draw": action.number,
         "pass": action.pass_index,
         "program_draw": action.program_number,

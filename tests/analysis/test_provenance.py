@@ -13,13 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.draw_names import DrawName
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Provenance, State, StateTaker, Write
-from cffpy.analysis.queries import find_passes, inherited_registers, state_at
+from cffpy.analysis.queries import find_passes, inherited_registers, state_at, state_of_draw
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.sink import Payload
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
+from tests.analysis.passes.small import small_capture
 from tests.analysis.passes.streams import Collector, Streams
 from tests.builders import type0, type4
 
@@ -355,3 +357,26 @@ def check_plain_writes(data: memoryview | bytes, found: State, patched: set[int]
         assert value == found.registers[register], (str(write.place), hex(register))
         checked += 1
     return checked
+
+
+def test_the_state_of_a_draw_needs_no_walk_beyond_its_pass() -> None:
+    content = open_bytes(small_capture())
+    finder, _damage = find_passes(content, quiet)
+    for action in finder.actions:
+        if action.number is None or not action.executed.is_possible:
+            continue
+        names = [DrawName(action.number)]
+        if action.program_number is not None and action.pass_index is not None:
+            draws = finder.found.passes[action.pass_index].program_draws
+            if action is draws[action.program_number]:
+                names.append(DrawName(action.program_number, action.pass_index))
+        whole = state_at(content, action.order, quiet)
+        assert whole is not None
+        for name in names:
+            _, found, damage = state_of_draw(content, name, quiet)
+            assert found is not None
+            assert not damage
+            assert (found.registers, found.action.order) == (whole.registers, action.order)
+            assert found.action.program_number == action.program_number
+    first, _, _ = state_of_draw(content, DrawName(0), quiet)
+    assert len(first.actions) < len(finder.actions), "the rest is not decoded"

@@ -100,6 +100,9 @@ DAMAGE = {
 #: Commands that info does not see, since it decodes none.
 _IN_COMMANDS = ("IB ", "group ", "bad ", "packet ", "table ")
 
+#: What state does not decode: streams behind that of the draw.
+_BEHIND_THE_DRAW = (*_IN_COMMANDS, "stream ")
+
 #: Files that the reference's decompressor cannot open: its dump ends with 2.
 _NOT_OPENED = ("cut compression", "empty")
 
@@ -145,7 +148,9 @@ def command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[str,
 def test_damage(command: Callable[[str, bytes], Ran], line: str, kind: str) -> None:
     data, said = DAMAGE[kind]
     code, out, err = command(line, data)
-    hidden = line.startswith("info") and kind.startswith(_IN_COMMANDS)
+    hidden = (line.startswith("info") and kind.startswith(_IN_COMMANDS)) or (
+        line.startswith("state") and kind.startswith(_BEHIND_THE_DRAW)
+    )
     unopened = line.startswith("dump") and kind in _NOT_OPENED
     assert code == (0 if hidden else 2 if unopened else COMMANDS[line][0])
     assert "Traceback" not in err

@@ -19,17 +19,19 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def test_text(path: Path, run_cffpy: Run) -> None:
-    done = run_cffpy("draws", path)
+    done = run_cffpy("draws", "--all", path)
     assert (done.returncode, done.stderr) == (0, b"")
     header, *lines = done.stdout.decode().splitlines()
     assert header.split()[:5] == ["dump", "pass", "draw", "where", "what"]
     assert [line.split()[0] for line in lines] == [str(number) for number in range(10)]
     assert "not executed (in gmem only; now sysmem)" in lines[7]
-    assert run_cffpy("draws", "-", input=path.read_bytes()).stdout == done.stdout
+    assert run_cffpy("draws", "--all", "-", input=path.read_bytes()).stdout == done.stdout
 
 
 def test_numbers_are_the_dumps(path: Path, run_cffpy: Run) -> None:
-    rows = list(csv.DictReader(run_cffpy("draws", "--csv", path).stdout.decode().splitlines()))
+    rows = list(
+        csv.DictReader(run_cffpy("draws", "--all", "--csv", path).stdout.decode().splitlines())
+    )
     dump = run_cffpy("dump", "--no-color", path).stdout.decode()
     numbered = re.findall(r"draw\[(\d+)\] register values", dump)
     assert [row["dump_draw"] for row in rows] == numbered == [str(n) for n in range(10)]
@@ -40,13 +42,36 @@ def test_numbers_are_the_dumps(path: Path, run_cffpy: Run) -> None:
 def test_selection(path: Path, run_cffpy: Run) -> None:
     def numbers(*options: object) -> list[int]:
         document = json.loads(run_cffpy("draws", "--json", *options, path).stdout)
-        assert document["schema"] == "cffpy.draws/1"
+        assert document["schema"] == "cffpy.draws/2"
         return [one["dump_draw"] for one in document["draws"]]
 
-    assert numbers() == list(range(10))
-    assert numbers("--pass", 1) == [1, 2, 3, 4, 5, 6]
-    assert numbers("--program") == [0, 1, 2, 8, 9]
-    assert numbers("--program", "--pass", 2) == [8, 9]
+    assert numbers("--all") == list(range(10))
+    assert numbers("--all", "--pass", 1) == [1, 2, 3, 4, 5, 6]
+    assert numbers() == [0, 1, 2, 8, 9]
+    assert numbers("--pass", 2) == [8, 9]
+
+
+def test_names_are_those_that_state_and_edit_take(
+    path: Path, tmp_path: Path, run_cffpy: Run
+) -> None:
+    rows = list(csv.DictReader(run_cffpy("draws", "--csv", path).stdout.decode().splitlines()))
+    assert [row["name"] for row in rows] == ["p0:0", "p1:0", "p1:1", "p2:0", "p2:1"]
+    text = run_cffpy("draws", path).stdout.decode().splitlines()[1:]
+    assert [line.split()[2] for line in text] == [row["name"] for row in rows]
+    out = tmp_path / "out.rd"
+    for row in rows:
+        document = json.loads(run_cffpy("state", "--json", "--draw", row["name"], path).stdout)
+        assert (document["draw"]["name"], document["draw"]["dump_draw"]) == (
+            row["name"],
+            int(row["dump_draw"]),
+        )
+        assert run_cffpy("edit", "--nop-draw", row["name"], "-o", out, path).returncode == 0
+        edited = out.read_bytes()
+        assert run_cffpy("edit", "--nop-draw", row["dump_draw"], "-o", out, path).returncode == 0
+        assert out.read_bytes() == edited != path.read_bytes()
+    done = run_cffpy("edit", "--nop-draw", "p9:0", "-o", out, path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert "there is no pass 9" in done.stderr.decode()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +108,7 @@ def test_inherited(path: Path, run_cffpy: Run) -> None:
 def test_damage(tmp_path: Path, run_cffpy: Run, options: tuple[str, ...]) -> None:
     path = tmp_path / "cut.rd"
     path.write_bytes(small_capture()[:-40])
-    done = run_cffpy("draws", *options, path)
+    done = run_cffpy("draws", *options, *(() if "--inherited" in options else ("--all",)), path)
     assert done.returncode == 1
     (line,) = done.stderr.decode().splitlines()
     assert line.startswith(f"cffpy: error: {path}: ")

@@ -376,3 +376,14 @@ def test_an_interrupt(long_capture: Path) -> None:
     process.stderr.close()
     assert process.wait(60) == 130
     assert b"Traceback" not in errors
+
+
+def test_an_unknown_query_is_reported_on_standard_error(capture: Path, run_cffpy: Run) -> None:
+    known = run_cffpy("dump", "-q", "RB_DEPTH_CNTL", "-q", "0x8820", capture)
+    assert (known.returncode, known.stderr) == (0, b"")
+    done = run_cffpy("dump", "-q", "RB_DEPT_CNTL", capture)
+    assert done.returncode == 0, "the reference's"
+    assert b"querystr: RB_DEPT_CNTL -> 0x0\n" in done.stdout
+    (line,) = done.stderr.decode().splitlines()
+    said = "cffpy: warning: a6xx has no register RB_DEPT_CNTL; did you mean RB_DEPTH_CNTL or "
+    assert line.startswith(said)

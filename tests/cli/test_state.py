@@ -27,6 +27,7 @@ def test_text(path: Path, run_cffpy: Run) -> None:
     assert write.strip().startswith("this pass: stream 0 > IB 0x")
     same = run_cffpy("state", "--pass", 1, "--draw", 1, path, "GRAS_LRZ_CNTL")
     assert same.stdout == done.stdout
+    assert run_cffpy("state", "--draw", "p1:1", path, "GRAS_LRZ_CNTL").stdout == done.stdout
     by_input = run_cffpy("state", "--draw", 2, "-", "GRAS_LRZ_CNTL", input=path.read_bytes())
     assert by_input.stdout == done.stdout
 
@@ -86,17 +87,40 @@ def test_choice_of_registers(path: Path, run_cffpy: Run) -> None:
     assert names("0x8890") == ["RB_WINDOW_OFFSET"]
     scissor = ["GRAS_SC_WINDOW_SCISSOR_TL", "GRAS_SC_WINDOW_SCISSOR_BR"]
     assert names("--origin", "this pass") == scissor
-    done = run_cffpy("state", "--draw", 8, path, "NO_SUCH", "0xzz")
+    done = run_cffpy("state", "--draw", 8, path, "RB_STENCILREF", "0x8821")
     assert done.returncode == 0
-    assert [line.split()[4] for line in done.stderr.decode().splitlines()] == ["NO_SUCH", "0xzz"]
+    lines = done.stderr.decode().splitlines()
+    assert [line.split()[4] for line in lines] == ["RB_STENCILREF", "0x8821"]
     assert len(done.stdout.splitlines()) == 1, "the heading alone"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("RB_DEPT_CNTL", "a6xx has no register RB_DEPT_CNTL; did you mean RB_DEPTH_CNTL or "),
+        (
+            "rb_mrt[0].contrl",
+            "a6xx has no register rb_mrt[0].contrl; did you mean RB_MRT[].CONTROL",
+        ),
+        ("QQQ_NOTHING", "a6xx has no register QQQ_NOTHING\n"),
+        ("QQQ*", "a6xx has no register QQQ*\n"),
+        ("0xzz", "a6xx has no register 0xzz\n"),
+        ("0xfffffff", "a6xx has no register at offset 0xfffffff\n"),
+    ],
+)
+def test_a_name_that_no_register_has(path: Path, run_cffpy: Run, name: str, message: str) -> None:
+    done = run_cffpy("state", "--draw", 8, path, "GRAS_LRZ_CNTL", name)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert message in done.stderr.decode()
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (("--draw", 10), "there is no draw 10 in the dump"),
-        (("--draw", -1), "there is no draw -1 in the dump"),
+        (("--draw", -1), "'-1' is not a draw; use N (as in the dump) or pP:N (of pass P)"),
+        (("--draw", "p1:2"), "pass 1 has no draw 2; it has 2 draws"),
+        (("--draw", "p1:1", "--pass", 1), "--pass cannot be used with --draw pP:N"),
         (("--draw", 7), "draw 7 is not executed: in gmem only; now sysmem"),
         (("--draw", 2, "--pass", 1), "pass 1 has no draw 2; it has 2 draws"),
         (("--draw", 0, "--pass", 3), "there is no pass 3"),

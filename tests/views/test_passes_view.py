@@ -104,16 +104,16 @@ def test_rows(finder: PassFinder) -> None:
 def test_draws(finder: PassFinder) -> None:
     cells = [dict(zip(draws.HEADINGS, draws.cells(one), strict=True)) for one in finder.actions]
     assert [(c["dump"], c["pass"], c["draw"], c["where"], c["what"]) for c in cells] == [
-        ("0", "0", "0", "", "copy BLIT_OP_SCALE"),
-        ("1", "1", "0", "tile 0", "DI_PT_TRILIST"),
-        ("2", "1", "1", "tile 0", "DI_PT_TRILIST"),
+        ("0", "0", "p0:0", "", "copy BLIT_OP_SCALE"),
+        ("1", "1", "p1:0", "tile 0", "DI_PT_TRILIST"),
+        ("2", "1", "p1:1", "tile 0", "DI_PT_TRILIST"),
         ("3", "1", "", "tile 0", "store EVENT:BLIT"),
-        ("4", "1", "0", "tile 1", "DI_PT_TRILIST"),
-        ("5", "1", "1", "tile 1", "DI_PT_TRILIST"),
+        ("4", "1", "p1:0", "tile 1", "DI_PT_TRILIST"),
+        ("5", "1", "p1:1", "tile 1", "DI_PT_TRILIST"),
         ("6", "1", "", "tile 1", "store EVENT:BLIT"),
         ("7", "2", "", "", "DI_PT_TRILIST"),
-        ("8", "2", "0", "", "DI_PT_TRILIST"),
-        ("9", "2", "1", "", "DI_PT_TRILIST"),
+        ("8", "2", "p2:0", "", "DI_PT_TRILIST"),
+        ("9", "2", "p2:1", "", "DI_PT_TRILIST"),
     ]
     assert (cells[1]["vertices"], cells[1]["instances"]) == ("36", "5")
     assert cells[1]["shaders"] == f"VS:{VS:#x} FS:{FS:#x}"
@@ -138,7 +138,7 @@ def test_state() -> None:
     assert lines[at + 1].strip().startswith("this pass: stream 0 > IB 0x")
     assert " > group 2 0x" in lines[at + 1]
     joined = [line for line in lines if "RB_MRT[0].BASE:" in line]
-    assert joined == [f"{COLOUR & 0xFFFFFFFF:08x}  RB_MRT[0].BASE: {COLOUR:#x}"], "both dwords"
+    assert joined == [f"{COLOUR:016x}  RB_MRT[0].BASE: {COLOUR:#x}"], "both dwords"
     rows = [
         dict(zip(state_view.CSV_COLUMNS, row, strict=True))
         for row in state_view.rows(found, found.registers)

@@ -59,6 +59,13 @@ class Dump:
         """The machine that runs the command streams: its state and counters."""
         return self._session.machine
 
+    @property
+    def unknown_queries(self) -> list[str]:
+        """The queried names that no register of the current generation has."""
+        queries = zip(self._options.query, self._view.queried, strict=False)
+        unknown = (name for name, register in queries if not register and not name[:1].isdigit())
+        return list(dict.fromkeys(unknown))
+
     def begin(self, name: str) -> None:
         """A file begins, whether it can be opened or not."""
         self._session.start_file()
