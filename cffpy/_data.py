@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where the packaged data lies: grammars and register_db of a checkout, or the wheel's copy.
+"""Paths of packaged data: grammars and register_db of a checkout, or the copy in the wheel.
 
-A checkout comes first, because an editable install leaves the wheel's copy stale.
+A checkout has precedence, because an editable install does not update the copy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""The version of cffpy: one constant, since importlib.metadata costs more than a whole start-up."""
+"""The version of cffpy: a constant, since importlib.metadata is slow to import."""
 
 __version__ = "0.1.0"

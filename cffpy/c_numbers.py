@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers as C has them: what a user writes, and signed 32-bit integers."""
+"""Numbers as in C: parsing as strtol does, and signed 32-bit integers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LARGEST = (1 << 63) - 1
 def c_number(text: str) -> int:
     """Strtol with base 0: leading space and sign, the prefixes 0x and 0; ends at a non-digit.
 
-    No digits are 0; a number too large for 64 bits is the largest that fits.
+    Without digits the result is 0; numbers beyond 64 bits are clamped.
     """
     stripped = text.lstrip(" \t\n\v\f\r")
     sign = -1 if stripped.startswith("-") else 1
@@ -30,9 +30,9 @@ def c_number(text: str) -> int:
 
 
 def whole_number(text: str, prefixes: bool = False) -> int:
-    """A number of ASCII digits, maybe with a sign; ``prefixes``: also 0x..., 0o..., 0b....
+    """A number of ASCII digits with an optional sign; ``prefixes``: also 0x..., 0o..., 0b....
 
-    Raises ValueError. ``int`` also takes underscores, space and the digits of every script.
+    Raises ValueError. ``int`` also accepts underscores, spaces and the digits of all scripts.
     """
     if not text.isascii() or "_" in text or text != text.strip():
         raise ValueError(f"{text!r} is not a valid integer")
@@ -40,5 +40,5 @@ def whole_number(text: str, prefixes: bool = False) -> int:
 
 
 def signed32(value: int) -> int:
-    """What an unsigned 32-bit number is as a signed one."""
+    """An unsigned 32-bit number as a signed one."""
     return value - (1 << 32) if value & 0x80000000 else value

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Compiled descriptions: built once from their sources, kept by content, loaded in milliseconds.
+"""Compiled descriptions: built once from their sources and cached, loaded in milliseconds.
 
-A compiled file is a header, then parts (a generation each), of which only the one that is asked for
-is read. In a wheel it is built in and trusted. In a checkout, or for a user's own descriptions, it
-lies in the user's cache directory; it is used while the sources have the names, sizes and times
-that they had, or, failing that, the same content. Anything odd about a cached file means: compile
-anew. Deleting the cache is always safe.
+A compiled file is a header and one part per generation; only the requested part is read. In a
+wheel it is included and trusted. In a checkout, or for another edition, it is in the user's cache
+directory; it is used as long as names, sizes and times of the sources are unchanged, or else their
+content is. If anything is wrong with a cached file, the descriptions are compiled again. Deleting
+the cache is always safe.
 
-No pickle: header and parts are marshal data. That is not safe against bytes that somebody made up,
-so a cached file is used only where nobody else could have written it: file and directory are the
-user's own, and no one else may write to them. Checksums, tested first, find what went wrong by
-chance. The directory is made with mode 0700; files appear in it whole or not at all.
+Header and parts are marshal data. That is not safe against manipulated data, so a cached file is
+used only if nobody else could have written it: file and directory belong to the user, and no one
+else may write to them. Checksums, verified first, detect accidental damage. The directory is
+created with mode 0700; files are written to a temporary name and renamed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def cache_directory() -> str | None:
 
 
 def packaged_path(kind: str) -> str:
-    """Where a wheel keeps the compiled form of its own descriptions of this kind."""
+    """Path of the compiled descriptions of this kind in a wheel."""
     return data_path("compiled", f"{kind}.bin")
 
 
@@ -63,8 +63,8 @@ def load(
 ) -> bytes | None:
     """A part of the compiled form of ``sources`` (paths): cached, or by ``compile_sources``.
 
-    ``kind`` names the sort of description ("registers", "isa"); ``schema`` is the number of the
-    compiled form's layout, raised when it changes. None: there is no such part.
+    ``kind``: "registers" or "isa". ``schema``: version of the compiled format, to be raised when it
+    changes. Returns None if the part does not exist.
     """
     directory = cache_directory()
     if directory is None:
@@ -91,9 +91,9 @@ def load(
 
 
 def load_packaged(kind: str, schema: int, part: str) -> bytes | None:
-    """A part of the compiled form that came with the wheel.
+    """A part of the compiled form in the wheel.
 
-    None for a checkout, for another Python than the wheel was built with, or for no such part.
+    None in a checkout, for another Python than the wheel was built with, or if it does not exist.
     """
     if is_checkout():
         return None
@@ -103,14 +103,14 @@ def load_packaged(kind: str, schema: int, part: str) -> bytes | None:
 
 
 def write_packaged(path: str, schema: int, parts: Mapping[str, bytes]) -> None:
-    """Write the compiled form that a wheel carries (called by the build)."""
+    """Write the compiled form for a wheel (called by the build)."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         file.write(_file_bytes(schema, [], "", parts))
 
 
 class _CompiledFile:
-    """A compiled file whose header was read and found usable."""
+    """A compiled file with a valid header."""
 
     def __init__(self, path: str, header: dict[str, Any], start: int, is_built_in: bool) -> None:
         self.path = path
@@ -148,7 +148,7 @@ class _CompiledFile:
         return cls(path, header, start, is_built_in)
 
     def parts(self, names: Sequence[str]) -> dict[str, bytes] | None:
-        """Those of the named parts that there are; None where one is damaged."""
+        """The existing ones of the named parts; None if one is damaged."""
         found = {}
         try:
             with _open(self.path, self._is_built_in) as file:
@@ -177,11 +177,11 @@ def _open(path: str, is_built_in: bool) -> FileIO:
     """Open a compiled file for reading. Raises OSError where others may have written it."""
     if is_built_in:
         return open(path, "rb", buffering=0)
-    # O_NONBLOCK: a FIFO in its place would wait for ever
+    # O_NONBLOCK: opening a FIFO would wait forever
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     file = open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb", buffering=0)  # noqa: SIM115 - the caller closes it
     status = os.fstat(file.fileno())
-    # 0o100000: a regular file; the module stat costs a start half a millisecond
+    # 0o100000: a regular file; importing the module stat takes half a millisecond
     if status.st_mode & 0o170000 != 0o100000 or not _only_ours(status):
         file.close()
         raise PermissionError(path)
@@ -201,9 +201,9 @@ def _warn(directory: str, problem: str) -> None:
 
 
 def _problem_of(directory: str) -> str | None:
-    """Why a cache directory cannot be trusted: others can put files there. None if it can.
+    """Why a cache directory cannot be trusted, or None: others may create files there.
 
-    One that does not exist yet will be created for the user alone.
+    A missing directory will be created for the user alone.
     """
     try:
         status = os.stat(directory)
@@ -216,7 +216,7 @@ def _problem_of(directory: str) -> str | None:
 
 def _only_ours(status: os.stat_result) -> bool:
     if not hasattr(os, "geteuid"):
-        return True  # Windows: the profile's access lists see to it
+        return True  # Windows: access lists protect the profile
     return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE
 
 
@@ -272,13 +272,13 @@ def _write(
     digest: str,
     parts: Mapping[str, bytes],
 ) -> None:
-    import tempfile  # lazy: nothing is written at most starts
+    import tempfile  # lazy: most starts write nothing
 
     directory = os.path.dirname(path)
     temporary = ""
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
-        # a name that was not there, mode 0600
+        # a new name, mode 0600
         descriptor, temporary = tempfile.mkstemp(
             prefix=f".{os.path.basename(path)}.", dir=directory
         )
@@ -288,7 +288,7 @@ def _write(
         temporary = ""
     except OSError as problem:  # a read-only home only costs speed
         _warn(directory, problem.strerror or str(problem))
-    finally:  # also where Ctrl-C comes in between
+    finally:  # also after Ctrl-C
         if temporary:
             from contextlib import suppress
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Descriptors in memory: which domain of the register database describes which, by generation."""
+"""Descriptors in memory: their domains in the register database, by generation."""
 
 from __future__ import annotations
 

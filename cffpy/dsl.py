@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Loads a grammar of grammars/ and parses text with it; syntax errors become DslError.
 
-Imported lazily by the parsers only (lark costs more than a whole start-up of the dump command).
+Imported lazily, by the parsers only: importing lark takes longer than the dump command to start.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _Made = TypeVar("_Made", covariant=True)
 
 
 class Builder(Protocol[_Made]):
-    """What makes a result of a tree: a lark Transformer, or what does as one."""
+    """Builds a result from a tree: a lark Transformer, or a class with the same interface."""
 
     def transform(self, tree: Tree[Token]) -> _Made:
-        """The result. Raises CffpyError for what the grammar cannot tell to be wrong."""
+        """The result. Raises CffpyError for errors that the grammar does not detect."""
 
 
 def load_grammar(name: str) -> Lark:
@@ -43,7 +43,7 @@ def parse(
 ) -> _Result:
     """Parse ``text`` and build the result with ``transformer``.
 
-    ``start``: the line on which the text begins, and the characters before it there.
+    ``start``: the line on which the text begins, and the number of characters before it.
 
     Raises ``error`` with file, line, column and the offending line with a caret under it.
     """
@@ -65,7 +65,7 @@ def parse(
 
 
 def _place(problem: UnexpectedInput, text: str, start: tuple[int, int]) -> tuple[int, int]:
-    """Line and column in the file; at the text's end, lark tells those of the last token."""
+    """Line and column in the file. (At the end of the text, lark gives those of the last token.)"""
     line, column = problem.line, problem.column
     if isinstance(problem, UnexpectedToken) and problem.token.type == "$END":
         line = text.count("\n") + 1
@@ -74,7 +74,7 @@ def _place(problem: UnexpectedInput, text: str, start: tuple[int, int]) -> tuple
 
 
 def _shown(grammar: Lark, name: str) -> str:
-    """A terminal as a text has it, or the name of one that has many texts."""
+    """The text of a terminal, or its name if it matches many texts."""
     if name == "$END":
         return "the end"
     for terminal in grammar.terminals:

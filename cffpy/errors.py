@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The exceptions of cffpy: one tree, one line of text for the user in each.
+"""The exceptions of cffpy; the message of each is one line for the user.
 
     CffpyError
     +-- ContainerError       the .rd file itself: unreadable, damaged, unknown compression
     +-- CaptureError         a capture that is readable but cannot be decoded
     |   +-- UnsupportedGpu   no known generation for the capture's GPU
-    +-- VisibilityStreamError  a visibility stream, with the bit where it is wrong
+    +-- VisibilityStreamError  a damaged visibility stream, with the bit offset
     +-- DslError             a description in one of cffpy's languages, with file, line and column
         +-- RegisterDbError  register database
         +-- IsaError         instruction-set description
         +-- AssemblyError    a text of the packet assembly language
 
-Damage *inside a command stream* is no exception: it is printed where it stands, as the reference
-does, and decoding goes on.
+Damage *inside a command stream* does not raise: it is printed in place, as in the reference, and
+decoding continues.
 """
 
 from __future__ import annotations
 
 
 class CffpyError(Exception):
-    """Root of all errors that a user of cffpy can see. ``str()`` is one clear line."""
+    """Base of all errors that are reported to the user. ``str()`` is one line."""
 
 
 class ContainerError(CffpyError):
@@ -34,17 +34,17 @@ class ContainerError(CffpyError):
 
 
 class CaptureError(CffpyError):
-    """The capture is readable, but something that decoding needs is not in it."""
+    """The capture is readable, but lacks something that decoding needs."""
 
 
 class UnsupportedGpu(CaptureError):
-    """The capture's GPU belongs to no generation that the register database describes."""
+    """The generation of the capture's GPU is unknown, or not in the register database."""
 
 
 class VisibilityStreamError(CffpyError):
-    """A visibility stream is damaged, or does not fit the draws that it should be of.
+    """A visibility stream is damaged, or does not match its draws.
 
-    ``reason``: what is wrong; ``bit_offset``: where, in bits from the begin of the stream.
+    ``reason``: the error; ``bit_offset``: its location, in bits from the start of the stream.
     """
 
     def __init__(self, reason: str, bit_offset: int) -> None:
@@ -54,7 +54,7 @@ class VisibilityStreamError(CffpyError):
 
 
 class DslError(CffpyError):
-    """A description is wrong. ``line`` and ``column`` count from 1; 0 where there is none."""
+    """An error in a description. ``line`` and ``column`` count from 1; 0 if unknown."""
 
     def __init__(self, message: str, file: str = "", line: int = 0, column: int = 0) -> None:
         self.file = file
@@ -65,12 +65,12 @@ class DslError(CffpyError):
 
 
 class RegisterDbError(DslError):
-    """A register description is wrong, or names something that is not there."""
+    """An error in a register description, or an unknown name."""
 
 
 class IsaError(DslError):
-    """An instruction-set description is wrong."""
+    """An error in an instruction-set description."""
 
 
 class AssemblyError(DslError):
-    """A text of the packet assembly language is wrong."""
+    """An error in a text of the packet assembly language."""

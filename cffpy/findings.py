@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the checkers of descriptions find; one form for register and instruction-set files."""
+"""Findings of the checkers of register and instruction-set descriptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTICE = "notice"
 class Finding:
     """One finding. ``file`` is a name like ``a6xx.regs``; ``line`` counts from 1.
 
-    ``severity``: ERROR or NOTICE. ``kind``: a few words that all findings of a kind share.
+    ``severity``: ERROR or NOTICE. ``kind``: a few words shared by all findings of the kind.
     """
 
     file: str

@@ -157,7 +157,7 @@ def parse_options(texts: Sequence[str]) -> dict[str, int]:
         name, _, written = text.partition("=")
         if name not in VARIABLES:
             names = ", ".join(VARIABLES)
-            raise ValueError(f"{text!r} is no limit: NAME=N, where NAME is {names}")
+            raise ValueError(f"{text!r} is not a limit: NAME=N, where NAME is {names}")
         number = _parse(name, written)
         if number is None:
             raise ValueError(f"{text!r} needs {_range(name)}")
@@ -166,9 +166,9 @@ def parse_options(texts: Sequence[str]) -> dict[str, int]:
 
 
 def chosen_limits(options: Mapping[str, int], environment: Mapping[str, str]) -> Limits:
-    """The limits of a command: its options, else the variables of the environment.
+    """The limits of a command: from its options, else from environment variables.
 
-    Raises CffpyError for a variable that is no such number; an empty one counts as not set.
+    Raises CffpyError for an invalid variable; an empty one is ignored.
     """
     numbers = dict(options)
     for name, variable in VARIABLES.items():
@@ -195,4 +195,4 @@ def _is_allowed(name: str, number: int) -> bool:
 
 
 def _range(name: str) -> str:
-    return f"a number from 1 to {MOST_DEPTH}" if name == "depth" else "a number from 1 on"
+    return f"a number from 1 to {MOST_DEPTH}" if name == "depth" else "a number of at least 1"

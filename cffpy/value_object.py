@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""ValueObject: the base of the small value classes that a start-up needs.
+"""ValueObject: base of the small value classes that are needed at start-up.
 
-``typing.NamedTuple`` and ``dataclass`` would do, but importing either costs several times what
-decoding a small capture does. A subclass lists its fields in ``__slots__`` and sets them in its
+``typing.NamedTuple`` and ``dataclass`` would work, but importing them takes several times as long
+as decoding a small capture. A subclass lists its fields in ``__slots__`` and sets them in its
 constructor; two values are equal when they are of one class and their fields are equal.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 class ValueObject:
-    """Named fields with equality, hash and repr by value. Not to be changed once made."""
+    """Named fields with equality, hash and repr by value. Instances must not be changed."""
 
     __slots__: tuple[str, ...] = ()
 

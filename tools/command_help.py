@@ -85,7 +85,7 @@ def _names(option: click.Option) -> str:
     if isinstance(option.type, click.Choice):
         return f"{names} [{'|'.join(map(str, option.type.choices))}]"
     kind = option.type.name
-    return f"{names} {'N' if kind.startswith('integer') else kind.upper()}"
+    return f"{names} {'N' if kind.startswith(('integer', 'number')) else kind.upper()}"
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Questions over a whole capture: sinks that collect what a view or a command then shows."""
+"""Analyses of a whole capture: passes, state, differences, visibility, edits."""

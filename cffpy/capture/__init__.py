@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Captures: which GPU, which buffers, which submits."""
+"""Captures: GPU, buffers, command streams, submits."""

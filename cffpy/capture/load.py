@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sections -> records: buffers go into the memory image, the rest is told in order.
+"""Sections -> records: buffers go into the memory image, all others are yielded in order.
 
 Contents accumulate; the first RD_GPUADDR after an RD_CMDSTREAM_ADDR drops every buffer (Mesa:
 handle_file in src/freedreno/decode/cffdump.c).

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The command line: one file a command."""
+"""The command line: one file per command."""

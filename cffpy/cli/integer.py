@@ -54,5 +54,5 @@ class Address(_IntegerType):
         except ValueError:
             number = -1
         if number < 0:
-            self.fail(f"{value!r} is no number", param, ctx)
+            self.fail(f"{value!r} is not a number", param, ctx)
         return number

@@ -68,7 +68,7 @@ class _Size(click.ParamType[tuple[int, ...]]):
     ) -> tuple[int, ...]:
         parts = str(value).lower().split("x")
         if len(parts) not in (2, 3) or not all(part.isascii() and part.isdigit() for part in parts):
-            self.fail(f"{value!r} is no size like 1920x1080", parameter, context)
+            self.fail(f"{value!r} is not a size like 1920x1080", parameter, context)
         return tuple(int(part) for part in parts)
 
 
@@ -82,17 +82,21 @@ class _Point(click.ParamType[tuple[int, int]]):
     ) -> tuple[int, int]:
         parts = str(value).split(",")
         if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
-            self.fail(f"{value!r} is no point like 17,33", parameter, context)
+            self.fail(f"{value!r} is not a point like 17,33", parameter, context)
         return int(parts[0]), int(parts[1])
 
 
-_gpu = click.option("--gpu", metavar="GPU", help="A part like 650, 740 or x1-85.")
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+_gpu = click.option("--gpu", metavar="GPU", help="The GPU, such as 650, 740 or x1-85.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _batch = click.option(
-    "--batch", metavar="FILE", help="Answer questions: JSON lines in (- is stdin), JSON lines out."
+    "--batch", metavar="FILE", help="Answer questions in JSON lines from this file ('-': stdin)."
 )
-_samples = click.option("--samples", type=click.IntRange(1, 64), default=1, show_default=True)
-_layers = click.option("--layers", type=click.IntRange(1, 1 << 20), default=1, show_default=True)
+_samples = click.option(
+    "--samples", type=click.IntRange(1, 64), default=1, show_default=True, help="Samples per pixel."
+)
+_layers = click.option(
+    "--layers", type=click.IntRange(1, 1 << 20), default=1, show_default=True, help="Array layers."
+)
 
 
 @click.group(epilog=_EPILOG)
@@ -107,16 +111,22 @@ def layout() -> None:
 @layout.command(epilog=_IMAGE_EPILOG)
 @click.help_option("-h", "--help")
 @_gpu
-@click.option("--format", "form", metavar="FORMAT", help="Like R8G8B8A8_UNORM or RGBA8.")
-@click.option("--size", type=_Size(), help="Width and height in texels; of a 3D image also depth.")
-@click.option("--levels", type=click.IntRange(1, 32), default=1, show_default=True)
+@click.option(
+    "--format", "form", metavar="FORMAT", help="The format, such as R8G8B8A8_UNORM or RGBA8."
+)
+@click.option("--size", type=_Size(), help="Width and height in texels; for a 3D image also depth.")
+@click.option(
+    "--levels", type=click.IntRange(1, 32), default=1, show_default=True, help="Mip levels."
+)
 @_layers
 @_samples
-@click.option("--ubwc", is_flag=True, help="Ask for compression (UBWC).")
-@click.option("--linear", is_flag=True, help="Not tiled.")
-@click.option("--tile-all", is_flag=True, help="Tile narrow levels, too.")
-@click.option("--mutable", "is_mutable", is_flag=True, help="Views of other formats may exist.")
-@click.option("--vendor", is_flag=True, help="a5xx with UBWC as the vendor's driver lays it out.")
+@click.option("--ubwc", is_flag=True, help="Request compression (UBWC).")
+@click.option("--linear", is_flag=True, help="Do not tile the image.")
+@click.option("--tile-all", is_flag=True, help="Also tile narrow levels.")
+@click.option("--mutable", "is_mutable", is_flag=True, help="Allow views with other formats.")
+@click.option(
+    "--vendor", is_flag=True, help="a5xx with UBWC: use the layout of the vendor's driver."
+)
 @_batch
 @_json
 def image(
@@ -214,18 +224,24 @@ def lrz(
 @layout.command(epilog=_TILES_EPILOG)
 @click.help_option("-h", "--help")
 @_gpu
-@click.option("--framebuffer", "size", type=_Size(), required=True, help="In pixels.")
+@click.option("--framebuffer", "size", type=_Size(), required=True, help="Size in pixels.")
 @click.option(
     "--attachments",
     default="",
     metavar="FORMATS",
-    help="In the pass's order, with commas: RGBA8,D24S8.",
+    help="Formats in the order of the pass: RGBA8,D24S8.",
 )
 @_samples
-@click.option("--driver", type=click.Choice(["turnip", "gallium"]), help="Whose rules: turnip's.")
-@click.option("--avoid-ccu", is_flag=True, help="turnip's layout for unaligned stores.")
-@click.option("--force-binning", is_flag=True, help="As with TU_DEBUG=forcebin.")
-@click.option("--svg", metavar="OUT", help="Draw the grid into this file; - is stdout.")
+@click.option(
+    "--driver",
+    type=click.Choice(["turnip", "gallium"]),
+    help="Driver whose rules are used. Default: turnip.",
+)
+@click.option("--avoid-ccu", is_flag=True, help="Use turnip's layout for unaligned stores.")
+@click.option(
+    "--force-binning", is_flag=True, help="Use hardware binning as with TU_DEBUG=forcebin."
+)
+@click.option("--svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
 @_json
 def tiles(
     gpu: str | None,
@@ -284,12 +300,16 @@ def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat |
 @layout.command(epilog=_TILE_EPILOG)
 @click.help_option("-h", "--help")
 @_gpu
-@click.option("--format", "form", metavar="FORMAT", help="Like R8G8B8A8_UNORM or RGBA8.")
-@click.option("--size", type=_Size(), help="Of the level, in texels.")
-@click.option("--pitch", type=click.IntRange(1), help="Bytes of a row; else as the layout has it.")
-@click.option("--bank-bit", type=int, help="Highest bank bit; else the GPU's usual one.")
-@click.option("--bank-levels", type=int, help="Mask of swizzled levels; else the GPU's usual one.")
-@click.option("--channels", type=click.Choice(["4", "8"]), help="Else the GPU's usual ones.")
+@click.option(
+    "--format", "form", metavar="FORMAT", help="The format, such as R8G8B8A8_UNORM or RGBA8."
+)
+@click.option("--size", type=_Size(), help="Size of the level in texels.")
+@click.option("--pitch", type=click.IntRange(1), help="Bytes per row. Default: calculated.")
+@click.option("--bank-bit", type=int, help="Highest bank bit. Default: that of the GPU.")
+@click.option("--bank-levels", type=int, help="Mask of swizzled levels. Default: that of the GPU.")
+@click.option(
+    "--channels", type=click.Choice(["4", "8"]), help="Memory channels. Default: those of the GPU."
+)
 @click.argument("points", type=_Point(), nargs=-1, metavar="[X,Y]...")
 @_batch
 @_json
@@ -358,7 +378,7 @@ def _required(
 
 
 def _answer_batch(kind: str, path: str) -> int:
-    """Answer each line of a file. Exit code 1 where one is no question."""
+    """Answer each line of a file. The exit code is 1 if a line is not a question."""
     failed = False
     waiting: list[bytes] = []
     with _batch_file(path) as lines, PagedOutput(pager=False) as output:

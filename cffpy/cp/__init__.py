@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""The command processor: runs a submit's packets, keeps the state, tells a sink what happens."""
+"""The command processor: runs a submit's packets, keeps the state, calls a sink."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Instruction sets: bytes of a shader in, the reference's text out; and text back to bits.
+"""Instruction sets: shader binaries to the reference's text, and text to binaries.
 
 No state of captures here. The descriptions lie in register_db/isa, their language in
 grammars/isa.lark; register_db/isa/README.md explains it.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Views: sinks of the command processor that show what happens."""
+"""Output of the commands: text, JSON, CSV, SVG, HTML; the output of cffdump."""

@@ -72,7 +72,7 @@ def test_a_batch(run_cffpy: Run, tmp_path: Path) -> None:
     [
         (("layout", "image", "--gpu", "650"), 2, "--format is missing"),
         (("layout", "image", "--gpu", "1", "--format", "R8_UNORM", "--size", "4x4"), 1, "'1'"),
-        (("layout", "image", "--gpu", "650", "--format", "R8", "--size", "4"), 2, "no size"),
+        (("layout", "image", "--gpu", "650", "--format", "R8", "--size", "4"), 2, "not a size"),
         (("layout", "image", "--gpu", "650", "--format", "R8", "--size", "0x4"), 1, "start at 1"),
         (("layout", "tile", "--gpu", "650", "--format", "RG8", "--size", "9x9"), 1, "not known"),
         (("layout", "tiles", "--gpu", "680", "--framebuffer", "9x9"), 1, "GMEM"),
