@@ -8,6 +8,7 @@ import sys
 import click
 
 from cffpy.cli.disasm import parse_generation, read_input
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.errors import CffpyError
 
@@ -39,13 +40,16 @@ _DEFAULT_GENERATION = 6
     default="hex",
     help="Output: one word of 16 hex digits per line, or binary. Default: hex.",
 )
+@limit_option
 @click.help_option("-h", "--help")
 def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: str) -> int:
     """Assemble ir3 instructions, one per line, or a listing of cffpy disasm or dump.
 
     FILE may be '-' for standard input. In a listing, a line whose text still matches its hex
-    columns keeps their exact bits, so only edited lines change. Bits that the text does not
-    express are 0. 'name:' labels the next instruction; '//' starts a comment.
+    columns keeps their exact bits, so only edited lines change. Fields that the text does not
+    express get the value that Mesa's assembler gives them, usually 0. The result is disassembled:
+    text that does not come back is an error. 'raw 0x...' is the word itself. 'name:' labels the
+    next instruction; '//' starts a comment.
     """
     if (path is None) == (not given):
         raise click.UsageError("give either FILE or -e")

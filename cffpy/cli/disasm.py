@@ -8,9 +8,10 @@ import sys
 
 import click
 
-from cffpy.cli.limit_option import limit_option
+from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.errors import CffpyError, UnsupportedGpu
+from cffpy.limits import hint
 
 _EPILOG = """\b
 Examples:
@@ -25,6 +26,9 @@ Examples:
 
 _DEFAULT_GENERATION = 6
 _A2XX = 2
+
+_MAX_INPUT = 16 << 20
+"""Bytes of a program or its text that are read unless --limit bytes says otherwise."""
 
 
 def parse_generation(
@@ -42,14 +46,22 @@ def parse_generation(
 
 
 def read_input(path: str) -> bytes:
-    """All bytes of a file, or of standard input for ``-``. Raises CffpyError."""
+    """All bytes of a file, or of standard input for ``-``.
+
+    Raises CffpyError if it cannot be read or has more bytes than the command's limit.
+    """
+    most = command_limits().bytes or _MAX_INPUT
     try:
         if path == "-":
-            return sys.stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
+            data = sys.stdin.buffer.read(most + 1)
+        else:
+            with open(path, "rb") as file:
+                data = file.read(most + 1)
     except OSError as problem:
         raise CffpyError(str(problem.strerror)) from None
+    if len(data) > most:
+        raise CffpyError(f"more than {most} bytes {hint('bytes')}")
+    return data
 
 
 @click.command(epilog=_EPILOG)
@@ -105,33 +117,43 @@ def disasm(
     if of_capture:
         if form != "auto" or fragment:
             raise click.UsageError("--format and --fragment cannot be used with --all")
-        from cffpy.capture.gpu import LAST_GENERATION
-
-        if generation is not None and generation > LAST_GENERATION:
-            raise click.UsageError(f"captures of a{generation}xx cannot be decoded")
-        from cffpy.cli.disasm_all import run
-
-        return run(path, generation, directory, as_json, only_list)
+        return _run_all(path, generation, directory, as_json, only_list)
     if only_list or as_json:
         raise click.UsageError("--list and --json need --all")
     extension = os.path.splitext(path)[1]
     if generation is None:
         generation = _A2XX if extension in (".vo", ".fo") else _DEFAULT_GENERATION
     try:
-        data = read_input(path)
-        if form == "auto" and _is_capture(data):
-            print_error(f"{path}: this is a capture; use --all")
-            return EXIT_FAILURE
-        from cffpy.isa.program import from_hex, looks_like_hex
-
-        if form == "hex" or (form == "auto" and looks_like_hex(data)):
-            data = from_hex(data.decode("ascii", "replace"))
+        data = _program(read_input(path), form)
         text = _text(data, generation, fragment or extension == ".fo", directory)
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
     sys.stdout.buffer.write(text.encode("latin-1"))
     return EXIT_OK
+
+
+def _run_all(
+    path: str, generation: int | None, directory: str | None, as_json: bool, only_list: bool
+) -> int:
+    from cffpy.capture.gpu import LAST_GENERATION
+
+    if generation is not None and generation > LAST_GENERATION:
+        raise click.UsageError(f"captures of a{generation}xx cannot be decoded")
+    from cffpy.cli.disasm_all import run
+
+    return run(path, generation, directory, as_json, only_list)
+
+
+def _program(data: bytes, form: str) -> bytes:
+    """The program in a file. Raises CffpyError for a capture and for what is no hex text."""
+    if form == "auto" and _is_capture(data):
+        raise CffpyError("this is a capture; use --all")
+    from cffpy.isa.program import from_hex, looks_like_hex
+
+    if form == "hex" or (form == "auto" and looks_like_hex(data)):
+        return from_hex(data.decode("ascii", "replace"))
+    return data
 
 
 def _is_capture(data: bytes) -> bool:

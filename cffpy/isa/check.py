@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from cffpy.errors import IsaError
 from cffpy.findings import ERROR, NOTICE, Finding
 from cffpy.isa.expression import Tree, field_names
-from cffpy.isa.model import Bitset, Case, Expression, Field, File, Place
+from cffpy.isa.model import Bitset, Case, EncodingField, Expression, File, SourceLocation
 from cffpy.isa.parse import load_grammar, parse
 from cffpy.isa.resolve import Description, resolve, with_imports
 
@@ -62,13 +62,13 @@ def check_files(files: Iterable[File]) -> list[Finding]:
 
 def _from_error(problem: IsaError) -> Finding:
     message = str(problem)
-    place = ":".join(str(p) for p in (problem.file, problem.line, problem.column) if p)
-    text = message.removeprefix(f"{place}: ").split("\n")[0]
+    location = ":".join(str(p) for p in (problem.file, problem.line, problem.column) if p)
+    text = message.removeprefix(f"{location}: ").split("\n")[0]
     return Finding(os.path.basename(problem.file), problem.line, ERROR, "wrong", text)
 
 
-def _finding(place: Place, severity: str, kind: str, message: str) -> Finding:
-    return Finding(os.path.basename(place.file), place.line, severity, kind, message)
+def _finding(location: SourceLocation, severity: str, kind: str, message: str) -> Finding:
+    return Finding(os.path.basename(location.file), location.line, severity, kind, message)
 
 
 def _check(description: Description) -> Iterator[Finding]:
@@ -85,25 +85,25 @@ def _check_bits(description: Description, leaf: Bitset) -> Iterator[Finding]:
     owners: dict[int, str] = {}
     for bitset in reversed(description.chain(leaf)):
         default = bitset.default
-        parts = [(p.low, p.high, f"pattern {p.bits}", p.place) for p in default.patterns]
-        parts += [(p.low, p.high, f"assert {p.bits}", p.place) for p in default.asserts]
+        parts = [(p.low, p.high, f"pattern {p.bits}", p.location) for p in default.patterns]
+        parts += [(p.low, p.high, f"assert {p.bits}", p.location) for p in default.asserts]
         parts += [
-            (f.low, f.high, f"field {f.name}", f.place)
+            (f.low, f.high, f"field {f.name}", f.location)
             for f in default.fields
             if f.expression is None
         ]
-        for low, high, what, place in parts:
+        for low, high, what, location in parts:
             for bit in range(low, high + 1):
                 if bit in owners:
                     message = f"{leaf.name}: bit {bit} is in {owners[bit]} and in {what}"
-                    yield _finding(place, ERROR, "bit-twice", message)
+                    yield _finding(location, ERROR, "bit-twice", message)
                     break
             for bit in range(low, high + 1):
                 owners.setdefault(bit, what)
     missing = [bit for bit in range(size) if bit not in owners]
     if missing:
         message = f"{leaf.name}: bits without meaning: {_ranges(missing)}"
-        yield _finding(leaf.place, ERROR, "bit-missing", message)
+        yield _finding(leaf.location, ERROR, "bit-missing", message)
 
 
 def _ranges(bits: list[int]) -> str:
@@ -131,7 +131,7 @@ def _check_overlaps(description: Description) -> Iterator[Finding]:
             if begin <= end:
                 until = "on" if end > _HIGHEST else f"to {end}"
                 message = f"{leaf.name} overlaps {other.name} (generations {begin} {until})"
-                yield _finding(leaf.place, NOTICE, "overlap", message)
+                yield _finding(leaf.location, NOTICE, "overlap", message)
 
 
 def _tree(description: Description, expression: Expression | None) -> Tree | None:
@@ -157,23 +157,32 @@ def _check_names(description: Description) -> Iterator[Finding]:
         chain = description.chain(leaf)
         known = {field.name for bitset in chain for field in _fields(bitset)}
         known |= handed[chain[-1].name] | {"NAME", ""} | set(description.templates)
-        reached = True
-        for bitset in chain:
-            for case in bitset.cases:
-                names = [(name, "template") for name in _shown_names(case)] if reached else []
-                trees = [_tree(description, case.expression)]
-                trees += [_tree(description, f.expression) for f in case.fields]
-                names += [(n, "expression") for tree in trees if tree for n in field_names(tree)]
-                names += [(p.name, "parameter") for f in case.fields for p in f.parameters]
-                for name, where in names:
-                    # a derived field that a child never shows may name what the child lacks
-                    if name not in known and (where != "expression" or bitset is leaf):
-                        message = f"{leaf.name}: no field {name} for a {where} of {bitset.name}"
-                        yield _finding(leaf.place, NOTICE, "no-field", message)
-            reached = reached and bitset.default.display is None
+        for name, where, bitset in _used_names(description, chain):
+            # a derived field that a child never shows may name what the child lacks
+            if name not in known and (where != "expression" or bitset is leaf):
+                message = f"{leaf.name}: no field {name} for a {where} of {bitset.name}"
+                yield _finding(leaf.location, NOTICE, "no-field", message)
 
 
-def _fields(bitset: Bitset) -> Iterator[Field]:
+def _used_names(
+    description: Description, chain: Iterable[Bitset]
+) -> Iterator[tuple[str, str, Bitset]]:
+    """(name, what uses it, bitset) of all field names that a leaf's chain mentions."""
+    is_reached = True
+    for bitset in chain:
+        for case in bitset.cases:
+            if is_reached:
+                yield from ((name, "template", bitset) for name in _shown_names(case))
+            trees = [_tree(description, case.expression)]
+            trees += [_tree(description, field.expression) for field in case.fields]
+            for tree in filter(None, trees):
+                yield from ((name, "expression", bitset) for name in field_names(tree))
+            for field in case.fields:
+                yield from ((p.name, "parameter", bitset) for p in field.parameters)
+        is_reached = is_reached and bitset.default.display is None
+
+
+def _fields(bitset: Bitset) -> Iterator[EncodingField]:
     for case in bitset.cases:
         yield from case.fields
 
@@ -190,7 +199,7 @@ def _check_unused(description: Description) -> Iterator[Finding]:
     }
     for name, enum in description.enums.items():
         if name not in types:
-            yield _finding(enum.place, NOTICE, "unused", f"enum {name} is not used")
+            yield _finding(enum.location, NOTICE, "unused", f"enum {name} is not used")
     for name, declared in description.expressions.items():
         if name not in used:
-            yield _finding(declared.place, NOTICE, "unused", f"expression {name} is not used")
+            yield _finding(declared.location, NOTICE, "unused", f"expression {name} is not used")

@@ -20,9 +20,9 @@ from cffpy.isa.model import (
     Bitset,
     Case,
     Declaration,
+    EncodingField,
     Enum,
     Expression,
-    Field,
     File,
     NamedExpression,
     Parameter,
@@ -156,12 +156,14 @@ class _Importer:
             raise self._error(f"<{element.tag}> {low}..{high} has {len(bits)} bits")
         return Pattern(low, high, bits)
 
-    def _field(self, element: Element, low: int, high: int, value: Expression | None) -> Field:
+    def _field(
+        self, element: Element, low: int, high: int, value: Expression | None
+    ) -> EncodingField:
         parameters = tuple(
             Parameter(self._attribute(p, "name"), p.get("as") or self._attribute(p, "name"))
             for p in element.findall("param")
         )
-        return Field(
+        return EncodingField(
             self._attribute(element, "name"),
             low,
             high,

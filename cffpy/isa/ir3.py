@@ -9,8 +9,9 @@ from __future__ import annotations
 import struct
 
 from cffpy.isa.branches import BranchFinder
+from cffpy.isa.events import BARY, CHSH, END, NOP_NAME, OTHER
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS
-from cffpy.isa.record import BARY, CHSH, END, NOP_NAME, OTHER, make_record
+from cffpy.isa.listed_instruction import ListedInstruction
 from cffpy.isa.render import Renderer
 from cffpy.isa.statistics import Statistics
 from cffpy.isa.store import load
@@ -19,12 +20,11 @@ from cffpy.value_object import ValueObject
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.isa.operands import Descriptor, OperandReader, Operands
-    from cffpy.isa.record import WordRecord
 
 _MAXIMUM_BAD = 6
 """Instructions in a row without match or with errors, after which the listing stops."""
 _NOPS_AFTER_END = 4
-_RECORDS = 1 << 16
+_WORDS = 1 << 16
 """Distinct words that are remembered."""
 _PROGRAM_BYTES = 1 << 25
 """Bytes of programs and their texts that are remembered."""
@@ -61,7 +61,7 @@ class Ir3Disassembler:
         self._operand_reader: OperandReader | None = None
         self._operands: dict[int, Operands] = {}
         self._branches = BranchFinder(*self._renderer.branch_bits, self._renderer.branch)
-        self._records: dict[int, WordRecord] = {}
+        self._instructions: dict[int, ListedInstruction] = {}
         self._programs: dict[tuple[int, bytes], Listing] = {}
         self._program_bytes = 0
 
@@ -87,11 +87,11 @@ class Ir3Disassembler:
 
     def instruction(self, word: int) -> tuple[str, tuple[str, ...]]:
         """Text and errors of one word alone; a branch shows its offset."""
-        record = self._record(word)
-        text = record.body.rstrip("\n").partition("] ")[2]
-        if record.branch is not None:
-            text = text.replace(BRANCH_MARK, str(record.branch[0]))
-        return text, record.errors
+        found = self._instruction(word)
+        text = found.body.rstrip("\n").partition("] ")[2]
+        if found.branch is not None:
+            text = text.replace(BRANCH_MARK, str(found.branch[0]))
+        return text, found.errors
 
     def operands(self, word: int) -> Operands:
         """What one word uses: registers, constants, inputs, descriptors."""
@@ -102,7 +102,7 @@ class Ir3Disassembler:
 
                 self._operand_reader = OperandReader(self._isa)
             known = self._operand_reader.read(word)
-            if len(self._operands) >= _RECORDS:
+            if len(self._operands) >= _WORDS:
                 self._operands.clear()
             self._operands[word] = known
         return known
@@ -120,83 +120,120 @@ class Ir3Disassembler:
             for descriptor in self.operands(word).descriptors
         )
 
-    def _record(self, word: int) -> WordRecord:
-        record = self._records.get(word)
-        if record is None:
+    def _instruction(self, word: int) -> ListedInstruction:
+        found = self._instructions.get(word)
+        if found is None:
             matched, text, events, branch, errors = self._renderer.render(word)
             if not matched:
                 text = f"no match: {word:016x}"
-            record = make_record(word, matched, text, events, branch, errors)
-            if len(self._records) >= _RECORDS:
-                self._records.clear()
-            self._records[word] = record
-        return record
+            found = ListedInstruction(word, matched, text, events, branch, errors)
+            if len(self._instructions) >= _WORDS:
+                self._instructions.clear()
+            self._instructions[word] = found
+        return found
 
     def _list(self, data: bytes, level: int) -> Listing:
         count = len(data) // 8
         data = data[: count * 8]
         labels, calls = self._branches.targets(data)
+        targets = labels | calls
         tabs = tabs_of(level)
         line = tabs + ":%d:%04d:%04d%s"
-        known = self._records
+        known = self._instructions
         lines: list[str] = []
-        records: list[WordRecord] = []
-        pending: list[str] = []
-        cycles = bad = nops = last_bary = 0
-        ended = stop = False
+        listed: list[ListedInstruction] = []
+        state = _ListingState(count)
+        cycles = 0
         for index, (word,) in enumerate(struct.iter_unpack("<Q", data)):
-            record = known.get(word) or self._record(word)
-            records.append(record)
-            if index in labels or index in calls:
-                start = line % (record.category, index, index + cycles, record.body[:22])
-                if index in calls:
-                    lines.append(start + "\n" if index else "")
-                    lines.append(f"{start}fxn{index}:\n")
-                if index in labels:
-                    lines.append(f"{start}l{index}:\n")
-            if record.plain and not pending:
-                lines.append(line % (record.category, index, index + cycles, record.body))
-                bad = 0
-                if record.name == OTHER:
-                    nops = 0
-            else:
-                name = record.name
-                if name == NOP_NAME:
-                    if ended:
-                        nops += 1
-                        stop = nops >= _NOPS_AFTER_END
-                elif name:
-                    nops = 0
-                    if name == END:
-                        ended = True
-                    elif name == CHSH:
-                        stop = True
-                    elif name == BARY:
-                        last_bary = index
-                body = record.body.rstrip("\n")
-                if record.branch is not None:
-                    body = body.replace(BRANCH_MARK, self._target(record.branch, index, count))
-                pending = [*pending, *record.errors][:MAXIMUM_ERRORS]
-                if not record.matched:
-                    bad += 1
-                elif pending:
-                    body += "\t; " + ", ".join(pending)
-                    pending = []
-                    bad += 1
-                else:
-                    bad = 0
-                lines.append(line % (record.category, index, index + cycles, body + "\n"))
-            cycles += record.cycles
-            if bad >= _MAXIMUM_BAD or (stop and record.matched):
+            found = known.get(word) or self._instruction(word)
+            listed.append(found)
+            if index in targets:
+                start = line % (found.category, index, index + cycles, found.body[:22])
+                lines += _label_lines(start, index, index in labels, index in calls)
+            if found.plain and not state.pending:
+                lines.append(line % (found.category, index, index + cycles, found.body))
+                state.bad = 0
+                if found.name == OTHER:
+                    state.nops = 0
+                cycles += found.cycles
+                continue
+            body = state.body(found, index)
+            lines.append(line % (found.category, index, index + cycles, body))
+            cycles += found.cycles
+            if state.is_over:
                 break
-        statistics = Statistics(records, cycles, last_bary, self._generation)
+        statistics = Statistics(listed, cycles, state.last_bary, self._generation)
         lines.append(statistics.text(tabs))
-        return Listing("".join(lines), len(records), statistics)
+        return Listing("".join(lines), len(listed), statistics)
 
-    @staticmethod
-    def _target(branch: tuple[int, bool, bool], index: int, count: int) -> str:
+
+class _ListingState:
+    """What one listing remembers from instruction to instruction, and its stop rules.
+
+    ``pending``: errors of instructions that did not match, shown with the next that does.
+    ``bad``: instructions in a row without match or with errors. ``nops``: since the last other
+    instruction with a name.
+    """
+
+    __slots__ = ("_count", "_has_ended", "bad", "is_over", "last_bary", "nops", "pending")
+
+    def __init__(self, count: int) -> None:
+        """``count``: instructions in the data."""
+        self._count = count
+        self._has_ended = False
+        self.pending: list[str] = []
+        self.bad = self.nops = self.last_bary = 0
+        self.is_over = False
+
+    def body(self, found: ListedInstruction, index: int) -> str:
+        """The end of an instruction's line, unless it is a plain one with nothing pending."""
+        self._watch(found, index)
+        body = found.body.rstrip("\n")
+        if found.branch is not None:
+            body = body.replace(BRANCH_MARK, self._target(found.branch, index))
+        self.pending = [*self.pending, *found.errors][:MAXIMUM_ERRORS]
+        if not found.matched:
+            self.bad += 1
+        elif self.pending:
+            body += "\t; " + ", ".join(self.pending)
+            self.pending = []
+            self.bad += 1
+        else:
+            self.bad = 0
+        self.is_over = self.is_over or self.bad >= _MAXIMUM_BAD
+        return body + "\n"
+
+    def _watch(self, found: ListedInstruction, index: int) -> None:
+        """Follow the names that the stop rules and the statistics depend on."""
+        name = found.name
+        if name == NOP_NAME:
+            if self._has_ended:
+                self.nops += 1
+                self.is_over = self.nops >= _NOPS_AFTER_END
+            return
+        if name:
+            self.nops = 0
+        if name == END:
+            self._has_ended = True
+        elif name == CHSH:
+            self.is_over = True
+        elif name == BARY:
+            self.last_bary = index
+
+    def _target(self, branch: tuple[int, bool, bool], index: int) -> str:
         target, relative, call = branch
         place = target + index if relative else target
-        if 0 <= place < count:
+        if 0 <= place < self._count:
             return f"fxn{place}" if call else f"l{place}"
         return str(target)
+
+
+def _label_lines(start: str, index: int, is_label: bool, is_call: bool) -> list[str]:
+    """What stands before a branch target; ``start``: its line up to the raw words."""
+    lines = []
+    if is_call:
+        lines.append(start + "\n" if index else "")
+        lines.append(f"{start}fxn{index}:\n")
+    if is_label:
+        lines.append(f"{start}l{index}:\n")
+    return lines

@@ -15,7 +15,7 @@ ANY_GENERATION = (0, 1 << 32)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """Where something is declared, for error messages."""
 
     file: str = ""
@@ -40,7 +40,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class EncodingField:
     """A field, or a derived field when ``expression`` is set (``low`` is 0, ``high`` width - 1)."""
 
     name: str
@@ -51,7 +51,7 @@ class Field:
     parameters: tuple[Parameter, ...] = ()
     expression: Expression | None = None
     call: bool = False
-    place: Place = field(default=Place(), compare=False)
+    location: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Pattern:
     low: int
     high: int
     bits: str
-    place: Place = field(default=Place(), compare=False)
+    location: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Case:
 
     expression: Expression | None
     display: str | None
-    fields: tuple[Field, ...]
+    fields: tuple[EncodingField, ...]
     asserts: tuple[Pattern, ...]
     patterns: tuple[Pattern, ...]
 
@@ -85,7 +85,7 @@ class Preset:
 
     name: str
     value: int
-    place: Place = field(default=Place(), compare=False)
+    location: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Bitset:
     generations: tuple[int, int]
     cases: tuple[Case, ...]
     presets: tuple[Preset, ...] = ()
-    place: Place = field(default=Place(), compare=False)
+    location: SourceLocation = field(default=SourceLocation(), compare=False)
 
     @property
     def default(self) -> Case:
@@ -116,7 +116,7 @@ class Enum:
 
     name: str
     values: tuple[tuple[int, str], ...]
-    place: Place = field(default=Place(), compare=False)
+    location: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class NamedExpression:
 
     name: str
     tree: Tree
-    place: Place = field(default=Place(), compare=False)
+    location: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Template:
 
     name: str
     text: str
-    place: Place = field(default=Place(), compare=False)
+    location: SourceLocation = field(default=SourceLocation(), compare=False)
 
 
 Declaration = Bitset | Enum | NamedExpression | Template

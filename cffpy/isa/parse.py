@@ -2,7 +2,7 @@
 """Text of the instruction-set language to the model: the only user of lark in this room.
 
 Names are not resolved here (cffpy/isa/resolve.py does); what is wrong within one declaration is
-reported with its place.
+reported with its location.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from cffpy.isa.model import (
     ANY_GENERATION,
     Bitset,
     Case,
+    EncodingField,
     Enum,
     Expression,
-    Field,
     File,
     NamedExpression,
     Parameter,
     Pattern,
-    Place,
     Preset,
+    SourceLocation,
     Template,
 )
 
@@ -72,13 +72,13 @@ class _Builder(Transformer[Token, File]):
         super().__init__()
         self._file = file
 
-    def _place(self, meta: Meta) -> Place:
+    def _location(self, meta: Meta) -> SourceLocation:
         if meta.empty:
-            return Place(self._file)
-        return Place(self._file, meta.line, meta.column)
+            return SourceLocation(self._file)
+        return SourceLocation(self._file, meta.line, meta.column)
 
-    def _error(self, message: str, place: Place) -> IsaError:
-        return IsaError(message, place.file, place.line, place.column)
+    def _error(self, message: str, location: SourceLocation) -> IsaError:
+        return IsaError(message, location.file, location.line, location.column)
 
     # expressions
 
@@ -131,7 +131,7 @@ class _Builder(Transformer[Token, File]):
         low = int(parts[0])
         high = low if parts[1] is None else int(parts[1])
         if high < low:
-            raise self._error(f"bits {low}..{high}: the low bit comes first", self._place(meta))
+            raise self._error(f"bits {low}..{high}: the low bit comes first", self._location(meta))
         return low, high
 
     def pattern(self, meta: Meta, parts: list[Any]) -> Pattern:
@@ -139,19 +139,19 @@ class _Builder(Transformer[Token, File]):
         if len(text) != high - low + 1:
             raise self._error(
                 f"pattern of {len(text)} bits for {high - low + 1} bits ({low}..{high})",
-                self._place(meta),
+                self._location(meta),
             )
-        return Pattern(low, high, text, self._place(meta))
+        return Pattern(low, high, text, self._location(meta))
 
     @v_args(inline=False, meta=True)
     def assert_(self, meta: Meta, parts: list[Any]) -> Pattern:
         pattern = self.pattern(meta, parts)
         if "x" in pattern.bits:
-            raise self._error("an assert has no x", self._place(meta))
-        return _Assert(pattern.low, pattern.high, pattern.bits, pattern.place)
+            raise self._error("an assert has no x", self._location(meta))
+        return _Assert(pattern.low, pattern.high, pattern.bits, pattern.location)
 
     def preset(self, meta: Meta, parts: list[Any]) -> Preset:
-        return Preset(str(parts[0]), int(str(parts[1]), 0), self._place(meta))
+        return Preset(str(parts[0]), int(str(parts[1]), 0), self._location(meta))
 
     def display(self, _meta: Meta, parts: list[Any]) -> _Display:
         return _Display(_unquote(parts[0]))
@@ -175,18 +175,20 @@ class _Builder(Transformer[Token, File]):
             parameters or (),
         )
 
-    def field(self, meta: Meta, parts: list[Any]) -> Field:
+    def field(self, meta: Meta, parts: list[Any]) -> EncodingField:
         (low, high), name, (kind, call, shown, parameters) = parts
-        return Field(str(name), low, high, kind, shown, parameters, None, call, self._place(meta))
+        return EncodingField(
+            str(name), low, high, kind, shown, parameters, None, call, self._location(meta)
+        )
 
     def width(self, _meta: Meta, parts: list[Any]) -> int:
         return int(parts[0])
 
-    def derived(self, meta: Meta, parts: list[Any]) -> Field:
+    def derived(self, meta: Meta, parts: list[Any]) -> EncodingField:
         name, width, (kind, call, shown, parameters), expression = parts
         high = (1 if width is None else width) - 1
-        return Field(
-            str(name), 0, high, kind, shown, parameters, expression, call, self._place(meta)
+        return EncodingField(
+            str(name), 0, high, kind, shown, parameters, expression, call, self._location(meta)
         )
 
     def override(self, _meta: Meta, parts: list[Any]) -> _Override:
@@ -206,15 +208,17 @@ class _Builder(Transformer[Token, File]):
         high = ANY_GENERATION[1] if parts[1] is None else int(parts[1])
         return "gen", (low, high)
 
-    def _case(self, expression: Expression | None, items: list[Any], place: Place) -> Case:
+    def _case(
+        self, expression: Expression | None, items: list[Any], location: SourceLocation
+    ) -> Case:
         shown = [item for item in items if isinstance(item, _Display)]
         if len(shown) > 1:
-            raise self._error("more than one display in one case", place)
-        fields = tuple(item for item in items if isinstance(item, Field))
+            raise self._error("more than one display in one case", location)
+        fields = tuple(item for item in items if isinstance(item, EncodingField))
         names = [item.name for item in fields]
         for item in fields:
             if names.count(item.name) > 1:
-                raise self._error(f"field {item.name} is declared twice in one case", item.place)
+                raise self._error(f"field {item.name} is declared twice in one case", item.location)
         return Case(
             expression,
             str(shown[0]) if shown else None,
@@ -228,7 +232,7 @@ class _Builder(Transformer[Token, File]):
         )
 
     def bitset(self, meta: Meta, parts: list[Any]) -> Bitset:
-        place = self._place(meta)
+        location = self._location(meta)
         facts: dict[str, Any] = {}
         items: list[Any] = []
         for part in parts[1:]:
@@ -237,13 +241,15 @@ class _Builder(Transformer[Token, File]):
             elif part is not None:
                 items.append(part)
         overrides = [
-            self._case(item.expression, item.items, place)
+            self._case(item.expression, item.items, location)
             for item in items
             if isinstance(item, _Override)
         ]
-        default = self._case(None, [i for i in items if not isinstance(i, _Override)], place)
+        default = self._case(None, [i for i in items if not isinstance(i, _Override)], location)
         if "size" not in facts and "extends" not in facts:
-            raise self._error(f"bitset {parts[0]} needs a size, or a bitset that it extends", place)
+            raise self._error(
+                f"bitset {parts[0]} needs a size, or a bitset that it extends", location
+            )
         return Bitset(
             str(parts[0]),
             facts.get("size"),
@@ -252,7 +258,7 @@ class _Builder(Transformer[Token, File]):
             facts.get("gen", ANY_GENERATION),
             (*overrides, default),
             tuple(item for item in items if isinstance(item, Preset)),
-            place,
+            location,
         )
 
     # declarations
@@ -261,13 +267,13 @@ class _Builder(Transformer[Token, File]):
         return int(parts[0]), _unquote(parts[1])
 
     def enum(self, meta: Meta, parts: list[Any]) -> Enum:
-        return Enum(str(parts[0]), tuple(parts[1:]), self._place(meta))
+        return Enum(str(parts[0]), tuple(parts[1:]), self._location(meta))
 
     def named_expression(self, meta: Meta, parts: list[Any]) -> NamedExpression:
-        return NamedExpression(str(parts[0]), parts[1], self._place(meta))
+        return NamedExpression(str(parts[0]), parts[1], self._location(meta))
 
     def template(self, meta: Meta, parts: list[Any]) -> Template:
-        return Template(str(parts[0]), _unquote(parts[1]), self._place(meta))
+        return Template(str(parts[0]), _unquote(parts[1]), self._location(meta))
 
     def import_(self, _meta: Meta, parts: list[Any]) -> _Import:
         return _Import(_unquote(parts[0]))
@@ -292,7 +298,7 @@ def load_grammar() -> Lark:
 
 
 def parse(text: str, file: str, grammar: Lark | None = None) -> File:
-    """The model of one file's text. Raises IsaError with the place of what is wrong."""
+    """The model of one file's text. Raises IsaError with the location of what is wrong."""
     try:
         return dsl.parse(grammar or load_grammar(), _Builder(file), text, file, IsaError)
     except RecursionError:

@@ -23,14 +23,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from cffpy.isa.buckets import common_bits, key_mask, key_values
+from cffpy.isa.events import event_kind
 from cffpy.isa.expression import Tree, field_names
-from cffpy.isa.record import event_kind
 from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow
 
 UNUSUAL = ("unusual",)
 _MISSING: FieldRow = ("", 0, 0, "missing", -1, None, (), False)
 """Stands for a name that is not there, where that is allowed: value 0, no text."""
+
+
+_KEY_BITS = 9
+"""Bits of a word that choose the leaves to try."""
 
 
 class _Unusual(Exception):
@@ -314,16 +317,16 @@ class _Planner:
             leaves.append((match, test, dontcare, display))
             if self._may_branch(bitset):
                 branching.append(len(leaves) - 1)
-        key = key_mask(leaves, size)
+        key = _key_mask(leaves, size)
         buckets: dict[int, list[int]] = {}
         for number, (match, test, _dontcare, _display) in enumerate(leaves):
-            for value in key_values(key, match, test):
+            for value in _key_values(key, match, test):
                 buckets.setdefault(value, []).append(number)
         return {
             "key": key,
             "buckets": {value: tuple(numbers) for value, numbers in buckets.items()},
             "leaves": tuple(leaves),
-            "branch": common_bits([leaves[number][:2] for number in branching]),
+            "branch": _common_bits([leaves[number][:2] for number in branching]),
             "branching": frozenset(branching),
         }
 
@@ -369,3 +372,40 @@ def add_plan(isa: IsaRow, lenient: bool = False) -> IsaRow:
     planner = _Planner(isa, lenient)
     plans = {name: planner.root(name) for name in isa["roots"] if name not in used}
     return {**isa, "plans": plans, "nodes": tuple(planner.nodes), "masks": tuple(planner.masks)}
+
+
+# how the leaves that a word may match are found: by a few bits that most leaves fix
+
+
+def _key_mask(leaves: list[tuple[int, int, int, int]], size: int) -> int:
+    """The bits that most leaves fix."""
+    uses = sorted(
+        range(size), key=lambda bit: sum(leaf[1] >> bit & 1 for leaf in leaves), reverse=True
+    )
+    mask = 0
+    for bit in uses[:_KEY_BITS]:
+        mask |= 1 << bit
+    return mask
+
+
+def _key_values(key: int, match: int, test: int) -> list[int]:
+    """All values of the key bits that a leaf allows."""
+    values = [match & key]
+    free = key & ~test
+    while free:
+        bit = free & -free
+        free ^= bit
+        values += [value | bit for value in values]
+    return values
+
+
+def _common_bits(leaves: list[tuple[int, int]]) -> tuple[int, int]:
+    """(mask, match) that holds for each of ``leaves``; never true for none."""
+    if not leaves:
+        return 0, 1
+    mask = -1
+    for _match, test in leaves:
+        mask &= test
+    for match, _test in leaves:
+        mask &= ~(match ^ leaves[0][0])
+    return mask, leaves[0][0] & mask

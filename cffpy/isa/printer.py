@@ -9,9 +9,9 @@ from cffpy.isa.model import (
     Bitset,
     Case,
     Declaration,
+    EncodingField,
     Enum,
     Expression,
-    Field,
     File,
     NamedExpression,
     Pattern,
@@ -110,7 +110,7 @@ def _pattern(word: str, pattern: Pattern) -> str:
     return f"{word} {_bits(pattern.low, pattern.high)} {pattern.bits};"
 
 
-def _typed(field: Field) -> str:
+def _typed(field: EncodingField) -> str:
     text = field.name
     if field.expression is not None and field.high:
         text += f"[{field.high + 1}]"

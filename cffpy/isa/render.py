@@ -8,20 +8,22 @@ something to report, goes to the interpreter.
 
 from __future__ import annotations
 
+from cffpy.isa.events import NAME, event_kind, name_event
+from cffpy.isa.expression import binary
 from cffpy.isa.interpret import BRANCH_MARK, Interpreter, basic_text, sign_extend
-from cffpy.isa.record import NAME, event_kind, name_event
-from cffpy.isa.values import Unusual, Values, first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias
+    from typing import Any, TypeAlias, TypeVar
 
+    from cffpy.isa.events import Events
     from cffpy.isa.interpret import ShownField
-    from cffpy.isa.record import Events
     from cffpy.isa.rows import IsaRow
-    from cffpy.isa.values import Value
 
+    _Choice = TypeVar("_Choice")
+
+Value: TypeAlias = "Callable[[int], int]"
 Branch: TypeAlias = "tuple[int, bool, bool]"
 Rendered: TypeAlias = "tuple[bool, str, Events, Branch | None, tuple[str, ...]]"
 """(matched, text, events, branch, errors)"""
@@ -31,6 +33,58 @@ Printer: TypeAlias = "Callable[[int], Piece]"
 _PIECES = 1 << 14
 """Pieces remembered for each group."""
 _SMALL = 0xFFFFFFFFFFFFFFFF
+
+
+class _Unusual(Exception):
+    """This word is one for the interpreter."""
+
+
+class _Values:
+    """The functions of one plan's value nodes."""
+
+    def __init__(self, nodes: tuple[tuple[Any, ...], ...]) -> None:
+        self._nodes = nodes
+        self._values: dict[int, Value] = {}
+
+    def value(self, number: int) -> Value:
+        """The function of a node."""
+        value = self._values.get(number)
+        if value is None:
+            value = self._values[number] = self._make(self._nodes[number])
+        return value
+
+    def _make(self, node: tuple[Any, ...]) -> Value:
+        kind = node[0]
+        if kind == "int":
+            constant: int = node[1]
+            return lambda word: constant
+        if kind == "bits":
+            low, mask = node[1], node[2]
+            return lambda word: word >> low & mask
+        if kind == "choose":
+            choices = [
+                (self.value(when) if when >= 0 else None, self.value(value))
+                for when, value in node[1]
+            ]
+            return lambda word: _first(choices, word)(word)
+        left = self.value(node[1])
+        if kind == "!":
+            return lambda word: int(not left(word))
+        right = self.value(node[2])
+        if kind == "&&":
+            return lambda word: int(bool(left(word) and right(word)))
+        if kind == "||":
+            return lambda word: int(bool(left(word) or right(word)))
+        function = binary(kind)
+        return lambda word: function(left(word), right(word))
+
+
+def _first(choices: list[tuple[Value | None, _Choice]], word: int) -> _Choice:
+    """The first choice whose condition holds; the last one has none."""
+    for when, choice in choices:
+        if when is None or when(word):
+            return choice
+    raise _Unusual
 
 
 class _Group:
@@ -84,7 +138,7 @@ class Renderer:
         self._inner_leaves: dict[int, _Leaf] = {}
         self._nodes = isa["nodes"]
         self._masks = isa["masks"]
-        self._value = Values(self._nodes).value
+        self._value = _Values(self._nodes).value
         self._printers: dict[int, Printer] = {}
         self._groups: dict[tuple[int, ...], _Group] = {}
         self.branch_bits: tuple[int, int] = plan["branch"]
@@ -105,7 +159,7 @@ class Renderer:
             return False, "", (), None, ()
         try:
             text, events = self._quickly(found, word)
-        except Unusual:
+        except _Unusual:
             return self.exactly(word)
         if BRANCH_MARK in text:
             kept = tuple(event for event in events if event & 15 != _BRANCH_KIND)
@@ -121,7 +175,7 @@ class Renderer:
             return None
         try:
             return _branch_of(self._quickly(found[0], word)[1])
-        except Unusual:
+        except _Unusual:
             return self.exactly(word)[3]
 
     def _quickly(self, number: int, word: int) -> Piece:
@@ -130,7 +184,7 @@ class Renderer:
         if leaf is None:
             display = self._leaf_rows[number][3]
             if self._nodes[display][0] == "unusual":
-                raise Unusual
+                raise _Unusual
             leaf = self._leaves[number] = self._leaf(display)
         groups = leaf.plans.get(word & leaf.mask)
         if groups is None:
@@ -169,7 +223,7 @@ class Renderer:
     def _choose(self, leaf: _Leaf, word: int) -> tuple[_Group, ...]:
         sequence = _chosen(leaf.cases, word)
         if self._nodes[sequence][0] == "unusual":
-            raise Unusual
+            raise _Unusual
         groups = tuple(self._group(part) for part in self._cut(self._nodes[sequence][1]))
         if len(leaf.plans) >= _PIECES:
             leaf.plans.clear()
@@ -234,7 +288,7 @@ class Renderer:
                 (self._value(when) if when >= 0 else None, self._printer(choice))
                 for when, choice in node[1]
             ]
-            return lambda word: first(choices, word)(word)
+            return lambda word: _first(choices, word)(word)
         return _unusual
 
     def _basic(
@@ -303,16 +357,16 @@ class Renderer:
         for match, test, dontcare, shown in leaves:
             if word & test == match:
                 if display >= 0 or word & dontcare:
-                    raise Unusual
+                    raise _Unusual
                 display = shown
         if display < 0 or self._nodes[display][0] == "unusual":
-            raise Unusual
+            raise _Unusual
         leaf = self._inner_leaves.get(display)
         if leaf is None:
             leaf = self._inner_leaves[display] = self._leaf(display)
         sequence = _chosen(leaf.cases, word)
         if self._nodes[sequence][0] == "unusual":
-            raise Unusual
+            raise _Unusual
         text = ""
         events: Events = ()
         for number in self._nodes[sequence][1]:
@@ -347,7 +401,7 @@ def _branch_of(events: Events) -> Branch | None:
 
 
 def _unusual(_word: int) -> Piece:
-    raise Unusual
+    raise _Unusual
 
 
 def _chosen(cases: list[tuple[Value | None, Any, int]], word: int) -> int:
@@ -357,7 +411,7 @@ def _chosen(cases: list[tuple[Value | None, Any, int]], word: int) -> int:
             continue
         for low, ones, wanted in asserts:
             if word >> low & ones != wanted:
-                raise Unusual
+                raise _Unusual
         if sequence >= 0:
             return sequence
-    raise Unusual
+    raise _Unusual

@@ -15,20 +15,20 @@ from cffpy.isa.model import (
     BASIC_TYPES,
     Bitset,
     Case,
+    EncodingField,
     Enum,
     Expression,
-    Field,
     File,
     NamedExpression,
-    Place,
+    SourceLocation,
     Template,
 )
 from cffpy.isa.rows import BITSET, ENUM, BitsetRow, FieldRow, IsaRow
 
 
-def wrong(message: str, place: Place) -> IsaError:
-    """The error for a declaration at ``place``."""
-    return IsaError(message, place.file, place.line, place.column)
+def wrong(message: str, location: SourceLocation) -> IsaError:
+    """The error for a declaration at ``location``."""
+    return IsaError(message, location.file, location.line, location.column)
 
 
 def with_imports(files: Iterable[File], name: str) -> list[File]:
@@ -79,7 +79,7 @@ class Description:
             if bitset.name in extended:
                 if bitset.name in self.inner:
                     raise wrong(
-                        f"bitset {bitset.name} is extended but declared twice", bitset.place
+                        f"bitset {bitset.name} is extended but declared twice", bitset.location
                     )
                 self.inner[bitset.name] = bitset
         self.leaves = [bitset for bitset in self.bitsets if bitset.name not in extended]
@@ -91,7 +91,7 @@ class Description:
     @staticmethod
     def _add(table: dict[str, _Named], declaration: _Named, kind: str) -> None:
         if declaration.name in table:
-            raise wrong(f"{kind} {declaration.name} is declared twice", declaration.place)
+            raise wrong(f"{kind} {declaration.name} is declared twice", declaration.location)
         table[declaration.name] = declaration
 
     def chain(self, bitset: Bitset) -> list[Bitset]:
@@ -105,10 +105,10 @@ class Description:
             if parent is None:
                 raise wrong(
                     f"bitset {found[-1].name} extends {found[-1].extends}, which is not there",
-                    found[-1].place,
+                    found[-1].location,
                 )
             if any(parent is other for other in found):
-                raise wrong(f"bitset {bitset.name} extends itself", bitset.place)
+                raise wrong(f"bitset {bitset.name} extends itself", bitset.location)
             found.append(parent)
         self._chains[id(bitset)] = found
         return found
@@ -200,7 +200,7 @@ class _Resolver:
                 field = fields.get(preset.name)
                 if field is None or preset.value >> field.high - field.low + 1:
                     message = f"encode {preset.name}: no field of {leaf.name} that holds the value"
-                    raise wrong(message, preset.place)
+                    raise wrong(message, preset.location)
                 bits |= preset.value << field.low
             if bits:
                 found[self._index[id(leaf)]] = bits
@@ -208,7 +208,7 @@ class _Resolver:
 
     def _check_nesting(self, root: str, around: tuple[str, ...]) -> None:
         if root in around:
-            raise wrong(f"bitset {root} contains itself", self._description.roots[root].place)
+            raise wrong(f"bitset {root} contains itself", self._description.roots[root].location)
         if root not in self._contained:
             self._contained[root] = self._description.contained(root)
         for inner in self._contained[root]:
@@ -224,15 +224,15 @@ class _Resolver:
     def _case(self, case: Case, bitset: Bitset, size: int) -> tuple[Any, ...]:
         condition = -1
         if case.expression is not None:
-            condition = self._expression(case.expression, bitset.place)
+            condition = self._expression(case.expression, bitset.location)
         template = None
         if case.display is not None:
-            template = self._template(case.display, bitset.place)
-        placed = [(field.high, field.place) for field in case.fields if field.expression is None]
-        placed += [(pattern.high, pattern.place) for pattern in (*case.patterns, *case.asserts)]
-        for high, place in placed:
+            template = self._template(case.display, bitset.location)
+        placed = [(field.high, field.location) for field in case.fields if field.expression is None]
+        placed += [(pattern.high, pattern.location) for pattern in (*case.patterns, *case.asserts)]
+        for high, location in placed:
             if high >= size:
-                raise wrong(f"bit {high} in a bitset of {size} bits", place)
+                raise wrong(f"bit {high} in a bitset of {size} bits", location)
         return (
             condition,
             template,
@@ -240,7 +240,7 @@ class _Resolver:
             tuple((item.low, item.high, int(item.bits, 2)) for item in case.asserts),
         )
 
-    def _expression(self, expression: Expression, place: Place) -> int:
+    def _expression(self, expression: Expression, location: SourceLocation) -> int:
         if expression.tree is not None:
             self._trees.append(expression.tree)
             return len(self._trees) - 1
@@ -248,12 +248,12 @@ class _Resolver:
         if number is None:
             declared = self._description.expressions.get(expression.name)
             if declared is None:
-                raise wrong(f"unknown expression {expression.name}", place)
+                raise wrong(f"unknown expression {expression.name}", location)
             self._trees.append(declared.tree)
             number = self._named[expression.name] = len(self._trees) - 1
         return number
 
-    def _field(self, field: Field) -> FieldRow:
+    def _field(self, field: EncodingField) -> FieldRow:
         kind = field.type
         argument: Any = field.display
         if kind in self._description.enums:
@@ -266,13 +266,13 @@ class _Resolver:
         elif kind in self._description.roots:
             kind, argument = BITSET, kind
         elif kind not in BASIC_TYPES:
-            raise wrong(f"field {field.name}: unknown type {kind}", field.place)
+            raise wrong(f"field {field.name}: unknown type {kind}", field.location)
         width = field.high - field.low + 1
         if kind == "float" and width not in (16, 32):
-            raise wrong(f"field {field.name}: a float of {width} bits", field.place)
+            raise wrong(f"field {field.name}: a float of {width} bits", field.location)
         expression = -1
         if field.expression is not None:
-            expression = self._expression(field.expression, field.place)
+            expression = self._expression(field.expression, field.location)
         parameters = tuple((p.name, p.known_as) for p in field.parameters)
         return (
             field.name,
@@ -285,7 +285,7 @@ class _Resolver:
             field.call,
         )
 
-    def _template(self, text: str, place: Place, depth: int = 0) -> tuple[Any, ...]:
+    def _template(self, text: str, location: SourceLocation, depth: int = 0) -> tuple[Any, ...]:
         parts: list[Any] = []
         while text:
             start = text.find("{")
@@ -296,14 +296,14 @@ class _Resolver:
                 parts.append(text[:start])
             end = text.find("}", start)
             if end < 0:
-                raise wrong(f"display without closing brace: {text[start:]}", place)
+                raise wrong(f"display without closing brace: {text[start:]}", location)
             reference = text[start + 1 : end]
             text = text[end + 1 :]
             if reference in self._description.templates:
                 if depth > 8:
-                    raise wrong(f"template {reference} contains itself", place)
+                    raise wrong(f"template {reference} contains itself", location)
                 inner = self._description.templates[reference]
-                parts.extend(self._template(inner.text, inner.place, depth + 1))
+                parts.extend(self._template(inner.text, inner.location, depth + 1))
                 continue
             name, _, column = reference.partition(":align=")
             parts.append((reference, name, int(column) if column.isdigit() else 0))

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from cffpy.isa.record import (
-    CLEAR,
+from cffpy.isa.events import CLEAR, follow_registers
+from cffpy.isa.listed_instruction import (
     CONVERSIONS,
     COUNT_BITS,
     MOVES,
@@ -13,7 +13,6 @@ from cffpy.isa.record import (
     STALL_SS,
     STALL_START,
     SY_COUNT,
-    follow_registers,
 )
 from cffpy.value_object import ValueObject
 
@@ -21,7 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cffpy.isa.record import Maxima, RegisterState, WordRecord
+    from cffpy.isa.events import Maxima, RegisterState
+    from cffpy.isa.listed_instruction import ListedInstruction
 
 _SFU_CYCLES = 10
 """Cycles that an instruction of category 4 keeps a later (ss) waiting."""
@@ -42,10 +42,10 @@ def _stalls(stalls: Iterable[int]) -> int:
     return total
 
 
-def _registers(records: Sequence[WordRecord]) -> Maxima:
-    distinct = {id(record): record for record in records}.values()
-    if all(record.after == CLEAR for record in distinct):
-        maxima = [record.maxima for record in distinct]
+def _registers(instructions: Sequence[ListedInstruction]) -> Maxima:
+    distinct = {id(instruction): instruction for instruction in instructions}.values()
+    if all(instruction.after == CLEAR for instruction in distinct):
+        maxima = [instruction.maxima for instruction in distinct]
         return (
             max((m[0] for m in maxima), default=0),
             max((m[1] for m in maxima), default=0),
@@ -53,10 +53,10 @@ def _registers(records: Sequence[WordRecord]) -> Maxima:
         )
     half = full = const = 0
     state: RegisterState = CLEAR
-    for record in records:
-        found, after = record.maxima, record.after
+    for instruction in instructions:
+        found, after = instruction.maxima, instruction.after
         if state != CLEAR:
-            found, after = follow_registers(record.events, state)
+            found, after = follow_registers(instruction.events, state)
         state = after
         half, full, const = max(half, found[0]), max(full, found[1]), max(const, found[2])
     return half, full, const
@@ -81,20 +81,24 @@ class Statistics(ValueObject):
     )
 
     def __init__(
-        self, records: Sequence[WordRecord], cycles: int, last_bary: int, generation: int
+        self,
+        instructions: Sequence[ListedInstruction],
+        cycles: int,
+        last_bary: int,
+        generation: int,
     ) -> None:
         """Of the listed instructions; ``cycles`` are all their repeats and nops."""
-        counts = sum(record.counts for record in records)
+        counts = sum(instruction.counts for instruction in instructions)
         mask = (1 << COUNT_BITS) - 1
 
         def count(position: int) -> int:
             return counts >> COUNT_BITS * position & mask & _DWORD
 
-        half, full, const = _registers(records)
+        half, full, const = _registers(instructions)
         if generation >= 600:
             full = max(full, (half + 1) // 2)
             half = 0
-        self.instr = len(records) + cycles
+        self.instr = len(instructions) + cycles
         self.nops = count(NOPS)
         self.mov = count(MOVES)
         self.cov = count(CONVERSIONS)
@@ -104,7 +108,7 @@ class Statistics(ValueObject):
         self.constlen = (const + 3) // 4
         #: Instructions of each of the eight categories.
         self.categories = tuple([count(number) for number in range(8)])
-        self.sstall = _stalls([record.stall for record in records])
+        self.sstall = _stalls([instruction.stall for instruction in instructions])
         self.ss = count(SS_COUNT)
         self.sy = count(SY_COUNT)
 

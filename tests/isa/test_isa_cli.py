@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -107,6 +108,27 @@ def test_what_is_wrong(run_cffpy, arguments, code, message):
     assert done.returncode == code
     assert message in done.stderr
     assert done.stdout == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="POSIX only")
+@pytest.mark.parametrize("command", ["disasm", "asm"])
+@pytest.mark.parametrize(("options", "most"), [((), 16 << 20), (("--limit", "bytes=100"), 100)])
+def test_input_without_end_is_refused(run_cffpy, command, options, most):
+    done = run_cffpy(command, "/dev/zero", *options)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert f"/dev/zero: more than {most} bytes (--limit bytes=N".encode() in done.stderr
+
+
+def test_input_as_long_as_the_limit_is_read(run_cffpy, raw):
+    size = raw.stat().st_size
+    assert run_cffpy("disasm", raw, "--limit", f"bytes={size}").returncode == 0
+    assert run_cffpy("disasm", raw, "--limit", f"bytes={size - 1}").returncode == 1
+    assert run_cffpy("disasm", "-", "--limit", "bytes=8", input=bytes(9)).returncode == 1
+
+
+def test_asm_of_a_word_and_of_fields_that_no_text_shows(run_cffpy):
+    done = run_cffpy("asm", "-e", "raw 0x12", "-e", "stg.s32 g[r0.z+5], r8.y, 3")
+    assert done.stdout.decode() == "0000000000000012\nc0ca050503800042\n"
 
 
 @pytest.mark.parametrize("command", ["disasm", "asm"])
