@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
-    """Writes ``cffpy/_data/compiled`` (registers and instruction sets) and ``share/man``."""
+    """Writes ``cffpy/_data/compiled`` (registers, packets, instruction sets) and ``share/man``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Generate the files and add them to the wheel."""
@@ -50,12 +50,17 @@ class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
 
 # Kind -> (schema, what write_packaged takes), as compiled.load_packaged asks for them.
 def _compile() -> dict[str, tuple[int, Any]]:
+    from cffpy.container import layouts as sections
     from cffpy.isa import store as isa
+    from cffpy.pm4 import store as packets
     from cffpy.regdb import rows
     from cffpy.regdb import store as registers
     from cffpy.regdb.edition import resolve_edition
 
     return {
         registers.KIND: (rows.SCHEMA, registers.compile_edition(resolve_edition(None))),
+        sections.KIND: (sections.SCHEMA, sections.compile_sections()),
+        packets.HEADERS_KIND: (packets.SCHEMA, packets.compile_headers()),
+        packets.PACKETS_KIND: (packets.SCHEMA, packets.compile_packets()),
         isa.KIND: (isa.SCHEMA, isa.compile_directory(isa.isa_directory())),
     }

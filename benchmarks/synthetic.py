@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import struct
 import sys
-from functools import cache
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -23,8 +22,8 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
-from cffpy.pm4.layouts import DRAW_STATE_GROUP_64, TYPE4_HEADER, TYPE7_HEADER
-from cffpy.pm4.reader import odd_parity
+from cffpy.pm4.packets import packet_struct
+from cffpy.pm4.reader import type4_header, type7_header
 
 COMMANDS = 0x1_0000_0000
 DRAWS = 0x1_1000_0000
@@ -40,7 +39,8 @@ CP_SET_DRAW_STATE = 0x43
 CP_SET_MARKER = 0x65
 
 RM6_BIN_RENDER_START = 4
-ALL_MODES = 7
+
+_DRAW_STATE = packet_struct("CP_SET_DRAW_STATE", "A6XX")
 
 #: Materials of a capture whose draws repeat.
 MATERIALS = 8
@@ -53,39 +53,14 @@ _VERTEX_CONSTANTS = 1 << 14 | 8 << 18 | 16 << 22
 _FRAGMENT_CONSTANTS = 1 << 14 | 12 << 18 | 16 << 22
 
 
-@cache
-def _type4_header(register: int, count: int) -> int:
-    header = TYPE4_HEADER.build(
-        count=count,
-        count_parity=odd_parity(count),
-        register=register,
-        register_parity=odd_parity(register),
-        type=4,
-    )
-    return int.from_bytes(header, "little")
-
-
-@cache
-def _type7_header(opcode: int, count: int) -> int:
-    header = TYPE7_HEADER.build(
-        count=count,
-        count_parity=odd_parity(count),
-        opcode=opcode,
-        opcode_parity=odd_parity(opcode),
-        zero=0,
-        type=7,
-    )
-    return int.from_bytes(header, "little")
-
-
 def type4(register: int, *values: int) -> list[int]:
     """A packet that writes registers from ``register`` on."""
-    return [_type4_header(register, len(values)), *values]
+    return [type4_header(register, len(values)), *values]
 
 
 def type7(opcode: int, *values: int) -> list[int]:
     """A packet with an opcode."""
-    return [_type7_header(opcode, len(values)), *values]
+    return [type7_header(opcode, len(values)), *values]
 
 
 def pair(address: int) -> tuple[int, int]:
@@ -127,14 +102,10 @@ class _State:
         """Store a material's groups; the payload of a CP_SET_DRAW_STATE that names them."""
         named: list[int] = []
         for number, group in enumerate(_groups(material)):
-            entry = DRAW_STATE_GROUP_64.build(
-                COUNT=len(group),
-                FLAGS=0,
-                ENABLE_MASK=ALL_MODES,
-                GROUP_ID=number,
-                ADDR=STATE + len(self.dwords) * 4,
-            )
-            named += struct.unpack("<3I", entry)
+            modes = {"BINNING": 1, "GMEM": 1, "SYSMEM": 1}
+            word = {"COUNT": len(group), "GROUP_ID": number, **modes}
+            entry = {"0": word, "ADDR": STATE + len(self.dwords) * 4}
+            named += struct.unpack("<3I", _DRAW_STATE.build({"entries": [entry]}))
             self.dwords += group
         return named
 

@@ -11,50 +11,26 @@ from cffpy.container.writer import (
     dwords_bytes,
     gpu_id_section,
 )
-from cffpy.pm4.layouts import TYPE0_HEADER, TYPE3_HEADER, TYPE4_HEADER, TYPE7_HEADER
-from cffpy.pm4.reader import odd_parity
+from cffpy.pm4.reader import type0_header, type3_header, type4_header, type7_header
 
 #: Where the commands of a test lie.
 COMMANDS = 0x100000
 
 
-def _dword(header: bytes) -> int:
-    return int.from_bytes(header, "little")
-
-
 def type0(register: int, *values: int) -> list[int]:
-    header = TYPE0_HEADER.build(register=register, count_minus_1=len(values) - 1, type=0)
-    return [_dword(header), *values]
+    return [type0_header(register, len(values)), *values]
 
 
 def type3(opcode: int, *values: int) -> list[int]:
-    header = TYPE3_HEADER.build(
-        opcode=opcode, count_minus_1=len(values) - 1, type=3, predicate=0, zero=0, zero_15=0
-    )
-    return [_dword(header), *values]
+    return [type3_header(opcode, len(values)), *values]
 
 
 def type4(register: int, *values: int) -> list[int]:
-    header = TYPE4_HEADER.build(
-        count=len(values),
-        count_parity=odd_parity(len(values)),
-        register=register,
-        register_parity=odd_parity(register),
-        type=4,
-    )
-    return [_dword(header), *values]
+    return [type4_header(register, len(values)), *values]
 
 
 def type7(opcode: int, *values: int) -> list[int]:
-    header = TYPE7_HEADER.build(
-        count=len(values),
-        count_parity=odd_parity(len(values)),
-        opcode=opcode,
-        opcode_parity=odd_parity(opcode),
-        zero=0,
-        type=7,
-    )
-    return [_dword(header), *values]
+    return [type7_header(opcode, len(values)), *values]
 
 
 def capture(

@@ -9,42 +9,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from cffpy.pm4.layouts import (
-    DRAW_INDIRECT_64,
-    DRAW_INDX,
-    DRAW_INDX_INDIRECT_32,
-    DRAW_INDX_INDIRECT_64,
-    DRAW_INDX_OFFSET,
-    INDIRECT_MULTI,
-    INDIRECT_MULTI_COUNT_INDEXED,
-    INDIRECT_MULTI_INDEXED,
-    INDIRECT_MULTI_INDEXED_DRAWS,
-    INDIRECT_MULTI_NORMAL,
-)
+from cffpy.cp.draw_values import INITIATOR_IS_SECOND
+from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.conditions import Executed
     from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
 #: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory.
 Kind = Literal["draw", "dispatch", "blit", "resolve", "lrz clear"]
 
-#: SOURCE_SELECT of a draw initiator: indices come from memory, or from the packet.
-_INDEX_SOURCES = (0, 1)
-
 #: Driver-made rectangles: clears, loads and stores.
 RECTANGLES = "DI_PT_RECTLIST"
 
-#: Draws of the older kind: a dword stands before the draw initiator.
-INITIATOR_IS_SECOND = ("CP_DRAW_INDX", "CP_DRAW_INDX_2", "CP_DRAW_INDX_BIN")
-
-_MULTI_LAYOUTS = {
-    INDIRECT_MULTI_NORMAL: INDIRECT_MULTI,
-    INDIRECT_MULTI_INDEXED: INDIRECT_MULTI_INDEXED_DRAWS,
+#: What CP_DRAW_INDIRECT_MULTI is (a6xx_draw_indirect_opcode).
+_MULTI_OPCODE = Fields("CP_DRAW_INDIRECT_MULTI", "OPCODE")
+#: Its kinds whose number of draws is in the packet.
+_MULTI = {
+    name: Fields("CP_DRAW_INDIRECT_MULTI", "INDIRECT", "STRIDE", variant=name)
+    for name in ("INDIRECT_OP_NORMAL", "INDIRECT_OP_INDEXED")
 }
+_MULTI_INDEXED = ("INDIRECT_OP_INDEXED", "INDIRECT_OP_INDIRECT_COUNT_INDEXED")
+
+#: Both kinds of draws begin so.
+_PARAMETERS = Fields("DRAW_INDIRECT_PARAMETERS", "VERTICES", "INSTANCES")
+_DISPATCH = Fields("CP_EXEC_CS", "NGROUPS_X", "NGROUPS_Y", "NGROUPS_Z")
+_INDIRECT_DISPATCH = Fields("CP_EXEC_CS_INDIRECT", "ADDR")
+_GROUPS = Fields("EXEC_CS_INDIRECT_PARAMETERS", "NGROUPS_X", "NGROUPS_Y", "NGROUPS_Z")
 
 #: Draws of one CP_DRAW_INDIRECT_MULTI that are looked at.
 _MAX_MULTI_DRAWS = 4096
@@ -88,6 +83,8 @@ class Action:
     #: "scale", "resolve"; "" for a draw of the program.
     role: str = ""
     lrz: LrzUse | None = None
+    #: What the packet of a draw says.
+    values: DrawValues | None = None
 
 
 @dataclass(slots=True, frozen=True)
@@ -108,67 +105,53 @@ class Parameters:
     indirect: bool = False
 
 
-def draw_parameters(machine: Machine, name: str, payload: Payload) -> Parameters:
+def draw_parameters(machine: Machine, name: str, draw: DrawValues, payload: Payload) -> Parameters:
     """Vertices (or indices) and instances; from memory for an indirect draw, where captured."""
-    if name == "CP_DRAW_INDX_OFFSET":
-        _, instances, vertices = payload.read(DRAW_INDX_OFFSET)
-        return Parameters(vertices, instances, payload[0] >> 6 & 3 in _INDEX_SOURCES)
-    if name in INITIATOR_IS_SECOND:
-        _, _, source, _, _, vertices, _, _ = payload.read(DRAW_INDX)
-        indexed = source in _INDEX_SOURCES
-        if machine.gpu.generation == 2 and payload[1] >> 16:
-            # a20x keeps the count of vertices in the draw initiator
-            vertices = payload[1] >> 16
-        instances = payload[1] >> 24 if machine.gpu.generation > 2 else 1
-        return Parameters(vertices, instances or 1, indexed)
-    if name == "CP_DRAW_INDIRECT":
-        *_, low, high = payload.read(DRAW_INDIRECT_64)
-        return _indirect(machine, low | high << 32 if machine.is_64bit else low, indexed=False)
-    if name == "CP_DRAW_INDX_INDIRECT":
-        *_, low, high = payload.read(DRAW_INDX_INDIRECT_64)
-        address = low | high << 32
-        if not machine.is_64bit:
-            address = payload.read(DRAW_INDX_INDIRECT_32)[-1]
-        return _indirect(machine, address, indexed=True)
-    if name == "CP_DRAW_AUTO":
-        return Parameters(None, payload[1], indirect=True)
+    if name == "CP_DRAW_INDX_OFFSET" or name in INITIATOR_IS_SECOND:
+        return Parameters(draw.vertices, draw.instances, draw.is_indexed)
     if name == "CP_DRAW_INDIRECT_MULTI":
-        return _multiple(machine, payload)
-    return Parameters(indirect=True)
+        return _multiple(machine, draw, payload)
+    if draw.indirect is not None:
+        return _indirect(machine, draw.indirect, indexed=name == "CP_DRAW_INDX_INDIRECT")
+    return Parameters(None, draw.instances, indirect=True)
 
 
 def dispatch_groups(machine: Machine, name: str, payload: Payload) -> tuple[int, int, int] | None:
     """Work groups of a dispatch in x, y, z; from memory for an indirect one, where captured."""
     if name == "CP_EXEC_CS":
-        return payload[1], payload[2], payload[3]
+        x, y, z = payload.read(machine.packets[_DISPATCH])
+        return x, y, z
     if name == "CP_EXEC_CS_INDIRECT":
-        address = payload[1] | payload[2] << 32 if machine.is_64bit else payload[1]
+        (address,) = payload.read(machine.packets[_INDIRECT_DISPATCH])
+        reader = machine.packets[_GROUPS]
         place = machine.image.place(address)
-        if place is not None and place[1] + 3 <= place[0].count:
-            words, index = place
-            return words.get(index), words.get(index + 1), words.get(index + 2)
+        if place is not None and place[1] + reader.dwords <= place[0].count:
+            x, y, z = reader.read(place[0].data, place[1])
+            return x, y, z
     return None
 
 
-def _multiple(machine: Machine, payload: Payload) -> Parameters:
+def _multiple(machine: Machine, draw: DrawValues, payload: Payload) -> Parameters:
     """CP_DRAW_INDIRECT_MULTI: all its draws together; how many, the GPU may have to tell."""
-    operation = payload[1] & 0xF
-    indexed = operation in (INDIRECT_MULTI_INDEXED, INDIRECT_MULTI_COUNT_INDEXED)
+    (opcode,) = payload.read(machine.packets[_MULTI_OPCODE])
+    operation = machine.enum_name("a6xx_draw_indirect_opcode", opcode) or ""
+    indexed = operation in _MULTI_INDEXED
     unknown = Parameters(indexed=indexed, indirect=True)
-    layout = _MULTI_LAYOUTS.get(operation)
-    count = payload[2]
-    if layout is None or not 0 < count <= _MAX_MULTI_DRAWS:
+    fields, count = _MULTI.get(operation), draw.draws or 0
+    if fields is None or not 0 < count <= _MAX_MULTI_DRAWS:
         return unknown
-    *_, address, stride = payload.read(layout)
+    address, stride = payload.read(machine.packets[fields])
     place = machine.image.place(address)
     if place is None or stride % 4 or not stride:
         return unknown
     words, first = place
     places = range(first, first + count * stride // 4, stride // 4)
-    if places[-1] + 2 > words.count:
+    reader = machine.packets[_PARAMETERS]
+    if places[-1] + reader.dwords > words.count:
         return unknown
-    vertices = sum(words.get(index) for index in places)
-    instances = {words.get(index + 1) for index in places}
+    read = [reader.read(words.data, index) for index in places]
+    vertices = sum(number for number, _ in read)
+    instances = {number for _, number in read}
     return Parameters(
         vertices, instances.pop() if len(instances) == 1 else None, indexed, indirect=True
     )
@@ -176,7 +159,8 @@ def _multiple(machine: Machine, payload: Payload) -> Parameters:
 
 def _indirect(machine: Machine, address: int, indexed: bool) -> Parameters:
     place = machine.image.place(address)
-    if place is None or place[1] + 2 > place[0].count:
+    reader = machine.packets[_PARAMETERS]
+    if place is None or place[1] + reader.dwords > place[0].count:
         return Parameters(indexed=indexed, indirect=True)
-    words, index = place
-    return Parameters(words.get(index), words.get(index + 1), indexed, indirect=True)
+    vertices, instances = reader.read(place[0].data, place[1])
+    return Parameters(vertices, instances, indexed, indirect=True)

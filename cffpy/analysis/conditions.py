@@ -11,8 +11,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.cp.packets.mode import names_mode
-from cffpy.pm4.layouts import COND_REG_EXEC, REG_TEST
+from cffpy.cp.packets.mode import marker_mode
+from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:
@@ -26,10 +26,14 @@ if TYPE_CHECKING:
 _VISIBILITY_STATE = "VSC_STATE[0].REG"
 _VISIBILITY_STATES = 32
 
-_PREDICATE, _REGISTERS, _RENDER_MODE, _IMMEDIATE, _THREAD = range(1, 6)
+_DRAW_PREDICATE = Fields("CP_DRAW_PRED_ENABLE_GLOBAL", "ENABLE")
+#: PRED_UPDATE: many predicates at once, by a mask.
+_REG_TEST = Fields("CP_REG_TEST", "REG", "SOURCE", "BIT", "PRED_BIT", "PRED_UPDATE")
+_COND_REG_EXEC = Fields("CP_COND_REG_EXEC", "MODE", "PRED_BIT")
+_RENDER_MODES = Fields("CP_COND_REG_EXEC", "BINNING", "GMEM", "SYSMEM", variant="RENDER_MODE")
+_THREAD_BITS = Fields("CP_COND_REG_EXEC", "BV", "BR", "LPAC", variant="THREAD_MODE")
 
-#: PRED_UPDATE of CP_REG_TEST: many predicates at once, by a mask.
-_UPDATES_BY_MASK = 1 << 31
+_PREDICATE, _REGISTERS, _RENDER_MODE, _IMMEDIATE, _THREAD = range(1, 6)
 
 #: Render modes by CP_SET_MARKER that are not GMEM, also as older editions name them.
 _BINNING_MODES = ("RM6_BIN_VISIBILITY", "RM6_BINNING")
@@ -107,9 +111,9 @@ class Conditions:
 
     def marker(self, payload: Payload) -> None:
         """CP_SET_MARKER: a binning run fills the registers of visible bins (VSC_STATE)."""
-        mode = self._machine.enum_name("a6xx_marker", payload[0] & 0xF)
-        is_binning = names_mode(payload[0]) and render_mode(mode) == "binning"
-        if is_binning and self._visibility_states:
+        marker = marker_mode(self._machine, payload)
+        mode = None if marker is None else self._machine.enum_name("a6xx_marker", marker)
+        if render_mode(mode) == "binning" and self._visibility_states:
             self._forget(self._visibility_states, _VISIBILITY_STATES)
 
     @property
@@ -119,17 +123,18 @@ class Conditions:
 
     def predicate_draws(self, scope: str, payload: Payload, executed: Executed) -> None:
         """CP_DRAW_PRED_ENABLE_GLOBAL and _LOCAL."""
-        if payload[0] & 1:
+        if any(payload.read(self._machine.packets[_DRAW_PREDICATE])):
             self._draw_predicates.add(scope)
         elif executed is Executed.YES:
             self._draw_predicates.discard(scope)
 
     def register_test(self, payload: Payload, executed: Executed) -> None:
         """CP_REG_TEST sets a predicate to the value of a bit of a register."""
-        if payload[0] & _UPDATES_BY_MASK:
+        values = payload.read(self._machine.packets[_REG_TEST])
+        register, from_memory, bit, predicate, updates_by_mask = values
+        if updates_by_mask:
             self._predicates.clear()
             return
-        register, from_memory, bit, predicate = payload.read(REG_TEST)
         value = self._machine.state.registers.get(register)
         if value is None or from_memory or executed is not Executed.YES:
             self._predicates[predicate] = Executed.UNKNOWN
@@ -138,11 +143,12 @@ class Conditions:
 
     def register_exec(self, payload: Payload) -> Condition:
         """CP_COND_REG_EXEC."""
-        predicate, first, second, third, mode, *_ = payload.read(COND_REG_EXEC)
+        packets = self._machine.packets
+        mode, predicate = payload.read(packets[_COND_REG_EXEC])
         if mode == _RENDER_MODE:
-            return self._by_render_mode(first, second, third)
+            return self._by_render_mode(*payload.read(packets[_RENDER_MODES]))
         if mode == _THREAD:
-            return self._by_thread(first, second, third)
+            return self._by_thread(*payload.read(packets[_THREAD_BITS]))
         if mode == _PREDICATE:
             executed = self._predicates.get(predicate, Executed.UNKNOWN)
             return Condition(executed, f"predicate {predicate} of CP_REG_TEST")

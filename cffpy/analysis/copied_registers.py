@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.pm4.layouts import MEM_TO_REG, REG_RMW, REG_TO_SCRATCH, SCRATCH_TO_REG, SCRATCH_WRITE
+from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,12 +20,21 @@ if TYPE_CHECKING:
 
 _SCRATCH_REGISTERS = 8
 
-#: CP_REG_RMW: rotates, adds, or takes its numbers from registers or a scratch register.
-_RMW_IS_SPECIAL = 0xFF080000
-
-#: CP_COND_WRITE and CP_COND_WRITE5: to memory, not to a register; where the address stands.
-_WRITES_MEMORY = 1 << 8
-_COND_WRITE_ADDRESS, _COND_WRITE5_ADDRESS = 4, 5
+#: CP_REG_RMW rotates, adds, or takes its numbers from registers or a scratch register.
+_RMW_IS_SPECIAL = Fields(
+    "CP_REG_RMW", "DST_SCRATCH", "ROTATE", "SRC1_ADD", "SRC1_IS_REG", "SRC0_IS_REG"
+)
+_RMW = Fields("CP_REG_RMW", "DST_REG", "SRC0")
+_MEM_TO_REG = Fields("CP_MEM_TO_REG", "REG", "CNT")
+#: CNT of the next two is one less than the number of registers.
+_REG_TO_SCRATCH = Fields("CP_REG_TO_SCRATCH", "REG", "SCRATCH", "CNT")
+_SCRATCH_TO_REG = Fields("CP_SCRATCH_TO_REG", "REG", "SCRATCH", "CNT")
+_SCRATCH_WRITE = Fields("CP_SCRATCH_WRITE", "SCRATCH")
+_COND_WRITE = Fields("CP_COND_WRITE", "WRITE_MEMORY", "WRITE_ADDR")
+_COND_WRITE5 = Fields("CP_COND_WRITE5", "WRITE_MEMORY", "WRITE_ADDR")
+#: Register offsets in an address field are in its low dword.
+_REGISTER_MASK = 0xFFFFFFFF
+_LOAD_CONSTANT_CONTEXT = Fields("CP_LOAD_CONSTANT_CONTEXT", "TYPE", "INDEX", "COUNT")
 
 #: CP_LOAD_CONSTANT_CONTEXT and CP_SET_CONSTANT count context registers from here.
 _CONTEXT_REGISTERS = 0x2000
@@ -61,22 +70,24 @@ class CopiedRegisters:
 
     def modified(self, payload: Payload) -> int | None:
         """CP_REG_RMW, before it is stored: the register, if its new value will be unknown."""
-        register, mask, _ = payload.read(REG_RMW)
+        packets = self._machine.packets
+        register, mask = payload.read(packets[_RMW])
         is_known = not mask or register in self._machine.state.registers
-        return None if is_known and not payload[0] & _RMW_IS_SPECIAL else register
+        is_special = any(payload.read(packets[_RMW_IS_SPECIAL]))
+        return None if is_known and not is_special else register
 
     def _memory_to_registers(self, payload: Payload) -> None:
-        register, count = payload.read(MEM_TO_REG)
+        register, count = payload.read(self._machine.packets[_MEM_TO_REG])
         self.forget(register, count or 1)
 
     def _registers_to_scratch(self, payload: Payload) -> None:
-        register, scratch, count = payload.read(REG_TO_SCRATCH)
+        register, scratch, count = payload.read(self._machine.packets[_REG_TO_SCRATCH])
         registers = self._machine.state.registers
         for step in range(min(count + 1, _SCRATCH_REGISTERS - scratch)):
             self._scratch[scratch + step] = registers.get(register + step)
 
     def _scratch_to_registers(self, payload: Payload) -> None:
-        register, scratch, count = payload.read(SCRATCH_TO_REG)
+        register, scratch, count = payload.read(self._machine.packets[_SCRATCH_TO_REG])
         for step in range(count + 1):
             number = scratch + step
             value = self._scratch[number] if number < _SCRATCH_REGISTERS else None
@@ -87,20 +98,23 @@ class CopiedRegisters:
                 self._machine.state.set_register(register + step, value)
 
     def _scratch_write(self, payload: Payload) -> None:
-        (scratch,) = payload.read(SCRATCH_WRITE)
+        (scratch,) = payload.read(self._machine.packets[_SCRATCH_WRITE])
         values = payload.dwords()[1 : 1 + _SCRATCH_REGISTERS - scratch]
         self._scratch[scratch : scratch + len(values)] = values
 
     def _conditional_write(self, payload: Payload) -> None:
-        if not payload[0] & _WRITES_MEMORY:
-            self.forget(payload[_COND_WRITE_ADDRESS], 1)
+        self._written(payload, _COND_WRITE)
 
     def _conditional_write5(self, payload: Payload) -> None:
-        if not payload[0] & _WRITES_MEMORY:
-            self.forget(payload[_COND_WRITE5_ADDRESS], 1)
+        self._written(payload, _COND_WRITE5)
+
+    def _written(self, payload: Payload, fields: Fields) -> None:
+        to_memory, address = payload.read(self._machine.packets[fields])
+        if not to_memory:
+            self.forget(address & _REGISTER_MASK, 1)
 
     def _load_context(self, payload: Payload) -> None:
         """Of a2xx: context registers, from memory."""
-        where, count = payload[1], payload[2]
-        if where >> 16 & 0xF == _CONTEXT_KIND:
-            self.forget(_CONTEXT_REGISTERS + (where & 0xFFFF), min(count, _CONTEXT_REGISTERS))
+        kind, index, count = payload.read(self._machine.packets[_LOAD_CONSTANT_CONTEXT])
+        if kind == _CONTEXT_KIND:
+            self.forget(_CONTEXT_REGISTERS + index, min(count, _CONTEXT_REGISTERS))

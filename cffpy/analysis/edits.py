@@ -14,17 +14,17 @@ from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
-from cffpy.container.layouts import COMMAND_STREAM_ADDRESS, SECTION_HEADER, SectionType
+from cffpy.container.layouts import SECTION_HEADER, SectionType, offset_in
 from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
+from cffpy.cp.packets.drawstate import DRAW_STATE_ENTRY
 from cffpy.cp.session import Session
 from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
-from cffpy.pm4.layouts import DRAW_STATE_GROUP_32, DRAW_STATE_GROUP_64, TYPE2_HEADER
-from cffpy.pm4.reader import BAD, HeaderMemo
+from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo
 from cffpy.pm4asm.headers import opcode_header
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
@@ -208,7 +208,7 @@ class TruncateAfterDraw(Edit):
             raise no_draw(self.number, self.machine)
         patches = list(self._patches)
         for section in self._later_sections():
-            place = COMMAND_STREAM_ADDRESS.place("dwords").dword * 4
+            place = offset_in("COMMAND_STREAM_ADDRESS", "dwords")
             offset = section.offset + SECTION_HEADER.size + place
             patches.append(Patch(offset, bytes(min(4, max(0, len(section.payload) - place)))))
         return patches
@@ -237,21 +237,25 @@ class DropGroup(Edit):
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         if self.machine.packet_names[opcode] != "CP_SET_DRAW_STATE":
             return
-        layout = DRAW_STATE_GROUP_64 if self.machine.is_64bit else DRAW_STATE_GROUP_32
-        size = layout.dwords
+        entry = self.machine.packets[DRAW_STATE_ENTRY]
+        size = entry.dwords
         for position in range(0, payload.captured - size + 1, size):
-            ndwords, flags, _, group_id, _ = payload.read(layout, position)
+            ndwords, flags, _, group_id, _ = payload.read(entry, position)
             if group_id != self.group_id or flags & (GROUP_DISABLE | GROUP_DISABLE_ALL):
                 continue
             if not ndwords:
                 continue
             self._times += 1
-            header = self.place(payload)
-            names = dict.fromkeys(layout.names, 0)
-            names.update(FLAGS=GROUP_DISABLE, GROUP_ID=group_id)
-            self._patches[header + 4 + position * 4] = Patch(
-                header + 4 + position * 4, layout.build(**names)
-            )
+            offset = self.place(payload) + 4 + position * 4
+            self._patches[offset] = Patch(offset, self._disabled(size))
+
+    def _disabled(self, size: int) -> bytes:
+        """An entry of ``size`` dwords that disables the group."""
+        from cffpy.pm4.packets import packet_struct
+
+        packet = packet_struct("CP_SET_DRAW_STATE", self.machine.gpu.chip)
+        word = {"DISABLE": 1, "GROUP_ID": self.group_id}
+        return bytes(packet.build({"entries": [{"0": word}]})).ljust(size * 4, b"\0")
 
     def patches(self) -> list[Patch]:
         if not self._patches:

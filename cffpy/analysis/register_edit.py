@@ -9,9 +9,10 @@ from cffpy.analysis.edits import Edit, Patch, no_draw
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import Words
 from cffpy.container.writer import dwords_bytes
+from cffpy.cp.packets.regwrite import SET_CONSTANT
 from cffpy.cp.sink import NOTHING, Draw, Payload
 from cffpy.errors import CaptureError
-from cffpy.pm4.layouts import REG_RMW, REG_WRITE, SET_CONSTANT, WIDE_REG_WRITE
+from cffpy.pm4.fields import Fields, Packets
 from cffpy.pm4asm.build import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS
 from cffpy.pm4asm.elements import Element, build_value
 from cffpy.pm4asm.model import Call, Name, SourceProblem, Value
@@ -19,6 +20,10 @@ from cffpy.pm4asm.parse import parse_line
 from cffpy.pm4asm.values import encode, nearest
 from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.regdb.database import Database
+
+_REG_WRITE = Fields("CP_REG_WRITE", "REG")
+_REG_RMW = Fields("CP_REG_RMW", "DST_REG")
+_WIDE_REG_WRITE = Fields("CP_WIDE_REG_WRITE", "REG")
 
 _DWORD = 0xFFFFFFFF
 #: Draws that are remembered for one write.
@@ -113,7 +118,7 @@ class SetRegister(Edit):
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         name = self.machine.packet_names[opcode] or ""
-        for register, position in _written(name, payload):
+        for register, position in _written(self.machine.packets, name, payload):
             half = register - self._register
             if 0 <= half < self._dwords and position < payload.captured:
                 self._wrote(payload.words, payload.index + position, half, name == "CP_REG_RMW")
@@ -184,19 +189,19 @@ def _no_label(call: Call) -> int:
     raise SourceProblem(f"{call.name} is no value of this field", call.column)
 
 
-def _written(name: str, payload: Payload) -> Iterator[tuple[int, int]]:
+def _written(packets: Packets, name: str, payload: Payload) -> Iterator[tuple[int, int]]:
     """(Register, dword of the payload) for each register that a packet with an opcode writes."""
     if name == "CP_SET_CONSTANT":
-        index, kind, add = payload.read(SET_CONSTANT)
+        index, kind, add = payload.read(packets[SET_CONSTANT])
         if kind == SET_REGISTERS and not add:
             for position in range(1, payload.captured):
                 yield CONTEXT_REGISTERS + index + position - 1, position
     elif name == "CP_REG_WRITE":
-        yield payload.read(REG_WRITE)[1], 2
+        yield payload.read(packets[_REG_WRITE])[0], 2
     elif name == "CP_REG_RMW":
-        yield payload.read(REG_RMW)[0], 2
+        yield payload.read(packets[_REG_RMW])[0], 2
     elif name == "CP_WIDE_REG_WRITE":
-        (register,) = payload.read(WIDE_REG_WRITE)
+        (register,) = payload.read(packets[_WIDE_REG_WRITE])
         for position in range(1, payload.captured):
             yield register + position - 1, position
     elif name in PAIRS:

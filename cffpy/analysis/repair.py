@@ -13,8 +13,8 @@ from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.writer import capture_bytes, command_stream_section
 from cffpy.errors import CaptureError
-from cffpy.layout import BytesLike
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo
+from cffpy.row_readers import BytesLike
 
 #: Packets from which on a buffer is taken for commands.
 _LEAST_PACKETS = 4
@@ -70,7 +70,7 @@ def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
     if not sections:
         return []
     header = content.data[sections[-1].offset : sections[-1].offset + SECTION_HEADER.size]
-    size = SECTION_HEADER.read_bytes(header)[1]
+    size = SECTION_HEADER.unpack(header)[1]
     cut = sections[-1]
     if len(cut.payload) == size:
         return sections

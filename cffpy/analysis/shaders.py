@@ -20,7 +20,7 @@ from cffpy.cp.programs import ADDRESS_MASK, STAGES, enable_registers, program_re
 from cffpy.cp.session import Session
 from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Payload, Sink
 from cffpy.isa.edition import Disassemblers
-from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
+from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _WITHOUT_PROGRAMS = ("CP_BLIT", "CP_EVENT_WRITE")
 _UNCOUNTED = "CP_DRAW_INDX_BIN"
 _COMPUTE_STAGES, _DRAW_STAGES = ("CS",), STAGES[:5]
 
+_IM_LOAD_IMMEDIATE = Fields("CP_IM_LOAD_IMMEDIATE", "SHADER_TYPE")
 _A2XX_STAGES = {0: "VS", 1: "FS"}
 #: The stage of a CP_IM_LOAD_IMMEDIATE that names neither; its program is listed as a vertex one.
 UNKNOWN_STAGE = "unknown"
@@ -223,13 +224,13 @@ class ShaderCollector(Sink):
 
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         if opcode in self._loads:
-            loaded = loaded_state(self._generation, payload)
+            loaded = loaded_state(self.machine, payload)
             if loaded.kind == SHADER:
                 place = state_place(self.machine, payload, loaded)
                 dwords = program_dwords(self._generation, loaded.units)
                 self._name(loaded.stage, place, dwords, self._packet(opcode, payload))
         elif opcode == self._immediate:
-            kind, _, _ = payload.read(IM_LOAD_IMMEDIATE)
+            (kind,) = payload.read(self.machine.packets[_IM_LOAD_IMMEDIATE])
             code = payload.rest(2)
             stage = _A2XX_STAGES.get(kind, UNKNOWN_STAGE)
             place = code.words, code.index

@@ -28,12 +28,11 @@ from cffpy.cp.loadstate import (
     state_place,
 )
 from cffpy.cp.session import Session
-from cffpy.cp.sink import Draw, Payload
+from cffpy.cp.sink import Draw, NestedStream, Payload
 from cffpy.cp.state import DrawStateGroup
 from cffpy.descriptors import SAMPLERS as SAMPLER_DOMAINS
 from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
 from cffpy.descriptors import UBOS
-from cffpy.pm4.layouts import COMPUTE_CHECKPOINT, SET_AMBLE, SET_RENDER_MODE
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
 
@@ -42,6 +41,13 @@ COMMANDS, PROGRAM, STRUCTURES = range(3)
 
 _DESCRIPTORS = {SAMPLERS: SAMPLER_DOMAINS, TEXTURES: TEXTURE_DOMAINS, UBO: UBOS}
 _NAMES = {SAMPLERS: "samplers", TEXTURES: "textures", UBO: "ubos"}
+
+#: Packets that point at commands -> what these are.
+_NESTED = {
+    "CP_SET_CTXSWITCH_IB": "switch",
+    "CP_SET_RENDER_MODE": "save",
+    "CP_COMPUTE_CHECKPOINT": "save",
+}
 
 #: Limits for hostile captures: findings in one set of buffers, draws told for one packet.
 _MAX_FINDINGS = 1 << 18
@@ -119,16 +125,9 @@ class Survey(ShaderCollector):
     def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
         self._note(COMMANDS, words.address + index * 4, ndwords, "state")
 
-    def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
-        if name == "CP_SET_CTXSWITCH_IB":
-            gpuaddr, ndwords = payload.read(SET_AMBLE)
-            self._note(COMMANDS, gpuaddr, ndwords, "switch")
-        elif name == "CP_SET_RENDER_MODE" and payload.count not in (1, 5):
-            _, _, _, _, ndwords, gpuaddr = payload.read(SET_RENDER_MODE)
-            self._note(COMMANDS, gpuaddr, ndwords, "save")
-        elif name == "CP_COMPUTE_CHECKPOINT":
-            _, _, _, ndwords, gpuaddr, tail = payload.read(COMPUTE_CHECKPOINT)
-            self._note(COMMANDS, gpuaddr, tail if payload.count == 8 else ndwords, "save")
+    def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
+        if name in _NESTED and stream.gpuaddr is not None:
+            self._note(COMMANDS, stream.gpuaddr, stream.ndwords, _NESTED[name])
         return True
 
     # -- programs and descriptors -----------------------------------------------------------
@@ -150,7 +149,7 @@ class Survey(ShaderCollector):
 
     def _descriptors(self, payload: Payload) -> None:
         generation = self.machine.gpu.generation
-        loaded = loaded_state(generation, payload)
+        loaded = loaded_state(self.machine, payload)
         if loaded.kind not in _DESCRIPTORS:
             return
         described = _DESCRIPTORS[loaded.kind].get(generation)

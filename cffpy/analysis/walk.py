@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import (
-    INITIATOR_IS_SECOND,
     Action,
     Kind,
     Parameters,
@@ -25,11 +24,12 @@ from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.registers import RegisterReader, Remembered
+from cffpy.cp.draw_values import DrawValues, draw_values
 from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.programs import ADDRESS_MASK, enable_registers, program_registers
 from cffpy.cp.session import Session, is_compositor
-from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
-from cffpy.pm4.layouts import IM_LOAD_IMMEDIATE
+from cffpy.cp.sink import NOTHING, Draw, NestedStream, Payload, Sink
+from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +51,7 @@ _KINDS: dict[str, Kind] = {
     "EVENT:LRZ_CLEAR": "lrz clear",
 }
 
+_IM_LOAD_IMMEDIATE = Fields("CP_IM_LOAD_IMMEDIATE", "SHADER_TYPE")
 _A2XX_STAGES = {0: "VS", 1: "FS"}
 
 #: Nesting of conditional blocks, at most.
@@ -361,16 +362,17 @@ class Walk(Sink):
         label = draw.label
         parameters = Parameters()
         groups = None
-        if kind == "draw":
-            label = self._primitive(draw.name, payload) or label
-            parameters = draw_parameters(self.machine, draw.name, payload)
+        values = draw.values if kind == "draw" else None
+        if values is not None:
+            label = self._primitive(values) or label
+            parameters = draw_parameters(self.machine, draw.name, values, payload)
         elif kind == "dispatch":
             parameters.indirect = draw.name == "CP_EXEC_CS_INDIRECT"
             groups = dispatch_groups(self.machine, draw.name, payload)
         number = self.machine.state.draw_count if draw.counted else None
         if self._is_alternative:
             number = None
-        self._act(kind, draw.name, label, number, parameters, groups)
+        self._act(kind, draw.name, label, number, parameters, groups, values)
 
     # -- Sink: streams ----------------------------------------------------------------------
 
@@ -433,11 +435,11 @@ class Walk(Sink):
             for missing in self._on_missing:
                 missing(gpuaddr)
 
-    def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
+    def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
         """Commands that a packet carries. Those that it stores run where they are stored."""
         if name == "CP_MEM_WRITE" and self._applies_memory_writes:
             if self.executed is not Executed.NO and self.machine.is_64bit:
-                self._write_memory(payload)
+                self._write_memory(stream, payload)
             return False
         self._kinds[len(self.machine.streams)] = name, None
         return True
@@ -457,9 +459,9 @@ class Walk(Sink):
 
     # -- within -----------------------------------------------------------------------------
 
-    def _write_memory(self, payload: Payload) -> None:
-        gpuaddr, data = payload[0] | payload[1] << 32, payload.rest(2)
-        if data.count <= 0:
+    def _write_memory(self, stream: NestedStream, data: Payload) -> None:
+        gpuaddr = stream.gpuaddr
+        if data.count <= 0 or gpuaddr is None:
             return
         content = data.words.bytes(data.index, data.count)
         before = self.machine.image.write(gpuaddr, content)
@@ -516,20 +518,20 @@ class Walk(Sink):
         self._conditions.predicate_draws(scope, payload, self.executed)
 
     def _load_program(self, payload: Payload) -> None:
-        kind, _, _ = payload.read(IM_LOAD_IMMEDIATE)
+        (kind,) = payload.read(self.machine.packets[_IM_LOAD_IMMEDIATE])
         stage = _A2XX_STAGES.get(kind)
         if stage is not None:
             self._loaded_programs[stage] = payload.words.address + 4 * (payload.index + 2)
 
     def _draw_with_visibility(self, payload: Payload) -> None:
         name = "CP_DRAW_INDX_BIN"
-        parameters = draw_parameters(self.machine, name, payload)
-        self._act("draw", name, self._primitive(name, payload), None, parameters)
+        values = draw_values(self.machine, name, payload)
+        parameters = draw_parameters(self.machine, name, values, payload)
+        self._act("draw", name, self._primitive(values), None, parameters, values=values)
 
-    def _primitive(self, name: str, payload: Payload) -> str | None:
+    def _primitive(self, values: DrawValues) -> str | None:
         """Name of the primitive type: all six bits of it. The reference reads five of them."""
-        initiator = payload[1 if name in INITIATOR_IS_SECOND else 0]
-        return self.machine.enum_name("pc_di_primtype", initiator & 0x3F)
+        return self.machine.enum_name("pc_di_primtype", values.primitive)
 
     def _act(
         self,
@@ -539,6 +541,7 @@ class Walk(Sink):
         number: int | None,
         parameters: Parameters,
         groups: tuple[int, int, int] | None = None,
+        values: DrawValues | None = None,
     ) -> None:
         executed, condition = self.executed, self.condition
         if self._conditions.predicates_draws and kind == "draw" and executed is Executed.YES:
@@ -560,6 +563,7 @@ class Walk(Sink):
             parameters.indirect,
             groups,
             self._shaders(kind),
+            values=values,
         )
         for act in self._on_action:
             act(action)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cffpy.cli.pager import Pager
-    from cffpy.layout import BytesLike
+    from cffpy.row_readers import BytesLike
 
 EXIT_OK = 0
 EXIT_FAILURE = 1

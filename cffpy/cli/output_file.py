@@ -15,7 +15,7 @@ from cffpy.errors import CffpyError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.layout import BytesLike
+    from cffpy.row_readers import BytesLike
 
 
 def write_output(path: str, pieces: Iterable[BytesLike], read: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from cffpy.errors import ContainerError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.container.open import Content
-    from cffpy.layout import BytesLike
+    from cffpy.row_readers import BytesLike
 
 #: First bytes of formats that users have beside captures.
 _MAGICS = (

@@ -1,14 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""The layouts of the .rd container: the only declarations of its sections and payloads.
+"""The types of sections, and the ``struct.Struct`` of each structure in an .rd capture.
 
-All numbers are little-endian. The declarations are plain tables (see ``cffpy.layout``): construct
-structs for building and the fast readers are both made from them, and declaring imports nothing.
-Facts: the format that freedreno's libwrap and turnip write and Mesa's cffdump reads.
+These are derived from the construct Structs of cffpy.container.structs, which describe them; the
+rows in between are kept as compiled descriptions are (cffpy.compiled), so that reading a capture
+imports no construct.
 """
 
 from __future__ import annotations
 
-from cffpy.layout import Layout, u32, u64
+import marshal
+import os
+
+from cffpy import compiled
+from cffpy.row_readers import byte_struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from struct import Struct
+    from typing import Any
+
+#: What compiled.py calls these rows; the number of their form.
+KIND, SCHEMA = "sections", 1
 
 
 class SectionType:
@@ -42,29 +54,51 @@ def section_name(section_type: int) -> str:
     return f"type {section_type}"
 
 
-#: Before each section; ``size`` is the payload's, in bytes, and need not be a multiple of 4.
-SECTION_HEADER = Layout("section header", u32("type"), u32("size"))
+def compile_sections() -> dict[str, bytes]:
+    """The compiled form: rows of the structures. Also for the wheel."""
+    from cffpy.container.structs import RESYNC_MARKER, compile_rows
 
-#: Any number of these may stand before a section: lets a reader find its place after damage.
-RESYNC_MARKER = Layout(
-    "resync marker", u32("first", default=0xFFFFFFFF), u32("second", default=0xFFFFFFFF)
-)
+    content = {"rows": compile_rows(), "marker": RESYNC_MARKER.build({})}
+    return {KIND: marshal.dumps(content)}
 
-#: RD_GPUADDR: the address of the next RD_BUFFER_CONTENTS; ``length`` in bytes.
-GPU_ADDRESS = Layout(
-    "RD_GPUADDR", u32("address_low"), u32("length"), u32("address_high", optional=True)
-)
 
-#: RD_CMDSTREAM_ADDR: a command stream to execute; ``dwords`` is its length in dwords.
-COMMAND_STREAM_ADDRESS = Layout(
-    "RD_CMDSTREAM_ADDR", u32("address_low"), u32("dwords"), u32("address_high", optional=True)
-)
+def _load() -> dict[str, Any]:
+    content = compiled.load_packaged(KIND, SCHEMA, KIND)
+    if content is None:
+        folder = os.path.dirname(os.path.abspath(__file__))
+        sources = [os.path.join(folder, "structs.py")]
+        content = compiled.load(KIND, SCHEMA, sources, compile_sections, KIND)
+    assert content is not None  # it has this one part
+    loaded: dict[str, Any] = marshal.loads(content)
+    return loaded
 
-#: RD_PARAM: ``value`` has ``bit_length`` meaningful bits.
-PARAMETER = Layout("RD_PARAM", u32("parameter"), u32("value"), u32("bit_length"))
 
-#: RD_GPU_ID: the GPU's number in decimal, e.g. 630.
-GPU_ID = Layout("RD_GPU_ID", u32("gpu_id"))
+_LOADED = _load()
 
-#: RD_CHIP_ID: core, major, minor, patch in bits 31:0, fuses in 47:32.
-CHIP_ID = Layout("RD_CHIP_ID", u64("chip_id"))
+
+def _struct(name: str) -> Struct:
+    return byte_struct(_LOADED["rows"][name])
+
+
+#: type, size of the payload in bytes
+SECTION_HEADER = _struct("SECTION_HEADER")
+#: the two dwords of a resync marker, as bytes
+RESYNC_MARKER: bytes = _LOADED["marker"]
+#: address_low, length in bytes, address_high, which may be missing
+GPU_ADDRESS = _struct("GPU_ADDRESS")
+#: address_low, dwords, address_high, which may be missing
+COMMAND_STREAM_ADDRESS = _struct("COMMAND_STREAM_ADDRESS")
+#: parameter, value, bit_length
+PARAMETER = _struct("PARAMETER")
+#: gpu_id
+GPU_ID = _struct("GPU_ID")
+#: chip_id
+CHIP_ID = _struct("CHIP_ID")
+
+
+def offset_in(structure: str, name: str) -> int:
+    """Byte offset of a value in a structure, e.g. of "dwords" in "COMMAND_STREAM_ADDRESS"."""
+    for row in _LOADED["rows"][structure]:
+        if row[0] == name:
+            return int(row[1]) * 4
+    raise KeyError(name)

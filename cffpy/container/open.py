@@ -18,8 +18,8 @@ import sys
 from cffpy.container.damage import Damage
 from cffpy.container.rd import Section, iter_sections
 from cffpy.errors import ContainerError
-from cffpy.layout import BytesLike
 from cffpy.limits import Limits, Truncation, hint
+from cffpy.row_readers import BytesLike
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

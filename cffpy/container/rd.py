@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sections of a decompressed capture, read in a loop over the declared layouts.
+"""Sections of a decompressed capture, in a loop.
 
     for section in iter_sections(content.data, damage := []):
         if section.type == SectionType.GPUADDR:
@@ -24,7 +24,7 @@ from cffpy.container.layouts import (
     SectionType,
     section_name,
 )
-from cffpy.layout import BytesLike, Layout
+from cffpy.row_readers import BytesLike
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
@@ -88,9 +88,8 @@ def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterat
     damage = [] if damage is None else damage
     view = memoryview(data)
     end = len(view)
-    header = SECTION_HEADER.struct
-    read_header, header_size = header.unpack_from, header.size
-    marker = tuple(field.default for field in RESYNC_MARKER.fields)
+    read_header, header_size = SECTION_HEADER.unpack_from, SECTION_HEADER.size
+    marker = SECTION_HEADER.unpack(RESYNC_MARKER)
     offset = 0
     while offset + header_size <= end:
         start = offset
@@ -141,7 +140,7 @@ def is_something_else(data: BytesLike) -> bool:
     if len(view) < SECTION_HEADER.size:
         return False  # nothing, or what is left of a capture
     types = chain(
-        [SECTION_HEADER.struct.unpack_from(view)[0]],
+        [SECTION_HEADER.unpack_from(view)[0]],
         (section.type for section in iter_sections(view)),
     )
     return all(section_name(section_type).startswith("type ") for section_type in types)
@@ -149,24 +148,26 @@ def is_something_else(data: BytesLike) -> bool:
 
 def gpu_address(payload: BytesLike) -> tuple[int, int]:
     """RD_GPUADDR: the buffer's address and its length in bytes. Missing bytes count as 0."""
-    low, length, high = GPU_ADDRESS.read_bytes(_padded(payload, GPU_ADDRESS))
+    low, length, high = GPU_ADDRESS.unpack(_padded(payload, GPU_ADDRESS.size))
     return low | high << 32, length
 
 
 def command_stream_address(payload: BytesLike) -> tuple[int, int]:
     """RD_CMDSTREAM_ADDR: the stream's address and length in dwords. Missing bytes count as 0."""
-    low, dwords, high = COMMAND_STREAM_ADDRESS.read_bytes(_padded(payload, COMMAND_STREAM_ADDRESS))
+    low, dwords, high = COMMAND_STREAM_ADDRESS.unpack(_padded(payload, COMMAND_STREAM_ADDRESS.size))
     return low | high << 32, dwords
 
 
 def gpu_id(payload: BytesLike) -> int:
     """RD_GPU_ID, e.g. 630. Missing bytes count as 0."""
-    return GPU_ID.read_bytes(_padded(payload, GPU_ID))[0]
+    (number,) = GPU_ID.unpack(_padded(payload, GPU_ID.size))
+    return int(number)
 
 
 def chip_id(payload: BytesLike) -> int:
     """RD_CHIP_ID, 64 bits. Missing bytes count as 0."""
-    return CHIP_ID.read_bytes(_padded(payload, CHIP_ID))[0]
+    (number,) = CHIP_ID.unpack(_padded(payload, CHIP_ID.size))
+    return int(number)
 
 
 def text(payload: BytesLike) -> str:
@@ -174,12 +175,9 @@ def text(payload: BytesLike) -> str:
     return bytes(payload).split(b"\0", 1)[0].decode("ascii", "backslashreplace")
 
 
-def _padded(payload: BytesLike, layout: Layout) -> BytesLike:
-    """The payload, or, where it stops amid a field, its bytes with zeros up to the layout's end."""
-    length = len(payload)
-    if length == layout.size or length >= layout.full_size:
-        return payload
-    return bytes(payload).ljust(layout.full_size if length > layout.size else layout.size, b"\0")
+def _padded(payload: BytesLike, size: int) -> bytes:
+    """The first ``size`` bytes of a payload, with zeros for those that are missing."""
+    return bytes(payload[:size]).ljust(size, b"\0")
 
 
 def _cut_short(section_type: int, size: int, there: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sections to bytes, built with construct from the declared layouts (tests, samples, compiler).
+"""Sections to bytes, built by the Structs of cffpy.container.structs (tests, samples, compiler).
 
     data = capture_bytes([
         gpu_id_section(630),
@@ -15,10 +15,13 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from construct import ConstructError
 
 from cffpy.container.deflate import zlib_module
-from cffpy.container.layouts import (
+from cffpy.container.layouts import SectionType
+from cffpy.container.structs import (
     CHIP_ID,
     COMMAND_STREAM_ADDRESS,
     GPU_ADDRESS,
@@ -26,9 +29,9 @@ from cffpy.container.layouts import (
     PARAMETER,
     RESYNC_MARKER,
     SECTION_HEADER,
-    SectionType,
 )
-from cffpy.layout import BytesLike
+from cffpy.errors import StructError
+from cffpy.row_readers import BytesLike
 
 #: Of compression: captures are stored as small as with 9, in a third of the time.
 _LEVEL = 6
@@ -41,12 +44,30 @@ class NewSection(NamedTuple):
     payload: BytesLike
 
 
+def _build(structure: Any, **values: int) -> bytes:  # noqa: ANN401  (construct has no types)
+    """Raises StructError for a value that does not fit its field."""
+    try:
+        return bytes(structure.build(values))
+    except ConstructError as problem:
+        raise StructError(str(problem).strip().splitlines()[-1]) from None
+
+
+def marker_bytes(count: int) -> bytes:
+    """``count`` resync markers."""
+    return _build(RESYNC_MARKER) * count
+
+
+def header_bytes(section_type: int, size: int) -> bytes:
+    """The header of a section whose payload has ``size`` bytes."""
+    return _build(SECTION_HEADER, type=section_type, size=size)
+
+
 def capture_bytes(sections: Iterable[tuple[int, BytesLike]], *, markers: int = 0) -> bytes:
     """The content of a capture file, with ``markers`` resync markers before each section."""
-    marker = RESYNC_MARKER.build() * markers if markers else b""
+    marker = marker_bytes(markers)
     pieces: list[BytesLike] = []
     for section_type, payload in sections:
-        pieces += (marker, SECTION_HEADER.build(type=section_type, size=len(payload)), payload)
+        pieces += (marker, header_bytes(section_type, len(payload)), payload)
     return b"".join(pieces)
 
 
@@ -65,12 +86,12 @@ def dwords_bytes(dwords: Sequence[int]) -> bytes:
 
 def gpu_id_section(gpu_id: int) -> NewSection:
     """RD_GPU_ID, e.g. 630."""
-    return NewSection(SectionType.GPU_ID, GPU_ID.build(gpu_id=gpu_id))
+    return NewSection(SectionType.GPU_ID, _build(GPU_ID, gpu_id=gpu_id))
 
 
 def chip_id_section(chip_id: int) -> NewSection:
     """RD_CHIP_ID, 64 bits."""
-    return NewSection(SectionType.CHIP_ID, CHIP_ID.build(chip_id=chip_id))
+    return NewSection(SectionType.CHIP_ID, _build(CHIP_ID, chip_id=chip_id))
 
 
 def command_section(process: str) -> NewSection:
@@ -80,7 +101,7 @@ def command_section(process: str) -> NewSection:
 
 def parameter_section(parameter: int, value: int, bit_length: int = 32) -> NewSection:
     """RD_PARAM: one parameter of the test that made the capture."""
-    payload = PARAMETER.build(parameter=parameter, value=value, bit_length=bit_length)
+    payload = _build(PARAMETER, parameter=parameter, value=value, bit_length=bit_length)
     return NewSection(SectionType.PARAM, payload)
 
 
@@ -88,8 +109,8 @@ def address_section(address: int, length: int, *, short: bool = False) -> NewSec
     """RD_GPUADDR; ``length`` in bytes. ``short``: without the high dword, as old writers do."""
     low, high = address & 0xFFFFFFFF, address >> 32
     if short:
-        return NewSection(SectionType.GPUADDR, GPU_ADDRESS.build(address_low=low, length=length))
-    payload = GPU_ADDRESS.build(address_low=low, length=length, address_high=high)
+        return NewSection(SectionType.GPUADDR, _build(GPU_ADDRESS, address_low=low, length=length))
+    payload = _build(GPU_ADDRESS, address_low=low, length=length, address_high=high)
     return NewSection(SectionType.GPUADDR, payload)
 
 
@@ -105,7 +126,7 @@ def command_stream_section(address: int, dwords: int, *, short: bool = False) ->
     """RD_CMDSTREAM_ADDR: execute ``dwords`` dwords at ``address``."""
     low, high = address & 0xFFFFFFFF, address >> 32
     if short:
-        payload = COMMAND_STREAM_ADDRESS.build(address_low=low, dwords=dwords)
+        payload = _build(COMMAND_STREAM_ADDRESS, address_low=low, dwords=dwords)
     else:
-        payload = COMMAND_STREAM_ADDRESS.build(address_low=low, dwords=dwords, address_high=high)
+        payload = _build(COMMAND_STREAM_ADDRESS, address_low=low, dwords=dwords, address_high=high)
     return NewSection(SectionType.CMDSTREAM_ADDR, payload)

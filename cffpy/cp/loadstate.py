@@ -7,7 +7,7 @@ Facts: a3xx_get_state_type, _get_state_type and cp_load_state of Mesa 25.0.7's c
 from __future__ import annotations
 
 from cffpy.cp.programs import STAGES
-from cffpy.pm4.layouts import BINDLESS_SOURCE, LOAD_STATE_3XX, LOAD_STATE_4XX, LOAD_STATE_6XX
+from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
@@ -27,6 +27,18 @@ LOAD_STATE_PACKETS = (
 
 SAMPLERS, TEXTURES, SHADER, CONSTANTS, SSBO_0, SSBO_1, SSBO_2, UBO, PAIRS, OTHER = range(10)
 DIRECT, BINDLESS, INDIRECT = range(3)
+
+_FIELDS = ("STATE_BLOCK", "STATE_TYPE", "STATE_SRC", "DST_OFF", "NUM_UNIT", "cffdump:NUM_UNIT")
+_LOAD_STATE_3 = Fields("CP_LOAD_STATE", *_FIELDS, "EXT_SRC_ADDR")
+_LOAD_STATE_4 = Fields("CP_LOAD_STATE4", *_FIELDS, "EXT_SRC_ADDR", "EXT_SRC_ADDR_HI")
+_LOAD_STATE_6 = Fields("CP_LOAD_STATE6", *_FIELDS, "EXT_SRC_ADDR")
+_BINDLESS_SOURCE = Fields("CP_LOAD_STATE6", "OFFSET", "BASE", variant="BINDLESS")
+
+#: Addresses of state are those of dwords.
+_ALIGNED = 0xFFFFFFFFFFFFFFFC
+
+#: STATE_SRC of a6xx (a6xx_state_src); the state is in the packet for the reference.
+_SOURCE_UBO = 3
 
 #: a3xx: (state block, state type) -> (stage, what it is).
 _A3XX_STATE = {
@@ -61,32 +73,71 @@ _STATE = {
 
 
 class LoadedState(ValueObject):
-    """What a packet loads: ``units`` of ``kind`` for ``stage`` from ``source``."""
+    """What a packet loads: ``units`` of ``kind`` for ``stage`` from ``source``.
 
-    __slots__ = ("kind", "source", "stage", "units")
+    ``block``: STATE_BLOCK. ``first``: DST_OFF, the unit that is loaded first. ``cffdump_units``: as
+    many units as the reference shows. ``address``: of the state, for an INDIRECT source;
+    ``packet_dwords``: the dwords of the packet before state that is in it.
+    """
 
-    def __init__(self, kind: int, stage: str, source: int, units: int) -> None:
+    __slots__ = (
+        "address",
+        "block",
+        "cffdump_units",
+        "first",
+        "kind",
+        "packet_dwords",
+        "source",
+        "stage",
+        "units",
+    )
+
+    def __init__(
+        self,
+        kind: int,
+        stage: str,
+        source: int,
+        block: int,
+        first: int,
+        units: int,
+        cffdump_units: int,
+        address: int,
+        packet_dwords: int,
+    ) -> None:
         self.kind = kind
         self.stage = stage
         self.source = source
+        self.block = block
+        self.first = first
         self.units = units
+        self.cffdump_units = cffdump_units
+        self.address = address
+        self.packet_dwords = packet_dwords
 
 
-def loaded_state(generation: int, payload: Payload) -> LoadedState:
+def loaded_state(machine: Machine, payload: Payload) -> LoadedState:
     """What the packet loads."""
+    generation = machine.gpu.generation
+    fields = _LOAD_STATE_6 if generation >= 6 else _LOAD_STATE_4
+    if generation < 4:
+        fields = _LOAD_STATE_3
+    block, kind, source, first, units, shown, address, *high = payload.read(machine.packets[fields])
     if generation >= 6:
-        _, kind, source, block, units, _, _ = payload.read(LOAD_STATE_6XX)
-    elif generation >= 4:
-        _, source, block, units, kind, _, _ = payload.read(LOAD_STATE_4XX)
+        address &= _ALIGNED
     else:
-        _, source, block, units, kind, _ = payload.read(LOAD_STATE_3XX)
-        if kind == 3:
-            # cffdump: a3xx_get_state_type has rows of three, so a type of 3 is the next block's 0
-            block, kind = block + 1, 0
-        stage, what = _A3XX_STATE.get((block, kind), ("VS", OTHER))
-        return LoadedState(what, stage, INDIRECT if source else DIRECT, units)
-    stage, what = _STATE.get((block, kind), ("VS", OTHER))
-    return LoadedState(what, stage, DIRECT if source == 3 else source, units)
+        address <<= 2
+        if machine.is_64bit:
+            address |= high[0] << 32
+    head = 3 if machine.is_64bit else 2
+    if generation >= 4:
+        stage, what = _STATE.get((block, kind), ("VS", OTHER))
+        source = DIRECT if source == _SOURCE_UBO else source
+    else:
+        # cffdump: a3xx_get_state_type has rows of three, so a type of 3 is the next block's 0
+        row = (block + 1, 0) if kind == 3 else (block, kind)
+        stage, what = _A3XX_STATE.get(row, ("VS", OTHER))
+        source = INDIRECT if source else DIRECT
+    return LoadedState(what, stage, source, block, first, units, shown, address, head)
 
 
 def state_place(machine: Machine, payload: Payload, loaded: LoadedState) -> MemoryLocation | None:
@@ -96,7 +147,7 @@ def state_place(machine: Machine, payload: Payload, loaded: LoadedState) -> Memo
         return machine.image.place(gpuaddr)
     # cffdump: cp_load_state reads behind the header also where the address is simply 0
     # (mesa 25.0.7)
-    return payload.words, payload.index + (3 if machine.is_64bit else 2)
+    return payload.words, payload.index + loaded.packet_dwords
 
 
 def program_dwords(generation: int, units: int) -> int:
@@ -109,9 +160,8 @@ def _source_address(machine: Machine, payload: Payload, loaded: LoadedState) -> 
     if loaded.source == DIRECT:
         return 0
     if loaded.source == INDIRECT:
-        low = payload[1] & 0xFFFFFFFC
-        return low | payload[2] << 32 if machine.is_64bit else low
-    offset, base = payload.read(BINDLESS_SOURCE, 1)
+        return loaded.address
+    offset, base = payload.read(machine.packets[_BINDLESS_SOURCE])
     name = "HLSQ_CS_BINDLESS_BASE" if loaded.stage == "CS" else "HLSQ_BINDLESS_BASE"
     read = machine.read_register
     first = machine.database.register_offset(f"{name}[0].DESCRIPTOR")

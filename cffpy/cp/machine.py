@@ -18,6 +18,7 @@ from cffpy.cp.segment import Segment, Segments
 from cffpy.cp.sink import EACH_REGISTER, NOTHING, Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
 from cffpy.limits import CaptureLimits, Limits, hint
+from cffpy.pm4.fields import Packets
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, HeaderMemo, next_packet
 from cffpy.regdb.database import Database
 
@@ -54,6 +55,7 @@ class Machine:
         #: How many of these are blocks.
         self.blocks = 0
         self.limits = Limits().of_capture(0)
+        self._packets: dict[str, Packets] = {}
         self.nesting = Nesting(self.limits)
         self.problems = Problems(sink.problem)
         sink.attach(self)
@@ -77,6 +79,10 @@ class Machine:
             variants["chip"] = chip
         #: Names of enum values that packets set the state by, in this generation.
         self.variants = variants
+        if gpu.chip not in self._packets:
+            self._packets[gpu.chip] = Packets(gpu.chip)
+        #: The readers of packets of this generation.
+        self.packets = self._packets[gpu.chip]
         self.packet_names: list[str | None] = [
             database.enum_name(PACKET_ENUM, opcode, variants) for opcode in range(_OPCODES)
         ]

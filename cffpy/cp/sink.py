@@ -11,15 +11,16 @@ from __future__ import annotations
 from cffpy.capture.memory import Words
 from cffpy.cp.segment import SegmentSink
 from cffpy.cp.state import CpState, DrawStateGroup
-from cffpy.layout import Layout
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
+    from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
     from cffpy.regdb.database import Database
+    from cffpy.row_readers import DwordReader
 
 
 class Payload:
@@ -45,13 +46,12 @@ class Payload:
         """How many of the ``count`` dwords the buffer holds."""
         return max(0, min(self.count, self.words.count - self.index))
 
-    def read(self, layout: Layout, position: int = 0) -> tuple[int, ...]:
-        """The values of ``layout`` at ``position``; an optional tail only within the packet."""
+    def read(self, reader: DwordReader, position: int = 0) -> tuple[int, ...]:
+        """The values of ``reader`` at ``position``; what lies behind the end of the buffer is 0."""
         start = self.index + position
-        if start + layout.full_size // 4 <= self.words.count:
-            return layout.read_dwords(self.words.data, start, self.count - position)
-        padded = [self.words.get(start + place) for place in range(layout.full_size // 4)]
-        return layout.read_dwords(padded, 0, self.count - position)
+        if start + reader.dwords <= self.words.count:
+            return reader.read(self.words.data, start)
+        return reader.read([self.words.get(start + place) for place in range(reader.dwords)])
 
     def dwords(self) -> list[int]:
         """The captured dwords."""
@@ -73,7 +73,7 @@ class Draw(ValueObject):
         label: str | None,
         num_indices: int,
         counted: bool,
-        values: tuple[int, ...] = (),
+        values: DrawValues | None = None,
     ) -> None:
         self.name = name
         #: Primitive type, kind of blit, "compute", or "EVENT:<name>", as the reference labels it.
@@ -81,13 +81,28 @@ class Draw(ValueObject):
         self.num_indices = num_indices
         #: False for a draw without indices: it is not counted and has no register summary.
         self.counted = counted
-        #: The packet's values by its layout; of CP_DRAW_INDX and CP_DRAW_INDX_2 only.
+        #: What the packet says; None for what is no draw.
         self.values = values
 
     @property
     def is_compute(self) -> bool:
         """Whether it is a dispatch."""
         return self.name in ("CP_EXEC_CS", "CP_EXEC_CS_INDIRECT", "CP_RUN_OPENCL")
+
+
+class NestedStream(ValueObject):
+    """Commands that a packet carries or points at: their address and dwords.
+
+    ``gpuaddr`` is None for a packet in a form without commands. ``saved``: the address that
+    CP_SET_RENDER_MODE names besides; None in a form without it.
+    """
+
+    __slots__ = ("gpuaddr", "ndwords", "saved")
+
+    def __init__(self, gpuaddr: int | None, ndwords: int, saved: int | None = None) -> None:
+        self.gpuaddr = gpuaddr
+        self.ndwords = ndwords
+        self.saved = saved
 
 
 #: What ``Sink.write`` may return: call ``register`` for each and ``write_done``, only
@@ -214,8 +229,8 @@ class Sink(SegmentSink):
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
         """A draw, before the machine counts it."""
 
-    def set_constant(self, payload: Payload, level: int) -> None:
-        """CP_SET_CONSTANT that writes no registers."""
+    def set_constant(self, kind: int, index: int, payload: Payload, level: int) -> None:
+        """CP_SET_CONSTANT that writes no registers: constants of ``kind`` from ``index`` on."""
 
     def register_sum(self, register: int, addend: int, source: int, level: int) -> None:
         """CP_SET_CONSTANT that adds ``addend`` to the register ``source``."""
@@ -252,8 +267,11 @@ class Sink(SegmentSink):
     def numbered_stream(self, name: str, number: int, level: int) -> None:
         """The next block of CP_START_BIN or CP_FIXED_STRIDE_DRAW_TABLE ("bin" or "draw")."""
 
-    def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
-        """A packet that carries commands or points at them otherwise than as an IB: descend?"""
+    def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
+        """A packet that carries commands or points at them otherwise than as an IB: descend?
+
+        For CP_MEM_WRITE ``stream`` is the address that is written, and the dwords of the data.
+        """
         return True
 
     def nested_stream_done(

@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Reads packet headers: word -> (kind, register or opcode, dwords with header), memoised by word.
+"""Packet headers: reads a word as (kind, register or opcode, dwords with header), and packs words.
 
 The order of the tests is the reference's: types 0, 4, 3, 7, 2, on every generation.
 """
 
 from __future__ import annotations
 
-from cffpy.layout import Layout
-from cffpy.pm4.layouts import (
-    TYPE0_HEADER,
-    TYPE2_HEADER,
-    TYPE3_HEADER,
-    TYPE4_HEADER,
-    TYPE7_HEADER,
-)
+from cffpy.pm4.parity import odd_parity
+from cffpy.pm4.store import load_headers
+from cffpy.row_readers import DwordReader, make_packer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_ROWS = load_headers()
 
 #: Kinds of a packet: it writes registers, has an opcode, is one idle dword, or is none.
 REGISTERS, OPCODE, IDLE, BAD = range(4)
@@ -27,33 +24,60 @@ Header = tuple[int, int, int]
 #: Headers kept at most: hostile streams may hold nothing but different words.
 _MEMO_LIMIT = 1 << 16
 
+_read_type0 = DwordReader(_ROWS["TYPE0"]).read
+_read_type3 = DwordReader(_ROWS["TYPE3"]).read
+_read_type4 = DwordReader(_ROWS["TYPE4"]).read
+_read_type7 = DwordReader(_ROWS["TYPE7"]).read
+_pack_type0 = make_packer(_ROWS["TYPE0"], type=0)
+_pack_type3 = make_packer(_ROWS["TYPE3"], type=3, zero=0, zero_15=0, predicate=0)
+_pack_type4 = make_packer(_ROWS["TYPE4"], type=4)
+_pack_type7 = make_packer(_ROWS["TYPE7"], type=7, zero=0)
 
-def odd_parity(value: int) -> int:
-    """The bit that makes the number of set bits of ``value`` and it odd."""
-    return (value.bit_count() & 1) ^ 1
+#: A type-2 packet: one dword that does nothing.
+TYPE2_HEADER = make_packer(_ROWS["TYPE2"], type=2, zero=0)()
 
 
 def read_header(word: int) -> Header:
     """Kind, register offset or opcode, and size in dwords (header included) of a packet."""
     if word >> 30 == 0:
-        register, count, _ = _fields(TYPE0_HEADER, word)
+        register, count, _ = _read_type0((word,))
         return REGISTERS, register, count + 2
     if word >> 28 == 4:
-        count, count_parity, register, register_parity, _ = _fields(TYPE4_HEADER, word)
+        count, count_parity, register, register_parity, _ = _read_type4((word,))
         if count_parity == odd_parity(count) and register_parity == odd_parity(register):
             return REGISTERS, register, count + 1
     if word >> 30 == 3:
-        _, zero, opcode, zero_15, count, _ = _fields(TYPE3_HEADER, word)
+        _, zero, opcode, zero_15, count, _ = _read_type3((word,))
         if not zero and not zero_15:
             return OPCODE, opcode, count + 2
     if word >> 28 == 7:
-        count, count_parity, opcode, opcode_parity, zero, _ = _fields(TYPE7_HEADER, word)
+        count, count_parity, opcode, opcode_parity, zero, _ = _read_type7((word,))
         good = count_parity == odd_parity(count) and opcode_parity == odd_parity(opcode)
         if good and not zero:
             return OPCODE, opcode, count + 1
     if word == TYPE2_HEADER:
         return IDLE, 0, 1
     return BAD, 0, 1
+
+
+def type0_header(register: int, count: int) -> int:
+    """Writes ``count`` registers, 1 to 0x4000, from ``register`` on, below 0x8000."""
+    return _pack_type0(register, count - 1)
+
+
+def type3_header(opcode: int, count: int) -> int:
+    """A packet with an opcode below 0x80 and ``count`` dwords of payload, 1 to 0x4000."""
+    return _pack_type3(opcode, count - 1)
+
+
+def type4_header(register: int, count: int) -> int:
+    """Writes ``count`` registers, up to 0x7F, from ``register`` on, below 0x80000."""
+    return _pack_type4(count, odd_parity(count), register, odd_parity(register))
+
+
+def type7_header(opcode: int, count: int) -> int:
+    """A packet with an opcode below 0x80 and ``count`` dwords of payload, up to 0x3FFF."""
+    return _pack_type7(count, odd_parity(count), opcode, odd_parity(opcode))
 
 
 class HeaderMemo(dict[int, Header]):
@@ -79,7 +103,3 @@ def next_packet(dwords: Sequence[int], index: int, end: int) -> int:
             return index
         index += 1
     return end
-
-
-def _fields(layout: Layout, word: int) -> tuple[int, ...]:
-    return layout.read_dwords((word,))

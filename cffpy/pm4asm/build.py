@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cffpy.pm4.layouts import TYPE2_HEADER
+from cffpy.pm4.reader import TYPE2_HEADER
 from cffpy.pm4asm.data import row_words, string_words
 from cffpy.pm4asm.elements import build_value
 from cffpy.pm4asm.headers import opcode_header, register_header

@@ -8,9 +8,8 @@ as the packet: what is chosen in it is chosen by its own fields, so that a line 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.layout import Layout
 from cffpy.pm4asm.labels import Labels
 from cffpy.pm4asm.model import FieldList, Item, Number, SourceProblem, Value
 from cffpy.pm4asm.values import (
@@ -24,6 +23,9 @@ from cffpy.pm4asm.values import (
 )
 from cffpy.regdb.database import Database, Found, holds
 from cffpy.regdb.rows import BITSET, ENUM, INLINE_BITSET, INLINE_ENUM, NAMED_INLINE_BITSET
+
+if TYPE_CHECKING:
+    from cffpy.row_readers import Rows
 
 _BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
 _ENUMS = (ENUM, INLINE_ENUM)
@@ -59,18 +61,14 @@ def make_element(found: Found, name: str, database: Database, variants: Variants
     return Element(tuple(fields), found.dwords, True)
 
 
-def layout_elements(layout: Layout) -> dict[int, Element]:
-    """Dword -> element, for a packet that only a layout describes."""
-    elements = {}
-    index = 0
-    for field in layout.fields:
-        if field.parts:
-            parts = [plain_field(part.name, part.low, part.high) for part in field.parts]
-            elements[index] = Element(tuple(parts), 1, True)
-        else:
-            only = plain_field(field.name, 0, field.size * 8 - 1)
-            elements[index] = Element((only,), field.size // 4, False)
-        index += field.size // 4
+def row_elements(rows: Rows) -> dict[int, Element]:
+    """Dword -> element, for a packet of which only rows are known."""
+    elements: dict[int, Element] = {}
+    for path, dword, low, width in rows:
+        _, dot, name = path.rpartition(".")
+        field = plain_field(name, low, low + width - 1)
+        before = elements[dword].fields if dword in elements else ()
+        elements[dword] = Element((*before, field), (low + width + 31) // 32, bool(dot))
     return elements
 
 

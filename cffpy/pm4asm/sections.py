@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cffpy.container.layouts import GPU_ADDRESS, RESYNC_MARKER, SECTION_HEADER, SectionType
+from cffpy.container.layouts import RESYNC_MARKER, SECTION_HEADER, SectionType, offset_in
 from cffpy.container.writer import (
     NewSection,
     address_section,
@@ -14,9 +14,11 @@ from cffpy.container.writer import (
     command_stream_section,
     dwords_bytes,
     gpu_id_section,
+    header_bytes,
+    marker_bytes,
     parameter_section,
 )
-from cffpy.layout import LayoutError
+from cffpy.errors import StructError
 from cffpy.pm4asm.blocks import Image
 from cffpy.pm4asm.data import row_words, string_bytes
 from cffpy.pm4asm.model import (
@@ -78,7 +80,7 @@ class Sections:
             raise SourceProblem("nothing to go on with: + belongs to packets", 1) from None
         try:
             action(statement)
-        except LayoutError as problem:
+        except StructError as problem:
             raise SourceProblem(str(problem), statement.column) from None
 
     # -- sections ---------------------------------------------------------------------------
@@ -100,8 +102,8 @@ class Sections:
     def _marker(self, statement: Statement) -> None:
         given = statement.parts[0]
         count = 1 if given is None else _positive(given)
-        self._image.check_size(count * RESYNC_MARKER.size)
-        self._image.section(RESYNC_MARKER.build() * count)
+        self._image.check_size(count * len(RESYNC_MARKER))
+        self._image.section(marker_bytes(count))
 
     def _text(self, statement: Statement) -> None:
         self._put(NewSection(_TEXTS[statement.kind], unquoted(str(statement.parts[0]))))
@@ -166,8 +168,8 @@ class Sections:
         sizes = _attributes(rest, ("size", "contents", "declared"))
         address = self._put_address(statement, place, sizes.get("size", 0), short)
         length = self._image.output
-        at = len(length) - (GPU_ADDRESS.size if short else GPU_ADDRESS.full_size)
-        at += GPU_ADDRESS.place("length").dword * 4
+        at = len(length) - len(address_section(address, 0, short=short).payload)
+        at += offset_in("GPU_ADDRESS", "length")
         wanted = sizes.get("contents", sizes.get("size"))
 
         def close(size: int) -> None:
@@ -189,7 +191,7 @@ class Sections:
         """A section with content; ``wanted``: its bytes, up to which zeros are added."""
         image = self._image
         header = len(image.output)
-        image.section(SECTION_HEADER.build(type=kind, size=0))
+        image.section(header_bytes(kind, 0))
 
         def close(size: int) -> None:
             if wanted is not None:
@@ -200,9 +202,7 @@ class Sections:
                 image.fill(wanted - size)
                 size = wanted
             declared = sizes.get("declared", size)
-            image.output[header : header + SECTION_HEADER.size] = SECTION_HEADER.build(
-                type=kind, size=declared
-            )
+            image.output[header : header + SECTION_HEADER.size] = header_bytes(kind, declared)
             if then is not None:
                 then(size)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cffpy.container.writer import dwords_bytes
-from cffpy.pm4.layouts import SET_CONSTANT
+from cffpy.pm4.fields import Fields
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS, HeaderMemo, next_packet
 from cffpy.pm4asm.build import (
     CONTEXT_REGISTERS,
@@ -33,6 +33,8 @@ Hint = tuple[int, str, int]
 #: Packets, and values of registers, that are remembered; dwords of the longest such packet.
 _MEMO = 1 << 17
 _MEMO_DWORDS = 64
+
+_SET_CONSTANT = Fields("CP_SET_CONSTANT", "INDEX", "TYPE", "ADD")
 
 #: Dwords of CP_IM_LOAD_IMMEDIATE before the program.
 _A2XX_PROGRAM = 2
@@ -212,7 +214,7 @@ class Shower:
         return comments + _more(hex_rows(rest))
 
     def _show_constants(self, payload: Sequence[int]) -> list[str]:
-        index, kind, add = SET_CONSTANT.read_dwords(payload)
+        index, kind, add = self.vocabulary.packets[_SET_CONSTANT].read(payload)
         if kind != SET_REGISTERS or add:
             return _more(hex_rows(payload[1:]))
         register = CONTEXT_REGISTERS + index

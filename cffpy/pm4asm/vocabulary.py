@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from cffpy.capture.gpu import Gpu
-from cffpy.layout import Layout
-from cffpy.pm4 import layouts
-from cffpy.pm4asm.elements import Element, Variants, layout_elements, make_element
+from cffpy.pm4.fields import PACKET_DOMAINS, Packets
+from cffpy.pm4asm.elements import Element, Variants, make_element, row_elements
 from cffpy.pm4asm.model import Call, Name, Number, SourceProblem, is_name
 from cffpy.pm4asm.values import nearest
 from cffpy.regdb.database import Database, Found
@@ -17,20 +16,15 @@ _OPCODES = 128
 #: Dwords of a structure in memory at most.
 _LARGEST_STRUCTURE = 64
 
-#: Packets that the database does not describe; the second layout is that of 32-bit addresses.
-_LAYOUTS: dict[str, tuple[Layout, Layout]] = {
-    "CP_INDIRECT_BUFFER": (layouts.INDIRECT_BUFFER_64, layouts.INDIRECT_BUFFER_32),
-    "CP_INDIRECT_BUFFER_PFD": (layouts.INDIRECT_BUFFER_64, layouts.INDIRECT_BUFFER_32),
-    "CP_SET_CTXSWITCH_IB": (layouts.SET_AMBLE, layouts.SET_AMBLE),
-    "CP_SET_CONSTANT": (layouts.SET_CONSTANT, layouts.SET_CONSTANT),
-    "CP_WIDE_REG_WRITE": (layouts.WIDE_REG_WRITE, layouts.WIDE_REG_WRITE),
-    "CP_IM_LOAD_IMMEDIATE": (layouts.IM_LOAD_IMMEDIATE, layouts.IM_LOAD_IMMEDIATE),
-}
-
-#: A packet that is a list of entries, each of the size of its layout.
-_LISTS: dict[str, tuple[Layout, Layout]] = {
-    "CP_SET_DRAW_STATE": (layouts.DRAW_STATE_GROUP_64, layouts.DRAW_STATE_GROUP_32),
-}
+#: Packets that the database may not describe, but cffpy.pm4.structs does.
+_UNDESCRIBED = (
+    "CP_INDIRECT_BUFFER",
+    "CP_INDIRECT_BUFFER_PFD",
+    "CP_SET_CTXSWITCH_IB",
+    "CP_SET_CONSTANT",
+    "CP_WIDE_REG_WRITE",
+    "CP_IM_LOAD_IMMEDIATE",
+)
 
 
 class Structure:
@@ -95,6 +89,7 @@ class Vocabulary:
     def __init__(self, gpu: Gpu, database: Database) -> None:
         self.gpu = gpu
         self.database = database
+        self.packets = Packets(gpu.chip)
         chip = database.variant("chip", database.chip)
         self.variants: Variants = {} if chip is None else {"chip": chip}
         self._packets = [
@@ -127,22 +122,18 @@ class Vocabulary:
 
     def _make_structure(self, name: str) -> Structure | None:
         database, variants = self.database, self.variants
-        domain = layouts.PACKET_DOMAINS.get(name, name)
+        domain = PACKET_DOMAINS.get(name, name)
         row = database.domain(domain)
-        side = 0 if self.gpu.is_64bit else 1
         if row is None:
-            if name in _LAYOUTS:
-                fixed = layout_elements(_LAYOUTS[name][side])
-            elif name in self._opcodes:
-                fixed = {}
-            else:
+            if name not in self._opcodes:
                 return None
+            fixed = row_elements(self.packets.rows(name)) if name in _UNDESCRIBED else {}
             return Structure(name, domain, database, variants, 0, fixed)
         if name in database.register_domains:
             return None
         entry = 0
-        if name in _LISTS:
-            entry = _LISTS[name][side].dwords
+        if name == "CP_SET_DRAW_STATE":  # described with 64-bit addresses for all generations
+            entry = self.packets.entry_dwords(name)
         elif len(row[0]) == 1 and row[0][0][0] == ARRAY and row[0][0][3] == 0:
             entry = int(row[0][0][5])
         return Structure(name, domain, database, variants, entry, None)

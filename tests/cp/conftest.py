@@ -12,7 +12,7 @@ from cffpy.capture.gpu import guess
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
-from cffpy.cp.sink import EACH_REGISTER, Draw, Payload, Sink
+from cffpy.cp.sink import EACH_REGISTER, Draw, NestedStream, Payload, Sink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.regdb.database import Database
 from tests.builders import COMMANDS, type0, type3, type4, type7
@@ -85,7 +85,7 @@ class RecordingSink(Sink):
     def numbered_stream(self, name: str, number: int, level: int) -> None:
         self.heard.append(("numbered_stream", name, number))
 
-    def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
+    def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
         self.heard.append(("nested_stream", name))
         return not self.vetoes
 

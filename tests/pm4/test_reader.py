@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.layout import Layout
-from cffpy.pm4.layouts import TYPE0_HEADER, TYPE3_HEADER, TYPE4_HEADER, TYPE7_HEADER
 from cffpy.pm4.reader import (
     BAD,
     IDLE,
@@ -17,70 +15,38 @@ from cffpy.pm4.reader import (
     HeaderMemo,
     is_type4_or_type7,
     next_packet,
-    odd_parity,
     read_header,
+    type0_header,
+    type3_header,
+    type4_header,
+    type7_header,
 )
 
 DWORDS = st.integers(0, 0xFFFFFFFF)
 
 
-def build(layout: Layout, **values: int) -> int:
-    return int.from_bytes(layout.build(**values), "little")
-
-
-def build_type4(register: int, count: int) -> int:
-    return build(
-        TYPE4_HEADER,
-        type=4,
-        register=register,
-        register_parity=odd_parity(register),
-        count=count,
-        count_parity=odd_parity(count),
-    )
-
-
-def build_type7(opcode: int, count: int) -> int:
-    return build(
-        TYPE7_HEADER,
-        type=7,
-        opcode=opcode,
-        opcode_parity=odd_parity(opcode),
-        count=count,
-        count_parity=odd_parity(count),
-        zero=0,
-    )
-
-
 @given(st.integers(0, 0x7FFF), st.integers(0, 0x3FFF))
 def test_type0(register: int, count_minus_1: int) -> None:
-    word = build(TYPE0_HEADER, type=0, register=register, count_minus_1=count_minus_1)
+    word = type0_header(register, count_minus_1 + 1)
     assert read_header(word) == (REGISTERS, register, count_minus_1 + 2)
 
 
 @given(st.integers(0, 0x7F), st.integers(0, 0x3FFF), st.integers(0, 1))
 def test_type3(opcode: int, count_minus_1: int, predicate: int) -> None:
-    word = build(
-        TYPE3_HEADER,
-        type=3,
-        opcode=opcode,
-        count_minus_1=count_minus_1,
-        predicate=predicate,
-        zero=0,
-        zero_15=0,
-    )
+    word = type3_header(opcode, count_minus_1 + 1) | predicate
     assert read_header(word) == (OPCODE, opcode, count_minus_1 + 2)
 
 
 @given(st.integers(0, 0x7FFFF), st.integers(0, 0x7F))
 def test_type4(register: int, count: int) -> None:
-    word = build_type4(register, count)
+    word = type4_header(register, count)
     assert read_header(word) == (REGISTERS, register, count + 1)
     assert is_type4_or_type7(word)
 
 
 @given(st.integers(0, 0x7F), st.integers(0, 0x3FFF))
 def test_type7(opcode: int, count: int) -> None:
-    word = build_type7(opcode, count)
+    word = type7_header(opcode, count)
     assert read_header(word) == (OPCODE, opcode, count + 1)
     assert is_type4_or_type7(word)
 
@@ -88,22 +54,22 @@ def test_type7(opcode: int, count: int) -> None:
 @pytest.mark.parametrize("parity_bit", [1 << 7, 1 << 27])
 @given(st.integers(0, 0x7FFFF), st.integers(0, 0x7F))
 def test_type4_with_wrong_parity(parity_bit: int, register: int, count: int) -> None:
-    assert read_header(build_type4(register, count) ^ parity_bit) == (BAD, 0, 1)
+    assert read_header(type4_header(register, count) ^ parity_bit) == (BAD, 0, 1)
 
 
 @pytest.mark.parametrize("parity_bit", [1 << 15, 1 << 23])
 @given(st.integers(0, 0x7F), st.integers(0, 0x3FFF))
 def test_type7_with_wrong_parity(parity_bit: int, opcode: int, count: int) -> None:
-    assert read_header(build_type7(opcode, count) ^ parity_bit) == (BAD, 0, 1)
+    assert read_header(type7_header(opcode, count) ^ parity_bit) == (BAD, 0, 1)
 
 
 @pytest.mark.parametrize("bit", range(24, 28))
 def test_type7_needs_zeros_above_the_opcode(bit: int) -> None:
-    assert read_header(build_type7(0x10, 3) | 1 << bit) == (BAD, 0, 1)
+    assert read_header(type7_header(0x10, 3) | 1 << bit) == (BAD, 0, 1)
 
 
 def test_type7_ignores_bit_14() -> None:
-    assert read_header(build_type7(0x10, 3) | 1 << 14) == (OPCODE, 0x10, 4)
+    assert read_header(type7_header(0x10, 3) | 1 << 14) == (OPCODE, 0x10, 4)
 
 
 @pytest.mark.parametrize("bit", [*range(1, 8), 15])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from cffpy.container.layouts import RESYNC_MARKER, SECTION_HEADER, SectionType
+from cffpy.container.layouts import RESYNC_MARKER, SectionType
 from cffpy.container.open import open_capture
 from cffpy.container.writer import (
     NewSection,
@@ -23,6 +23,7 @@ from cffpy.container.writer import (
     command_stream_section,
     dwords_bytes,
     gpu_id_section,
+    header_bytes,
 )
 from cffpy.cp.machine import PACKET_ENUM
 from cffpy.regdb.database import Database
@@ -117,8 +118,7 @@ SECTIONS = st.one_of(
 
 def section_bytes(sections: list[NewSection]) -> bytes:
     return b"".join(
-        RESYNC_MARKER.build() if section.type == -1 else capture_bytes([section])
-        for section in sections
+        RESYNC_MARKER if section.type == -1 else capture_bytes([section]) for section in sections
     )
 
 
@@ -142,7 +142,7 @@ def test_any_bytes(data: bytes) -> None:
 
 def test_a_size_with_bit_31_ends_the_file() -> None:
     data = capture_bytes([gpu_id_section(630)])
-    both_ways(data + SECTION_HEADER.build(type=12, size=1 << 31) + b"rest")
+    both_ways(data + header_bytes(12, 1 << 31) + b"rest")
 
 
 def test_sections_as_text() -> None:
@@ -155,7 +155,7 @@ def test_sections_as_text() -> None:
         NewSection(SectionType.BUFFER_CONTENTS, b"\1\0\0\0"),
         command_stream_section(0x20000, 5, short=True),
     ]
-    assert both_ways(RESYNC_MARKER.build() * 2 + capture_bytes(sections) + b"end").splitlines() == [
+    assert both_ways(RESYNC_MARKER * 2 + capture_bytes(sections) + b"end").splitlines() == [
         "pm4 1",
         "gpu a6xx  // FD630",
         "marker * 2",
@@ -344,7 +344,7 @@ def test_a_marker_within_a_buffer() -> None:
     """The contents are then a section of their own, whose commands have no label."""
     stream = type7(0x3F, 0x100000 + 16, 0, 2) + type7(0x10, 1)
     named, contents = buffer_sections(0x100000, dwords_bytes(stream))
-    data = capture_bytes([gpu_id_section(630), named]) + RESYNC_MARKER.build()
+    data = capture_bytes([gpu_id_section(630), named]) + RESYNC_MARKER
     data += capture_bytes([contents, command_stream_section(0x100000, 4)])
     assert "section RD_BUFFER_CONTENTS" in both_ways(data)
 

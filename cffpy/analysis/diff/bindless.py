@@ -12,6 +12,7 @@ from bisect import bisect_right, insort
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.facts import Fact, FactKey, address_masks, descriptor, digest, region
+from cffpy.analysis.diff.loads import uniform_buffer
 from cffpy.descriptors import BINDLESS_STRIDE, SAMPLERS, TEXTURES, UBOS
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import Buffer, MemoryImage
+    from cffpy.pm4.fields import Packets
     from cffpy.regdb.database import Database
 
 _SETS = 8
@@ -78,7 +80,8 @@ def bases(reader: RegisterReader, is_compute: bool) -> Iterator[tuple[int, int]]
 class Sets:
     """Reads sets once all bases are known."""
 
-    def __init__(self, database: Database, generation: int) -> None:
+    def __init__(self, database: Database, packets: Packets, generation: int) -> None:
+        self._packets = packets
         self._domains = TEXTURES[generation], SAMPLERS[generation], UBOS[generation]
         self._masks = {domain: address_masks(database, domain) for domain, _dwords in self._domains}
         self._known: dict[tuple[int, int], tuple[bytes, list[tuple[FactKey, Fact]]]] = {}
@@ -115,12 +118,12 @@ class Sets:
             words = data.cast("I").tolist()
             if not any(words):
                 continue
-            address = words[0] | (words[1] & 0x1FFFF) << 32
+            address, size = uniform_buffer(self._packets, ubo[0], words)
             if not any(words[2:]) and _may_be_buffer(memory, address):
                 target = memory.find(address)
                 behind = None if target is None else target.contents[address - target.gpuaddr :]
                 yield ("uniform buffer", slot), self._descriptor(data, ubo)
-                yield ("uniform data", slot), region(behind, address, (words[1] >> 17) * 16)
+                yield ("uniform data", slot), region(behind, address, size)
             elif any(words[4:]):
                 yield ("texture", slot), self._descriptor(data, texture)
             else:

@@ -30,24 +30,15 @@ def parameters(action: Action) -> Iterator[tuple[FactKey, Fact]]:
 
 def first_index(action: Action) -> int | None:
     """FIRST_INDX of CP_DRAW_INDX_OFFSET; None for draws without indices."""
-    if action.packet != "CP_DRAW_INDX_OFFSET" or not action.indexed:
-        return None
-    return action.place.words.get(action.place.index + 4)
+    return None if action.values is None or not action.indexed else action.values.first_index
 
 
-def index_region(action: Action, generation: int) -> tuple[int, int, int] | None:
+def index_region(action: Action) -> tuple[int, int, int] | None:
     """Address, number and bytes of the indices that a draw reads, where its packet tells them."""
-    if not action.indexed or action.vertices is None:
+    values = action.values
+    if not action.indexed or action.vertices is None or values is None:
         return None
-    words, start = action.place.words, action.place.index + 1
-    if action.packet == "CP_DRAW_INDX_OFFSET":
-        size = 1 << (words.get(start) >> 10 & 3)
-        address = words.get(start + 4)
-        if generation >= 5:
-            address |= words.get(start + 5) << 32
-        return address + size * words.get(start + 3), action.vertices, size
-    if action.packet == "CP_DRAW_INDX":
-        initiator = words.get(start + 1)
-        size = 1 if initiator & 0x2000 else 4 if initiator & 0x800 else 2
-        return words.get(start + 3), action.vertices, size
-    return None
+    if action.packet not in ("CP_DRAW_INDX_OFFSET", "CP_DRAW_INDX") or values.index_base is None:
+        return None
+    size = values.index_bytes
+    return values.index_base + size * (values.first_index or 0), action.vertices, size

@@ -22,8 +22,11 @@ from cffpy.cp.loadstate import (
 from cffpy.descriptors import SAMPLERS as SAMPLER_DOMAINS
 from cffpy.descriptors import STORAGE_LAYOUTS, STORAGE_SIZES, UBOS
 from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
+from cffpy.pm4.fields import Fields, Packets
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
@@ -51,6 +54,18 @@ _DESCRIPTORS = {
 #: Facts that are kept at most: each draw is compared by all of them, and none has nearly as many.
 _MAX_FACTS = 2048
 
+#: UBO descriptors by domain; SIZE counts vectors of four.
+_UBO_FIELDS = {
+    "A5XX_UBO": Fields("A5XX_UBO", "BASE_LO", "BASE_HI", "SIZE", variant="SIZED"),
+    "A6XX_UBO": Fields("A6XX_UBO", "BASE_LO", "BASE_HI", "SIZE"),
+}
+
+
+def uniform_buffer(packets: Packets, domain: str, dwords: Sequence[int]) -> tuple[int, int]:
+    """The address of a uniform buffer and its size in bytes, of a descriptor of ``domain``."""
+    low, high, size = packets[_UBO_FIELDS[domain]].read(dwords)
+    return low | high << 32, size * _VECTOR_BYTES
+
 
 class Loads:
     """What CP_LOAD_STATE* and CP_SET_CONSTANT have loaded, under the keys of facts."""
@@ -63,9 +78,9 @@ class Loads:
     def load_state(self, payload: Payload, packet: PacketLocation) -> None:
         """CP_LOAD_STATE and its kin."""
         generation = self._machine.gpu.generation
-        loaded = loaded_state(generation, payload)
+        loaded = loaded_state(self._machine, payload)
         place = state_place(self._machine, payload, loaded)
-        first = payload[0] & (0xFFFF if generation == 3 else 0x3FFF)
+        first = loaded.first
         if place is None:
             self._not_captured(loaded, first, packet)
             return
@@ -79,7 +94,7 @@ class Loads:
             return  # a descriptor of a set, which is compared as that
         elif generation == 6 and loaded.kind in _PUSHED:
             self._push_constants(loaded, first, dwords, packet)
-        elif generation == 3 and (stage := _A3XX_LEVELS.get(payload[0] >> 19 & 7)):
+        elif generation == 3 and (stage := _A3XX_LEVELS.get(loaded.block)):
             self._texture_addresses(stage, first, dwords[: loaded.units], packet)
         elif loaded.kind in _DESCRIPTORS:
             self._descriptors(loaded, first, dwords, packet)
@@ -112,11 +127,11 @@ class Loads:
             self.facts.pop(("push constants", position), None)
         self._put(("push constants", first), dwords[: loaded.units].cast("B"), packet)
 
-    def constant(self, payload: Payload, packet: PacketLocation) -> None:
+    def constant(self, kind: int, index: int, payload: Payload, packet: PacketLocation) -> None:
         """CP_SET_CONSTANT that writes no registers (a2xx)."""
         end = payload.index + max(1, payload.count)
         data = payload.words.data[payload.index + 1 : end].cast("B")
-        self._put(("constants", payload[0] & 0xFFFFF), data, packet)
+        self._put(("constants", kind << 16 | index), data, packet)
 
     def _put(self, key: FactKey, data: memoryview, packet: PacketLocation) -> None:
         if data and self._has_room(key):
@@ -155,11 +170,10 @@ class Loads:
         domain, size = UBOS[self._machine.gpu.generation]
         for unit in range(min(loaded.units, len(dwords) // size)):
             descriptor = dwords[unit * size : (unit + 1) * size]
-            low, high = descriptor
             place = loaded.stage, first + unit
             if not self._has_room(("uniform data", *place)):
                 return
             data = descriptor.cast("B")
             self.facts["uniform buffer", *place] = self._contents.descriptor(data, domain, packet)
-            address, extent = low | (high & 0x1FFFF) << 32, (high >> 17) * _VECTOR_BYTES
+            address, extent = uniform_buffer(self._machine.packets, domain, descriptor)
             self.facts["uniform data", *place] = self._contents.region(address, extent, packet)

@@ -29,6 +29,7 @@ from cffpy.analysis.provenance import Provenance, Write
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.walk import Walk
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
+from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
 from cffpy.isa.edition import Disassemblers
 from cffpy.limits import Truncation
 from cffpy.regdb.register_text import RegisterText
@@ -160,7 +161,7 @@ def record(
         text = f"{recorder.left_out} parts of memory, too many to be compared"
         recording.passes.truncated.append(Truncation("", text))
     if database is not None and generation >= 6:
-        recording.sets = Sets(database, generation)
+        recording.sets = Sets(database, walk.machine.packets, generation)
         note_sets(recording)
     note_states(recording)
     return recording
@@ -247,9 +248,10 @@ class Recorder(Observer):
             self._loads.load_state(payload, self._walk.packet_location)
 
     def _set_constant(self, payload: Payload) -> None:
-        if payload[0] >> 16 & 0xF != 4:
+        index, kind, _ = payload.read(self._walk.machine.packets[SET_CONSTANT])
+        if kind != SET_REGISTERS:
             self._enter_run()
-            self._loads.constant(payload, self._walk.packet_location)
+            self._loads.constant(kind, index, payload, self._walk.packet_location)
 
     def event(self, name: str | None) -> None:
         """Keep events that are barriers."""
@@ -345,7 +347,7 @@ class Recorder(Observer):
 
     def _drawn_from(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
         elements = action.vertices
-        indices = index_region(action, self._walk.generation)
+        indices = index_region(action)
         if indices is not None:
             address, count, size = indices
             fact = self._contents.region(address, count * size)

@@ -16,7 +16,7 @@ from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.model import Operation, Tile, VisibilityStreams
 from cffpy.analysis.passes.texture_loads import TextureLoads
 from cffpy.cp.loadstate import CONSTANTS, DIRECT, loaded_state
-from cffpy.pm4.layouts import SET_BIN
+from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 #: CP_SET_BIN: the databases name it for a2xx only.
 _SET_BIN = "0x4c"
 
-#: Dwords of CP_LOAD_STATE and CP_LOAD_STATE4 before what they load; DST_OFF of the first.
-_LOAD_STATE_HEAD = 2
-_DESTINATION_MASK = 0x3FFF
+_SET_BIN_FIELDS = Fields("CP_SET_BIN", "X1", "Y1", "X2", "Y2")
+_SET_BIN_DATA = Fields("CP_SET_BIN_DATA", "BIN_DATA_ADDR", "BIN_SIZE_ADDRESS")
 
 _PIPES = 8
 
@@ -54,7 +53,7 @@ class A3xxA4xxTracker(BatchTracker):
         self.watch(_FRAMEBUFFER, _DEPTH)
         #: The first constant of fragment shaders, as the program's IBs load it.
         self._colour: tuple[int, ...] | None = None
-        self._loads = TextureLoads(self.registers, *self.colour_base)
+        self._loads = TextureLoads(self.walk.machine, self.registers, *self.colour_base)
 
     # -- for the two --------------------------------------------------------------------------
 
@@ -106,10 +105,10 @@ class A3xxA4xxTracker(BatchTracker):
         if self.is_drivers:
             load(payload)
             return
-        loaded = loaded_state(self.walk.generation, payload)
-        is_first = not payload[0] & _DESTINATION_MASK
-        if (loaded.kind, loaded.stage, loaded.source) == (CONSTANTS, "FS", DIRECT) and is_first:
-            dwords = payload.dwords()[_LOAD_STATE_HEAD : _LOAD_STATE_HEAD + 4]
+        loaded = loaded_state(self.walk.machine, payload)
+        found = loaded.kind, loaded.stage, loaded.source, loaded.first
+        if found == (CONSTANTS, "FS", DIRECT, 0):
+            dwords = payload.rest(loaded.packet_dwords).dwords()[:4]
             self._colour = tuple(dwords) if len(dwords) == 4 else None
 
     def written(self, name: str) -> None:
@@ -172,7 +171,7 @@ class A3xxA4xxTracker(BatchTracker):
         found = self.render_pass
         if found is None or not self.is_drivers:
             return
-        _, left, top, right, bottom = payload.read(SET_BIN)
+        left, top, right, bottom = payload.read(self.walk.machine.packets[_SET_BIN_FIELDS])
         found = self._same_or_next(found, (left, top))
         if found.direct is not None:
             found = self._open()
@@ -183,7 +182,8 @@ class A3xxA4xxTracker(BatchTracker):
         self.run.rectangle = Rectangle(left, top, right + 1, bottom + 1)
 
     def _set_bin_data(self, payload: Payload) -> None:
-        self._bin_data = payload[0], payload[1]
+        stream, sizes = payload.read(self.walk.machine.packets[_SET_BIN_DATA])
+        self._bin_data = stream, sizes
 
     # -- registers of a run -------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.geometry import Size
 from cffpy.analysis.passes.lrz import follow_lrz
 from cffpy.analysis.passes.model import Lrz, Operation, Tile, VisibilityStreams
-from cffpy.pm4.layouts import SET_BIN_DATA5
+from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 #: CP_SET_RENDER_MODE (enum render_mode_cmd).
 _BYPASS, _BINNING, _GMEM = 1, 2, 3
-_MODE_MASK = 0x1FF
+_RENDER_MODE = Fields("CP_SET_RENDER_MODE", "MODE")
+_SET_BIN_DATA5 = Fields(
+    "CP_SET_BIN_DATA5", "VSC_SIZE", "VSC_N", "BIN_DATA_ADDR", "BIN_SIZE_ADDRESS"
+)
 
 #: RB_BLIT_CNTL.BUF.
 _BLIT_DEPTH_STENCIL, _BLIT_STENCIL = 8, 9
@@ -111,7 +114,7 @@ class A5xxTracker(BatchTracker):
         found = self.render_pass
         if found is not None and not self.is_drivers:
             return
-        mode = payload[0] & _MODE_MASK
+        (mode,) = payload.read(self.walk.machine.packets[_RENDER_MODE])
         if mode == _BYPASS:
             self.end()
             self._cleared_lrz = None
@@ -126,7 +129,8 @@ class A5xxTracker(BatchTracker):
         self._override = bool(payload[0] & 1)
 
     def _set_bin_data5(self, payload: Payload) -> None:
-        pipe_tiles, slot, stream, sizes, *_ = payload.read(SET_BIN_DATA5)
+        values = payload.read(self.walk.machine.packets[_SET_BIN_DATA5])
+        pipe_tiles, slot, stream, sizes = values
         self._bin_data = pipe_tiles, slot, stream, sizes
 
     # -- registers of a run -------------------------------------------------------------------

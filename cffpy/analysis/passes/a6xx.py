@@ -26,7 +26,8 @@ from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
 from cffpy.analysis.passes.model import Pass, Tile, VisibilityStreams
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
 from cffpy.analysis.passes.tracker import Tracker
-from cffpy.pm4.layouts import PSEUDO_REGISTER, SET_BIN_DATA5
+from cffpy.cp.packets.mode import marker_mode
+from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,14 +36,20 @@ if TYPE_CHECKING:
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
+    from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
-#: Bits 3:0 of CP_SET_MARKER; names differ between editions.
+#: Modes of CP_SET_MARKER; names differ between editions.
 _DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5
 _BIN_RESOLVE, _BIN_RENDER_END, _COMPUTE, _BLIT_2D = 6, 7, 8, 12
 
-#: With this bit a marker says something else.
-_MARKER_IS_OTHER = 0x100
+_SET_BIN_DATA5 = Fields("CP_SET_BIN_DATA5", "VSC_SIZE", "VSC_N")
+_BIN_ADDRESSES = Fields("CP_SET_BIN_DATA5", "BIN_DATA_ADDR", "BIN_SIZE_ADDRESS", "BIN_PRIM_STRM")
+_SET_BIN_DATA5_OFFSET = Fields("CP_SET_BIN_DATA5_OFFSET", "VSC_SIZE", "VSC_N")
+_BIN_OFFSETS = Fields(
+    "CP_SET_BIN_DATA5_OFFSET", "BIN_DATA_OFFSET", "BIN_SIZE_OFFSET", "BIN_DATA2_OFFSET"
+)
+_PSEUDO_REGISTER = Fields("CP_SET_PSEUDO_REG", "PSEUDO_REG", "ADDRESS")
 
 #: gallium's scissor of a batch without a framebuffer, and of one pixel.
 _EMPTY_FRAMEBUFFER = Size(1, 1)
@@ -50,12 +57,10 @@ _EMPTY_FRAMEBUFFER = Size(1, 1)
 _PIPES = 32
 _BYTES_BEHIND_LIMIT = 64
 
-#: VSC_MASK, from slot VSC_N on; 0 means VSC_N alone.
-_RELATIVE = 0xFFFF
-
-#: ABS_MASK: the dword behind the first is a mask of all slots instead.
-_ABSOLUTE = 1 << 28
-
+#: VSC_MASK: from slot VSC_N on; 0 means VSC_N alone. ABS_MASK: of all slots instead.
+_SLOT_MASK = Fields(
+    "CP_SET_BIN_DATA5", "VSC_N", "VSC_MASK", "ABS_MASK_ENABLE", "ABS_MASK", variant="MASK"
+)
 _SLOTS = 32
 
 _PSEUDO_STREAMS = {
@@ -177,9 +182,7 @@ class A6xxTracker(Tracker):
     # -- markers ------------------------------------------------------------------------------
 
     def _marker(self, payload: Payload) -> None:
-        marker = payload[0] & 0xF
-        if payload[0] & _MARKER_IS_OTHER or not marker:
-            return
+        marker = marker_mode(self.walk.machine, payload)
         if marker == _DIRECT_RENDER:
             self._begin_sysmem()
         elif marker == _BIN_VISIBILITY:
@@ -320,9 +323,10 @@ class A6xxTracker(Tracker):
             self.run.visibility_override = self._override
 
     def _bin_data5(self, payload: Payload) -> None:
-        size, slot, *_ = payload.read(SET_BIN_DATA5)
-        self._merged, payload = _merged_slots(payload, self.walk.generation)
-        _, _, draw, sizes, primitive = payload.read(SET_BIN_DATA5)
+        machine = self.walk.machine
+        size, slot = payload.read(machine.packets[_SET_BIN_DATA5])
+        self._merged, payload = _merged_slots(machine, payload)
+        draw, sizes, primitive = payload.read(machine.packets[_BIN_ADDRESSES])
         self._bin_data = size, slot, draw, sizes, primitive
         self._streams_are_open = self.walk.condition is not None
 
@@ -334,17 +338,20 @@ class A6xxTracker(Tracker):
             if streams is None
             else (streams.draw, streams.sizes, streams.primitive)
         )
-        word = payload[0]
-        self._merged, payload = _merged_slots(payload, self.walk.generation)
-        addresses = [
-            None if base is None else base + payload[position]
-            for position, base in enumerate(bases, 1)
-        ]
-        self._bin_data = word >> 16 & 0x3F, word >> 22 & 0x1F, *addresses  # type: ignore[assignment]
+        machine = self.walk.machine
+        size, slot = payload.read(machine.packets[_SET_BIN_DATA5_OFFSET])
+        self._merged, payload = _merged_slots(machine, payload)
+        offsets = payload.read(machine.packets[_BIN_OFFSETS])
+        draw, sizes, primitive = (
+            None if base is None else base + offset
+            for base, offset in zip(bases, offsets, strict=True)
+        )
+        self._bin_data = size, slot, draw, sizes, primitive
 
     def _pseudo_registers(self, payload: Payload) -> None:
-        for position in range(0, payload.captured, PSEUDO_REGISTER.dwords):
-            number, address = payload.read(PSEUDO_REGISTER, position)
+        reader = self.walk.machine.packets[_PSEUDO_REGISTER]
+        for position in range(0, payload.captured, reader.dwords):
+            number, address = payload.read(reader, position)
             name = _PSEUDO_STREAMS.get(self.walk.machine.enum_name("pseudo_reg", number) or "")
             if name is not None:
                 self._stream_bases[name] = address
@@ -378,7 +385,7 @@ class A6xxTracker(Tracker):
                 found.stream_draws.append(draw)
 
 
-def _merged_slots(payload: Payload, generation: int) -> tuple[tuple[int, ...], Payload]:
+def _merged_slots(machine: Machine, payload: Payload) -> tuple[tuple[int, ...], Payload]:
     """Merged bins of a7xx: one tile that takes the visibility streams of several bins.
 
     Returns the slots that are merged, () where it is one, and the packet without a dword of mask.
@@ -387,13 +394,12 @@ def _merged_slots(payload: Payload, generation: int) -> tuple[tuple[int, ...], P
 
     The first dword of the packet that is returned is of no use where the mask was a dword.
     """
-    word = payload[0]
-    slot = word >> 22 & 0x1F
-    if generation < 7:
+    if machine.gpu.generation < 7:
         return (), payload
-    if word & _ABSOLUTE:
-        mask, payload = payload[1], payload.rest(1)
+    slot, relative, is_absolute, absolute = payload.read(machine.packets[_SLOT_MASK])
+    if is_absolute:
+        mask, payload = absolute, payload.rest(1)
     else:
-        mask = (word & _RELATIVE) << slot
+        mask = relative << slot
     slots = tuple(number for number in range(_SLOTS) if mask >> number & 1)
     return slots if len(slots) > 1 else (), payload

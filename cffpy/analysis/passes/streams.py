@@ -18,18 +18,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
 
-#: Fields of the draw initiator, the first dword of every draw packet of a6xx and a7xx
-#: (vgt_draw_initiator_a4xx of Mesa's adreno_pm4.xml).
-_VIS_CULL_SHIFT, _VIS_CULL_MASK = 8, 3
-_USE_VISIBILITY = 1
-_GEOMETRY_OR_TESSELLATION = 3 << 16
-
-#: Dwords of CP_DRAW_INDIRECT_MULTI: what kind it is, and its (greatest) number of draws.
-_MULTI_DRAWS = 2
-
 #: PRIM_TYPE (pc_di_primtype) -> vertices for each further primitive, and how many more the first
-#: one takes. The label of an action will not do: as the reference's, it lacks the field's top bit.
-_PRIM_TYPE_MASK = 0x3F
+#: one takes.
 _TOPOLOGIES = {
     1: (1, 0),  # points, with sizes
     2: (2, 0),  # lines
@@ -45,14 +35,11 @@ _SIZE_BYTES = 4
 
 
 def uses_visibility(action: Action) -> bool:
-    """Whether a draw goes by the visibility stream: VIS_CULL of its draw initiator.
+    """Whether a draw uses the visibility stream: VIS_CULL of its draw initiator.
 
     Others (some of the driver's own rectangles) neither write nor read an entry.
     """
-    if action.kind != "draw":
-        return False
-    initiator = action.place.words.get(action.place.index + 1)
-    return initiator >> _VIS_CULL_SHIFT & _VIS_CULL_MASK == _USE_VISIBILITY
+    return action.values is not None and action.values.uses_visibility
 
 
 def stream_draw(registers: RegisterReader, action: Action, has_views: bool) -> StreamDraw | None:
@@ -79,19 +66,20 @@ def _entries(action: Action) -> tuple[int, int | None]:
     if not action.indirect or action.packet == "CP_DRAW_AUTO":
         return (0 if action.indirect else 1), 1
     if action.packet == "CP_DRAW_INDIRECT_MULTI":
-        return 0, action.place.words.get(action.place.index + 1 + _MULTI_DRAWS)
+        return 0, None if action.values is None else action.values.draws
     return 0, (1 if action.packet in ("CP_DRAW_INDIRECT", "CP_DRAW_INDX_INDIRECT") else None)
 
 
 def _primitives(registers: RegisterReader, action: Action) -> int | None:
     """Primitives of an instance, by its topology."""
-    initiator = action.place.words.get(action.place.index + 1)
-    topology = _TOPOLOGIES.get(initiator & _PRIM_TYPE_MASK)
+    values = action.values
+    topology = None if values is None else _TOPOLOGIES.get(values.primitive)
     if (
-        topology is None
+        values is None
+        or topology is None
         or action.indirect
         or action.vertices is None
-        or initiator & _GEOMETRY_OR_TESSELLATION
+        or values.has_stages
         or (action.indexed and registers.field("PC_PRIMITIVE_CNTL_0", "PRIMITIVE_RESTART") != 0)
     ):
         return None

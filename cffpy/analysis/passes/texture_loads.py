@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.passes.model import Operation
-from cffpy.pm4.layouts import LOAD_STATE_3XX, LOAD_STATE_4XX
+from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.registers import RegisterReader
+    from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
 _COLOURS = 8
@@ -26,15 +27,22 @@ _CONSTANTS, _DIRECT = 1, 0
 _A3XX_DESCRIPTOR, _A4XX_DESCRIPTOR = 4, 8
 _HEAD = 2
 
-#: A3XX_TEX_CONST_2.INDX: where the table has the texture's addresses. A4XX_TEX_CONST_4.BASE.
-_A3XX_INDEX, _A3XX_INDEX_MASK = 2, 0x1FF
-_A4XX_BASE, _A4XX_BASE_MASK = 4, 0xFFFFFFE0
+_STATE = ("STATE_SRC", "STATE_BLOCK", "NUM_UNIT", "STATE_TYPE")
+_LOAD_STATE = Fields("CP_LOAD_STATE", *_STATE)
+_LOAD_STATE4 = Fields("CP_LOAD_STATE4", *_STATE)
+#: Where the table has the texture's addresses.
+_A3XX_INDEX = Fields("A3XX_TEX_CONST", "INDX")
+#: The address, in units of 32 bytes.
+_A4XX_BASE, _A4XX_BASE_SHIFT = Fields("A4XX_TEX_CONST", "BASE"), 5
 
 
 class TextureLoads:
     """Remembers the textures of the driver's draws, and says what such a draw loads."""
 
-    def __init__(self, registers: RegisterReader, colour_base: str, base_field: str) -> None:
+    def __init__(
+        self, machine: Machine, registers: RegisterReader, colour_base: str, base_field: str
+    ) -> None:
+        self._machine = machine
         self._registers = registers
         self._colour_base = colour_base
         self._base_field = base_field
@@ -45,12 +53,14 @@ class TextureLoads:
 
     def load_state(self, payload: Payload) -> None:
         """CP_LOAD_STATE of a3xx."""
-        _, source, block, units, kind, _ = payload.read(LOAD_STATE_3XX)
+        packets = self._machine.packets
+        source, block, units, kind = payload.read(packets[_LOAD_STATE])
         if source != _DIRECT or kind != _CONSTANTS:
             return
         if block == _A3XX_TEXTURES:
-            first = range(_HEAD, min(_HEAD + units * _A3XX_DESCRIPTOR, payload.captured), 4)
-            self._indices = [payload[at + _A3XX_INDEX] & _A3XX_INDEX_MASK for at in first]
+            end = min(_HEAD + units * _A3XX_DESCRIPTOR, payload.captured)
+            first = range(_HEAD, end, _A3XX_DESCRIPTOR)
+            self._indices = [payload.read(packets[_A3XX_INDEX], at)[0] for at in first]
         elif block == _A3XX_ADDRESSES:
             self._table = payload.dwords()[_HEAD : _HEAD + units]
         table = self._table
@@ -58,11 +68,14 @@ class TextureLoads:
 
     def load_state4(self, payload: Payload) -> None:
         """CP_LOAD_STATE4 of a4xx."""
-        _, source, block, units, kind, _, _ = payload.read(LOAD_STATE_4XX)
+        packets = self._machine.packets
+        source, block, units, kind = payload.read(packets[_LOAD_STATE4])
         if (source, kind, block) == (_DIRECT, _CONSTANTS, _A4XX_TEXTURES):
             end = min(_HEAD + units * _A4XX_DESCRIPTOR, payload.captured)
             first = range(_HEAD, end, _A4XX_DESCRIPTOR)
-            self._textures = [payload[at + _A4XX_BASE] & _A4XX_BASE_MASK for at in first]
+            self._textures = [
+                payload.read(packets[_A4XX_BASE], at)[0] << _A4XX_BASE_SHIFT for at in first
+            ]
 
     def operations(self, action: Action) -> list[Operation]:
         """What the draw loads, a buffer each, by their offsets in GMEM."""

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Packets that make the dwords behind them conditional.
 
-The reference runs them regardless; a sink may have them run as a block, or for naught. A packet
-that is too short to say how many dwords is passed over.
+The reference runs them regardless; a sink may have them run as a block, whose effects may be
+discarded. A packet that is too short to say how many dwords is skipped.
 """
 
 from __future__ import annotations
 
 from cffpy.cp.nesting import UNDER_TOO_MANY_CONDITIONS
-from cffpy.pm4.layouts import COND_EXEC, COND_REG_EXEC
+from cffpy.pm4.fields import Fields
 from cffpy.pm4.reader import OPCODE
+
+_COND_REG_EXEC = Fields("CP_COND_REG_EXEC", "1.DWORDS", "2.DWORDS")
+_COND_EXEC = Fields("CP_COND_EXEC", "DWORDS")
 
 #: Blocks within blocks that are run at most.
 MAX_BLOCKS = 32
@@ -24,16 +27,18 @@ def cp_cond_reg_exec(machine: Machine, payload: Payload, level: int) -> int | No
     """CP_COND_REG_EXEC: by render mode, predicate, thread or a register's value."""
     if payload.count < 2:
         return None
-    fields = payload.read(COND_REG_EXEC)
-    ndwords = fields[-1] if payload.count > 2 else fields[-2]
+    short, long = payload.read(machine.packets[_COND_REG_EXEC])
+    ndwords = long if payload.count > 2 else short
     return _conditional(machine, "CP_COND_REG_EXEC", payload, ndwords, level)
 
 
 def cp_cond_exec(machine: Machine, payload: Payload, level: int) -> int | None:
     """CP_COND_EXEC: by values in memory."""
-    if payload.count * 4 < COND_EXEC.size:
+    reader = machine.packets[_COND_EXEC]
+    if payload.count < reader.dwords:
         return None
-    return _conditional(machine, "CP_COND_EXEC", payload, payload.read(COND_EXEC)[-1], level)
+    (ndwords,) = payload.read(reader)
+    return _conditional(machine, "CP_COND_EXEC", payload, ndwords, level)
 
 
 def _conditional(

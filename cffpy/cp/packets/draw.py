@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from cffpy.cp.draw_values import draw_values
 from cffpy.cp.sink import Draw
-from cffpy.pm4.layouts import DRAW_INDX, DRAW_INDX_OFFSET
+from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
 
 _PRIMITIVES = "pc_di_primtype"
+_BLIT = Fields("CP_BLIT", "cffdump:OP")
 
 
 def cp_draw_indx(machine: Machine, payload: Payload, level: int) -> None:
@@ -27,11 +29,10 @@ def cp_draw_indx_2(machine: Machine, payload: Payload, level: int) -> None:
 
 def _draw_indx(machine: Machine, name: str, payload: Payload, level: int) -> None:
     state = machine.state
-    values = payload.read(DRAW_INDX)
-    _, primitive, _, _, _, num_indices, _, _ = values
-    label = machine.enum_name(_PRIMITIVES, primitive)
-    counted = num_indices > 0
-    machine.sink.draw(Draw(name, label, num_indices, counted, values), payload, level)
+    values = draw_values(machine, name, payload)
+    label = machine.enum_name(_PRIMITIVES, values.cffdump_primitive)
+    counted = values.num_indices > 0
+    machine.sink.draw(Draw(name, label, values.num_indices, counted, values), payload, level)
     state.draws[state.ib_level] += 1
     if counted:
         state.finish_draw()
@@ -39,10 +40,11 @@ def _draw_indx(machine: Machine, name: str, payload: Payload, level: int) -> Non
 
 def cp_draw_indx_offset(machine: Machine, payload: Payload, level: int) -> None:
     """CP_DRAW_INDX_OFFSET: draw, maybe with an index buffer (a4xx and later)."""
-    primitive, _, num_indices = payload.read(DRAW_INDX_OFFSET)
-    label = machine.enum_name(_PRIMITIVES, primitive)
-    counted = num_indices > 0
-    machine.sink.draw(Draw("CP_DRAW_INDX_OFFSET", label, num_indices, counted), payload, level)
+    name = "CP_DRAW_INDX_OFFSET"
+    values = draw_values(machine, name, payload)
+    label = machine.enum_name(_PRIMITIVES, values.cffdump_primitive)
+    counted = values.num_indices > 0
+    machine.sink.draw(Draw(name, label, values.num_indices, counted, values), payload, level)
     if counted:
         machine.state.finish_draw()
 
@@ -68,13 +70,15 @@ def cp_draw_auto(machine: Machine, payload: Payload, level: int) -> None:
 
 
 def _indirect(machine: Machine, name: str, payload: Payload, level: int) -> None:
-    label = machine.enum_name(_PRIMITIVES, payload[0] & 0x1F)
-    machine.sink.draw(Draw(name, label, 0, True), payload, level)
+    values = draw_values(machine, name, payload)
+    label = machine.enum_name(_PRIMITIVES, values.cffdump_primitive)
+    machine.sink.draw(Draw(name, label, 0, True, values), payload, level)
     machine.state.finish_draw()
 
 
 def cp_blit(machine: Machine, payload: Payload, level: int) -> None:
     """CP_BLIT: a blit by the 2D engine."""
-    label = machine.enum_name("cp_blit_cmd", payload[0])
+    (operation,) = payload.read(machine.packets[_BLIT])
+    label = machine.enum_name("cp_blit_cmd", operation)
     machine.sink.draw(Draw("CP_BLIT", label, 0, True), payload, level)
     machine.state.finish_draw()

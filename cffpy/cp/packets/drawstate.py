@@ -9,20 +9,25 @@ from cffpy.cp.state import (
     GROUP_LOAD_IMMEDIATE,
     DrawStateGroup,
 )
-from cffpy.pm4.layouts import DRAW_STATE_GROUP_32, DRAW_STATE_GROUP_64
+from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
+#: One entry of CP_SET_DRAW_STATE; the flags are those of ``GROUP_DISABLE`` and its kin.
+DRAW_STATE_ENTRY = Fields(
+    "CP_SET_DRAW_STATE", "COUNT", "DIRTY..LOAD_IMMED", "cffdump:ENABLE_MASK", "GROUP_ID", "ADDR"
+)
+
 
 def cp_set_draw_state(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_DRAW_STATE: set, disable or at once load groups, entry by entry."""
-    layout = DRAW_STATE_GROUP_64 if machine.is_64bit else DRAW_STATE_GROUP_32
+    entry = machine.packets[DRAW_STATE_ENTRY]
     groups = machine.state.groups
-    for position in range(0, payload.captured, layout.dwords):
-        ndwords, flags, enable_mask, group_id, gpuaddr = payload.read(layout, position)
+    for position in range(0, payload.captured, entry.dwords):
+        ndwords, flags, enable_mask, group_id, gpuaddr = payload.read(entry, position)
         if flags & GROUP_DISABLE_ALL:
             machine.disable_groups()
         elif flags & GROUP_DISABLE:

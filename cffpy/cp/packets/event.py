@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from cffpy.cp.sink import Draw
+from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
+_EVENT = Fields("CP_EVENT_WRITE", "EVENT")
 _RESOLVES = ("BLIT", "LRZ_CLEAR")
 
 
@@ -28,4 +30,5 @@ def cp_event_write(machine: Machine, payload: Payload, level: int) -> None:
 
 
 def _event_name(machine: Machine, payload: Payload) -> str | None:
-    return machine.enum_name("vgt_event_type", payload[0] & 0xFF)
+    (event,) = payload.read(machine.packets[_EVENT])
+    return machine.enum_name("vgt_event_type", event)

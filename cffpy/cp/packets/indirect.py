@@ -3,26 +3,30 @@
 
 from __future__ import annotations
 
-from cffpy.pm4.layouts import (
-    COMPUTE_CHECKPOINT,
-    FIXED_STRIDE_DRAW_TABLE,
-    INDIRECT_BUFFER_32,
-    INDIRECT_BUFFER_64,
-    SET_AMBLE,
-    SET_RENDER_MODE,
-    START_BIN,
-)
+from cffpy.cp.sink import NestedStream
+from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
+_INDIRECT_BUFFER = Fields("CP_INDIRECT_BUFFER", "IB_BASE", "IB_SIZE")
+_START_BIN = Fields("CP_START_BIN", "BIN_COUNT", "PREFIX_ADDR", "PREFIX_DWORDS")
+_FIXED_STRIDE_DRAW_TABLE = Fields("CP_FIXED_STRIDE_DRAW_TABLE", "IB_BASE", "STRIDE", "COUNT")
+_SET_AMBLE = Fields("CP_SET_AMBLE", "ADDR", "cffdump:DWORDS")
+_SET_RENDER_MODE = Fields("CP_SET_RENDER_MODE", "cffdump:MODE", "ADDR_0", "ADDR_1", "ADDR_1_LEN")
+_COMPUTE_CHECKPOINT = Fields("CP_COMPUTE_CHECKPOINT", "ADDR_1", "ADDR_1_LEN", "cffdump:LONG_LEN")
+
+#: Dwords of CP_SET_RENDER_MODE without its second address, and with neither; of the long form of
+#: CP_COMPUTE_CHECKPOINT.
+_ONE_ADDRESS, _NO_ADDRESS = 5, 1
+_LONG_CHECKPOINT = 8
+
 
 def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
     """CP_INDIRECT_BUFFER and CP_INDIRECT_BUFFER_PFD: run an IB."""
-    layout = INDIRECT_BUFFER_64 if machine.is_64bit else INDIRECT_BUFFER_32
-    gpuaddr, ndwords = payload.read(layout)
+    gpuaddr, ndwords = payload.read(machine.packets[_INDIRECT_BUFFER])
     wanted = machine.sink.indirect_buffer(gpuaddr, ndwords, level)
     # a sink that runs streams once ends a recursion, as the reference does
     once = machine.runs_streams_once
@@ -33,13 +37,15 @@ def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
 
 def cp_start_bin(machine: Machine, payload: Payload, level: int) -> None:
     """CP_START_BIN: blocks of commands, one a bin, one behind the other."""
-    count, gpuaddr, ndwords = payload.read(START_BIN)
+    count, gpuaddr, ndwords = payload.read(machine.packets[_START_BIN])
     _run_blocks(machine, "bin", gpuaddr, ndwords, count, level)
 
 
 def cp_fixed_stride_draw_table(machine: Machine, payload: Payload, level: int) -> None:
     """CP_FIXED_STRIDE_DRAW_TABLE: blocks of commands, one a draw, one behind the other."""
-    gpuaddr, _, ndwords, count = payload.read(FIXED_STRIDE_DRAW_TABLE)
+    # cffdump: cp_fixed_stride_draw_table takes STRIDE for the size of a block, not IB_SIZE
+    # (mesa 25.0.7)
+    gpuaddr, ndwords, count = payload.read(machine.packets[_FIXED_STRIDE_DRAW_TABLE])
     _run_blocks(machine, "draw", gpuaddr, ndwords, count, level)
 
 
@@ -75,8 +81,9 @@ def _run_blocks(
 
 def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_CTXSWITCH_IB: commands for context switches; they run on the packet's own level."""
-    gpuaddr, ndwords = payload.read(SET_AMBLE)
-    if machine.sink.nested_stream("CP_SET_CTXSWITCH_IB", payload, level):
+    gpuaddr, ndwords = payload.read(machine.packets[_SET_AMBLE])
+    stream = NestedStream(gpuaddr, ndwords)
+    if machine.sink.nested_stream("CP_SET_CTXSWITCH_IB", stream, payload, level):
         place = machine.image.place(gpuaddr)
         if place is None:
             machine.miss(gpuaddr, ndwords)
@@ -86,23 +93,31 @@ def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
 
 def cp_set_render_mode(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_RENDER_MODE (a5xx): the mode, and commands in the long form of the packet."""
-    mode, _, _, _, ndwords, gpuaddr = payload.read(SET_RENDER_MODE)
+    mode, saved, gpuaddr, ndwords = payload.read(machine.packets[_SET_RENDER_MODE])
     machine.state.render_mode = machine.enum_name("render_mode_cmd", mode)
-    wanted = machine.sink.nested_stream("CP_SET_RENDER_MODE", payload, level)
-    if wanted and payload.count not in (1, 5):
-        _run_and_show(machine, "CP_SET_RENDER_MODE", gpuaddr, ndwords, level)
+    if payload.count == _NO_ADDRESS:
+        stream = NestedStream(None, 0)
+    elif payload.count == _ONE_ADDRESS:
+        stream = NestedStream(None, 0, saved)
+    else:
+        stream = NestedStream(gpuaddr, ndwords, saved)
+    _run_and_show(machine, "CP_SET_RENDER_MODE", stream, payload, level)
 
 
 def cp_compute_checkpoint(machine: Machine, payload: Payload, level: int) -> None:
     """CP_COMPUTE_CHECKPOINT (a5xx): commands to save and restore a dispatch."""
-    _, _, _, ndwords, gpuaddr, tail = payload.read(COMPUTE_CHECKPOINT)
-    if payload.count == 8:
-        ndwords = tail
-    if machine.sink.nested_stream("CP_COMPUTE_CHECKPOINT", payload, level):
-        _run_and_show(machine, "CP_COMPUTE_CHECKPOINT", gpuaddr, ndwords, level)
+    gpuaddr, ndwords, long_length = payload.read(machine.packets[_COMPUTE_CHECKPOINT])
+    stream = NestedStream(gpuaddr, long_length if payload.count == _LONG_CHECKPOINT else ndwords)
+    _run_and_show(machine, "CP_COMPUTE_CHECKPOINT", stream, payload, level)
 
 
-def _run_and_show(machine: Machine, name: str, gpuaddr: int, ndwords: int, level: int) -> None:
+def _run_and_show(
+    machine: Machine, name: str, stream: NestedStream, payload: Payload, level: int
+) -> None:
+    wanted = machine.sink.nested_stream(name, stream, payload, level)
+    gpuaddr, ndwords = stream.gpuaddr, stream.ndwords
+    if not wanted or gpuaddr is None:
+        return
     place = machine.image.place(gpuaddr)
     if place is None:
         machine.miss(gpuaddr, ndwords)

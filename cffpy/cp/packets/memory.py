@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from cffpy.cp.sink import NestedStream
+from cffpy.pm4.fields import Fields
 from cffpy.pm4.reader import is_type4_or_type7
 
 TYPE_CHECKING = False
@@ -10,12 +12,18 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
+_MEM_WRITE = Fields("CP_MEM_WRITE", "ADDR")
+
 
 def cp_mem_write(machine: Machine, payload: Payload, level: int) -> None:
     """CP_MEM_WRITE: data that looks like commands runs as commands.
 
     turnip patches commands so: what it writes is about to be executed from there.
     """
-    wanted = machine.sink.nested_stream("CP_MEM_WRITE", payload, level)
-    if wanted and machine.is_64bit and is_type4_or_type7(payload[2]):
-        machine.run(payload.words, payload.index + 2, payload.count - 2, level + 1)
+    reader = machine.packets[_MEM_WRITE]
+    (gpuaddr,) = payload.read(reader)
+    data = payload.rest(reader.dwords)
+    stream = NestedStream(gpuaddr, data.count)
+    wanted = machine.sink.nested_stream("CP_MEM_WRITE", stream, data, level)
+    if wanted and machine.is_64bit and is_type4_or_type7(data[0]):
+        machine.run(data.words, data.index, data.count, level + 1)

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from cffpy.cp.state import BINNING, GMEM, SYSMEM
-from cffpy.pm4.layouts import SET_BIN
+from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
+
+_MARKER = Fields("CP_SET_MARKER", "MARKER_MODE", "MODE")
+_THREAD = Fields("CP_THREAD_CONTROL", "THREAD")
+_SET_BIN = Fields("CP_SET_BIN", "X1", "Y1", "X2", "Y2")
 
 _ENABLE_MASKS = {
     "RM6_BIN_VISIBILITY": BINNING,
@@ -22,24 +26,29 @@ _ENABLE_MASKS = {
 }
 
 
-#: With this bit a marker is not about the render mode (adreno_pm4.xml: SET_IFPC_MODE).
-_OTHER_MARKER = 0x100
+#: MARKER_MODE of CP_SET_MARKER (set_marker_mode): MODE is the render mode.
+_SET_RENDER_MODE = 0
 
 
-def names_mode(marker: int) -> bool:
-    """Whether the first dword of a CP_SET_MARKER sets the render mode."""
-    return bool(marker & 0xF) and not marker & _OTHER_MARKER
+def marker_mode(machine: Machine, payload: Payload) -> int | None:
+    """The render mode (a6xx_marker) that a CP_SET_MARKER sets; None if it is about something else.
+
+    Packets with a MODE of 0 set other bits only.
+    """
+    kind, mode = payload.read(machine.packets[_MARKER])
+    return mode if mode and kind == _SET_RENDER_MODE else None
 
 
 def cp_set_marker(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_MARKER: the render mode, and with it which draw-state groups are loaded.
 
-    For the reference the mode is bits 3:0 even where bit 8 says that they mean something else
-    (cp_set_marker), or where they are 0 and other bits are what the packet is about.
+    cffdump: cp_set_marker takes the bits of MODE for the mode even where MARKER_MODE says that they
+    mean something else, or where they are 0 and other bits are what the packet is about (mesa
+    25.0.7).
     """
-    marker = payload[0] & 0xF
-    if not machine.every_marker_sets_mode and not names_mode(payload[0]):
+    if not machine.every_marker_sets_mode and marker_mode(machine, payload) is None:
         return
+    _, marker = payload.read(machine.packets[_MARKER])
     mode = machine.enum_name("a6xx_marker", marker)
     state = machine.state
     state.render_mode = f"0x{marker:x}" if mode is None else mode
@@ -48,7 +57,7 @@ def cp_set_marker(machine: Machine, payload: Payload, level: int) -> None:
 
 def cp_thread_control(machine: Machine, payload: Payload, level: int) -> None:
     """CP_THREAD_CONTROL: which of the command processor's threads the packets are for (a7xx)."""
-    machine.state.thread = machine.enum_name("cp_thread", payload[0] & 3)
+    machine.state.thread = machine.enum_name("cp_thread", payload.read(machine.packets[_THREAD])[0])
 
 
 def cp_skip_ib2_enable_global(machine: Machine, payload: Payload, level: int) -> None:
@@ -63,7 +72,7 @@ def cp_skip_ib2_enable_local(machine: Machine, payload: Payload, level: int) -> 
 
 def cp_set_bin(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_BIN: the current bin's rectangle (a2xx)."""
-    _, left, top, right, bottom = payload.read(SET_BIN)
+    left, top, right, bottom = payload.read(machine.packets[_SET_BIN])
     machine.state.bin_rectangle = (left, top, right, bottom)
 
 

@@ -7,35 +7,41 @@ reads another register then sees its old value, as in the reference.
 
 from __future__ import annotations
 
-from cffpy.pm4.layouts import REG_RMW, REG_WRITE, SET_CONSTANT, WIDE_REG_WRITE
+from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
+SET_CONSTANT = Fields("CP_SET_CONSTANT", "INDEX", "TYPE", "ADD")
+_SUM = Fields("CP_SET_CONSTANT", "SOURCE", "ADDEND", variant="SUM")
+_REG_RMW = Fields("CP_REG_RMW", "cffdump:DST_REG", "SRC0", "SRC1")
+_REG_WRITE = Fields("CP_REG_WRITE", "cffdump:REG", "VALUE")
+_WIDE_REG_WRITE = Fields("CP_WIDE_REG_WRITE", "cffdump:REG")
+
 #: CP_SET_CONSTANT of type 4 counts registers from here.
 _CONTEXT_REGISTERS = 0x2000
-_SET_REGISTERS = 4
+SET_REGISTERS = 4
 
 
-def adds_to_register(_machine: Machine, payload: Payload) -> bool:
+def adds_to_register(machine: Machine, payload: Payload) -> bool:
     """Whether a CP_SET_CONSTANT writes the sum of a number and a register."""
-    _, kind, add = payload.read(SET_CONSTANT)
-    return kind == _SET_REGISTERS and bool(add)
+    _, kind, add = payload.read(machine.packets[SET_CONSTANT])
+    return kind == SET_REGISTERS and bool(add)
 
 
 def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
     """CP_SET_CONSTANT (a2xx): constants, or context registers."""
-    index, kind, add = payload.read(SET_CONSTANT)
-    if kind != _SET_REGISTERS:
-        machine.sink.set_constant(payload, level)
+    index, kind, add = payload.read(machine.packets[SET_CONSTANT])
+    if kind != SET_REGISTERS:
+        machine.sink.set_constant(kind, index, payload, level)
         return
     register = _CONTEXT_REGISTERS + index
     if not add:
         machine.write_registers(register, payload.rest(1).dwords(), level + 1)
         return
-    source, addend = payload[1], payload[2]
+    source, addend = payload.read(machine.packets[_SUM])
     machine.sink.register_sum(register, addend, source, level)
     total = (addend + machine.state.value(source)) & 0xFFFFFFFF
     machine.write_registers(register, [total], level + 1)
@@ -43,7 +49,7 @@ def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
 
 def cp_reg_rmw(machine: Machine, payload: Payload, level: int) -> None:
     """CP_REG_RMW: register = (register & SRC0) | SRC1."""
-    register, mask, bits = payload.read(REG_RMW)
+    register, mask, bits = payload.read(machine.packets[_REG_RMW])
     machine.sink.read_modify_write(register, mask, bits, level)
     state = machine.state
     state.set_register(register, state.value(register) & mask | bits)
@@ -51,7 +57,7 @@ def cp_reg_rmw(machine: Machine, payload: Payload, level: int) -> None:
 
 def cp_reg_write(machine: Machine, payload: Payload, level: int) -> None:
     """CP_REG_WRITE: one register (a6xx)."""
-    _, register, value = payload.read(REG_WRITE)
+    register, value = payload.read(machine.packets[_REG_WRITE])
     machine.sink.begin_registers()
     machine.sink.register(register, value, level + 1)
     machine.state.set_register(register, value)
@@ -59,7 +65,7 @@ def cp_reg_write(machine: Machine, payload: Payload, level: int) -> None:
 
 def cp_wide_reg_write(machine: Machine, payload: Payload, level: int) -> None:
     """CP_WIDE_REG_WRITE: consecutive registers (a4xx)."""
-    (register,) = payload.read(WIDE_REG_WRITE)
+    (register,) = payload.read(machine.packets[_WIDE_REG_WRITE])
     machine.sink.begin_registers()
     for value in payload.dwords()[1:]:
         machine.sink.register(register, value, level + 1)

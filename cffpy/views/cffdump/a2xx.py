@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from cffpy.c_numbers import signed32
 from cffpy.cp.sink import Payload
-from cffpy.pm4.layouts import A2XX_TEXTURE_CONSTANT, SET_CONSTANT
+from cffpy.pm4.deviations import PREFIX
+from cffpy.pm4.fields import Fields
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False
@@ -27,12 +28,18 @@ _SWIZZLE = "xyzw01??"
 #: Dwords of vertex data that are shown at most.
 _SHOWN_DWORDS = 64
 
+_TEXTURE = Fields(
+    "A2XX_SQ_TEX",
+    *(PREFIX + name for name in ("CLAMP_X", "CLAMP_Y", "CLAMP_Z", "PITCH", "FLAGS", "FORMAT")),
+    *("BASE_ADDRESS", "WIDTH", "HEIGHT", "SWIZ_X", "SWIZ_Y", "SWIZ_Z", "SWIZ_W"),
+    *("XY_MAG_FILTER", "XY_MIN_FILTER", "MIP_ADDRESS", PREFIX + "MIP_FLAGS"),
+)
+
 _FORMATS = "a2xx_sq_surfaceformat"
 
 
-def set_constant(view: CffdumpSink, payload: Payload, level: int) -> None:
+def set_constant(view: CffdumpSink, kind: int, index: int, payload: Payload, level: int) -> None:
     """Show constants by their type; types above the loop constants print nothing."""
-    index, kind, _ = payload.read(SET_CONSTANT)
     if kind == _FLOATS:
         view.floats(payload.words, payload.index + 1, payload.count - 1, level + 1)
     elif kind == _FETCH and index < _TEXTURES_END:
@@ -45,22 +52,23 @@ def set_constant(view: CffdumpSink, payload: Payload, level: int) -> None:
 
 
 def _texture(view: CffdumpSink, payload: Payload, index: int, level: int) -> None:
-    fields = dict(
-        zip(A2XX_TEXTURE_CONSTANT.names, payload.read(A2XX_TEXTURE_CONSTANT, 1), strict=True)
-    )
-    flags, swizzle = fields["FLAGS"], fields["SWIZZLE"]
+    values = payload.read(view.machine.packets[_TEXTURE], 1)
+    names = (name.removeprefix(PREFIX) for name in _TEXTURE.names)
+    fields = dict(zip(names, values, strict=True))
     clamps = "/".join([_CLAMPS[fields[f"CLAMP_{axis}"]] for axis in "XYZ"])
-    letters = "".join([_SWIZZLE[swizzle >> 3 * place & 7] for place in range(4)])
+    letters = "".join([_SWIZZLE[fields[f"SWIZ_{axis}"]] for axis in "XYZW"])
+    flags = fields["FLAGS"]
     tabs = LEVELS[level + 1]
     view.put(
         f"{LEVELS[level]}set texture const {index:04x}\n"
         f"{tabs}clamp x/y/z: {clamps}\n"
-        f"{tabs}filter min/mag: {_FILTERS[fields['MIN_FILTER']]}/{_FILTERS[fields['MAG_FILTER']]}\n"
+        f"{tabs}filter min/mag: {_FILTERS[fields['XY_MIN_FILTER']]}/"
+        f"{_FILTERS[fields['XY_MAG_FILTER']]}\n"
         f"{tabs}swizzle: {letters}\n"
-        f"{tabs}addr={fields['BASE'] << 12:08x} (flags={flags:03x}),"
+        f"{tabs}addr={fields['BASE_ADDRESS'] << 12:08x} (flags={flags:03x}),"
         f" size={fields['WIDTH'] + 1}x{fields['HEIGHT'] + 1},"
-        f" pitch={fields['PITCH'] << 5}, format={_format(view, flags)}\n"
-        f"{tabs}mipaddr={fields['MIP_BASE'] << 12:08x} (flags={fields['MIP_FLAGS']:03x})\n"
+        f" pitch={fields['PITCH'] << 5}, format={_format(view, fields['FORMAT'])}\n"
+        f"{tabs}mipaddr={fields['MIP_ADDRESS'] << 12:08x} (flags={fields['MIP_FLAGS']:03x})\n"
     )
 
 
@@ -70,6 +78,7 @@ def _vertex_buffers(view: CffdumpSink, payload: Payload, index: int, level: int)
     tabs = LEVELS[level + 1]
     position = 1
     while position < payload.count and payload.index + position < payload.words.count:
+        # cffdump: dump_a2xx_shader_const takes the lowest four bits for a format (mesa 25.0.7)
         gpuaddr, flags = payload[position] & ~0xF, payload[position] & 0xF
         position += 1
         place = view.machine.image.place(gpuaddr)
@@ -88,6 +97,5 @@ def _vertex_buffers(view: CffdumpSink, payload: Payload, index: int, level: int)
         view.put(more)
 
 
-def _format(view: CffdumpSink, flags: int) -> str:
-    # cffdump: dump_a2xx_tex_const takes 4 of the format's 6 bits (mesa 25.0.7)
-    return view.decoder.enum_name(_FORMATS, flags & 0xF) or "(null)"
+def _format(view: CffdumpSink, number: int) -> str:
+    return view.decoder.enum_name(_FORMATS, number) or "(null)"

@@ -94,7 +94,7 @@ def _contents(machine: Machine, group: DrawStateGroup) -> str:
 def _packet_text(machine: Machine, name: str | None, payload: Payload) -> str:
     if name not in LOAD_STATE_PACKETS:
         return name or "unknown packet"
-    loaded = loaded_state(machine.gpu.generation, payload)
+    loaded = loaded_state(machine, payload)
     if loaded.kind in _OF_STAGES:
         return f"{loaded.stage} {_OF_STAGES[loaded.kind]}"
     return _OF_ANY.get(loaded.kind, "other state")

@@ -9,14 +9,8 @@ from __future__ import annotations
 
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.markers import BEGIN, END, MESSAGE, marker_text
-from cffpy.cp.sink import Payload
-from cffpy.pm4.layouts import (
-    COMPUTE_CHECKPOINT,
-    IM_LOAD_IMMEDIATE,
-    REG_TO_MEM,
-    SET_AMBLE,
-    SET_RENDER_MODE,
-)
+from cffpy.cp.sink import NestedStream, Payload
+from cffpy.pm4.fields import Fields
 from cffpy.views.cffdump.loadstate import cp_load_state
 from cffpy.views.cffdump.quirks import LEVELS
 
@@ -27,7 +21,14 @@ if TYPE_CHECKING:
     from cffpy.views.cffdump.text import CffdumpSink
 
     Detail = Callable[["CffdumpSink", Payload, int], None]
-    Nested = Callable[["CffdumpSink", Payload, int], bool]
+    Nested = Callable[["CffdumpSink", NestedStream, Payload, int], bool]
+
+#: CP_MEM_TO_REG too: for the reference the two are alike.
+_REG_TO_MEM = Fields("CP_REG_TO_MEM", "cffdump:REG", "cffdump:CNT", "cffdump:DEST")
+_IM_LOAD_IMMEDIATE = Fields("CP_IM_LOAD_IMMEDIATE", "SHADER_TYPE", "SIZE", "START")
+
+#: Dwords shown at the first address of CP_SET_RENDER_MODE.
+_SAVED_DWORDS = 64
 
 _A2XX_STAGES = {0: ("vertex", "vo"), 1: ("fragment", "fo")}
 
@@ -53,7 +54,7 @@ def cp_nop(view: CffdumpSink, payload: Payload, level: int) -> None:
 
 def cp_reg_to_mem(view: CffdumpSink, payload: Payload, level: int) -> None:
     """CP_REG_TO_MEM and CP_MEM_TO_REG. The address is read as 64 bits on every generation."""
-    register, count, gpuaddr = payload.read(REG_TO_MEM)
+    register, count, gpuaddr = payload.read(view.machine.packets[_REG_TO_MEM])
     tabs = LEVELS[level]
     if not view.quiet3:
         view.put(f"{tabs}base register: {view.registers.entry(register).name}\n")
@@ -64,7 +65,7 @@ def cp_reg_to_mem(view: CffdumpSink, payload: Payload, level: int) -> None:
 
 def cp_im_load_immediate(view: CffdumpSink, payload: Payload, level: int) -> None:
     """CP_IM_LOAD_IMMEDIATE: an a2xx program in the packet; printed at every level."""
-    kind, size, start = payload.read(IM_LOAD_IMMEDIATE)
+    kind, size, start = payload.read(view.machine.packets[_IM_LOAD_IMMEDIATE])
     stage, extension = _A2XX_STAGES.get(kind, ("<unknown>", None))
     view.put(f"{LEVELS[level]}{stage} shader, start={start:04x}, size={size:04x}\n")
     code = payload.rest(2)
@@ -74,49 +75,40 @@ def cp_im_load_immediate(view: CffdumpSink, payload: Payload, level: int) -> Non
         view.shaders.write_file(extension, code.words, code.index, dwords)
 
 
-def cp_mem_write(view: CffdumpSink, payload: Payload, level: int) -> bool:
+def cp_mem_write(view: CffdumpSink, stream: NestedStream, data: Payload, level: int) -> bool:
     """CP_MEM_WRITE: hex (64-bit) or floats; hidden, its commands do not run either."""
     if view.quiet2:
         return False
-    tabs = LEVELS[level]
-    words, index = payload.words, payload.index
-    if view.is_64bit:
-        view.put(f"{tabs}gpuaddr:{payload[0] | payload[1] << 32:016x}\n")
-        view.hex(words, index + 2, payload.count - 2, level + 1)
-    else:
-        view.put(f"{tabs}gpuaddr:{payload[0]:08x}\n")
-        view.floats(words, index + 1, payload.count - 1, level + 1)
+    show, digits = (view.hex, 16) if view.is_64bit else (view.floats, 8)
+    view.put(f"{LEVELS[level]}gpuaddr:{stream.gpuaddr:0{digits}x}\n")
+    show(data.words, data.index, data.count, level + 1)
     return True
 
 
-def cp_set_ctxswitch_ib(view: CffdumpSink, payload: Payload, level: int) -> bool:
+def cp_set_ctxswitch_ib(
+    view: CffdumpSink, stream: NestedStream, payload: Payload, level: int
+) -> bool:
     """CP_SET_CTXSWITCH_IB."""
     if not view.quiet3:
-        view.put(f"{LEVELS[level]}addr={payload.read(SET_AMBLE)[0]:x}\n")
+        view.put(f"{LEVELS[level]}addr={stream.gpuaddr:x}\n")
     return True
 
 
-def cp_set_render_mode(view: CffdumpSink, payload: Payload, level: int) -> bool:
+def cp_set_render_mode(
+    view: CffdumpSink, stream: NestedStream, payload: Payload, level: int
+) -> bool:
     """CP_SET_RENDER_MODE: memory at the first address, then the commands at the second."""
-    if payload.count == 1:
+    if stream.saved is None:
         return False
-    _, first, _, _, ndwords, second = payload.read(SET_RENDER_MODE)
-    view.address_hex(first, level + 1, 64, view.quiet3)
-    if payload.count == 5:
-        return False
-    return _commands(view, second, ndwords, level)
+    view.address_hex(stream.saved, level + 1, _SAVED_DWORDS, view.quiet3)
+    return stream.gpuaddr is not None and _commands(view, stream, payload, level)
 
 
-def cp_compute_checkpoint(view: CffdumpSink, payload: Payload, level: int) -> bool:
-    """CP_COMPUTE_CHECKPOINT: the long form has the length behind the address."""
-    _, _, _, ndwords, gpuaddr, tail = payload.read(COMPUTE_CHECKPOINT)
-    return _commands(view, gpuaddr, tail if payload.count == 8 else ndwords, level)
-
-
-def _commands(view: CffdumpSink, gpuaddr: int, ndwords: int, level: int) -> bool:
+def _commands(view: CffdumpSink, stream: NestedStream, payload: Payload, level: int) -> bool:
+    """The commands of CP_SET_RENDER_MODE and CP_COMPUTE_CHECKPOINT."""
     if not view.quiet3:
         tabs = LEVELS[level]
-        view.put(f"{tabs}addr: 0x{gpuaddr:016x}\n{tabs}len:  0x{ndwords:x}\n")
+        view.put(f"{tabs}addr: 0x{stream.gpuaddr:016x}\n{tabs}len:  0x{stream.ndwords:x}\n")
     return not view.quiet2
 
 
@@ -134,5 +126,5 @@ NESTED: dict[str, Nested] = {
     "CP_MEM_WRITE": cp_mem_write,
     "CP_SET_CTXSWITCH_IB": cp_set_ctxswitch_ib,
     "CP_SET_RENDER_MODE": cp_set_render_mode,
-    "CP_COMPUTE_CHECKPOINT": cp_compute_checkpoint,
+    "CP_COMPUTE_CHECKPOINT": _commands,
 }

@@ -11,11 +11,7 @@ import struct
 from cffpy.c_numbers import signed32
 from cffpy.cp.sink import Draw, Payload
 from cffpy.limits import hint
-from cffpy.pm4.layouts import (
-    DRAW_INDIRECT_64,
-    DRAW_INDX_INDIRECT_32,
-    DRAW_INDX_INDIRECT_64,
-)
+from cffpy.pm4.fields import Fields
 from cffpy.views.cffdump.descriptors import dump_bindless_descriptors
 from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.summary import dump_register_summary, query
@@ -24,6 +20,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.memory import Words
     from cffpy.views.cffdump.text import CffdumpSink
+
+_INDIRECT = Fields("CP_DRAW_INDIRECT", "cffdump:INDIRECT")
+_INDX_INDIRECT = Fields("CP_DRAW_INDX_INDIRECT", "INDX_BASE", "INDIRECT")
+_INDX_INDIRECT_64 = Fields("CP_DRAW_INDX_INDIRECT", "cffdump:INDX_BASE", "cffdump:INDIRECT")
+_EXEC_CS_INDIRECT = Fields("CP_EXEC_CS_INDIRECT", "ADDR")
+_EXEC_CS_INDIRECT_64 = Fields("CP_EXEC_CS_INDIRECT", "cffdump:ADDR")
 
 #: Dwords shown of indirect parameters.
 _PARAMETERS = 0x10
@@ -72,37 +74,29 @@ def _print_mode(view: CffdumpSink, level: int) -> None:
 def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> None:
     if view.quiet2:
         return
-    state = view.machine.state
-    _, primitive, source, _, _, num_indices, gpuaddr, size = draw.values
-    source_name = view.decoder.enum_name("pc_di_src_sel", source)
+    state, values = view.machine.state, draw.values
+    assert values is not None
+    source_name = view.decoder.enum_name("pc_di_src_sel", values.source)
+    num_indices, width = values.num_indices, values.index_bytes
     tabs = LEVELS[level]
     view.put(
         f"{tabs}draw:          {state.draws[state.ib_level]}\n"
-        f"{tabs}prim_type:     {draw.label or '(null)'} ({primitive})\n"
-        f"{tabs}source_select: {source_name or '(null)'} ({source})\n"
+        f"{tabs}prim_type:     {draw.label or '(null)'} ({values.cffdump_primitive})\n"
+        f"{tabs}source_select: {source_name or '(null)'} ({values.source})\n"
         f"{tabs}num_indices:   {signed32(num_indices)}\n"
     )
     if draw.name == "CP_DRAW_INDX_2":
-        width = _index_width(draw)
         _indices(view, payload.words, payload.index + 3, width, num_indices, level)
         # cffdump: cp_draw_indx_2 has the size in an int (mesa 25.0.7)
         dwords = int(signed32(num_indices * width & 0xFFFFFFFF) / 4)
         view.hex(payload.words, payload.index + 3, dwords, level + 1)
     elif payload.count == 5:
+        gpuaddr, size = values.index_base or 0, values.index_buffer_bytes or 0
         view.put(f"{tabs}gpuaddr:       {gpuaddr:08x}\n{tabs}idx_size:      {signed32(size)}\n")
         place = view.machine.image.place(gpuaddr)
         if place is not None:
-            width = _index_width(draw)
             _indices(view, *place, width, size // width if width else 0, level)
             view.hex(*place, size // 4, level + 1)
-
-
-def _index_width(draw: Draw) -> int:
-    """Bytes of an index; 0 for both size bits at once, which is no size."""
-    _, _, _, is_32bit, is_8bit, _, _, _ = draw.values
-    if is_8bit:
-        return 0 if is_32bit else 1
-    return 4 if is_32bit else 2
 
 
 def _indices(
@@ -118,18 +112,13 @@ def _indices(
 
 
 def _draw_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
-    _, low, high = payload.read(DRAW_INDIRECT_64)
-    view.address_hex(low | high << 32, level, _PARAMETERS, view.quiet2)
+    (gpuaddr,) = payload.read(view.machine.packets[_INDIRECT])
+    view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
 
 
 def _draw_indx_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
-    if view.is_64bit:
-        _, low, high, _, indirect_low, indirect_high = payload.read(DRAW_INDX_INDIRECT_64)
-        addresses = low | high << 32, indirect_low | indirect_high << 32
-    else:
-        _, first, _, second = payload.read(DRAW_INDX_INDIRECT_32)
-        addresses = first, second
-    for gpuaddr in addresses:
+    fields = _INDX_INDIRECT_64 if view.is_64bit else _INDX_INDIRECT
+    for gpuaddr in payload.read(view.machine.packets[fields]):
         view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
 
 
@@ -167,11 +156,8 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
 
 
 def _exec_cs_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
-    if view.is_64bit:
-        _, low, high = payload.read(DRAW_INDIRECT_64)
-        gpuaddr = low | high << 32
-    else:
-        gpuaddr = payload[1]
+    fields = _EXEC_CS_INDIRECT_64 if view.is_64bit else _EXEC_CS_INDIRECT
+    (gpuaddr,) = payload.read(view.machine.packets[fields])
     if not view.quiet3:
         view.put(f"{LEVELS[level]}addr: {gpuaddr:016x}\n")
     view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)

@@ -50,7 +50,7 @@ def cp_load_state(view: CffdumpSink, payload: Payload, level: int) -> None:
     """Show the state that a packet loads, wherever it lies."""
     if view.quiet2:
         return
-    loaded = loaded_state(view.generation, payload)
+    loaded = loaded_state(view.machine, payload)
     place = state_place(view.machine, payload, loaded)
     if place is not None:
         _show(view, loaded, place, level)
@@ -58,7 +58,7 @@ def cp_load_state(view: CffdumpSink, payload: Payload, level: int) -> None:
 
 def _show(view: CffdumpSink, loaded: LoadedState, place: MemoryLocation, level: int) -> None:
     words, index = place
-    kind, units = loaded.kind, loaded.units
+    kind, units = loaded.kind, loaded.cffdump_units
     generation = view.generation
     if kind == SHADER:
         dwords = program_dwords(generation, units)

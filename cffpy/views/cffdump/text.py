@@ -9,7 +9,7 @@ from __future__ import annotations
 from cffpy.c_numbers import c_number, signed32
 from cffpy.capture.memory import Words
 from cffpy.container.rd import SectionType
-from cffpy.cp.sink import EACH_REGISTER, NOTHING, WRITE_DONE, Draw, Payload, Sink
+from cffpy.cp.sink import EACH_REGISTER, NOTHING, WRITE_DONE, Draw, NestedStream, Payload, Sink
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.a2xx import set_constant
@@ -352,8 +352,8 @@ class CffdumpSink(Sink):
         if self.machine.state.needs_wfi and not self.quiet2:
             self.put("NEEDS WFI: " + line)
 
-    def set_constant(self, payload: Payload, level: int) -> None:
-        set_constant(self, payload, level)
+    def set_constant(self, kind: int, index: int, payload: Payload, level: int) -> None:
+        set_constant(self, kind, index, payload, level)
 
     # -- draws ------------------------------------------------------------------------------
 
@@ -383,8 +383,8 @@ class CffdumpSink(Sink):
         if not self.quiet3:
             self.put(f"{LEVELS[level]}{name} {number}\n")
 
-    def nested_stream(self, name: str, payload: Payload, level: int) -> bool:
-        return NESTED[name](self, payload, level)
+    def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
+        return NESTED[name](self, stream, payload, level)
 
     def nested_stream_done(
         self, name: str, words: Words, index: int, ndwords: int, level: int

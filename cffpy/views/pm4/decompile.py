@@ -175,11 +175,11 @@ class _Decompiler:
 
     def _markers(self, offset: int) -> Iterator[str]:
         """The resync markers up to a section's header."""
-        count = (offset - self._end) // RESYNC_MARKER.size
-        marker = RESYNC_MARKER.build()
+        size = len(RESYNC_MARKER)
+        count = (offset - self._end) // size
         found = 0
-        while found < count and self._content.data[self._end : self._end + 8] == marker:
-            self._end += RESYNC_MARKER.size
+        while found < count and self._content.data[self._end : self._end + size] == RESYNC_MARKER:
+            self._end += size
             found += 1
         if found:
             yield "marker\n" if found == 1 else f"marker * {found}\n"
@@ -201,7 +201,7 @@ class _Decompiler:
                     yield f"chip_id {rd.chip_id(payload):#x}\n"
                     return
             elif kind == SectionType.PARAM and len(payload) == PARAMETER.size:
-                yield "param {} {:#x} {}\n".format(*PARAMETER.read_bytes(payload))
+                yield "param {} {:#x} {}\n".format(*PARAMETER.unpack(payload))
                 return
             elif kind == SectionType.GPUADDR:
                 if (address := _address_of(section)) is not None:
@@ -229,7 +229,7 @@ class _Decompiler:
 
     def _declared(self, section: Section) -> int:
         header = self._content.data[section.offset : section.offset + SECTION_HEADER.size]
-        size: int = SECTION_HEADER.read_bytes(header)[1]
+        size: int = SECTION_HEADER.unpack(header)[1]
         return size
 
     def _generic(self, section: Section) -> Iterator[str]:

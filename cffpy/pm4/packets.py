@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: MIT
+"""Packets and structures in memory that the register database describes, as construct Structs.
+
+Public: for ``parse`` and ``build``.
+
+    >>> from cffpy.pm4.packets import packet_struct
+    >>> draw = packet_struct("CP_DRAW_INDX_OFFSET", "A6XX")
+    >>> draw.build({"0": {"PRIM_TYPE": 4}, "NUM_INSTANCES": 1, "NUM_INDICES": 3}).hex()
+    '040000000100000003000000'
+    >>> draw.parse(bytes.fromhex("040000000100000003000000")).NUM_INDICES
+    3
+
+How a Struct follows from its description (``register_db/adreno/*.regs``):
+
+- A dword with bit fields is a nested structure under the dword's name (``"0"``), with the fields
+  under their names. Where fields overlap, the first that is declared is there.
+- A dword with one field over all its bits is a number under the field's name.
+- ``reg64``, and two dwords ``X_LO`` (or ``X``) and ``X_HI``, are one 64-bit number ``X``.
+- A packet that is a list of equal entries has them in ``entries``.
+- Values are the bits as they are: not shifted by ``shr``, no names for enum values.
+
+What is left out of ``build`` is 0; what follows the last value that is given is not built, since
+many packets have a short form. ``parse`` gives None for what a short packet lacks.
+
+Importing this module imports construct.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from construct import (
+    Container,
+    Default,
+    GreedyRange,
+    If,
+    Int32ul,
+    Int64ul,
+    Padding,
+    Struct,
+)
+
+from cffpy.errors import RegisterDbError
+from cffpy.pm4.fields import PACKET_DOMAINS
+from cffpy.regdb.database import Database, holds
+from cffpy.regdb.rows import (
+    ARRAY,
+    BITSET,
+    INLINE_BITSET,
+    NAMED_INLINE_BITSET,
+    REGISTER,
+)
+from cffpy.struct_rows import bits, dword
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from cffpy.regdb.rows import ElementRow, FieldRow, TypeRow
+
+#: Packets that the database describes under the name of another, and the name that CP_SET_AMBLE
+#: has in older editions.
+SAME_AS = {**PACKET_DOMAINS, "CP_SET_CTXSWITCH_IB": "CP_SET_AMBLE"}
+
+_BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
+
+#: Dwords of a packet's fixed part, or of a structure in memory, at most; register spaces have
+#: more.
+LARGEST = 64
+
+
+def packet_struct(name: str, chip: str, register_db: str | None = None, **variants: str) -> Struct:
+    """The construct Struct of a packet's payload (without its header) or of a structure in memory.
+
+    ``name``: of its domain in the register database, e.g. "CP_DRAW_INDX_OFFSET" or "A6XX_UBO".
+    ``chip``: "A2XX" to "A7XX". ``register_db``: directory of another edition. ``variants``: the
+    value of an enum that decides what the packet holds, e.g.
+    ``a6xx_draw_indirect_opcode="INDIRECT_OP_INDEXED"``; without it the first that is declared is
+    taken. Raises RegisterDbError for a name, a chip or a variant that the edition does not have.
+    """
+    database = Database.open(chip, register_db)
+    positions = {}
+    for varset, value in variants.items():
+        position = database.variant(varset, value)
+        if position is None:
+            raise RegisterDbError(f"the enum '{varset}' has no value {value} on {chip}")
+        positions[varset] = position
+    found = domain_struct(database, SAME_AS.get(name, name), positions)
+    if found is None:
+        raise RegisterDbError(f"{chip} has no packet or structure {name}")
+    return found
+
+
+def domain_struct(database: Database, domain: str, variants: dict[str, int]) -> Struct | None:
+    """The Struct of a domain in these variants; None where there is none, or it is no structure."""
+    row = database.domain(domain)
+    if row is None or domain in database.register_domains:
+        return None
+    elements = row[0]
+    if len(elements) == 1 and elements[0][0] == ARRAY and elements[0][3] == 0:
+        entry = _members(elements[0][7], variants)
+        return None if entry is None else Struct("entries" / GreedyRange(Struct(*entry)))
+    members = _members(elements, variants)
+    return None if members is None else Struct(*_present(members))
+
+
+def varsets(database: Database, domain: str) -> tuple[str, ...]:
+    """The enums that decide what a domain holds, in the order in which they are met."""
+    row = database.domain(domain)
+    return () if row is None else tuple(dict.fromkeys(_conditions(row[0])))
+
+
+def _conditions(elements: Iterable[ElementRow]) -> Iterator[str]:
+    for element in elements:
+        yield from (varset for varset, _ in element[2] or ())
+        if element[0] != REGISTER:
+            yield from _conditions(element[-1])
+        elif element[7][0] in _BITSETS:
+            for _, condition, _ in element[7][7]:
+                yield from (varset for varset, _ in condition or ())
+
+
+class _Part(NamedTuple):
+    """A dword or pair of dwords of a structure."""
+
+    offset: int
+    dwords: int
+    name: str
+    type: TypeRow | None
+
+
+def _members(elements: Iterable[ElementRow], variants: dict[str, int]) -> list[Any] | None:
+    """The members of a structure, one for each dword or pair of dwords from its start on."""
+    parts = [_without_bitset(part, variants) for part in _parts(elements, variants, 0)]
+    if any(part.offset + part.dwords > LARGEST for part in parts):
+        return None
+    # a reg64 stands for the dwords that are described one by one, too
+    chosen: dict[int, _Part] = {}
+    for part in [*_wide(parts), *parts]:
+        places = range(part.offset, part.offset + part.dwords)
+        if not any(place in chosen for place in places):
+            chosen.update(dict.fromkeys(places, part))
+    members: dict[str, Any] = {}
+    position = 0
+    while position < max(chosen, default=-1) + 1:
+        part = chosen.get(position) or _Part(position, 1, "", None)
+        if part.name in members:  # of another variant
+            part = part._replace(name=str(position))
+        member = _member(part, variants)
+        members[member.name] = member
+        position += part.dwords
+    return list(members.values())
+
+
+def _parts(elements: Iterable[ElementRow], variants: dict[str, int], base: int) -> Iterator[_Part]:
+    """The registers of a domain, in the order of their declaration."""
+    for element in elements:
+        if element[2] is not None and not holds(element[2], variants):
+            continue
+        if element[0] == REGISTER:
+            yield _Part(base + element[3], element[6], element[1], element[7])
+        elif element[0] != ARRAY and element[4] == 1:
+            yield from _parts(element[6], variants, base + element[3])
+
+
+def _without_bitset(part: _Part, variants: dict[str, int]) -> _Part:
+    """A dword with one field over all its bits, as that field."""
+    assert part.type is not None
+    if part.type[0] in _BITSETS:
+        fields = _fields(part, variants)
+        if len(fields) == 1 and fields[0][2][2:4] == (0, part.dwords * 32 - 1):
+            return part._replace(name=fields[0][0], type=None)
+        return part
+    low, high = part.type[2], part.type[3]
+    is_whole = (low, high) == (0, part.dwords * 32 - 1)
+    return part._replace(type=None) if is_whole else part
+
+
+def _wide(parts: list[_Part]) -> Iterator[_Part]:
+    """The 64-bit numbers: those described as such, then pairs of dwords of one name."""
+    yield from (part for part in parts if part.dwords == 2)
+    for low in parts:
+        for high in parts:
+            if low.type is None and high.type is None and high.offset == low.offset + 1:
+                base = low.name.removesuffix("LO").removesuffix("_")
+                if high.name and high.name in (f"{base}_HI", f"{base}HI") and high.dwords == 1:
+                    yield _Part(low.offset, 2, base or "ADDRESS", None)
+
+
+def _fields(part: _Part, variants: dict[str, int]) -> list[FieldRow]:
+    """The fields of a dword in these variants, without those that overlap earlier ones."""
+    assert part.type is not None
+    taken = 0
+    found = []
+    for field in part.type[7]:
+        _, condition, (_, _, low, high, *_) = field
+        mask = (2 << high) - (1 << low)
+        if (condition is None or holds(condition, variants)) and not mask & taken:
+            taken |= mask
+            found.append(field)
+    return found
+
+
+def _member(part: _Part, variants: dict[str, int]) -> Any:  # noqa: ANN401  (construct has no types)
+    if part.type is None:
+        number = Int64ul if part.dwords == 2 else Int32ul
+        return (part.name or str(part.offset)) / Default(number, 0)
+    if part.type[0] in _BITSETS:
+        fields = [(name, row[2], row[3]) for name, _, row in _fields(part, variants)]
+    else:
+        fields = [(part.name, part.type[2], part.type[3])]
+    members: list[Any] = []
+    above = 32
+    for name, low, high in sorted(fields, key=lambda field: -field[1]):
+        if above > high + 1:
+            members.append(Padding(above - high - 1))
+        members.append(name / bits(high - low + 1))
+        above = low
+    if above:
+        members.append(Padding(above))
+    name = part.name if part.type[0] in _BITSETS else str(part.offset)
+    return name / Default(dword(*members), Container())
+
+
+def _present(members: list[Any]) -> list[Any]:
+    """Members that are there in a packet that is long enough, and built up to the last given."""
+    names = [member.name for member in members]
+    return [
+        member.name / If(_is_present(names[number:], size), member.subcon)
+        for number, (member, size) in enumerate((member, member.sizeof()) for member in members)
+    ]
+
+
+def _is_present(names: list[str], size: int) -> Callable[[Any], bool]:
+    def is_present(context: Any) -> bool:  # noqa: ANN401
+        if context._parsing:
+            stream = context._io
+            start = stream.tell()
+            end = stream.seek(0, 2)
+            stream.seek(start)
+            return bool(end - start >= size)
+        return any(context.get(name) is not None for name in names)
+
+    return is_present
