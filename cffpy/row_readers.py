@@ -31,8 +31,7 @@ class DwordReader:
 
     def __init__(self, rows: Sequence[Row | None]) -> None:
         """None in place of a row: a value that is always 0."""
-        known = [row for row in rows if row is not None]
-        self.dwords = max((dwords_of(row) for row in known), default=0)
+        self.dwords = max((1 if row is None else dwords_of(row) for row in rows), default=0)
         self.read = _make_reader(rows)
 
 

@@ -24,19 +24,18 @@ INITIATOR_IS_SECOND = ("CP_DRAW_INDX", "CP_DRAW_INDX_2", "CP_DRAW_INDX_BIN")
 #: are no size.
 _OLD_INDEX_BYTES = {(0, 0): 2, (0, 1): 4, (1, 0): 1, (1, 1): 0}
 
-_OLD = (
+_OLD_INITIATOR = (
     "PRIM_TYPE",
     "SOURCE_SELECT",
     "VIS_CULL",
     "INDEX_SIZE",
     "SMALL_INDEX",
     "NUM_INSTANCES",
-    "NUM_INDICES",
-    "INDX_BASE",
-    "INDX_SIZE",
     "cffdump:PRIM_TYPE",
+    "NUM_INDICES",
 )
-_OLD_DRAWS = {name: Fields(name, *_OLD) for name in ("CP_DRAW_INDX", "CP_DRAW_INDX_2")}
+_OLD_DRAW = Fields("CP_DRAW_INDX", *_OLD_INITIATOR, "INDX_BASE", "INDX_SIZE")
+_OLD_DRAW_2 = Fields("CP_DRAW_INDX_2", *_OLD_INITIATOR)
 _A20X_DRAW = Fields("CP_DRAW_INDX", "NUM_INDICES", variant="A20X")
 
 _INITIATOR = (
@@ -142,13 +141,14 @@ def draw_values(machine: Machine, name: str, payload: Payload) -> DrawValues:
 
 def _old_draw(machine: Machine, name: str, payload: Payload) -> DrawValues:
     """CP_DRAW_INDX and its kin, of a2xx to a4xx. CP_DRAW_INDX_BIN begins as CP_DRAW_INDX does."""
-    fields = _OLD_DRAWS.get(name, _OLD_DRAWS["CP_DRAW_INDX"])
+    fields = _OLD_DRAW_2 if name == "CP_DRAW_INDX_2" else _OLD_DRAW
     values = payload.read(machine.packets[fields])
-    primitive, source, visibility, size, small, instances, vertices, base, length, shown = values
+    primitive, source, visibility, size, small, instances, shown, vertices, *indices = values
     draw = DrawValues(primitive, source, visibility, shown)
     draw.index_bytes = _OLD_INDEX_BYTES[small, size]
-    draw.vertices, draw.index_base, draw.index_buffer_bytes = vertices, base, length
-    draw.num_indices = vertices
+    draw.vertices = draw.num_indices = vertices
+    if indices:
+        draw.index_base, draw.index_buffer_bytes = indices
     draw.instances = instances or 1
     if machine.gpu.generation == 2:
         draw.instances = 1

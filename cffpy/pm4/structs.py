@@ -116,6 +116,9 @@ REG_WRITE = Struct(
 #: CP_WIDE_REG_WRITE (a4xx): values for the registers from REG on follow.
 WIDE_REG_WRITE = Struct("0" / dword(Padding(14), "REG" / bits(18)))
 
+#: CP_SET_VISIBILITY_OVERRIDE (a5xx and later): with IGNORE, draws do not use visibility streams.
+SET_VISIBILITY_OVERRIDE = Struct("0" / dword(Padding(31), "IGNORE" / bits(1)))
+
 #: Of a20x, which counts vertices in the draw initiator of CP_DRAW_INDX.
 A20X_DRAW_INDX = Struct("VIZ_QUERY" / Int32ul, "1" / dword("NUM_INDICES" / bits(16), Padding(16)))
 
@@ -174,6 +177,7 @@ _BOTH = {
     "CP_IM_LOAD_IMMEDIATE": IM_LOAD_IMMEDIATE,
     "CP_REG_WRITE": REG_WRITE,
     "CP_WIDE_REG_WRITE": WIDE_REG_WRITE,
+    "CP_SET_VISIBILITY_OVERRIDE": SET_VISIBILITY_OVERRIDE,
     "CP_DRAW_INDX:A20X": A20X_DRAW_INDX,
     "CP_SET_BIN_DATA5:MASK": SET_BIN_DATA5_MASK,
     "CP_LOAD_STATE6:BINDLESS": BINDLESS_SOURCE,

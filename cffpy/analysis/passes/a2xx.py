@@ -15,6 +15,7 @@ from cffpy.analysis.attachments import Attachment, bytes_a_pixel, written_compon
 from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.model import Operation, Pipe, Tile
+from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,12 +31,13 @@ _SURFACE, _SCISSOR, _COPY_OFFSET = (
     "RB_COPY_DEST_OFFSET",
 )
 
-#: CP_SET_CONSTANT of fetch constant 0, of fragment shaders: the texture that a load reads.
-_FIRST_TEXTURE = 1 << 16
-_TEXTURE_BASE = 0xFFFFF000
-
-#: CP_SET_CONSTANT of the constant of fragment shaders that has the colour of a clear (a20x).
-_CLEAR_COLOUR = 0x480
+#: TYPE and INDEX of CP_SET_CONSTANT: fetch constant 0 of fragment shaders, the texture that a load
+#: reads; the constant of fragment shaders that has the colour of a clear (a20x). ADD is not set.
+_FIRST_TEXTURE = 1, 0, 0
+_CLEAR_COLOUR = 0, 0x480, 0
+_SET_CONSTANT = Fields("CP_SET_CONSTANT", "TYPE", "INDEX", "ADD")
+#: The address, in units of 4096 bytes.
+_TEXTURE_BASE, _TEXTURE_BASE_SHIFT = Fields("A2XX_SQ_TEX", "BASE_ADDRESS"), 12
 
 #: The format of depth with stencil.
 _PACKED = "DEPTHX_24_8"
@@ -106,9 +108,12 @@ class A2xxTracker(BatchTracker):
             self._constant(payload)
 
     def _constant(self, payload: Payload) -> None:
-        if payload[0] == _FIRST_TEXTURE and payload.captured > 2:
-            self._texture = payload[2] & _TEXTURE_BASE
-        elif payload[0] == _CLEAR_COLOUR and payload.captured > 4:
+        packets = self.walk.machine.packets
+        constant = payload.read(packets[_SET_CONSTANT])
+        if constant == _FIRST_TEXTURE and payload.captured > 2:
+            (base,) = payload.read(packets[_TEXTURE_BASE], 1)
+            self._texture = base << _TEXTURE_BASE_SHIFT
+        elif constant == _CLEAR_COLOUR and payload.captured > 4:
             self._colour = tuple(payload.dwords()[1:5])
 
     def run_begins(self, found: Pass) -> None:

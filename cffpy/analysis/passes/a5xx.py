@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 #: CP_SET_RENDER_MODE (enum render_mode_cmd).
 _BYPASS, _BINNING, _GMEM = 1, 2, 3
 _RENDER_MODE = Fields("CP_SET_RENDER_MODE", "MODE")
+_VISIBILITY_OVERRIDE = Fields("CP_SET_VISIBILITY_OVERRIDE", "IGNORE")
 _SET_BIN_DATA5 = Fields(
     "CP_SET_BIN_DATA5", "VSC_SIZE", "VSC_N", "BIN_DATA_ADDR", "BIN_SIZE_ADDRESS"
 )
@@ -126,7 +127,8 @@ class A5xxTracker(BatchTracker):
             self._mode = mode
 
     def _visibility_override(self, payload: Payload) -> None:
-        self._override = bool(payload[0] & 1)
+        (override,) = payload.read(self.walk.machine.packets[_VISIBILITY_OVERRIDE])
+        self._override = bool(override)
 
     def _set_bin_data5(self, payload: Payload) -> None:
         values = payload.read(self.walk.machine.packets[_SET_BIN_DATA5])

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _DIRECT_RENDER, _BIN_VISIBILITY, _BIN_RENDER_START, _BIN_END_OF_DRAWS = 1, 2, 4, 5
 _BIN_RESOLVE, _BIN_RENDER_END, _COMPUTE, _BLIT_2D = 6, 7, 8, 12
 
+_VISIBILITY_OVERRIDE = Fields("CP_SET_VISIBILITY_OVERRIDE", "IGNORE")
 _SET_BIN_DATA5 = Fields("CP_SET_BIN_DATA5", "VSC_SIZE", "VSC_N")
 _BIN_ADDRESSES = Fields("CP_SET_BIN_DATA5", "BIN_DATA_ADDR", "BIN_SIZE_ADDRESS", "BIN_PRIM_STRM")
 _SET_BIN_DATA5_OFFSET = Fields("CP_SET_BIN_DATA5_OFFSET", "VSC_SIZE", "VSC_N")
@@ -317,8 +318,9 @@ class A6xxTracker(Tracker):
             self._skip_set = True
 
     def _visibility_override(self, payload: Payload) -> None:
+        (override,) = payload.read(self.walk.machine.packets[_VISIBILITY_OVERRIDE])
         # older gallium chooses by a predicate whether a tile uses the streams or ignores them
-        self._override = None if self._streams_are_open else bool(payload[0] & 1)
+        self._override = None if self._streams_are_open else bool(override)
         if isinstance(self.run, Tile) and not self._draws_ended:
             self.run.visibility_override = self._override
 

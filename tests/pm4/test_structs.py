@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""Structs of headers and packets: what is built is parsed again, and read alike by fast readers.
+
+On random data, and on the headers and payloads of the packets of the reference captures (of the
+samples where there are none): of small captures, or of all with CFFPY_EXHAUSTIVE=1.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import construct
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cffpy.capture.load import CommandStream, read_records
+from cffpy.capture.memory import MemoryImage
+from cffpy.container.open import open_capture
+from cffpy.container.rd import iter_sections
+from cffpy.errors import RegisterDbError
+from cffpy.pm4.compile import structs_of
+from cffpy.pm4.fields import Fields, Packets
+from cffpy.pm4.packets import packet_struct
+from cffpy.pm4.parity import odd_parity
+from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo, next_packet, read_header
+from cffpy.pm4.store import load_headers
+from cffpy.pm4.structs import HEADERS
+from cffpy.regdb.database import Database
+from cffpy.row_readers import DwordReader, dwords_of
+from cffpy.struct_rows import entry_of, rows_of
+
+CHIPS = ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX")
+EXHAUSTIVE = bool(os.environ.get("CFFPY_EXHAUSTIVE"))
+#: Of one sort, compared at most: construct is a hundred times slower.
+COMPARED_HEADERS = (1 << 32) if EXHAUSTIVE else 1500
+COMPARED_PAYLOADS = (1 << 32) if EXHAUSTIVE else 8
+LARGEST_CAPTURE = (1 << 40) if EXHAUSTIVE else 20_000
+
+STRUCTS = {chip: dict(structs_of(Database.open(chip))) for chip in CHIPS}
+DWORD = st.integers(0, 0xFFFFFFFF)
+
+
+def parsed_value(parsed: Any, path: str) -> int:
+    """The value of a row in what construct has parsed; 0 for what was not there."""
+    first, dot, last = path.partition(".")
+    value = parsed[first] if first in parsed else parsed[path]
+    if dot and value is not None:
+        value = value[last]
+    return 0 if value is None else int(value)
+
+
+def agree(structure: Any, data: bytes) -> None:
+    """Both readings of ``data`` give the same values."""
+    entry = entry_of(structure)
+    parsed = (structure if entry is None else entry).parse(data)
+    rows = rows_of(structure)
+    reader = DwordReader(rows)
+    padded = data.ljust(reader.dwords * 4, b"\0")
+    dwords = struct.unpack(f"<{len(padded) // 4}I", padded)
+    expected = tuple(parsed_value(parsed, row[0]) for row in rows)
+    assert reader.read(dwords) == expected
+    assert reader.read((1, 2, *dwords), 2) == expected
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@settings(max_examples=15, deadline=None)
+@given(data=st.binary(min_size=256, max_size=256))
+def test_readers_agree_with_construct(chip: str, data: bytes) -> None:
+    for structure in STRUCTS[chip].values():
+        agree(structure, data)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@settings(max_examples=15, deadline=None)
+@given(data=st.binary(min_size=256, max_size=256))
+def test_what_is_built_is_parsed(chip: str, data: bytes) -> None:
+    for name, structure in STRUCTS[chip].items():
+        size = max((dwords_of(row) for row in rows_of(structure)), default=0) * 4
+        parsed = structure.parse(data[:size])
+        assert structure.parse(structure.build(parsed)) == parsed, name
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_compiled_rows_are_those_of_the_structs(chip: str) -> None:
+    packets = Packets(chip)
+    for name, structure in STRUCTS[chip].items():
+        packet, _, variant = name.partition(":")
+        assert packets.rows(packet, variant) == rows_of(structure), name
+    assert set(STRUCTS[chip]) <= set(packets.names())
+
+
+@pytest.mark.parametrize("kind", ["TYPE0", "TYPE3", "TYPE4", "TYPE7"])
+@given(data=st.data())
+def test_headers(kind: str, data: st.DataObject) -> None:
+    header, rows = HEADERS[kind], load_headers()[kind]
+    assert rows == rows_of(header)
+    values = {
+        name: data.draw(st.integers(0, (1 << width) - 1))
+        for name, _, _, width in rows
+        if name in ("register", "count", "count_minus_1", "opcode")
+    }
+    built = header.build(values)
+    parsed = header.parse(built)
+    assert {name: parsed[name] for name in values} == values
+    word = int.from_bytes(built, "little")
+    assert DwordReader(rows).read((word,)) == tuple(parsed[row[0]] for row in rows)
+    found, number, size = read_header(word)
+    assert found != BAD
+    assert number == values.get("register", values.get("opcode"))
+    assert size == values["count"] + 1 if "count" in values else values["count_minus_1"] + 2
+
+
+def test_headers_have_parity_and_type() -> None:
+    assert HEADERS["TYPE2"].build({}) == bytes.fromhex("00000080")
+    assert read_header(0x80000000)[0] == IDLE
+    header = HEADERS["TYPE7"].parse(HEADERS["TYPE7"].build({"opcode": 0x26, "count": 3}))
+    assert (header.opcode_parity, header.count_parity) == (odd_parity(0x26), odd_parity(3))
+    with pytest.raises(construct.ConstructError):
+        HEADERS["TYPE7"].parse(HEADERS["TYPE4"].build({"register": 1, "count": 1}))
+    with pytest.raises(construct.ConstructError):
+        HEADERS["TYPE4"].build({"register": 1 << 19, "count": 1})
+
+
+def test_a_packet_written_out() -> None:
+    draw = packet_struct("CP_DRAW_INDX_OFFSET", "A6XX")
+    word = {"PRIM_TYPE": 4, "SOURCE_SELECT": 2, "INDEX_SIZE": 2}
+    built = draw.build({"0": word, "NUM_INSTANCES": 1, "NUM_INDICES": 3})
+    assert built == bytes.fromhex("84080000 01000000 03000000")
+    assert draw.parse(built).INDX_BASE is None
+    built = draw.build({"0": word, "INDX_BASE": 0x5_0000_1000})
+    assert built == bytes.fromhex("84080000 00000000 00000000 00000000 00100000 05000000")
+    assert draw.parse(built).INDX_BASE == 0x5_0000_1000
+    assert packet_struct("CP_DRAW_INDX_OFFSET", "A4XX").parse(built).INDX_BASE == 0x1000
+
+
+def test_a_list_of_entries() -> None:
+    groups = packet_struct("CP_SET_DRAW_STATE", "A6XX")
+    entries = [{"0": {"COUNT": 2, "GMEM": 1, "GROUP_ID": 7}, "ADDR": 1 << 32}, {"ADDR": 3}]
+    built = groups.build({"entries": entries})
+    assert built.hex(" ", 4) == "02002007 00000000 01000000 00000000 03000000 00000000"
+    parsed = groups.parse(built)
+    assert [entry["0"].GROUP_ID for entry in parsed.entries] == [7, 0]
+    assert Packets("A4XX").entry_dwords("CP_SET_DRAW_STATE") == 2
+    assert Packets("A6XX").entry_dwords("CP_SET_DRAW_STATE") == 3
+
+
+def test_variants() -> None:
+    name = "CP_DRAW_INDIRECT_MULTI"
+    normal = packet_struct(name, "A6XX", a6xx_draw_indirect_opcode="INDIRECT_OP_NORMAL")
+    indexed = packet_struct(name, "A6XX", a6xx_draw_indirect_opcode="INDIRECT_OP_INDEXED")
+    data = struct.pack("<9I", 0, 4, 1, 1, 0, 2, 3, 0, 20)
+    assert (normal.parse(data).INDIRECT, normal.parse(data).STRIDE) == (1, 2)
+    assert (indexed.parse(data).INDIRECT, indexed.parse(data).STRIDE) == (3, 20)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variants", "message"),
+    [
+        (("CP_NOT_THERE", "A6XX"), {}, "CP_NOT_THERE"),
+        (("A6XX", "A6XX"), {}, "A6XX"),
+        (("CP_DRAW_INDX", "A1XX"), {}, "A1XX"),
+        (("CP_REG_TEST", "A6XX"), {"source_type": "NO"}, "NO"),
+    ],
+)
+def test_unknown_names(arguments: tuple[str, str], variants: dict[str, str], message: str) -> None:
+    with pytest.raises(RegisterDbError, match=message):
+        packet_struct(*arguments, **variants)
+
+
+def test_a_chip_that_is_not_described_is_read_as_the_last_one() -> None:
+    fields = Fields("CP_EVENT_WRITE7", "EVENT", "IRQ")
+    assert Packets("A9XX")[fields].read((0x80000012,)) == (0x12, 1)
+
+
+def walk(image: MemoryImage, headers: dict[int, set[int]], payloads: dict[int, set[bytes]]) -> None:
+    """Collect what looks like packets in each buffer, as a linear reader would find them."""
+    read = HeaderMemo()
+    for buffer in image.buffers:
+        words = buffer.words(0)
+        data, index = words.data, 0
+        while index < words.count:
+            kind, number, size = read[data[index]]
+            if kind == BAD:
+                following = next_packet(data, index + 1, words.count)
+                if following - index > 64:  # no commands
+                    break
+                index = following
+                continue
+            sort = headers[data[index] >> 30]
+            if kind != IDLE and len(sort) < COMPARED_HEADERS:
+                sort.add(data[index])
+            if kind == OPCODE and len(payloads.setdefault(number, set())) < COMPARED_PAYLOADS:
+                payloads[number].add(words.bytes(index + 1, size - 1))
+            index += size
+
+
+def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: Path) -> None:
+    try:
+        found = sorted(request.getfixturevalue("shared").glob("captures/*.rd.gz"))
+        paths = [path for path in found if path.stat().st_size < LARGEST_CAPTURE]
+    except pytest.skip.Exception:
+        paths = sorted(samples.glob("a*.rd*"))
+    headers: dict[int, set[int]] = {top: set() for top in range(4)}
+    payloads: dict[int, set[bytes]] = {}
+    for path in paths:
+        image = MemoryImage()
+        for record in read_records(iter_sections(open_capture(str(path)).data), image):
+            if isinstance(record, CommandStream):
+                walk(image, headers, payloads)
+    words = set().union(*headers.values())
+    assert len(words) >= min(1000, 5 * len(paths))
+    for word in words:
+        kind = {0: "TYPE0", 3: "TYPE3"}.get(word >> 30, f"TYPE{word >> 28}")
+        agree(HEADERS[kind], word.to_bytes(4, "little"))
+    compared = 0
+    for chip in CHIPS:
+        database = Database.open(chip)
+        variants = {"chip": database.variant("chip", chip)}
+        for opcode, found_payloads in payloads.items():
+            name = database.enum_name("adreno_pm4_type3_packets", opcode, variants)
+            forms = [form for form in STRUCTS[chip] if form.partition(":")[0] == name]
+            for form in forms:
+                for payload in found_payloads:
+                    if len(payload) >= 4 * max(map(dwords_of, rows_of(STRUCTS[chip][form]))):
+                        agree(STRUCTS[chip][form], payload)
+                        compared += 1
+    assert compared >= 50
