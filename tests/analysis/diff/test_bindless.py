@@ -8,6 +8,7 @@ import pytest
 from cffpy.analysis.diff.bindless import Memory, Sets
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.writer import dwords_bytes
+from cffpy.pm4.fields import Packets
 from cffpy.regdb.database import Database
 
 BASE = 0x100000000
@@ -16,7 +17,7 @@ UNIFORMS = 0x100002000
 
 @pytest.fixture
 def sets() -> Sets:
-    return Sets(Database.open("A6XX"), 6)
+    return Sets(Database.open("A6XX"), Packets("A6XX"), 6)
 
 
 def slot(*dwords: int) -> list[int]:
