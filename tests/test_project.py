@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.container import layouts
 from cffpy.isa import store as isa_store
+from cffpy.pm4 import store as packet_store
 from cffpy.regdb import store as register_store
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -96,15 +98,26 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
     callers = [path for path in SOURCES if "load_packaged(" in path.read_text("utf-8")]
     assert sorted(str(path.relative_to(CHECKOUT)) for path in callers) == [
         "cffpy/compiled.py",
+        "cffpy/container/layouts.py",
         "cffpy/isa/store.py",
+        "cffpy/pm4/store.py",
         "cffpy/regdb/store.py",
     ]
+    with pytest.raises(LookupError):
+        layouts.load_sections()
+    with pytest.raises(LookupError):
+        packet_store.load_headers()
+    with pytest.raises(LookupError):
+        packet_store.load_packets("A6XX")
     with pytest.raises(LookupError):
         isa_store.load("ir3", 600)
     with pytest.raises(LookupError):
         register_store.load(None, "A6XX")
 
     monkeypatch.setattr("cffpy.isa.store.compile_directory", lambda path: f"isa of {path}")
+    for compiler in ("container.layouts.compile_sections", "pm4.store.compile_headers"):
+        monkeypatch.setattr(f"cffpy.{compiler}", dict)
+    monkeypatch.setattr("cffpy.pm4.store.compile_packets", dict)
     monkeypatch.setattr("cffpy.regdb.store.compile_edition", lambda path: f"registers of {path}")
     spec = importlib.util.spec_from_file_location("hatch_build", CHECKOUT / "hatch_build.py")
     assert spec is not None

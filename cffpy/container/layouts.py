@@ -62,7 +62,8 @@ def compile_sections() -> dict[str, bytes]:
     return {KIND: marshal.dumps(content)}
 
 
-def _load() -> dict[str, Any]:
+def load_sections() -> dict[str, Any]:
+    """The compiled form: ``{"rows": {name: rows}, "marker": bytes}``."""
     content = compiled.load_packaged(KIND, SCHEMA, KIND)
     if content is None:
         folder = os.path.dirname(os.path.abspath(__file__))
@@ -73,7 +74,7 @@ def _load() -> dict[str, Any]:
     return loaded
 
 
-_LOADED = _load()
+_LOADED = load_sections()
 
 
 def _struct(name: str) -> Struct:
