@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Names the functions in which decoding a capture spends its time.
+"""Lists the functions that take most time while decoding a capture.
 
     python benchmarks/functions.py CAPTURE [--options "-s --once"] [--no-segments] [--most 10]
 
-By cProfile with CPU time, without the imports: the functions with most time of their own. The
-profiler makes small functions look dearer than they are.
+Measured by cProfile in CPU time, callees and imports excluded. The profiler overestimates the cost
+of small functions.
 """
 
 from __future__ import annotations

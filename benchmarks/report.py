@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the benchmarks share: the machine that they ran on, tables, JSON."""
+"""Shared by the benchmarks: description of the machine, tables, JSON."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def print_json(schema: str, version: int, content: Mapping[str, object]) -> None:
-    """``content`` behind its schema's name and version."""
+    """``content`` after the name and version of its schema."""
     json.dump({"schema": schema, "version": version, **content}, sys.stdout, indent=1)
     print()

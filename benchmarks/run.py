@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Decodes captures and says what each stage takes.
+"""Decodes captures and measures each stage.
 
     python benchmarks/run.py [CAPTURE...] [--runs N] [--options "-s --once"] [--json]
 
-Without a capture: the samples. Each is decoded in processes of its own, N times (3), and the best
-of each counts. Milliseconds of CPU time, so that other work on the machine does not matter much:
+Default captures: the samples. Each is decoded N times (3) in separate processes; the best value of
+each stage counts. In milliseconds of CPU time, which depends little on other work on the machine:
 
 - import: the modules that ``cffpy dump`` imports;
 - open: reading and decompressing;
 - database: opening the compiled descriptions of the generation (part of the two that follow);
 - state: running all commands without text, whatever the options;
-- text: running them and making the text, which is thrown away;
-- CPU: the whole of ``cffpy dump`` into a file, with Python's own start; wall: the same, by the
-  clock; memory: its peak.
+- text: running them and producing the text, which is discarded;
+- CPU: the whole command ``cffpy dump`` with output to a file, including the start of Python; wall:
+  the same in real time; memory: its peak.
 
 MB/s are text and raw (decompressed) bytes by the stage ``text``; recorded and replayed are
 segments, see cffpy/cp/segment.py.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How cost grows: made-up captures of 1 to 64 tiles, and of 100 to 10,000 draws.
+"""How time grows with size: synthetic captures of 1 to 64 tiles, and of 100 to 10,000 draws.
 
     python benchmarks/scaling.py [--runs N] [--draws N] [--json]
 
-Seconds are CPU seconds of this process, the best of N runs (3), with and without segments. Every
-draw has some 13 KB of text, so the tables also say what a megabyte of text costs.
+Seconds are CPU seconds of this process, the best of N runs (3), with and without segments. Each
+draw has about 13 KB of text, so the tables also show the cost of a megabyte of text.
 """
 
 from __future__ import annotations

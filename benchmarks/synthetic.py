@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Made-up a630 captures of any size: as many tiles and draws, repeated or distinct, as one likes.
+"""Synthetic a630 captures with any number of tiles and draws, repeated or distinct.
 
 A tile sets its window and calls the one IB of all draws, as drivers do; a draw names four groups of
 draw state (target, modes, constants of two stages) and draws three indices. Draws share

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Captures of a6xx with a binned pass whose visibility streams hold what a test wants.
+"""Captures of a6xx with a binned pass and given visibility streams.
 
-Framebuffer, grid, pipes and packets are as both Mesa drivers lay them out; the draws stand in an IB
-that the binning run and each tile call.
+Framebuffer, grid, pipes and packets are laid out as by both Mesa drivers; the draws are in an IB
+that the binning pass and each tile call.
 """
 
 from __future__ import annotations

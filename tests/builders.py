@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Packets put together from their layouts, as lists of dwords, and captures around them."""
+"""Builds packets as lists of dwords, and captures of them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all tests share: the folders of test material, and running the command line."""
+"""Shared by all tests: folders of test material, and running the command line."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ settings.register_profile("thorough", deadline=None, max_examples=200)
 settings.load_profile("quick")
 
 
-# For the tests' own subprocesses.
+# For subprocesses of the tests.
 os.environ["PYTHONPATH"] = PACKAGE_FOLDER
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of reference material, which is no part of the project."""
+    """The folder of reference material, which is not part of the project."""
     folder = Path(os.environ.get("CFFPY_SHARED") or CHECKOUT.parent / "shared")
     if not (folder / "captures").is_dir():
         pytest.skip(f"no reference material at {folder} (CFFPY_SHARED names its folder)")

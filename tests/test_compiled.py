@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cache of compiled descriptions: whom it trusts, what it makes of damage, how it writes."""
+"""The cache of compiled descriptions: trust, damage, writing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Limits: what a user may set, what holds for a capture, and that each capture has its own."""
+"""Limits: accepted values, defaults for a capture, separate limits for each capture."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands work without what only POSIX has, as on Windows and, in part, macOS.
+"""Commands work without POSIX-only features, as on Windows and partly macOS.
 
 The absence is simulated in a process: modules that cannot be imported, attributes of ``os`` and
 ``signal`` that are not there.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The script ``dev``, with interpreters that only pretend."""
+"""The script ``dev``, run with fake interpreters."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def is_marked(function: Function, mark: str) -> bool:
 
 
 def compared_times(text: str) -> list[str]:
-    """Tests not marked ``perf`` that measure time and compare it with what is no constant.
+    """Tests not marked ``perf`` that compare a measured time with something other than a constant.
 
     A constant is a limit that only a hang meets.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a dump imports. Times are not measured here: modules are what makes a start slow."""
+"""The modules that a dump imports. Times are not measured: modules determine the start-up time."""
 
 from __future__ import annotations
 

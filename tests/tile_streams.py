@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Captures of one GMEM pass in tiles, with a fragment density map if asked for.
+"""Captures of one GMEM pass in tiles, optionally with a fragment density map.
 
-Built as turnip does it: viewports, scissors and the rectangles of the store are written anew into
-later commands before the binning run and in each tile.
+Built as by turnip: viewports, scissors and the rectangles of stores are patched in later commands
+before the binning pass and in each tile.
 """
 
 from __future__ import annotations

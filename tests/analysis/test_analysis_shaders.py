@@ -42,7 +42,7 @@ DISPATCH = type7(EXEC_CS, 0, 1, 1, 1)
 
 
 def program(*words: int) -> bytes:
-    """A program that ends as those of drivers do, with more behind it."""
+    """A program that ends like those of drivers, with more data after it."""
     whole = (*words, END, NOP, NOP, NOP, NOP, MUL, MUL)
     return struct.pack(f"<{len(whole)}Q", *whole)
 
@@ -218,7 +218,7 @@ def old_program() -> bytes:
 
 
 def submits(*streams: tuple[list[int], bytes]) -> bytes:
-    """A capture of streams, each with code of its own at the same address."""
+    """A capture of streams, each with different code at the same address."""
     sections = [gpu_id_section(630)]
     for commands, code in streams:
         sections += buffer_sections(ENTRY, dwords_bytes(commands))

@@ -125,7 +125,7 @@ def test_context_registers_from_memory() -> None:
 
 
 def test_commands_that_are_stored_before_they_run(s: Streams) -> None:
-    """The file has what was there before; the packet that stored them is told, too."""
+    """The file has the previous contents; the packet that stored the values is reported."""
     body = s.ib(s.raw("RB_WINDOW_OFFSET", 1), s.raw("RB_WINDOW_OFFSET2", 2), s.draw())
     (address,) = s.buffers
     store = s.packet("CP_MEM_WRITE", address + 4, 0, 7)

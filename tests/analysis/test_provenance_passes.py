@@ -47,7 +47,7 @@ def test_same_passes(shared: Path, name: str) -> None:
 
 
 def test_what_a_tile_sets_before_its_offset_is_of_its_own_pass() -> None:
-    """That the tile is another pass's shows at its offset, behind its first packets."""
+    """The offset, after the first packets, shows that the tile belongs to another pass."""
     s = Streams(660)
     draws = s.ib(targets(s), s.draw())
     walk = tile(s, 0, 0, 128, 96, draws, move(s, "STORE", 0, 0x1_0010_0000))

@@ -82,7 +82,7 @@ def test_entries_of_a_multi_draw_belong_to_one_draw() -> None:
 
 
 def test_what_cannot_be_told_apart_is_not_known() -> None:
-    """Two draws that may have been skipped, one entry: nobody knows whose."""
+    """Two draws that may have been skipped, one entry: it cannot be assigned."""
     found = read(
         Binned(
             draws=draw(9) + multi_draw(1) + multi_draw(1),

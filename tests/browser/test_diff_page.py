@@ -45,7 +45,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def opened(browser: Browser, document: Path) -> Iterator[Browser]:
-    """The page, loaded anew; whatever a test does, the console stays silent."""
+    """The page, freshly loaded; the console must stay empty during the test."""
     browser.messages()
     browser.resize(1300, 900)
     browser.prefer("light")

@@ -165,7 +165,7 @@ class Browser:
         self._command("POST", f"/element/{self.find(selector)[0]}/click", {})
 
     def press(self, keys: str) -> None:
-        """Press keys one after the other, whatever has the focus."""
+        """Press keys one after the other, on the focused element."""
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         source = {"type": "key", "id": "keyboard", "actions": actions}
         self._command("POST", "/actions", {"actions": [source]})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests of the analysing commands share."""
+"""Shared by the tests of commands that analyse captures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each kind of damage in each command: the exit code, one line for it, the rest is shown."""
+"""Each kind of damage in each command: exit code, one message, everything else is shown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SOUND = type7(_MARKER, 1) + type4(0x8890, 0) + type7(_DRAW, 0x84, 1, 3)
 
 
 def capture(*commands: list[int], dwords: int | None = None, **other: list[int]) -> bytes:
-    """A sound submit, and a second one with these commands behind the same; ``dwords`` of it."""
+    """A valid submit, and a second one with these commands appended; ``dwords``: its size."""
     words = [*SOUND, *(word for part in commands for word in part)]
     sections = [gpu_id_section(630), *buffer_sections(STREAM, dwords_bytes(SOUND))]
     sections.append(command_stream_section(STREAM, len(SOUND)))

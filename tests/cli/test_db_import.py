@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Importing editions: where the XML may lie, what is written, what is said of what is missing."""
+"""Importing editions: where XML is found, what is written, messages about missing parts."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_a_drawing(run_cffpy: Run) -> None:
 
 
 def test_a_batch(run_cffpy: Run, tmp_path: Path) -> None:
-    """Answers come in order; a line that is no question gets an error in its place."""
+    """Answers are in order; an invalid line is answered with an error."""
     question = {"gpu": "FD740", "width": 800, "height": 2223, "samples": 1, "layers": 1}
     lines = [json.dumps(question), "nonsense", "[]", json.dumps({**question, "gpu": "none"}), ""]
     file = tmp_path / "questions"

@@ -280,7 +280,7 @@ NO_PAGERS = ["no-such-pager", "./no/such/pager -x", "PLAIN"]
 
 @pytest.mark.parametrize("pager", NO_PAGERS)
 def test_without_a_pager_output_goes_to_the_terminal(tmp_path: Path, pager: str) -> None:
-    """A pager that is missing or cannot be executed; the shell says so."""
+    """A pager that is missing or cannot be executed; the shell reports it."""
     plain = tmp_path / "plain"
     plain.write_text("no program")
     silent = "import os; os.dup2(os.open(os.devnull, os.O_WRONLY), 2)\n"

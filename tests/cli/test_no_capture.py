@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file that is not a capture: every command says so in one line and prints nothing else."""
+"""A file that is not a capture: every command reports it in one line and prints nothing else."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What commands write: whole or not at all, never over what they read."""
+"""Output files: written completely or not at all, never over input files."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_errors_in_one_line(
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--csv",)])
 def test_damage(tmp_path: Path, run_cffpy: Run, options: tuple[str, ...]) -> None:
-    """What lies before the damage is shown, the damage is told, and the exit code is 1."""
+    """Everything before the damage is shown, the damage is reported, and the exit code is 1."""
     path = tmp_path / "cut.rd"
     whole = small_capture()
     path.write_bytes(whole[:-40])
@@ -145,7 +145,7 @@ def test_damaged_compression(tmp_path: Path, run_cffpy: Run) -> None:
 
 
 def test_commands_that_were_not_captured(tmp_path: Path, run_cffpy: Run) -> None:
-    """Each is told once, with its address; behind very many, that there are more."""
+    """Each is reported once, with its address; one line reports that there are more."""
     from tests.builders import capture, type7
 
     calls = [dword for n in (*range(60), 0) for dword in type7(0x3F, 0x7F000000 + 64 * n, 0, 5)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Standard streams that are closed or full: no traceback, and an honest exit code."""
+"""Closed or full standard streams: no traceback, and the correct exit code."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system ha
 @full
 @pytest.mark.parametrize(("command", "code"), [("dump", 2), ("info", 1), ("diff", 2)])
 def test_full_standard_error(tmp_path: Path, command: str, code: int) -> None:
-    """The exit code is that of the error, though nobody can read it."""
+    """The exit code is that of the error, even if the message cannot be printed."""
     line = [command, "FILE", *(["FILE"] if command == "diff" else [])]
     assert run_in_shell("2>/dev/full", line, tmp_path / "absent.rd").returncode == code
 

@@ -25,7 +25,7 @@ def packets() -> SimpleNamespace:
 
 
 class RecordingSink(Sink):
-    """Keeps what it is told as (callback, arguments) in ``heard``. Descends unless ``vetoes``."""
+    """Records callbacks as (name, arguments) in ``heard``. Descends unless ``vetoes``."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[object, ...]] = []

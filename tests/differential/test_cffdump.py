@@ -39,7 +39,7 @@ TIMEOUT = 300  # seconds
 
 
 def bounded() -> set[str]:
-    """Captures that make cffdump read behind a buffer's end, where its output is not defined."""
+    """Captures that make cffdump read past the end of a buffer, with undefined output."""
     table = SHARED / "reference" / "cases.json"
     cases = json.loads(table.read_text()) if table.exists() else []
     return {case["capture"] for case in cases if case.get("bounded") and "capture" in case}

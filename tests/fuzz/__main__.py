@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""``python -m tests.fuzz --minutes N``: mutants of captures and texts through every command.
+"""``python -m tests.fuzz --minutes N``: runs every command on mutants of captures and texts.
 
-A traceback, an internal error, a signal, a hang, too much memory, control characters, broken JSON
-are failures. Each is saved with its command line, and a smaller mutant that fails the same way.
-The exit code is 1 where there was one.
+A traceback, an internal error, a signal, a hang, too much memory, control characters and invalid
+JSON are failures. Each is saved with its command line and a minimised mutant. The exit code is 1
+if there was a failure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Many cases in one child process, one after the other: what makes 10,000 of them affordable.
+"""Runs many cases in one child process, so that 10,000 of them take acceptable time.
 
-A case that fails here, or ends the child, is run again in a process of its own (``child.run``).
+A case that fails here, or ends the child, is run again in a separate process (``child.run``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Captures that are made to take time or memory: one for each item of docs/robustness.md.
+"""Captures designed to take time or memory: one for each item of docs/robustness.md.
 
-``python -m tests.fuzz.measure`` puts them through the commands and prints what each took; they are
-``bomb(scale)``, so that twice the scale shows whether the cost is linear.
+``python -m tests.fuzz.measure`` runs the commands on them and prints time and memory. They are
+functions ``bomb(scale)``: doubling the scale shows whether the cost is linear.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def call(address: int, dwords: int) -> list[int]:
 
 
 def sizes(scale: int) -> bytes:
-    """A section that says that it is larger than the file, behind sound ones."""
+    """A section that extends past the end of the file, after valid ones."""
     data = capture(type7(NOP, 1) * scale)
     return data + (12).to_bytes(4, "little") + (0x7FFFFFF0).to_bytes(4, "little")
 
@@ -103,7 +103,7 @@ def layers(scale: int) -> bytes:
 
 
 def empty_members(scale: int) -> bytes:
-    """gzip members of nothing, one behind the other."""
+    """A sequence of empty gzip members."""
     return zlib_member(capture(_DRAW)) + zlib_member(b"") * scale
 
 
@@ -284,7 +284,7 @@ def many_passes(scale: int) -> bytes:
 
 
 def many_tiles(scale: int) -> bytes:
-    """A pass of so many tiles; between them, clears of LRZ."""
+    """A pass with many tiles, and clears of LRZ between them."""
     words = type7(MARKER, 2)
     for number in range(scale):
         words += type7(MARKER, 4) + type4(0x8890, number) + type7(0x46, 37)

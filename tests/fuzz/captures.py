@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What mutants are made of: captures as lists of sections that can be changed, in small pieces."""
+"""Source captures of mutants, as lists of sections that can be changed."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def parse(data: bytes) -> list[Part]:
 
 
 def shared_folder() -> Path:
-    """Where captures lie that are no part of the project; there may be none."""
+    """Folders with captures that are not part of the project; may be empty."""
     return Path(os.environ.get("CFFPY_SHARED") or CHECKOUT.parent / "shared") / "captures"
 
 
 def generation_of(path: Path) -> int:
-    """The generation that a capture's name tells, 0 for none."""
+    """The generation in a capture's name, 0 if there is none."""
     found = re.search(r"(?:^|-)a([2-7])\d\d", path.name)
     return int(found[1]) if found else 7 if path.name.startswith("x1-") else 0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A case: a mutant and a command line, both made of one number."""
+"""A case: a mutant and a command line, both derived from one number."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Case(NamedTuple):
 
 
 class Bench:
-    """Runs cases in a folder of its own, with a cache of compiled descriptions of its own."""
+    """Runs cases in a separate folder, with a separate cache of compiled descriptions."""
 
     def __init__(self, limits: Limits | None = None, folder: Path | None = None) -> None:
         self.library = Library()

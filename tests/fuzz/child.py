@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One command in a child process with limits: what it printed, how it ended, what it took.
+"""Runs one command in a child process with limits: output, exit, time and memory.
 
-The child is a fork of this process, in which cffpy is imported already: a case costs what the
-command costs. What a command does to memory, limits and output ends with it.
+The child is a fork of this process, which has imported cffpy, so a case costs no more than its
+command. Changes of memory, limits and output end with the child.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Limits(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How a command ended. ``problem``: what is wrong with that, "" if nothing."""
+    """How a command ended. ``problem``: what is wrong, "" if nothing."""
 
     problem: str
     code: int

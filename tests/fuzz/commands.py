@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command lines that mutants are put through: every command, with sets of options."""
+"""The command lines to run on mutants: every command, with sets of options."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""``python -m tests.fuzz.guided NAME``: one parser under atheris, which looks for new code paths.
+"""``python -m tests.fuzz.guided NAME``: one parser under atheris, guided by coverage.
 
-Needs ``pip install -e '.[fuzz]'``. Ends with the first bug, whose input is kept in ``--keep``;
-inputs that reached something new are kept there, too, and are where the next run begins.
+Needs ``pip install -e '.[fuzz]'``. Ends with the first bug and saves its input in the folder
+``--keep``; inputs that reached new code are saved there, too, and used by the next run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""``python -m tests.fuzz.measure``: what each item of the fault model takes in each command.
+"""``python -m tests.fuzz.measure``: cost of each item of the fault model in each command.
 
-Two tables: seconds of processor time, and peak memory in MB. ``--half`` compares with half the
-scale instead: about 2, where the cost is linear in input and output. The exit code is 1 where a
-case failed: a traceback, a hang, too much memory.
+Two tables: seconds of processor time, and peak memory in MB. ``--half`` prints the ratio to
+half the scale instead, which is about 2 if the cost is linear. The exit code is 1 if a case failed:
+a traceback, a hang, too much memory.
 """
 
 from __future__ import annotations

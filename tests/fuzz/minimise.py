@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes a mutant smaller, as long as the command still fails in the same way."""
+"""Minimises a mutant while the command still fails in the same way."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Packets of a capture that is to be changed: where they are, and packets of all sorts."""
+"""Finds the packets of a capture to be mutated, and creates packets of all kinds."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class Space:
 
 
 def with_size(word: int, size: int) -> int:
-    """The header of a packet with another number of dwords behind it, and good parity."""
+    """The header of a packet with another payload size and correct parity."""
     if word >> 28 == 7:
         size &= 0x3FFF
         return word & ~0xFFFF | size | odd_parity(size) << 15

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The parsers of bytes and texts, as functions that any bytes may be put through.
+"""The parsers of bytes and texts, as functions that accept any bytes.
 
-They raise nothing: what a parser refuses with an error of its own is fine, all else is a bug.
-``SEEDS`` has what a coverage-guided fuzzer may begin with (``python -m tests.fuzz.guided``).
+The defined errors of a parser are caught; any other exception is a bug.
+``SEEDS`` has initial inputs for coverage-guided fuzzing (``python -m tests.fuzz.guided``).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A short run of the fuzzer: each command over mutants of every generation; and what it found."""
+"""A short run of the fuzzer: each command on mutants of every generation."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_parts_are_the_capture(pieces: list[tuple[int, bytes]]) -> None:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("name", TARGETS)
 def test_parsers_take_any_bytes(name: str, data: bytes, number: int) -> None:
-    """What atheris goes on with: any bytes, and seeds with such bytes in them."""
+    """Inputs as from atheris: random bytes, and seeds with random bytes in them."""
     check_takes(name, data)
     known = known_seeds(name)
     seed = known[number % len(known)]

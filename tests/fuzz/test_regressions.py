@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the fuzzer and the bombs found, each built as small as it goes."""
+"""Bugs found by the fuzzer and the bombs, each with a minimal input."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts that are made to take time or memory, or to break parsers: name -> command line, writer."""
+"""Texts designed to take time or memory, or to break parsers: name -> command line, writer."""
 
 from __future__ import annotations
 

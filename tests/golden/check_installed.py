@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Checks an installed cffpy outside the checkout: ``check_installed.py COMMAND [SHARED]``.
 
-It has to print what samples/expected has, and what was recorded of the reference for some captures
-of SHARED, with the compiled descriptions that it carries: an empty cache has to stay empty.
+Its output must be that of samples/expected, and the recorded output of the reference for some
+captures of SHARED. It must use the compiled descriptions of the wheel: an empty cache stays empty.
 """
 
 from __future__ import annotations

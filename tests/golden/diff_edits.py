@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Edits of captures: one thing changed in the bytes, and the draws that see it.
+"""Edits of captures: one change of the bytes, and the draws that it affects.
 
-An edit finds where something of a draw lies in the file (the packet that wrote a register, the
-words of a descriptor) and changes it there. Which draws see the change follows from the capture as
-it was: those for which the same bytes are in force.
+An edit locates something that a draw uses in the file (the packet that wrote a register, the words
+of a descriptor) and changes it there. The affected draws are those that use the same bytes in the
+original capture.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WHOLE = -1
 
 
 def load(data: bytes | bytearray) -> Content:
-    """A capture in memory whose views are writable, so that ctypes tells where they begin."""
+    """A capture in memory whose views are writable, so that ctypes gives their offsets."""
     content = open_bytes(data)
     content.data = memoryview(bytearray(data))
     return content
@@ -319,7 +319,7 @@ def shader(where: Subject) -> Edit:
 
 
 def _nop(header: int) -> int:
-    """The header of a CP_NOP as long as the packet of this header."""
+    """The header of a CP_NOP with the size of the given packet."""
     if header >> 28 == 7:
         return header & 0xFF00FFFF & ~(1 << 23) | _NOP << 16 | odd_parity(_NOP) << 23
     if header >> 30 == 3:
@@ -338,7 +338,7 @@ def _executions(where: Subject) -> list[PacketLocation]:
 
 
 def _binned_apart(where: Subject) -> list[PacketLocation]:
-    """Its execution in a binning run that has commands of its own."""
+    """Its execution in a binning pass with separate commands."""
     run = where.pass_.binning
     if run is None or any(draw.program_number is not None for draw in run.draws):
         return []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Passes as the drivers recorded them, compared with those that were found, field by field.
+"""Compares passes recorded by the drivers with those that cffpy finds, field by field.
 
-What is compared how, and what is not in the stream, is a rule with its reason here: no capture has
-a rule of its own. Facts: "ground-truth.json" in the reference material's passes-and-tiles.md.
+Each exception is a rule with its reason, for all captures: no capture has a special rule. Facts:
+"ground-truth.json" in the reference material's passes-and-tiles.md.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a golden case in a process, and says where two outputs differ first."""
+"""Runs a golden case in a process, and finds the first difference of two outputs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures of every generation with one thing changed: it is the first entry, at the right draws.
+"""Captures of every generation with one change: it is the first entry, at the correct draws.
 
 The changes are made in the bytes of recorded captures (``diff_edits.py``). A fixed share of them
 runs always, all of them with CFFPY_EXHAUSTIVE=1.

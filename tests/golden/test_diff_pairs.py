@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Pairs of recorded captures: the change that was made in the program is the first entry.
+"""Pairs of recorded captures: the change of the program is the first entry.
 
-What each capture's program did differently is in captures/pairs.json; here is what that must look
-like as an entry: where it is, and what its first field is.
+captures/pairs.json has the change of each program; the tables here have the expected entry: its
+location and its first field.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Passes of recorded captures, against what their drivers recorded of them.
+"""Passes of recorded captures, compared with those recorded by their drivers.
 
 ``pytest -rP`` prints the tables, pass by pass and field by field.
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Output that cffdump of Mesa 25.0.7 was recorded to print: a share of every GPU generation.
+"""Recorded output of cffdump (Mesa 25.0.7): a selection for every GPU generation.
 
-The captures and the recorded output are no part of the project; without them this is skipped. The
-share is the same at every run: cases of their own kind (several files, standard input, exit codes,
-files written), then the smaller ones of each generation, spread over its captures. tools/parity of
-the reference material compares all cases.
+Captures and recorded output are not part of the project; without them these tests are skipped. The
+selection is fixed: special cases (several files, standard input, exit codes, written files), then
+the smaller ones of each generation, spread over its captures. tools/parity of the reference
+material compares all cases.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RecordedCase = dict[str, Any]
 
 
 def chosen_cases() -> list[RecordedCase]:
-    """The share that is run."""
+    """The cases to run."""
     if not TABLE.exists():
         return []
     cases = [case for case in json.loads(TABLE.read_text()) if "log" in case]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recorded and replayed segments change nothing but the time: output with and without is equal.
+"""Recording and replaying segments does not change the output.
 
 A fixed choice of recorded captures and of options always runs. All captures with all options run
 where ``CFFPY_EXHAUSTIVE`` is set; that takes some minutes a core (``-n auto``).
@@ -339,7 +339,7 @@ class Streams:
         return self.opcode(0x43, *entries)
 
     def other_writes(self) -> list[int]:
-        """Packets that store registers behind the machine's back."""
+        """Packets that store registers without the machine."""
         register, value = self.rng.choice(self.registers), self.rng.randrange(4)
         kind = self.rng.choice(self.storing or (0x26,))
         head = {0x5D: [0, 0], 0x6D: [0]}.get(kind, [])

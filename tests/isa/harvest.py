@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Listings out of recorded reference output; run as a program, writes tests/vectors anew.
+"""Listings from recorded reference output; run as a program, it writes tests/vectors.
 
     python tests/isa/harvest.py SHARED
 
@@ -60,7 +60,7 @@ class OldProgram(NamedTuple):
 
 
 def generation_of(capture: str) -> int | None:
-    """The generation that a capture's name tells."""
+    """The generation in a capture's name."""
     found = _GENERATION.search(capture.replace(".", "-"))
     if found:
         return int(found[1])

@@ -64,7 +64,7 @@ def test_descriptors_are_values():
 
 @pytest.mark.parametrize("generation", range(3, 8))
 def test_names_of_all_recorded_instructions(generation):
-    """Each recorded instruction has operands, known ones the same as read anew."""
+    """Each recorded instruction has operands, known ones equal to those decoded again."""
     disassembler = Ir3Disassembler(generation)
     for line in (VECTORS / "ir3" / f"a{generation}xx.txt").read_text().splitlines():
         _generation, word, text = line.split(" | ", 2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands that measure speed run, and say what they measured."""
+"""The benchmark commands run and report their measurements."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What makes decoding fast is at work: counters, and ratios of CPU time inside one process.
+"""The optimisations are effective: counters, and ratios of CPU time in one process.
 
 No seconds are asserted. Captures are those of benchmarks/synthetic.py: four groups of draw state a
 draw, eight materials unless it says otherwise.

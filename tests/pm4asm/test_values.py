@@ -152,7 +152,7 @@ def test_text_beyond_ascii() -> None:
 @example("12345678")
 @example("deadbeef")
 def test_names(text: str) -> None:
-    """What is told to be a name is read as one, alone and as a field's."""
+    """Names are read as names, alone and as a field's value."""
     if is_name(text):
         assert parse_line(f"X = {text}").parts == (Name("X", 1), Name(text, 5))
         kind, parts, _ = parse_line(f"{text} = {{ {text} }}")

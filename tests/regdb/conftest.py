@@ -17,7 +17,7 @@ COMMON = """
 
 @pytest.fixture(scope="session")
 def shared():
-    """The folder with Mesa's XML, which is no part of the project."""
+    """The folder with Mesa's XML, which is not part of the project."""
     path = os.environ.get("CFFPY_SHARED") or os.path.join(ROOT, os.pardir, "shared")
     if not os.path.isdir(os.path.join(path, "rnndb")):
         pytest.skip("no rnndb/*.xml: set CFFPY_SHARED to the folder that has it")

@@ -87,7 +87,7 @@ def dumps(*files: bytes, **options: object) -> tuple[bytes, bytes]:
 
 
 def split(annotated: bytes) -> tuple[list[str], bytes]:
-    """The annotations, and what is left without them. The first line tells the prefix."""
+    """The annotations, and the output without them. The first line gives the prefix."""
     if not annotated:
         return [], b""
     prefix = annotated[: annotated.index(b" ") + 1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Text of packets and registers: each printed form in a stream of its own, byte for byte."""
+"""Text of packets and registers: each printed form in a separate stream, byte for byte."""
 
 from __future__ import annotations
 

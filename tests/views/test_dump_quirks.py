@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Odd corners of the reference, each with the function of it that tells what is printed."""
+"""Quirks of the reference, each with the responsible function."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ SAID = re.compile(
 
 
 def find(data: bytes) -> PassFinder | None:
-    """The passes of a capture; None where nothing tells its GPU."""
+    """The passes of a capture; None if its GPU is unknown."""
     try:
         return find_passes(open_bytes(data), lambda line: None)[0]
     except CffpyError:
@@ -157,7 +157,7 @@ def check_state(data: bytes, rng: random.Random) -> None:
 
 
 def check_annotations(data: bytes) -> None:
-    """Whatever draws tells stands in the dump, as often."""
+    """Everything that draws lists is in the dump, the same number of times."""
     finder = find(data)
     if finder is None or finder.found.problems:
         return

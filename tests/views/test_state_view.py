@@ -13,7 +13,7 @@ from tests.views.diff_html.comparisons import draw, place
 
 
 def state(chip: str, values: dict[str, int], *upper: int) -> State:
-    """Registers by name; ``upper``: the dwords behind them, in the same order."""
+    """Registers by name; ``upper``: their upper dwords, in the same order."""
     database = Database.open(chip)
     registers = {}
     for (name, value), high in zip(values.items(), upper or (None,) * len(values), strict=True):

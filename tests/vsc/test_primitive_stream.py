@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Primitive streams: runs, where they end, what is wrong with them."""
+"""Primitive streams: runs, their ends, errors."""
 
 from __future__ import annotations
 

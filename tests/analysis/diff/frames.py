@@ -57,7 +57,7 @@ def frame_bytes(
     buffers: Mapping[int, list[int] | bytes] | None = None,
     behind: Sequence[int] = (),
 ) -> bytes:
-    """A capture file. ``behind``: packets behind the last draw."""
+    """A capture file. ``behind``: packets after the last draw."""
     words = [word for draws in passes for word in commands(draws)]
     return capture(630, [*words, *behind], dict(buffers or {}))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two recordings, to entries: what is told of which draws."""
+"""Comparing two recordings: entries and their draws."""
 
 from __future__ import annotations
 

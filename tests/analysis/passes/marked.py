@@ -20,7 +20,7 @@ def bins(s: Streams, width: int, height: int, mode: str = "RENDERING_PASS") -> l
 
 
 def targets(s: Streams, colours: int = 1, depth: bool = True, samples: int = 0) -> list[int]:
-    """Colour buffers at COLOUR and, with depth, a buffer behind."""
+    """Colour buffers at COLOUR and, with depth, a buffer after them."""
     code = [
         *s.reg("RB_FS_OUTPUT_CNTL1", MRT=colours),
         *s.reg("RB_DEST_MSAA_CNTL", SAMPLES=samples),

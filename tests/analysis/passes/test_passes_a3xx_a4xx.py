@@ -233,7 +233,7 @@ def test_one_rectangle_loads_all_colour_buffers(gpu: int) -> None:
 @GPUS
 @pytest.mark.parametrize("separate", [False, True])
 def test_depth_as_float_is_loaded_as_depth(gpu: int, separate: bool) -> None:
-    """Stencil, which has a buffer of its own then, as colour, and as the first texture."""
+    """Separate stencil, bound as colour and as the first texture."""
     batch = mode(pipes(begin(gpu)), "load").set("RB_DEPTH_CONTROL", Z_WRITE_ENABLE=1)
     stencil, memory = 0x8000, 0x900000
     depth(colour(batch, stencil if separate else DEPTH_BASE), DEPTH_BASE)

@@ -186,7 +186,7 @@ def test_a_bin_size_that_is_not_written_again_stays(gpu: int) -> None:
 
 @BOTH
 def test_loads_by_rectangles_are_named_by_gmem(gpu: int) -> None:
-    """Whatever is loaded so is bound as the first colour buffer."""
+    """Attachments loaded this way are bound as the first colour buffer."""
     s = Streams(gpu)
     as_colour = [
         *s.reg("RB_FS_OUTPUT_CNTL1", MRT=1),
