@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES
 from cffpy.cp.loadstate import (
     LOAD_STATE_PACKETS,
     SHADER,
@@ -16,7 +17,6 @@ from cffpy.cp.loadstate import (
     program_dwords,
     state_place,
 )
-from cffpy.cp.programs import ADDRESS_MASK, STAGES, enable_registers, program_registers
 from cffpy.cp.session import Session
 from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Payload, Sink
 from cffpy.isa.edition import Disassemblers
@@ -168,7 +168,7 @@ class ShaderCollector(Sink):
     def bind(self, gpu: Gpu, database: Database) -> None:
         self._generation = gpu.generation
         self._naming = {}
-        for stage, register, upper in program_registers(gpu.generation):
+        for stage, register, upper in gpu.facts.program_registers:
             low = database.register_offset(register)
             if not low:
                 continue
@@ -181,7 +181,7 @@ class ShaderCollector(Sink):
             else:
                 self._naming[low] = (stage, register, (low,))
         self._enables = {}
-        for stage, register in enable_registers(gpu.generation):
+        for stage, register in gpu.facts.enable_registers:
             offset = database.register_offset(register)
             bit = _bit_of(database, offset, "ENABLED") if offset else None
             if bit is not None:
@@ -250,7 +250,7 @@ class ShaderCollector(Sink):
             gpuaddr = 0
             for half in halves:
                 gpuaddr = gpuaddr << 32 | value(half)
-            place = self.machine.image.place(gpuaddr & ADDRESS_MASK)
+            place = self.machine.image.place(gpuaddr & PROGRAM_ADDRESS_MASK)
             dwords = 0 if place is None else place[0].count
             self._name(stage, place, dwords, Naming(name, packet))
         self._written.clear()

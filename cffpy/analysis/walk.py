@@ -24,9 +24,9 @@ from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.registers import RegisterReader, Remembered
+from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, Generation
 from cffpy.cp.draw_values import DrawValues, draw_values
 from cffpy.cp.markers import OpenMarkers
-from cffpy.cp.programs import ADDRESS_MASK, enable_registers, program_registers
 from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import NOTHING, Draw, NestedStream, Payload, Sink
 from cffpy.pm4.fields import Fields
@@ -253,7 +253,7 @@ class Walk(Sink):
         reader = self.registers = RegisterReader(self.machine)
         self._copies = CopiedRegisters(self.machine, self._registers_unknown)
         self._conditions = Conditions(self.machine, self._copies.forget)
-        self._find_programs(reader, gpu.generation)
+        self._find_programs(reader, gpu.facts)
         self._watched.clear()
         for bound in self._on_bound:
             bound(gpu, database)
@@ -261,15 +261,15 @@ class Walk(Sink):
         names = (name or f"{opcode:#x}" for opcode, name in enumerate(self.machine.packet_names))
         self._handlers = [tuple(table[name] for table in tables if name in table) for name in names]
 
-    def _find_programs(self, reader: RegisterReader, generation: int) -> None:
+    def _find_programs(self, reader: RegisterReader, generation: Generation) -> None:
         enables = {
             stage: (name, "ENABLED")
-            for stage, name in enable_registers(generation)
+            for stage, name in generation.enable_registers
             if reader.offset(name)
         }
         self._programs = [
             (stage, name, enables.get(stage))
-            for stage, name, _upper in program_registers(generation)
+            for stage, name, _upper in generation.program_registers
             if reader.offset(name)
         ]
         kinds: tuple[Kind, ...] = ("draw", "dispatch")
@@ -585,6 +585,6 @@ class Walk(Sink):
             if enable is not None and not reader.flag(*enable):
                 continue
             address = reader.address(name)
-            if address and address & ADDRESS_MASK:
-                found.append((stage, address & ADDRESS_MASK))
+            if address and address & PROGRAM_ADDRESS_MASK:
+                found.append((stage, address & PROGRAM_ADDRESS_MASK))
         return tuple(found)

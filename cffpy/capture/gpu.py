@@ -10,6 +10,7 @@ bin in bits 47:32. Up to a6xx, core, major and minor are the digits of the GPU i
 
 from __future__ import annotations
 
+from cffpy.capture.generations import GENERATIONS, Generation
 from cffpy.errors import UnsupportedGpu
 from cffpy.value_object import ValueObject
 
@@ -28,14 +29,19 @@ class Gpu(ValueObject):
         self.name = name
 
     @property
+    def facts(self) -> Generation:
+        """What is the same for all GPUs of the generation."""
+        return GENERATIONS[self.generation]
+
+    @property
     def is_64bit(self) -> bool:
-        """Addresses take two dwords, from a5xx on."""
-        return self.generation >= 5
+        """Whether addresses take two dwords."""
+        return self.facts.is_64bit
 
     @property
     def chip(self) -> str:
         """The register database's name of the generation, e.g. ``A6XX``."""
-        return f"A{self.generation}XX"
+        return self.facts.chip
 
 
 # The parts that have a GPU id.
@@ -50,8 +56,6 @@ _GPU_IDS = frozenset(
     ]
 )
 _CLASSIC_GENERATIONS = range(2, 7)
-#: Captures of later generations cannot be decoded.
-LAST_GENERATION = 7
 _CORE_A7XX = 0x43  # chip ids since a735 carry no digits of the name
 
 # Chip id -> generation, name, "any fuse bits".
@@ -101,7 +105,7 @@ def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:
     known = lookup_gpu_id(gpu_id) or (lookup_chip_id(chip_id) if chip_id else None)
     if known is not None:
         return known
-    if 2 <= gpu_id // 100 <= 7:
+    if _is_decoded(gpu_id // 100):
         return _of_gpu_id(gpu_id)
     core = chip_id >> 24 & 0xFF
     if core == _CORE_A7XX or core == 7:
@@ -122,12 +126,24 @@ def parse_gpu(text: str) -> Gpu:
     """
     name = text.lower().removeprefix("a")
     generation, rest = name[:1], name[1:]
-    if generation and generation in "2345678":
+    if generation.isdecimal() and int(generation) in GENERATIONS:
         if rest in ("", "xx"):
             return Gpu(0, 0, int(generation), f"a{generation}xx")
         if len(rest) == 2 and rest.isascii() and rest.isdigit():
             return _of_gpu_id(int(name))
     raise UnsupportedGpu(f"'{text}' is neither a GPU (630) nor a generation (a6xx)")
+
+
+def parse_capture_gpu(text: str) -> Gpu:
+    """As ``parse_gpu``, for a GPU whose captures can be decoded."""
+    gpu = parse_gpu(text)
+    if not gpu.facts.decodes_captures:
+        raise UnsupportedGpu(f"captures of {gpu.facts.name} cannot be decoded")
+    return gpu
+
+
+def _is_decoded(generation: int) -> bool:
+    return generation in GENERATIONS and GENERATIONS[generation].decodes_captures
 
 
 def _of_gpu_id(gpu_id: int) -> Gpu:

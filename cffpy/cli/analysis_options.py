@@ -50,15 +50,12 @@ def parse_capture_gpu(
     """The GPU for a number like 630 or a generation like a6xx."""
     if text is None:
         return None
-    from cffpy.capture.gpu import LAST_GENERATION, parse_gpu
+    from cffpy.capture import gpu
 
     try:
-        gpu = parse_gpu(text)
+        return gpu.parse_capture_gpu(text)
     except UnsupportedGpu as problem:
         raise click.BadParameter(str(problem)) from None
-    if gpu.generation > LAST_GENERATION:
-        raise click.BadParameter(f"captures of {gpu.chip.lower()} cannot be decoded")
-    return gpu
 
 
 class DrawNameType(_DrawType):

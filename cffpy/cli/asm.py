@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from cffpy.capture.generations import generation_of
 from cffpy.cli.disasm import parse_generation, read_input
 from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
@@ -53,7 +54,7 @@ def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: 
     """
     if (path is None) == (not given):
         raise click.UsageError("give either FILE or -e")
-    if generation == 2:
+    if generation is not None and generation_of(generation).instruction_set != "ir3":
         raise click.UsageError("a2xx has no ir3 instructions")
     try:
         text = "\n".join(given) if path is None else read_input(path).decode("utf-8", "replace")

@@ -136,9 +136,9 @@ def disasm(
 def _run_all(
     path: str, generation: int | None, directory: str | None, as_json: bool, only_list: bool
 ) -> int:
-    from cffpy.capture.gpu import LAST_GENERATION
+    from cffpy.capture.generations import generation_of
 
-    if generation is not None and generation > LAST_GENERATION:
+    if generation is not None and not generation_of(generation).decodes_captures:
         raise click.UsageError(f"captures of a{generation}xx cannot be decoded")
     from cffpy.cli.disasm_all import run
 

@@ -63,16 +63,13 @@ def _no_script(text: str) -> object:
 
 
 def _gpu(text: str) -> object:
-    from cffpy.capture.gpu import LAST_GENERATION, parse_gpu
+    from cffpy.capture.gpu import parse_capture_gpu
     from cffpy.errors import UnsupportedGpu
 
     try:
-        gpu = parse_gpu(text)
+        return parse_capture_gpu(text)
     except UnsupportedGpu as problem:
         raise UsageProblem(f"{problem}.") from None
-    if gpu.generation > LAST_GENERATION:
-        raise UsageProblem(f"captures of {gpu.chip.lower()} cannot be decoded.")
-    return gpu
 
 
 OPTIONS = (

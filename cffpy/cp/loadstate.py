@@ -6,7 +6,7 @@ Facts: a3xx_get_state_type, _get_state_type and cp_load_state of Mesa 25.0.7's c
 
 from __future__ import annotations
 
-from cffpy.cp.programs import STAGES
+from cffpy.capture.generations import STAGES, generation_of
 from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
 
@@ -152,7 +152,7 @@ def state_place(machine: Machine, payload: Payload, loaded: LoadedState) -> Memo
 
 def program_dwords(generation: int, units: int) -> int:
     """The size of a program of so many units."""
-    return units * (32 if generation >= 4 else 8 if generation >= 3 else 2)
+    return units * generation_of(generation).program_unit
 
 
 def _source_address(machine: Machine, payload: Payload, loaded: LoadedState) -> int:

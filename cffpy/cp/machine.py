@@ -325,7 +325,7 @@ class Machine:
             return
         state = self.state
         self.segments.end(state.needs_wfi)  # of a group that is loaded when it is set
-        masked = self.gpu.generation >= 6 and not group.enable_mask & state.enable_mask
+        masked = self.gpu.facts.groups_have_modes and not group.enable_mask & state.enable_mask
         self.sink.group(group, not masked, level)
         if masked:
             return

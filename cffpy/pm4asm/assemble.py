@@ -130,7 +130,7 @@ class _Assembly:
             return
         vocabulary, _ = self._names()
         generation = vocabulary.gpu.generation
-        if generation < 3:
+        if vocabulary.gpu.facts.instruction_set != "ir3":
             raise SourceProblem("ir3 starts with a3xx: write the program as data", 1)
         programs = self._programs.get(generation)
         if programs is None:

@@ -11,7 +11,6 @@ from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
 from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
 from cffpy.analysis.passes.model import Passes, Submit
-from cffpy.errors import UnsupportedGpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,14 +25,13 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.regdb.database import Database
 
-#: The tracker of each generation.
-_TRACKERS: dict[int, type[Tracker]] = {
-    2: A2xxTracker,
-    3: A3xxTracker,
-    4: A4xxTracker,
-    5: A5xxTracker,
-    6: A6xxTracker,
-    7: A6xxTracker,
+#: The trackers by ``Generation.tracker``.
+_TRACKERS: dict[str, type[Tracker]] = {
+    "a2xx": A2xxTracker,
+    "a3xx": A3xxTracker,
+    "a4xx": A4xxTracker,
+    "a5xx": A5xxTracker,
+    "a6xx": A6xxTracker,
 }
 
 
@@ -64,14 +62,11 @@ class PassFinder(Observer):
         return None if self._tracker is None else self._tracker.run
 
     def bound(self, gpu: Gpu, database: Database) -> None:
-        """Take the generation's tracker. Raises UnsupportedGpu where there is none."""
+        """Take the generation's tracker."""
         self._close()
         self.found.generation = gpu.generation
         self.found.gpu = gpu.name
-        tracker = _TRACKERS.get(gpu.generation)
-        if tracker is None:
-            raise UnsupportedGpu(f"passes of a{gpu.generation}xx cannot be found")
-        self._tracker = tracker(self.walk)
+        self._tracker = _TRACKERS[gpu.facts.tracker](self.walk)
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Those of the tracker."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events; those that resolve or clear count as draws from a6xx on."""
+"""Events; those that resolve or clear count as draws on some generations."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _RESOLVES = ("BLIT", "LRZ_CLEAR")
 
 def is_resolve(machine: Machine, payload: Payload) -> bool:
     """Whether an event counts as a draw."""
-    return machine.gpu.generation > 5 and _event_name(machine, payload) in _RESOLVES
+    return machine.gpu.facts.resolves_are_draws and _event_name(machine, payload) in _RESOLVES
 
 
 def cp_event_write(machine: Machine, payload: Payload, level: int) -> None:
     """CP_EVENT_WRITE and CP_EVENT_WRITE7."""
     name = _event_name(machine, payload)
     machine.sink.event(name, level)
-    if machine.gpu.generation > 5 and name in _RESOLVES:
+    if machine.gpu.facts.resolves_are_draws and name in _RESOLVES:
         machine.sink.draw(Draw("CP_EVENT_WRITE", f"EVENT:{name}", 0, True), payload, level)
         machine.state.finish_draw()
 

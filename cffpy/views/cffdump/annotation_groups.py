@@ -53,7 +53,7 @@ class GroupLines:
         """A group that is loaded now, or not."""
         machine = self._machine
         name = f"draw-state group {group.group_id} ({self._find_contents(group)})"
-        if machine.gpu.generation < 6:
+        if not machine.gpu.facts.groups_have_modes:
             return f"{name} is loaded: groups have no modes on this GPU"
         now = machine.state.enable_mask
         wanted = _mode_names(group.enable_mask)

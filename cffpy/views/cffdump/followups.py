@@ -7,7 +7,7 @@ edition of the register database does not have are passed over.
 
 from __future__ import annotations
 
-from cffpy.cp.programs import ADDRESS_MASK, STAGES, program_registers
+from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES, generation_of
 from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.descriptors import dump_samplers, dump_textures
 from cffpy.views.cffdump.quirks import LEVELS
@@ -41,7 +41,7 @@ def follow_ups(decoder: Decoder, generation: int) -> dict[int, FollowUp]:
 
 def _programs(generation: int) -> list[tuple[str, FollowUp]]:
     rows: list[tuple[str, FollowUp]] = []
-    for stage, register, upper in program_registers(generation):
+    for stage, register, upper in generation_of(generation).program_registers:
         if upper:
             rows.append((register, latch_low_half))
             rows.append((upper, _shader_5xx(stage)))
@@ -134,7 +134,7 @@ def _shader(stage: str) -> FollowUp:
     def dump_shader(view: CffdumpSink, value: int, level: int) -> None:
         """cffdump: disasm_gpuaddr."""
         if not view.quiet3:
-            view.shaders.at_address(value & ADDRESS_MASK, level, extension)
+            view.shaders.at_address(value & PROGRAM_ADDRESS_MASK, level, extension)
 
     return dump_shader
 

@@ -401,7 +401,7 @@ class CffdumpSink(Sink):
             f"{tabs}group_id: {group.group_id}\n{tabs}count: {group.ndwords}\n"
             f"{tabs}addr: {group.gpuaddr:016x}\n{tabs}flags: {group.flags:x}\n"
         )
-        if self.generation >= 6:
+        if self.machine.gpu.facts.groups_have_modes:
             text += f"{tabs}enable_mask: 0x{group.enable_mask:x}\n"
             if not loaded:
                 text += f"{tabs}\tskipped!\n\n"

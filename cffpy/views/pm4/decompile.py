@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from cffpy.analysis.survey import BufferSet, surveyed
+from cffpy.capture.generations import generation_of
 from cffpy.capture.gpu import Gpu
 from cffpy.container import rd
 from cffpy.container.damage import Damage
@@ -144,7 +145,7 @@ class _Decompiler:
         return self._disassemblers.a2xx().listing(code, 0, is_fragment).text
 
     def _programs_of(self, generation: int) -> Programs | None:
-        if generation < 3:
+        if generation_of(generation).instruction_set != "ir3":
             return None
         programs = self._programs.get(generation)
         if programs is None:

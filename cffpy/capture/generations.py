@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The generations of Adreno GPUs: one record each, with what decoding must know of it.
+
+Registers, packets and enums come from the descriptions of the record's ``chip``
+(register_db/adreno), instructions from those of its ``instruction_set`` (register_db/isa). Facts
+about single packets and registers that differ between generations stay where these are decoded.
+"""
+
+from __future__ import annotations
+
+from cffpy.errors import UnsupportedGpu
+from cffpy.value_object import ValueObject
+
+#: Shader stages, in the order of the blocks of CP_LOAD_STATE4 and 6.
+STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
+
+
+#: Low bits of a register of ``program_registers`` that are no part of the address.
+PROGRAM_ADDRESS_MASK = ~0xF
+
+
+class Generation(ValueObject):
+    """What is the same for all GPUs of a generation. ``number``: 2 for a2xx, ...
+
+    ``decodes_captures``: whether captures can be decoded; of others only instructions are known.
+    ``is_64bit``: addresses take two dwords, and headers are of types 4 and 7, not 0, 2 and 3.
+    ``groups_have_modes``: a draw-state group is loaded in the render modes of its enable mask.
+    ``resolves_are_draws``: the events BLIT and LRZ_CLEAR count as draws.
+    ``instruction_set``: "a2xx" or "ir3". ``program_unit``: dwords of the unit in which packets
+    count programs. ``tracker``: which class finds passes (cffpy.analysis.passes.finder).
+    ``program_registers``: (stage, register, register of the upper half) of each that holds a
+    program's address; the last is empty where the first holds the whole address.
+    ``enable_registers``: (stage, register) of each whose field ENABLED tells whether draws run
+    the stage's program. An edition of the database need not have all registers.
+    """
+
+    __slots__ = (
+        "decodes_captures",
+        "enable_registers",
+        "groups_have_modes",
+        "instruction_set",
+        "is_64bit",
+        "number",
+        "program_registers",
+        "program_unit",
+        "resolves_are_draws",
+        "tracker",
+    )
+
+    def __init__(
+        self,
+        number: int,
+        tracker: str,
+        program_unit: int,
+        program_registers: tuple[tuple[str, str, str], ...] = (),
+        enable_registers: tuple[tuple[str, str], ...] = (),
+        instruction_set: str = "ir3",
+        is_64bit: bool = False,
+        groups_have_modes: bool = False,
+        resolves_are_draws: bool = False,
+        decodes_captures: bool = True,
+    ) -> None:
+        self.number = number
+        self.tracker = tracker
+        self.program_unit = program_unit
+        self.program_registers = program_registers
+        self.enable_registers = enable_registers
+        self.instruction_set = instruction_set
+        self.is_64bit = is_64bit
+        self.groups_have_modes = groups_have_modes
+        self.resolves_are_draws = resolves_are_draws
+        self.decodes_captures = decodes_captures
+
+    @property
+    def name(self) -> str:
+        """What people call it, e.g. ``a6xx``."""
+        return f"a{self.number}xx"
+
+    @property
+    def chip(self) -> str:
+        """The register database's name, e.g. ``A6XX``."""
+        return f"A{self.number}XX"
+
+
+def _from_a6xx(number: int, decodes_captures: bool = True) -> Generation:
+    registers = []
+    for stage in STAGES:
+        registers.append((stage, f"SP_{stage}_OBJ_START", ""))
+        # the names that Mesa gives them from 25.1 on
+        registers.append((stage, f"SP_{'PS' if stage == 'FS' else stage}_BASE", ""))
+    return Generation(
+        number,
+        tracker="a6xx",
+        program_unit=32,
+        program_registers=tuple(registers),
+        enable_registers=_CONFIGS,
+        is_64bit=True,
+        groups_have_modes=True,
+        resolves_are_draws=True,
+        decodes_captures=decodes_captures,
+    )
+
+
+#: SP_PS_CONFIG: the name from Mesa 25.1 on.
+_CONFIGS = (*[(stage, f"SP_{stage}_CONFIG") for stage in STAGES], ("FS", "SP_PS_CONFIG"))
+
+#: Number -> generation.
+GENERATIONS = {
+    one.number: one
+    for one in (
+        # programs are loaded by packets or lie in them
+        Generation(2, tracker="a2xx", program_unit=2, instruction_set="a2xx"),
+        Generation(
+            3,
+            tracker="a3xx",
+            program_unit=8,
+            program_registers=tuple(
+                [(stage, f"SP_{stage}_OBJ_START_REG", "") for stage in ("VS", "FS")]
+            ),
+        ),
+        Generation(
+            4,
+            tracker="a4xx",
+            program_unit=32,
+            program_registers=tuple([(stage, f"SP_{stage}_OBJ_START", "") for stage in STAGES]),
+            # drivers of old wrote the registers of VS and FS in another form
+            enable_registers=tuple(
+                [(stage, f"HLSQ_{stage}_CONTROL_REG") for stage in ("HS", "DS", "GS")]
+            ),
+        ),
+        Generation(
+            5,
+            tracker="a5xx",
+            program_unit=32,
+            program_registers=tuple(
+                [
+                    (stage, f"SP_{stage}_OBJ_START_LO", f"SP_{stage}_OBJ_START_HI")
+                    for stage in STAGES
+                ]
+            ),
+            enable_registers=_CONFIGS,
+            is_64bit=True,
+        ),
+        _from_a6xx(6),
+        _from_a6xx(7),
+        _from_a6xx(8, decodes_captures=False),
+    )
+}
+
+
+def generation_of(number: int) -> Generation:
+    """The record of a generation. Raises UnsupportedGpu for one that there is none of."""
+    found = GENERATIONS.get(number)
+    if found is None:
+        raise UnsupportedGpu(f"GPUs of a{number}xx are not known")
+    return found
