@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Instruction sets: shader binaries to the reference's text, and text to binaries.
+"""Instruction sets: disassembles shader binaries as cffdump does, and assembles ir3 text.
 
-No state of captures here. The descriptions lie in register_db/isa, their language in
-grammars/isa.lark; register_db/isa/README.md explains it.
+This package does not depend on captures. The descriptions are in register_db/isa, the grammar of
+their language in grammars/isa.lark; register_db/isa/README.md documents it.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The listing of an a2xx program: control flow, and the ALU and fetch instructions it leads to.
+"""The listing of an a2xx program: control flow, and the ALU and fetch instructions it executes.
 
-The instructions are described in register_db/isa/a2xx.isa; here is only how a program is laid out.
+The instructions are described in register_db/isa/a2xx.isa; this file knows the program layout.
 Mirrors disasm-a2xx.c (mesa 25.0.7): control flow instructions in pairs of three dwords, each with
 address and number of the instructions that it runs, and two bits for each of these.
 """
@@ -28,7 +28,7 @@ _WORDS = 1 << 16
 
 
 def field_bits(isa: IsaRow, bitset: str, field: str) -> tuple[int, int]:
-    """(lowest bit, mask) of a field that ``bitset`` itself declares."""
+    """(lowest bit, mask) of a field that ``bitset`` declares. Raises KeyError."""
     for name, _parent, cases in isa["bitsets"]:
         if name == bitset and field in cases[-1][2]:
             row = cases[-1][2][field]
@@ -37,13 +37,13 @@ def field_bits(isa: IsaRow, bitset: str, field: str) -> tuple[int, int]:
 
 
 class A2xxListing(ValueObject):
-    """A program's text, and how far into the data it went."""
+    """A program's text, and how much of the data it covers."""
 
     __slots__ = ("instructions", "is_cut", "size", "text")
 
     def __init__(self, text: str, instructions: int, size: int, is_cut: bool) -> None:
         self.text = text
-        #: The program goes on behind the end of the data.
+        #: The program continues beyond the end of the data.
         self.is_cut = is_cut
         #: Control flow, ALU and fetch instructions listed.
         self.instructions = instructions
@@ -52,7 +52,7 @@ class A2xxListing(ValueObject):
 
 
 class A2xxDisassembler:
-    """Disassembles a2xx programs; remembers words and programs."""
+    """Disassembles a2xx programs. Words and programs are memoised."""
 
     def __init__(self, directory: str | None = None) -> None:
         isa = load("a2xx", 200, directory)
@@ -66,7 +66,7 @@ class A2xxDisassembler:
         self._vector_mask = field_bits(isa, "#alu-vector", "VECTOR_MASK")
         self._scalar_mask = field_bits(isa, "#alu-vector", "SCALAR_MASK")
         self._exec_opcodes = _opcodes(isa, "#cf-exec")
-        #: For each last byte of a word, whose upper half is the opcode: 1 where it is one of these.
+        #: Indexed by a word's last byte, whose upper half is the opcode: 1 for these opcodes.
         self._exec_tops = bytes(top >> 4 in self._exec_opcodes for top in range(256))
         self._words: dict[tuple[int, int], str] = {}
         self._programs: dict[tuple[int, bool, bytes], A2xxListing] = {}
@@ -81,7 +81,7 @@ class A2xxDisassembler:
         return self.listing(data, level, fragment).text
 
     def listing(self, data: bytes | memoryview, level: int, fragment: bool) -> A2xxListing:
-        """As ``disassemble``, with what the program takes of the data."""
+        """As ``disassemble``, with the size of the program."""
         key = level, fragment, bytes(data)
         known = self._programs.get(key)
         if known is None:
@@ -155,7 +155,7 @@ class A2xxDisassembler:
 
 
 def _flow_word(data: bytes, number: int) -> int:
-    """A control flow word by its place in the program."""
+    """The control flow word with the given index."""
     return int.from_bytes(data[number * _CF_BYTES : (number + 1) * _CF_BYTES], "little")
 
 

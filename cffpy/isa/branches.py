@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Where branches are in a program's data, for its labels.
+"""Finds the branch targets in a program's data, for its labels.
 
-The data of a program reach to the end of their buffer, and the reference looks for branches in all
-of them. Programs of one buffer thus end alike: what was found in the last data of a few buffers is
-kept by distance from the end, and only what stands before it is searched anew.
+The data of a program extends to the end of its buffer, and cffdump searches all of it for branches.
+Programs in the same buffer share the end of their data. The results for a few buffers are kept by
+distance from the end, and only data before the known part is searched.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    #: Target, whether it counts from the branch, whether it is a call.
+    #: Target, whether it is relative to the branch, whether it is a call.
     Branch = tuple[int, bool, bool]
 
-#: Words that are remembered at most.
+#: Words in the memo, at most.
 _WORDS = 1 << 16
 
-#: Buffers whose last data are remembered: programs of several stages alternate.
+#: Buffers whose results are kept. Programs of several stages alternate.
 _BUFFERS = 4
 
 
 class _Searched:
-    """Data, and the branches in them."""
+    """Data that was searched, and the branches in it."""
 
     __slots__ = ("branches", "data")
 
     def __init__(self, data: bytes, branches: list[tuple[int, Branch]]) -> None:
         self.data = data
-        #: (Words from the branch to the end of the data, itself included; branch), first ones last.
+        #: (Words from the branch, included, to the end of the data; branch), the last one first.
         self.branches = branches
 
 
 class BranchFinder:
-    """Finds branches. ``branch_of`` tells of a word that may be one (``word & mask == match``)."""
+    """Finds branches. ``branch_of`` decodes a word with ``word & mask == match``."""
 
     def __init__(self, mask: int, match: int, branch_of: Callable[[int], Branch | None]) -> None:
         self._mask = mask
         self._match = match
         self._branch_of = branch_of
         self._known: dict[int, Branch | None] = {}
-        #: The one that was used last comes first.
+        #: Most recently used first.
         self._searched: list[_Searched] = []
 
     def targets(self, data: bytes) -> tuple[set[int], set[int]]:
-        """Indices that branches and calls lead to, of those inside ``data`` (whole words)."""
+        """Indices within ``data`` that branches and calls jump to; ``data`` is whole words."""
         count = len(data) // 8
         labels: set[int] = set()
         calls: set[int] = set()
@@ -61,7 +61,7 @@ class BranchFinder:
         return labels, calls
 
     def _search(self, data: bytes, count: int) -> _Searched:
-        """The branches in ``data``, and maybe in what comes before them."""
+        """The branches in ``data``; possibly also branches in data before it."""
         alike = [
             searched
             for searched in self._searched
@@ -79,7 +79,7 @@ class BranchFinder:
         return searched
 
     def _extend(self, searched: _Searched, data: bytes, count: int) -> None:
-        """Search ``data``, which end with what was searched before."""
+        """Search ``data``, whose end was searched before."""
         words = struct.unpack_from(f"<{count - len(searched.data) // 8}Q", data)
         searched.data = data
         branches = {word: branch for word in set(words) if (branch := self._branch(word))}

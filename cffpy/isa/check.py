@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Checks instruction-set descriptions: every bit accounted for, every name there, no two alike.
+"""Checks instruction-set descriptions: each bit has one meaning, all names exist, no overlaps.
 
-What cannot be decoded is an error; what Mesa's own description has and the reference lives with
-(patterns that overlap, fields that are missing in some templates) is a notice.
+Descriptions that cannot be used are errors. Irregularities that Mesa's descriptions have and its
+decoder accepts (overlapping patterns, missing fields in some templates) are notices.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cffpy.isa.resolve import Description, resolve, with_imports
 
 _LOWEST = 200
 _HIGHEST = 900
-"""Generations x 100 that are resolved on trial, from and to (excluded)."""
+"""Range of generations x 100 that are resolved as a check; the end is excluded."""
 
 
 def check_directory(directory: str) -> list[Finding]:
@@ -41,7 +41,7 @@ def check_directory(directory: str) -> list[Finding]:
 
 
 def check_files(files: Iterable[File]) -> list[Finding]:
-    """All findings of these files; each that no other imports is the root of a description."""
+    """All findings of these files. A file that no other imports is the root of a description."""
     files = list(files)
     imported = {name for file in files for name in file.imports}
     findings: set[Finding] = set()
@@ -80,7 +80,7 @@ def _check(description: Description) -> Iterator[Finding]:
 
 
 def _check_bits(description: Description, leaf: Bitset) -> Iterator[Finding]:
-    """Each bit of a leaf is in one pattern, assert or default field of its chain."""
+    """Report bits of a leaf that are not in exactly one pattern, assert or default field."""
     size = description.size(leaf)
     owners: dict[int, str] = {}
     for bitset in reversed(description.chain(leaf)):
@@ -117,7 +117,7 @@ def _ranges(bits: list[int]) -> str:
 
 
 def _check_overlaps(description: Description) -> Iterator[Finding]:
-    """Leaves of one root that a word could match both."""
+    """Report pairs of leaves of one root that can match the same word."""
     rows = []
     for leaf in description.leaves:
         match, mask, dontcare = description.masks(leaf)
@@ -148,7 +148,7 @@ def _shown_names(case: Case) -> list[str]:
 
 
 def _check_names(description: Description) -> Iterator[Finding]:
-    """Names in templates and expressions are fields of the chain, of a parent, or handed in."""
+    """Report names in templates and expressions that are no field or parameter."""
     handed: dict[str, set[str]] = {name: set() for name in description.roots}
     for bitset in description.bitsets:
         for field in _fields(bitset):
@@ -158,7 +158,7 @@ def _check_names(description: Description) -> Iterator[Finding]:
         known = {field.name for bitset in chain for field in _fields(bitset)}
         known |= handed[chain[-1].name] | {"NAME", ""} | set(description.templates)
         for name, where, bitset in _used_names(description, chain):
-            # a derived field that a child never shows may name what the child lacks
+            # an inherited derived field that is never shown may use fields that the leaf lacks
             if name not in known and (where != "expression" or bitset is leaf):
                 message = f"{leaf.name}: no field {name} for a {where} of {bitset.name}"
                 yield _finding(leaf.location, NOTICE, "no-field", message)
@@ -188,7 +188,7 @@ def _fields(bitset: Bitset) -> Iterator[EncodingField]:
 
 
 def _check_unused(description: Description) -> Iterator[Finding]:
-    """Enums and expressions that nothing names."""
+    """Report unused enums and expressions."""
     types = {field.type for bitset in description.bitsets for field in _fields(bitset)}
     used = {
         expression.name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The disassemblers of an edition, made when they are first asked for."""
+"""The disassemblers of an edition, created on first use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ if TYPE_CHECKING:
 
 
 class Disassemblers:
-    """One for each generation. ``register_db``: directory of an edition, or None for the bundled.
+    """One disassembler for each generation.
 
-    A set that the edition does not have is the bundled one.
+    ``register_db``: directory of an edition, or None for the bundled one. An instruction set that
+    the edition does not have is taken from the bundled one.
     """
 
     def __init__(self, register_db: str | None = None) -> None:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Text of an ir3 instruction back to its 64 bits: the plan of the disassembler, run backwards.
+"""Assembles the text of an ir3 instruction: runs the plan of the disassembler backwards.
 
 A template is matched against the text, part by part, with backtracking; each part that prints a
-value says what that value must be. Plain fields are set at once, values of expressions are kept as
-conditions and solved at the end over the bits that are still open. Bits that the text does not
-tell are those of the description's ``encode`` lines, else 0. Every result is disassembled: it must
-give the text again, without errors.
+value sets bits. Values of expressions are kept as conditions and solved at the end over the bits
+that are still open. Bits that the text does not determine come from the description's ``encode``
+lines, otherwise they are 0. Every result is disassembled: it must print the same text, without
+errors.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from cffpy.isa.store import load
 
 _ROOT = "#instruction"
 _SHOWN = 80
-"""Characters of a wrong text that the error repeats."""
+"""Characters of a wrong text that the error shows, at most."""
 _TRIALS = 1 << 14
-"""Values of open bits that are tried for one condition."""
+"""Values of open bits that are tried for one condition, at most."""
 _MEMO = 1 << 16
-"""Texts that are remembered."""
+"""Texts in the memo, at most."""
 _RAW = re.compile(r"raw 0x([0-9a-fA-F]{1,16})|no match: ([0-9a-f]{16})")
-"""A word that no instruction is, as Mesa's assembler takes it and as a listing shows it."""
+"""A word that is no instruction: the syntax of Mesa's assembler, and that of a listing."""
 _OF_DESCRIPTION = ("no field ", "no match: FIELD")
-"""Errors that come from the description, whatever the word is."""
+"""Errors that are caused by the description, not by the word."""
 _NUMBER = {
     "uint": re.compile(r"[0-9]{1,20}"),
     "int": re.compile(r"-?[0-9]{1,20}"),
@@ -49,7 +49,7 @@ _EMPTY_IS_ZERO = ("offset", "uoffset")
 
 
 class _Bits(NamedTuple):
-    """What is known of the word: bits, and conditions on value nodes (node, value, width)."""
+    """What is known about the word: bits, and conditions on value nodes (node, value, width)."""
 
     mask: int
     value: int
@@ -111,7 +111,7 @@ class Assembler:
         raise IsaError(f"not an instruction of generation {self._generation // 100}: {shown!r}")
 
     def _candidates(self) -> Iterator[int]:
-        """Words that fit the text, as far as the plan tells."""
+        """Words that fit the text according to the plan."""
         for number, (match, test, _dontcare, display) in enumerate(self._leaves):
             if not self._possible(number, display):
                 continue
@@ -121,7 +121,7 @@ class Assembler:
                     yield from self._solve(bits, self._presets[number])
 
     def _prints(self, word: int) -> bool:
-        """Whether the disassembler gives the wanted text for ``word``, and reports nothing."""
+        """Whether the disassembler prints the wanted text for ``word``, without errors."""
         _matched, text, _events, branch, errors = self._renderer.render(word)
         if not all(error.startswith(_OF_DESCRIPTION) for error in errors):
             return False
@@ -158,7 +158,7 @@ class Assembler:
         if node[0] != "display":
             return
         position, bits = state
-        # the plainest first: the default case, then overrides from the last to the first
+        # the default case first, then overrides from the last to the first
         for place in reversed(range(len(node[1]))):
             sequence = node[1][place][2]
             parts = self._nodes[sequence] if sequence >= 0 else ("none",)
@@ -167,7 +167,7 @@ class Assembler:
                     yield from self._sequence(parts[1], 0, (position, chosen))
 
     def _choosing(self, cases: Sequence[_Case], place: int, bits: _Bits) -> list[_Bits]:
-        """``bits`` such that the case at ``place`` is displayed and no assert is violated."""
+        """Variants of ``bits`` for which the case at ``place`` is displayed and no assert fails."""
         found = [bits]
         for when, asserts, sequence in cases[:place]:
             applying = self._applying(found, when, asserts) if sequence < 0 else []
@@ -182,7 +182,7 @@ class Assembler:
     def _applying(
         self, states: list[_Bits], when: int, asserts: tuple[tuple[int, int, int], ...]
     ) -> list[_Bits]:
-        """``states`` such that a case applies and its asserts hold."""
+        """Those ``states`` for which a case can apply and its asserts hold, with both required."""
         found = []
         for state in states:
             bits = self._require(state, when, True, 0) if when >= 0 else state
@@ -264,7 +264,7 @@ class Assembler:
     def _basic(
         self, kind: str, width: int, shown: str | None, start: int
     ) -> Iterator[tuple[int, int]]:
-        """(position behind it, value) for the ways in which a basic field may stand there."""
+        """(end position, value) for each way to read a basic field at ``start``."""
         if kind in ("bool", "bool_inv") and shown is not None:
             one = int(kind == "bool")
             if shown:
@@ -297,7 +297,7 @@ class Assembler:
         for text, number in options:
             yield from self._with(state[1], value, number, width, state[0] + len(text))
 
-    # what values say about bits
+    # bits from values
 
     def _known(self, number: int, bits: _Bits) -> int | None:
         """The value of a node as far as ``bits`` decide it, otherwise None."""
@@ -413,7 +413,7 @@ _PARTS = {
     "site": Assembler._site,
     "switch": Assembler._switch,
 }
-"""What matches the text of a print node, by its kind."""
+"""Methods that match the text of a print node, by its kind."""
 
 
 def _assign(bits: _Bits, low: int, ones: int, value: int) -> _Bits | None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One word to its text by the letter of the language: exact in every error, and not fast.
+"""Interprets the descriptions directly: the exact text and errors of any word, slowly.
 
-The fast renderer (cffpy/isa/render.py) leaves all that is unusual to this one; tests hold both
-equal. What the language means: register_db/isa/README.md; Mesa: isaspec's decoder.
+The fast renderer (cffpy/isa/render.py) uses this for unusual words; tests compare both. The
+language is defined in register_db/isa/README.md; in Mesa, by isaspec's decoder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAXIMUM_ERRORS = 4
 """Errors kept for one line of the listing."""
 
 BRANCH_MARK = "\0"
-"""Stands in a text where a branch target belongs: it depends on the instruction's position."""
+"""Placeholder for a branch target, which depends on the instruction's position."""
 
 
 def float_text(bits: int, width: int) -> str:
@@ -82,7 +82,7 @@ class ShownField:
 
 
 class Rendering:
-    """What one word gives: its text, its errors, and the fields that the text shows.
+    """The result for one word: its text, its errors, and the fields that the text shows.
 
     ``fields`` are in printing order. ``branch`` is (offset or target, relative, call) for the
     branch that BRANCH_MARK stands for. ``scope`` is the instruction's, None without a match.
@@ -168,7 +168,7 @@ class Interpreter:
         return name
 
     def value(self, scope: Scope, name: str) -> int | None:
-        """The raw bits of a field, shown or not, as seen from ``scope``; None if there is none."""
+        """The raw bits of a field, shown or not, as visible in ``scope``; None if there is none."""
         found = self._resolve(scope, name)
         return None if found is None else found[1]
 

@@ -25,21 +25,21 @@ _MAXIMUM_BAD = 6
 """Instructions in a row without match or with errors, after which the listing stops."""
 _NOPS_AFTER_END = 4
 _WORDS = 1 << 16
-"""Distinct words that are remembered."""
+"""Distinct words in the memo, at most."""
 _PROGRAM_BYTES = 1 << 25
-"""Bytes of programs and their texts that are remembered."""
+"""Bytes of programs and their texts in the memo, at most."""
 _DEEPEST_TABS = 9
 _WITH_DESCRIPTORS = (5, 6)
 """Categories of instructions that use descriptors."""
 
 
 def tabs_of(level: int) -> str:
-    """The indentation of a level: tabs, and where the reference runs out of them an ``x``."""
+    """The indentation of a level: tabs; ``x`` for levels that cffdump has no tabs for."""
     return "\t" * level if level <= _DEEPEST_TABS else "x"
 
 
 class Listing(ValueObject):
-    """A program's text, and how far the listing went before it stopped."""
+    """A program's text, and how many instructions were listed before it stopped."""
 
     __slots__ = ("instructions", "statistics", "text")
 
@@ -51,7 +51,7 @@ class Listing(ValueObject):
 
 
 class Ir3Disassembler:
-    """Disassembles programs of one generation (3 ... 8); remembers words and programs."""
+    """Disassembles programs of one generation (3 to 8). Words and programs are memoised."""
 
     def __init__(self, generation: int, directory: str | None = None) -> None:
         number = min(max(generation, 3), 8) * 100
@@ -73,7 +73,7 @@ class Ir3Disassembler:
         return self.listing(data, level).text
 
     def listing(self, data: bytes | memoryview, level: int) -> Listing:
-        """As ``disassemble``, with where the program ends and its statistics as numbers."""
+        """As ``disassemble``, with the length of the program and its statistics as numbers."""
         key = level, bytes(data)
         known = self._programs.get(key)
         if known is None:
@@ -94,7 +94,7 @@ class Ir3Disassembler:
         return text, found.errors
 
     def operands(self, word: int) -> Operands:
-        """What one word uses: registers, constants, inputs, descriptors."""
+        """The operands of one word: registers, constants, inputs, descriptors."""
         known = self._operands.get(word)
         if known is None:
             if self._operand_reader is None:
@@ -110,7 +110,7 @@ class Ir3Disassembler:
     def descriptors(self, code: bytes | memoryview) -> frozenset[Descriptor]:
         """The descriptors that the instructions of a program use.
 
-        ``code``: the program's bytes alone, without what lies behind its end.
+        ``code``: the bytes of the program, without the data after its end.
         """
         words = {word for (word,) in struct.iter_unpack("<Q", code[: len(code) // 8 * 8])}
         return frozenset(
@@ -168,7 +168,7 @@ class Ir3Disassembler:
 
 
 class _ListingState:
-    """What one listing remembers from instruction to instruction, and its stop rules.
+    """The state of a listing between instructions, and its stop rules.
 
     ``pending``: errors of instructions that did not match, shown with the next that does.
     ``bad``: instructions in a row without match or with errors. ``nops``: since the last other
@@ -186,7 +186,7 @@ class _ListingState:
         self.is_over = False
 
     def body(self, found: ListedInstruction, index: int) -> str:
-        """The end of an instruction's line, unless it is a plain one with nothing pending."""
+        """The end of the line of an instruction that is not plain, or has pending errors."""
         self._watch(found, index)
         body = found.body.rstrip("\n")
         if found.branch is not None:
@@ -204,7 +204,7 @@ class _ListingState:
         return body + "\n"
 
     def _watch(self, found: ListedInstruction, index: int) -> None:
-        """Follow the names that the stop rules and the statistics depend on."""
+        """Update the state for the names that the stop rules and the statistics depend on."""
         name = found.name
         if name == NOP_NAME:
             if self._has_ended:
@@ -229,7 +229,7 @@ class _ListingState:
 
 
 def _label_lines(start: str, index: int, is_label: bool, is_call: bool) -> list[str]:
-    """What stands before a branch target; ``start``: its line up to the raw words."""
+    """The lines before a branch target; ``start``: its line up to the raw words."""
     lines = []
     if is_call:
         lines.append(start + "\n" if index else "")

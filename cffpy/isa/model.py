@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The instruction-set description as objects: what a .isa file says, before anything is resolved.
+"""The contents of .isa files as objects, before names are resolved.
 
 Bit numbers count from 0 at the least significant bit; ranges include both ends.
 """
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from cffpy.isa.expression import Tree
 
 ANY_GENERATION = (0, 1 << 32)
-"""The generations of a bitset that states none (generation x 100, both ends included)."""
+"""Default generations of a bitset (generation x 100, both ends included)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """Where something is declared, for error messages."""
+    """Position of a declaration, for error messages."""
 
     file: str = ""
     line: int = 0
@@ -56,7 +56,7 @@ class EncodingField:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Bits that must be (0, 1) or may be (x) so; most significant first."""
+    """Bits that must be 0 or 1, or should be 0 (x); most significant first."""
 
     low: int
     high: int
@@ -68,8 +68,8 @@ class Pattern:
 class Case:
     """An override (``expression`` set) or the default case of a bitset.
 
-    Patterns of an override say what is there; only those of the default case take part in matching.
-    ``asserts`` are patterns whose violation is reported beside the text.
+    Only patterns of the default case are matched; those of an override document its bits.
+    ``asserts`` are patterns whose violation is reported with the text.
     """
 
     expression: Expression | None
@@ -81,7 +81,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What the assembler puts into a field that the text does not show; otherwise that is 0."""
+    """The value that the assembler gives a field that no display shows; without one it is 0."""
 
     name: str
     value: int
@@ -90,7 +90,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class Bitset:
-    """A node of a hierarchy of encodings: a root has a size, a child extends another.
+    """A node in a hierarchy of encodings: a root has a size, a child extends another bitset.
 
     ``cases``: the overrides in their order, then the default case.
     """
@@ -142,7 +142,7 @@ Declaration = Bitset | Enum | NamedExpression | Template
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One .isa file: imports and declarations in their order, and the notice above them."""
+    """One .isa file: imports and declarations in order, and the copyright notice."""
 
     name: str
     imports: tuple[str, ...]

@@ -2,12 +2,11 @@
 """What an ir3 instruction uses: descriptors, registers, constants and inputs, as values.
 
 All of it comes from the decoded fields of the instruction (register_db/isa), so it is independent
-of how a listing looks. What the fields do not tell is None: an index in a register, a register
-reached through a0.x, the number of coordinates that a texture instruction reads.
+of how a listing looks. What the fields do not determine is None: an index in a register, a
+register addressed through a0.x, the number of coordinates that a texture instruction reads.
 
-The descriptions give names and bits of fields, but not all of their meaning. What is known from
-elsewhere stands in the tables and constants below; it comes from Mesa's instr-a3xx.h and
-ir3_compiler_nir.c (25.0.7).
+The descriptions give names and bits of fields, but not all of their meaning. The tables and
+constants below supply the rest. Source: Mesa's instr-a3xx.h and ir3_compiler_nir.c (25.0.7).
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ class Registers(ValueObject):
     """Consecutive components of one register file.
 
     ``first``: 4 x register + component; None if a0.x or a1.x is part of the address.
-    ``count``: components; None if the instruction's fields do not tell.
+    ``count``: components; None if the instruction's fields do not determine it.
     """
 
     __slots__ = ("count", "file", "first", "is_half")
@@ -161,7 +160,7 @@ class _Instruction:
         self.name = isa.name(scope)
         self.reads: list[Registers] = []
         self.writes: list[Registers] = []
-        #: Flags that were shown and belong to the next register.
+        #: Flags that were shown and apply to the next register.
         self._is_half = self._is_repeated = False
         for field in fields:
             self._take(field)
@@ -280,7 +279,7 @@ class _Instruction:
             self._add_found(field, is_written=False)
 
     def _add_implied(self) -> None:
-        """What the display writes out instead of showing a field."""
+        """Add registers that the display writes as fixed text, without showing a field."""
         for name in ("COMP1", "COMP2"):
             if name in self._fields:
                 self.reads.append(Registers(PREDICATE, self._fields[name].value))
@@ -315,8 +314,8 @@ class _Instruction:
     def _sampled(self, generation: int) -> Iterator[Descriptor]:
         """Sampler and texture of a texture instruction.
 
-        One base stands in the instruction. With a1.x it is the texture's, and the low bits of a1.x
-        are the sampler's. An index that is not in the instruction is in a register, too.
+        The instruction holds one base. With a1.x it is the texture's, and the low bits of a1.x are
+        the sampler's. An index that the instruction does not hold is in a register, too.
         """
         is_bindless = bool(self._value("S2EN_BINDLESS") and self._value("BINDLESS"))
         base = self._shown_number("BASE") if is_bindless else None
@@ -332,7 +331,7 @@ class _Instruction:
         return Descriptor(kind, is_bindless, base, _number("IMMED", self._fields[name].fields))
 
     def _shown_number(self, name: str) -> int | None:
-        """The number that the text shows for a field, however deep it lies."""
+        """The number that the text shows for a field of any nested bitset."""
         return _number(name, list(self._fields.values()))
 
 

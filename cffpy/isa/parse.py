@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Text of the instruction-set language to the model: the only user of lark in this room.
+"""Parses the instruction-set language into the model. Uses lark.
 
-Names are not resolved here (cffpy/isa/resolve.py does); what is wrong within one declaration is
-reported with its location.
+Names are resolved later (cffpy/isa/resolve.py); errors within one declaration are reported here,
+with their location.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Display(str):
 
 
 class _Assert(Pattern):
-    """A parsed assert, told apart from a pattern by its type."""
+    """A parsed assert; its type distinguishes it from a pattern."""
 
 
 def _unquote(text: str) -> str:
@@ -293,12 +293,12 @@ setattr(_Builder, "assert", _Builder.assert_)
 
 
 def load_grammar() -> Lark:
-    """The parser of the language; build it once for many files (it costs 20 ms)."""
+    """The parser of the language. Building it takes 20 ms: use one for many files."""
     return dsl.load_grammar("isa")
 
 
 def parse(text: str, file: str, grammar: Lark | None = None) -> File:
-    """The model of one file's text. Raises IsaError with the location of what is wrong."""
+    """The model of one file's text. Raises IsaError with the location of the error."""
     try:
         return dsl.parse(grammar or load_grammar(), _Builder(file), text, file, IsaError)
     except RecursionError:
@@ -306,7 +306,7 @@ def parse(text: str, file: str, grammar: Lark | None = None) -> File:
 
 
 def parse_expression(text: str, grammar: Lark | None = None) -> Tree:
-    """The tree of an expression alone (the importer's need)."""
+    """The tree of a single expression, for the importer."""
     model = parse(f"expr x = {text};", "expression", grammar)
     declaration = model.declarations[0]
     assert isinstance(declaration, NamedExpression)
@@ -314,7 +314,7 @@ def parse_expression(text: str, grammar: Lark | None = None) -> Tree:
 
 
 def parse_directory(directory: str) -> list[File]:
-    """All .isa files of a directory, by name."""
+    """The models of all .isa files of a directory, sorted by name."""
     grammar = load_grammar()
     files = []
     for name in sorted(os.listdir(directory)):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Rows to a plan for fast rendering: every name resolved ahead, down to bits of the word itself.
+"""Compiles rows to a plan for fast rendering: names are resolved in advance to bits of the word.
 
-A plan is a graph of nodes, shared wherever leaves are alike. Whatever cannot be decided ahead with
-certainty (a name that may be missing, conditions that depend on one another, padding to a column)
-becomes UNUSUAL, and its words go to the interpreter (cffpy/isa/interpret.py).
+A plan is a graph of nodes, which similar leaves share. What cannot be decided in advance (a name
+that may be missing, conditions that depend on one another, padding to a column) becomes UNUSUAL;
+such words are rendered by the interpreter (cffpy/isa/interpret.py).
 
 Value nodes (numbers): ``("int", n)``, ``("bits", low, mask)``, ``(operator, a, b)``, ``("!", a)``,
 ``("choose", ((condition or -1, value), ...))``.
@@ -15,8 +15,8 @@ Print nodes: ``("text", text)``, ``("name", text)``,
 ``("switch", ((condition or -1, node), ...))``, ``("sequence", (node, ...))`` and
 ``("display", ((condition or -1, ((low, mask, wanted), ...), sequence or -1), ...))``.
 
-A leaf is (match, test mask, dontcare, display); all bits are those of the whole word. Beside each
-node stands the mask of the word's bits that it depends on.
+A leaf is (match, test mask, dontcare, display); all bits are those of the whole word.
+``masks`` has, for each node, the bits of the word that it depends on.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from cffpy.isa.rows import BITSET, ENUM, FieldRow, IsaRow
 
 UNUSUAL = ("unusual",)
 _MISSING: FieldRow = ("", 0, 0, "missing", -1, None, (), False)
-"""Stands for a name that is not there, where that is allowed: value 0, no text."""
+"""Replaces a missing name where that is allowed: value 0, no text."""
 
 
 _KEY_BITS = 9
-"""Bits of a word that choose the leaves to try."""
+"""Number of bits of a word that select the leaves to try."""
 
 
 class _Unusual(Exception):
@@ -41,9 +41,9 @@ class _Unusual(Exception):
 
 
 class _Scope:
-    """A bitset in its place: lowest bit in the word, width, and the scope around it.
+    """A bitset at its position: lowest bit in the word, width, and the enclosing scope.
 
-    ``true`` and ``false`` are conditions whose outcome the choice of a template has settled.
+    ``true`` and ``false``: conditions whose values are known from the choice of the template.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class _Scope:
         self.values: dict[int, int] = {}
 
     def settled(self, true: int, false: frozenset[int]) -> _Scope:
-        """This scope, knowing that ``true`` (unless -1) holds and ``false`` do not."""
+        """This scope, given that the condition ``true`` (unless -1) holds and ``false`` do not."""
         scope = _Scope(self.bitset, self.base, self.width, self.parent, self.parameters)
         scope.true = frozenset((true,)) if true >= 0 else frozenset()
         scope.false = false
@@ -183,7 +183,7 @@ class _Planner:
         return found
 
     def _check_conditions(self, scope: _Scope) -> None:
-        """All conditions that the interpreter might evaluate must have their names."""
+        """Raise _Unusual if a condition that the interpreter might evaluate lacks a name."""
         place: _Scope | None = scope
         while place is not None:
             number = place.bitset
@@ -307,7 +307,7 @@ class _Planner:
     # roots
 
     def root(self, name: str) -> dict[str, Any]:
-        """The plan of a root: how its leaves are found, and the leaves."""
+        """The plan of a root: its leaves, and the tables that select them."""
         size, rows = self._isa["roots"][name]
         leaves = []
         branching: list[int] = []
@@ -359,8 +359,8 @@ class _Planner:
 def add_plan(isa: IsaRow, lenient: bool = False) -> IsaRow:
     """``isa`` with the plans of its outermost roots: ``plans``, ``nodes`` and ``masks``.
 
-    A lenient plan (the assembler's) takes names that are missing for 0 and no text, which is what
-    is printed beside the error.
+    In a lenient plan (for the assembler), a missing name has the value 0 and no text, as in the
+    text that is printed with the error.
     """
     used = {
         field[5]
@@ -374,7 +374,7 @@ def add_plan(isa: IsaRow, lenient: bool = False) -> IsaRow:
     return {**isa, "plans": plans, "nodes": tuple(planner.nodes), "masks": tuple(planner.masks)}
 
 
-# how the leaves that a word may match are found: by a few bits that most leaves fix
+# selection of the leaves that a word may match, by the few bits that most leaves fix
 
 
 def _key_mask(leaves: list[tuple[int, int, int, int]], size: int) -> int:
@@ -400,7 +400,7 @@ def _key_values(key: int, match: int, test: int) -> list[int]:
 
 
 def _common_bits(leaves: list[tuple[int, int]]) -> tuple[int, int]:
-    """(mask, match) that holds for each of ``leaves``; never true for none."""
+    """(mask, match) that all words of ``leaves`` fulfil; no word does if there are no leaves."""
     if not leaves:
         return 0, 1
     mask = -1

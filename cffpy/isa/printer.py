@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The model back to text of the language, in the one form that the importer writes."""
+"""Prints the model as text of the language, in the form that the importer writes."""
 
 from __future__ import annotations
 

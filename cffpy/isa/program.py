@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs in and out of files: raw bytes, hex text, listings; whole texts for the assembler."""
+"""Program files: raw bytes, hex text, listings; assembling of whole programs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _RAW_PREFIX = re.compile(
 )
 _HEX_WORD = re.compile(r"(?:0x)?([0-9a-fA-F]{8}|[0-9a-fA-F]{16})")
 _LABEL = re.compile(r"([A-Za-z_]\w*):")
-_PASSED_OVER = ("Stats:", "- shaderdb:")
+_IGNORED = ("Stats:", "- shaderdb:")
 _TEXT_BYTES = frozenset(b"\t\n\r" + bytes(range(32, 127)))
 
 
 def looks_like_hex(data: bytes) -> bool:
-    """Whether a file is text that holds a program in hex, rather than the program itself."""
+    """Whether a file is a program in hex text, not in binary form."""
     if not data or not _TEXT_BYTES.issuperset(data[:65536]):
         return False
     text = data.decode("ascii", "replace")
@@ -33,8 +33,8 @@ def looks_like_hex(data: bytes) -> bool:
 def from_hex(text: str) -> bytes:
     """The program in a hex text or listing, as bytes.
 
-    In a listing, the raw columns count. Else the words of each line do: eight digits are a dword,
-    as they lie in memory, sixteen an ir3 instruction; ``0000:`` in front is passed over. Raises
+    In a listing, the raw columns are used. Otherwise all words of each line: eight digits are a
+    dword in memory order, sixteen an ir3 instruction; a leading ``0000:`` is ignored. Raises
     IsaError for anything else.
     """
     columns = _RAW_COLUMN.findall(text)
@@ -54,7 +54,7 @@ def from_hex(text: str) -> bytes:
 
 
 def _without_repeats(text: str) -> bytes:
-    """The raw columns of a listing; lines of labels repeat the next instruction's."""
+    """The raw columns of a listing, without those of label lines, which repeat the next ones."""
     words = bytearray()
     for line in text.splitlines():
         found = _RAW_PREFIX.match(line)
@@ -67,9 +67,9 @@ def _without_repeats(text: str) -> bytes:
 def assemble_program(text: str, assembler: Assembler, disassembler: Ir3Disassembler) -> list[int]:
     """The words of a program: one instruction a line, or a listing.
 
-    A line with raw columns whose text is still theirs keeps them exactly, whatever the text does
-    not tell. ``name:`` on a line of its own labels the next instruction; ``//`` starts a comment.
-    Raises IsaError with the line of what is wrong.
+    If the text of a line still matches its raw columns, these are kept exactly, including bits
+    that the text does not show. A line ``name:`` labels the next instruction; ``//`` starts a
+    comment. Raises IsaError with the number of the line that is wrong.
     """
     lines: list[tuple[int, int | None, str]] = []
     labels: dict[str, int] = {}
@@ -78,7 +78,7 @@ def assemble_program(text: str, assembler: Assembler, disassembler: Ir3Disassemb
         label = _LABEL.fullmatch(content)
         if label:
             labels[label.group(1)] = len(lines)
-        elif content and not content.startswith(_PASSED_OVER):
+        elif content and not content.startswith(_IGNORED):
             lines.append((number, raw, content))
 
     def shown(word: int) -> str:

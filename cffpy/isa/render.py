@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""One word to its text, fast: runs a plan (cffpy/isa/plan.py) and remembers pieces of text.
+"""Renders a word as text, fast: runs a plan (cffpy/isa/plan.py) and memoises pieces of text.
 
-A template is cut into groups of parts; the text of a group depends on a few bits of the word and is
-kept by them, for all leaves that share the group. What the plan calls unusual, and every word with
-something to report, goes to the interpreter.
+A template is split into groups of parts. The text of a group depends on a few bits of the word and
+is memoised by these, for all leaves that share the group. What the plan calls unusual, and every
+word with errors, is rendered by the interpreter.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Piece: TypeAlias = "tuple[str, Events]"
 Printer: TypeAlias = "Callable[[int], Piece]"
 
 _PIECES = 1 << 14
-"""Pieces remembered for each group."""
+"""Memoised pieces of each group, at most."""
 _SMALL = 0xFFFFFFFFFFFFFFFF
 
 
 class _Unusual(Exception):
-    """This word is one for the interpreter."""
+    """This word must be rendered by the interpreter."""
 
 
 class _Values:
@@ -80,7 +80,7 @@ class _Values:
 
 
 def _first(choices: list[tuple[Value | None, _Choice]], word: int) -> _Choice:
-    """The first choice whose condition holds; the last one has none."""
+    """The first choice whose condition holds; the last one is unconditional."""
     for when, choice in choices:
         if when is None or when(word):
             return choice
@@ -88,7 +88,7 @@ def _first(choices: list[tuple[Value | None, _Choice]], word: int) -> _Choice:
 
 
 class _Group:
-    """Consecutive parts of a template: their text by the bits that decide it."""
+    """Consecutive parts of a template, and their texts by the bits that decide them."""
 
     __slots__ = ("mask", "pieces", "printers")
 
@@ -98,7 +98,7 @@ class _Group:
         self.pieces: dict[int, Piece] = {}
 
     def fill(self, word: int) -> Piece:
-        """Render for ``word`` and remember."""
+        """Render for ``word``, and memoise the result."""
         text = ""
         events: Events = ()
         for printer in self.printers:
@@ -146,7 +146,7 @@ class Renderer:
         self._branching: frozenset[int] = plan["branching"]
 
     def render(self, word: int) -> Rendered:
-        """The text of ``word``, with what the statistics count and what is wrong with it."""
+        """The text of ``word``, the events that the statistics count, and errors."""
         rows = self._leaf_rows
         found = -1
         for number in self._buckets.get(word & self._key, ()):
@@ -167,7 +167,7 @@ class Renderer:
         return True, text, events, None, ()
 
     def branch(self, word: int) -> Branch | None:
-        """The branch that ``word`` prints, whatever else may be wrong with it."""
+        """The branch that ``word`` prints, even if the word has errors."""
         rows = self._leaf_rows
         numbers = self._buckets.get(word & self._key, ())
         found = [number for number in numbers if word & rows[number][1] == rows[number][0]]
@@ -201,7 +201,7 @@ class Renderer:
         return text, events
 
     def exactly(self, word: int) -> Rendered:
-        """As ``render``, by the interpreter: slower, and the measure of it."""
+        """As ``render``, by the interpreter: slower; ``render`` must agree with it."""
         done = self._interpreter.render(word)
         events: list[int] = []
         _add_events(events, done.fields)
@@ -231,7 +231,7 @@ class Renderer:
         return groups
 
     def _cut(self, numbers: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Groups: a part decoded by a bitset, with the text and derived letters before it."""
+        """Split into groups: a part decoded by a bitset, with text and letters before it."""
         parts: list[tuple[int, ...]] = []
         plain: list[int] = []
         near: list[int] = []
@@ -405,7 +405,7 @@ def _unusual(_word: int) -> Piece:
 
 
 def _chosen(cases: list[tuple[Value | None, Any, int]], word: int) -> int:
-    """The template of the first case that applies; asserts on the way must hold."""
+    """The template of the first case that applies. Raises _Unusual if an assert fails."""
     for when, asserts, sequence in cases:
         if when is not None and not when(word):
             continue

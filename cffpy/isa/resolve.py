@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The model to rows of one generation: names resolved, generations chosen, patterns put together.
+"""Compiles the model to rows of one generation: resolves names, selects by generation.
 
 Layout of the result: cffpy/isa/rows.py. Meaning: register_db/isa/README.md.
 """
@@ -32,7 +32,7 @@ def wrong(message: str, location: SourceLocation) -> IsaError:
 
 
 def with_imports(files: Iterable[File], name: str) -> list[File]:
-    """The file ``name`` (``ir3.isa``) and all that it imports, imports first, each once."""
+    """The file ``name`` (``ir3.isa``) and all files that it imports, imports first, each once."""
     by_name = {file.name: file for file in files}
     ordered: list[File] = []
     entered: set[str] = set()
@@ -114,7 +114,7 @@ class Description:
         return found
 
     def generations(self, bitset: Bitset) -> tuple[int, int]:
-        """The generations of ``bitset``, those of its parents considered."""
+        """The generations of ``bitset``, intersected with those of its parents."""
         chain = self.chain(bitset)
         return max(b.generations[0] for b in chain), min(b.generations[1] for b in chain)
 

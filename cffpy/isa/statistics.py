@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The ``Stats:`` block behind an ir3 listing (Mesa: print_stats in disasm-a3xx.c)."""
+"""The ``Stats:`` block after an ir3 listing (Mesa: print_stats in disasm-a3xx.c)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.isa.listed_instruction import ListedInstruction
 
 _SFU_CYCLES = 10
-"""Cycles that an instruction of category 4 keeps a later (ss) waiting."""
+"""Cycles that a later (ss) waits for an instruction of category 4."""
 _DWORD = 0xFFFFFFFF
 
 
@@ -114,7 +114,7 @@ class Statistics(ValueObject):
 
     @property
     def non_nops(self) -> int:
-        """Instructions but nops, as the reference subtracts them."""
+        """Instructions without nops, as an unsigned 32-bit difference like cffdump's."""
         return self.instr - self.nops & _DWORD
 
     def text(self, tabs: str) -> str:

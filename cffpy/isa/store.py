@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compiled instruction sets: found in the cache or the wheel, else made from register_db/isa.
+"""Compiled instruction sets: read from the cache or the wheel, or compiled from register_db/isa.
 
-Each set and generation is a part of the compiled form of its own: ``ir3-600`` is marshal(isa row).
+Each set and generation is a separate part: ``ir3-600`` is marshal(isa row).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from cffpy.isa.rows import IsaRow
 KIND = "isa"
 SCHEMA = 4
 GENERATIONS = {"ir3": (300, 400, 500, 600, 700, 800), "a2xx": (200,)}
-"""The sets that are compiled, each of a root file of its name, and their generations x 100."""
+"""Sets that are compiled, by the name of their root file, and their generations x 100."""
 
 
 def isa_directory() -> str:
-    """Where the project's own descriptions lie."""
+    """Directory of the bundled descriptions."""
     return data_path("register_db", "isa")
 
 
 def edition_directory(register_db: str | None, name: str) -> str | None:
-    """Where an edition has the set ``name`` ("ir3"): its folder isa; None is the project's own.
+    """Directory of the set ``name`` ("ir3") in an edition; None for the bundled descriptions.
 
-    ``register_db`` is the edition's directory. One without the set goes with the project's own.
+    ``register_db`` is the edition's directory. If the edition lacks the set, the result is None.
     """
     if register_db is not None:
         directory = os.path.join(register_db, "isa")
@@ -65,7 +65,10 @@ def compile_directory(directory: str) -> dict[str, bytes]:
 
 
 def load(name: str, generation: int, directory: str | None = None) -> IsaRow:
-    """The rows of a set ("ir3") for a generation (600), of the project or of ``directory``."""
+    """The rows of a set ("ir3") for a generation (600), bundled or from ``directory``.
+
+    Raises IsaError if the descriptions have no such set.
+    """
     part = f"{name}-{generation}"
     payload = compiled.load_packaged(KIND, SCHEMA, part) if directory is None else None
     if payload is None:
