@@ -48,7 +48,7 @@ Examples:
     metavar="N",
     help="The pass; optional if only one pass has tiles.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/1).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
 @capture_options

@@ -7,6 +7,7 @@ cannot hold is replaced.
 
 from __future__ import annotations
 
+from colorsys import hls_to_rgb
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
@@ -32,6 +33,27 @@ FAINT = "#8a8a8a"
 PAPER = "#ffffff"
 #: Filling where nothing is known.
 NEUTRAL = "#f1f1ee"
+
+#: Text on a light and on a dark colour of a scale: the same on any page.
+_ON_LIGHT, _ON_DARK = "#212121", "#fefefe"
+
+#: What the colours above become on a dark page.
+_DARK = {INK: "#e4e4e4", FAINT: "#8a8a8a", PAPER: "#1c1c1e", NEUTRAL: "#2e2e30"}
+
+#: Degrees between the hues of neighbours, of which any number lie far apart on the wheel.
+_HUE_STEP = 137.508
+_LIGHTNESS = (38, 56, 47)
+
+
+def pipe_colour(position: int) -> str:
+    """The colour of the VSC pipe at this position; no two of the 32 of a GPU have the same."""
+    if position < len(PALETTE):
+        return PALETTE[position]
+    hue = position * _HUE_STEP % 360
+    lightness = _LIGHTNESS[position % len(_LIGHTNESS)]
+    red, green, blue = hls_to_rgb(hue / 360, lightness / 100, 0.7)
+    return "#" + "".join(f"{round(part * 255):02x}" for part in (red, green, blue))
+
 
 _FONT = "system-ui, sans-serif"
 
@@ -100,6 +122,10 @@ class Svg:
         )
         self._elements.append(f"<text{attributes}>{_escaped(content)}</text>")
 
+    def pipe_label(self, x: float, y: float, pipe: int, colour: str) -> None:
+        """The number of a VSC pipe in the upper left corner of its outline, which is at (x, y)."""
+        self.text(x + 6, y + 13, str(pipe), 10, colour, weight="bold")
+
     def line(
         self, points: Iterable[tuple[float, float]], stroke: str = INK, width: float = 1
     ) -> None:
@@ -120,12 +146,24 @@ class Svg:
         yield '<?xml version="1.0" encoding="UTF-8"?>'
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-            f' viewBox="0 0 {width} {height}" font-family="{_FONT}">'
+            f' viewBox="0 0 {width} {height}" style="max-width:100%;height:auto"'
+            f' font-family="{_FONT}">'
         )
         yield f"<title>{_escaped(self._title)}</title>"
+        yield f"<style>{_dark_rules()}</style>"
         yield f'<rect width="{width}" height="{height}" fill="{PAPER}"/>'
         yield from self._elements
         yield "</svg>"
+
+
+def _dark_rules() -> str:
+    """The style sheet for readers who prefer dark pages: it replaces colours by colours."""
+    rules = "".join(
+        f'[{attribute}="{light}"]{{{attribute}:{dark}}}'
+        for light, dark in _DARK.items()
+        for attribute in ("fill", "stroke")
+    )
+    return f"@media (prefers-color-scheme:dark){{{rules}}}"
 
 
 class ColourScale:
@@ -150,7 +188,7 @@ class ColourScale:
     def ink(self, value: float) -> str:
         """A colour for text on ``colour(value)``."""
         red, green, blue = bytes.fromhex(self.colour(value)[1:])
-        return INK if red * 299 + green * 587 + blue * 114 > 128_000 else PAPER
+        return _ON_LIGHT if red * 299 + green * 587 + blue * 114 > 128_000 else _ON_DARK
 
     def legend(self, svg: Svg, x: float, y: float, width: float, label: str) -> None:
         """Draw the scale below ``label``, with its ends; 40 pixels high."""

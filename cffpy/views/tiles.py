@@ -79,7 +79,7 @@ def _cells(one: TileFacts) -> tuple[str, ...]:
     return (
         str(tile.number),
         _NONE if one.column is None else f"{one.column},{one.row}",
-        _UNKNOWN if tile.rectangle is None else str(tile.rectangle),
+        _UNKNOWN if one.rectangle is None else str(one.rectangle),
         point_text(tile.window_offset),
         _text(tile.pipe),
         _slot_text(tile),

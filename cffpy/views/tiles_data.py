@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Operation, Pass, Passes
     from cffpy.analysis.passes.tiles import TileFacts
 
-SCHEMA = "cffpy.tiles/1"
+SCHEMA = "cffpy.tiles/2"
 
 CSV_COLUMNS = (
     "pass",
@@ -83,7 +83,8 @@ def _tile_document(one: TileFacts) -> dict[str, Any]:
         "tile": tile.number,
         "column": one.column,
         "row": one.row,
-        "rectangle": _rectangle_document(tile.rectangle),
+        "rectangle": _rectangle_document(one.rectangle),
+        "window_scissor": _rectangle_document(tile.rectangle),
         "window_offset": tile.window_offset,
         "pipe": tile.pipe,
         "slot": tile.slot,
@@ -171,19 +172,14 @@ def _density_document(density: Density) -> dict[str, Any]:
 def rows(found: Pass, facts: Iterable[TileFacts]) -> Iterator[tuple[object, ...]]:
     """A row for each tile, as CSV_COLUMNS has it; values of several views have ; between them."""
     for one in facts:
-        tile, rectangle = one.tile, one.tile.rectangle
-        views = tile.density.views if tile.density is not None else []
-        corner = tile.window_offset or (None, None)
+        tile = one.tile
         yield (
             found.index,
             tile.number,
             one.column,
             one.row,
-            rectangle and rectangle.left,
-            rectangle and rectangle.top,
-            rectangle and rectangle.size.width,
-            rectangle and rectangle.size.height,
-            *corner,
+            *_rectangle_cells(one.rectangle),
+            *(tile.window_offset or (None, None)),
             tile.pipe,
             tile.slot,
             tile.pipe_tiles,
@@ -198,14 +194,28 @@ def rows(found: Pass, facts: Iterable[TileFacts]) -> Iterator[tuple[object, ...]
                 " ".join(operation.attachment or "?" for operation in one.of_kind(*kinds))
                 for kinds in (("load",), ("clear",), ("store", "copy", "unknown"))
             ),
-            *_of_views([view.scale for view in views]),
-            *_of_views([view.offset for view in views]),
-            *_of_views([view.bin_start for view in views]),
-            "; ".join(tile.density.problems) if tile.density is not None else None,
+            *_density_cells(tile.density),
             tile.place.submit.number,
             hexadecimal(tile.place.gpuaddr),
             hexadecimal(tile.place.file_offset),
         )
+
+
+def _rectangle_cells(rectangle: Rectangle | None) -> tuple[int | None, ...]:
+    if rectangle is None:
+        return (None,) * 4
+    return rectangle.left, rectangle.top, rectangle.size.width, rectangle.size.height
+
+
+def _density_cells(density: Density | None) -> tuple[str | None, ...]:
+    if density is None:
+        return (None,) * 7
+    return (
+        *_of_views([view.scale for view in density.views]),
+        *_of_views([view.offset for view in density.views]),
+        *_of_views([view.bin_start for view in density.views]),
+        "; ".join(density.problems),
+    )
 
 
 def _of_views(pairs: list[Any]) -> tuple[str | None, str | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.passes.density import pair_text, point_text
 from cffpy.views.passes import size_text, title
-from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, ColourScale, Svg
+from cffpy.views.svg import FAINT, INK, NEUTRAL, ColourScale, Svg, pipe_colour
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ class _Shade:
 
 def drawing(found: Pass, facts: Sequence[TileFacts]) -> Svg:
     """The pass. Tiles without a rectangle are left out, as are those behind MAX_TILES."""
-    shown = [one for one in facts[:MAX_TILES] if one.tile.rectangle is not None]
+    shown = [one for one in facts[:MAX_TILES] if one.rectangle is not None]
     width, height = _extent(found, shown)
     factor = _SIDE / max(width, height)
     inner_width = max(width * factor, _LEAST_SIDE)
@@ -51,7 +51,7 @@ def drawing(found: Pass, facts: Sequence[TileFacts]) -> Svg:
     shade = _shade(shown)
     for one in shown:
         canvas.tile(one, shade)
-    centres = [canvas.centre(one.tile.rectangle) for one in shown if one.tile.rectangle]
+    centres = [canvas.centre(one.rectangle) for one in shown if one.rectangle]
     if len(centres) > 1:
         svg.line(centres, FAINT, 0.75)
     for one in shown:
@@ -87,7 +87,7 @@ class _Canvas:
         )
 
     def tile(self, one: TileFacts, shade: _Shade | None) -> None:
-        rectangle = one.tile.rectangle
+        rectangle = one.rectangle
         assert rectangle is not None
         value = None if shade is None else shade.values.get(one.tile.number)
         self.svg.rectangle(
@@ -102,7 +102,7 @@ class _Canvas:
         )
 
     def labels(self, one: TileFacts, shade: _Shade | None) -> None:
-        rectangle = one.tile.rectangle
+        rectangle = one.rectangle
         assert rectangle is not None
         width = rectangle.size.width * self.factor
         height = rectangle.size.height * self.factor
@@ -132,8 +132,14 @@ class _Canvas:
                 self.top + pipe.y * size.height * self.factor + inset,
                 width * size.width * self.factor - 2 * inset,
                 height * size.height * self.factor - 2 * inset,
-                stroke=PALETTE[position % len(PALETTE)],
+                stroke=pipe_colour(position),
                 stroke_width=2.5,
+            )
+            self.svg.pipe_label(
+                self.left + pipe.x * size.width * self.factor,
+                self.top + pipe.y * size.height * self.factor,
+                pipe.number,
+                pipe_colour(position),
             )
 
 
@@ -143,7 +149,7 @@ def _extent(found: Pass, shown: Sequence[TileFacts]) -> tuple[int, int]:
     if found.framebuffer is not None:
         width, height = max(1, found.framebuffer.width), max(1, found.framebuffer.height)
     for one in shown:
-        rectangle = one.tile.rectangle
+        rectangle = one.rectangle
         assert rectangle is not None
         width, height = max(width, rectangle.right), max(height, rectangle.bottom)
     return width, height
@@ -163,7 +169,7 @@ def _labels(one: TileFacts) -> list[str]:
 def _hint(one: TileFacts) -> list[str]:
     tile = one.tile
     where = "" if one.column is None else f", column {one.column}, row {one.row}"
-    texts = [f"tile {tile.number}{where}", f"{tile.rectangle}"]
+    texts = [f"tile {tile.number}{where}", f"{one.rectangle}"]
     if tile.window_offset is not None:
         texts.append(f"window offset {point_text(tile.window_offset)}")
     if tile.pipe is not None:
@@ -212,7 +218,7 @@ def _legend(
         texts.append(f"bins of {found.bin_size}")
     if len(facts) > MAX_TILES:
         texts.append(f"the first {MAX_TILES} are drawn")
-    missing = sum(one.tile.rectangle is None for one in facts)
+    missing = sum(one.rectangle is None for one in facts)
     if missing:
         texts.append(f"{missing} without a rectangle")
     if shade is None:
@@ -230,7 +236,7 @@ def _legend(
         shade.scale.legend(svg, x, y, _LEGEND - 20, shade.label)
         y += 54
     for position, pipe in enumerate(found.pipes):
-        colour = PALETTE[position % len(PALETTE)]
+        colour = pipe_colour(position)
         svg.rectangle(x, y + 2, 24, 12, stroke=colour, stroke_width=2.5)
         text = f"VSC pipe {pipe.number}: {pipe.width} x {pipe.height} tiles"
         svg.text(x + 32, y + 12, text, 11)

@@ -56,7 +56,7 @@ def test_tables(run_cffpy: Run, path: Path) -> None:
 def test_json(run_cffpy: Run, path: Path) -> None:
     done = run_cffpy("tiles", "--pass", "0", "--json", path)
     document = json.loads(done.stdout)
-    assert document["schema"] == "cffpy.tiles/1"
+    assert document["schema"] == "cffpy.tiles/2"
     assert document["generation"] == 7
     first, second, third, _ = document["tiles"]
     assert first["rectangle"] == {"x": 0, "y": 0, "width": 256, "height": 256}

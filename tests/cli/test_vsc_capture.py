@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.analysis.queries import find_passes
+from cffpy.analysis.visibility import VisibilityReader
+from cffpy.container.open import open_capture
+from cffpy.views.visibility_svg import drawing
 from tests import binned
 from tests.binned import Binned, draw
 from tests.builders import capture
@@ -145,6 +149,26 @@ def test_heat_map_without_primitives_or_streams(run_cffpy: Run, tmp_path: Path) 
     ElementTree.fromstring(drawn)
     assert "no stream was decoded" in drawn
     assert "VSC pipe 0: not written" in drawn
+
+
+def test_heat_map_of_bins_that_no_tile_is_known_to_use(written: Path) -> None:
+    finder, _ = find_passes(open_capture(str(written)), pytest.fail)
+    found = VisibilityReader(finder.found).read(finder.found.passes[0])
+    for tile in found.one.tiles:
+        tile.slot = None
+    drawn = "\n".join(drawing(found).lines())
+    assert "no stream was decoded" not in drawn
+    assert "the bins of tiles are unknown" in drawn
+
+
+def test_heat_map_of_merged_bins(written: Path) -> None:
+    finder, _ = find_passes(open_capture(str(written)), pytest.fail)
+    found = VisibilityReader(finder.found).read(finder.found.passes[0])
+    for tile in found.one.tiles:
+        tile.merged_slots = (0, 1)
+    drawn = "\n".join(drawing(found).lines())
+    assert "slot 0+1: decoded" in drawn
+    assert f"{len(found.pipes[0].visible)} of {found.pipes[0].entries} draws" in drawn
 
 
 def test_damage(run_cffpy: Run, tmp_path: Path) -> None:

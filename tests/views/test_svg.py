@@ -16,7 +16,9 @@ from cffpy.analysis.queries import find_passes
 from cffpy.analysis.visibility_model import TileVisibility
 from cffpy.container.open import Content
 from cffpy.views import tiles_svg
-from cffpy.views.svg import ColourScale, Svg, number
+from cffpy.views.svg import ColourScale, Svg, number, pipe_colour
+from cffpy.views.tiles import table
+from cffpy.views.tiles_data import CSV_COLUMNS, document, rows
 from cffpy.views.tiles_svg import drawing
 from tests.tile_streams import NewTile, Stream, View
 
@@ -81,6 +83,25 @@ def test_legend_shows_the_ends() -> None:
     ColourScale(2, 40).legend(svg, 0, 0, 96, "draws")
     texts = [element.text for element in parsed(svg).findall(f"{NAME}text")]
     assert texts == ["draws", "2", "40"]
+
+
+def test_pipes_have_colours_of_their_own() -> None:
+    assert len({pipe_colour(position) for position in range(32)}) == 32
+
+
+def test_scales_and_follows_a_dark_page() -> None:
+    svg = Svg(100, 50, "t")
+    svg.text(1, 2, "x")
+    root = parsed(svg)
+    assert root.attrib["viewBox"] == "0 0 100 50"
+    assert root.attrib["style"] == "max-width:100%;height:auto"
+    (style,) = root.findall(f"{NAME}style")
+    ink = root.findall(f"{NAME}text")[0].attrib["fill"]
+    paper = root.findall(f"{NAME}rect")[0].attrib["fill"]
+    assert (style.text or "").startswith("@media (prefers-color-scheme:dark){")
+    for colour in (ink, paper):
+        assert f'[fill="{colour}"]{{fill:#' in (style.text or "")
+        assert ColourScale(0, 1).ink(0) != colour, "on a tile, text stays as it is"
 
 
 # -- tiles ----------------------------------------------------------------------------------------
@@ -185,3 +206,22 @@ def test_many_tiles_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     root = parsed(drawing(found, tile_facts(found)))
     assert len(hints(root)) == 100
     assert any(e.text == "the first 100 are drawn" for e in root.findall(f"{NAME}text"))
+
+
+def test_tiles_show_what_lies_in_the_framebuffer() -> None:
+    tiles = [NewTile((x, y)) for x in (0, 256) for y in (0, 256)]
+    data = Stream(tiles, framebuffer=(500, 300)).build()
+    finder, _ = find_passes(Content("-", data, "none", 0, None), pytest.fail)
+    found = finder.found.passes[0]
+    assert found.framebuffer == Size(500, 300)
+    for tile, x, y in zip(found.tiles, (0, 0, 256, 256), (0, 256, 0, 256), strict=True):
+        tile.rectangle = Rectangle(x, y, x + 256, y + 256)  # whole bins
+    facts = tile_facts(found)
+    shown = ["0,0+256x256", "0,256+256x44", "256,0+244x256", "256,256+244x44"]
+    assert [row[2] for row in table(facts)[1:]] == shown
+    assert [hint.splitlines()[1] for hint in hints(parsed(drawing(found, facts)))] == shown
+    cells = [dict(zip(CSV_COLUMNS, row, strict=True)) for row in rows(found, facts)]
+    assert [(one["width"], one["height"]) for one in cells][-1] == (244, 44)
+    last = document(finder.found, found, facts)["tiles"][-1]
+    assert last["rectangle"] == {"x": 256, "y": 256, "width": 244, "height": 44}
+    assert last["window_scissor"] == {"x": 256, "y": 256, "width": 256, "height": 256}

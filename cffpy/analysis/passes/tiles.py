@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.passes.geometry import Rectangle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,8 @@ class TileFacts:
     conditional_draws: int
     #: Loads, clears and stores but those that are certainly not executed.
     operations: list[Operation]
+    #: The part of the framebuffer that it renders; see ``covered``.
+    rectangle: Rectangle | None
 
     def of_kind(self, *kinds: str) -> list[Operation]:
         """The operations of these kinds."""
@@ -77,7 +80,19 @@ def _facts(found: Pass, tile: Tile, visible: TileVisibility | None) -> TileFacts
         conditional[0].condition if conditional else None,
         len(conditional),
         [one for one in tile.operations if one.action.executed.is_possible],
+        covered(found, tile),
     )
+
+
+def covered(found: Pass, tile: Tile) -> Rectangle | None:
+    """The part of the framebuffer that a tile renders: its scissor without what sticks out.
+
+    None where the scissor is unknown. The scissors of the last column and row may be whole bins.
+    """
+    size = found.framebuffer
+    if tile.rectangle is None or size is None:
+        return tile.rectangle
+    return tile.rectangle.common(Rectangle(0, 0, size.width, size.height))
 
 
 def _visibility(found: Pass, tile: Tile) -> Visibility:
