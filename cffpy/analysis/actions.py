@@ -97,7 +97,7 @@ class LrzUse:
 
 @dataclass(slots=True)
 class Parameters:
-    """What a draw packet says of its size."""
+    """Size of a draw, as its packet has it."""
 
     vertices: int | None = None
     instances: int | None = None
@@ -132,7 +132,7 @@ def dispatch_groups(machine: Machine, name: str, payload: Payload) -> tuple[int,
 
 
 def _multiple(machine: Machine, draw: DrawValues, payload: Payload) -> Parameters:
-    """CP_DRAW_INDIRECT_MULTI: all its draws together; how many, the GPU may have to tell."""
+    """CP_DRAW_INDIRECT_MULTI: all its draws together; only the GPU may know their number."""
     (opcode,) = payload.read(machine.packets[_MULTI_OPCODE])
     operation = machine.enum_name("a6xx_draw_indirect_opcode", opcode) or ""
     indexed = operation in _MULTI_INDEXED

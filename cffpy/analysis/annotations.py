@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Annotations: lines about packets, kept by the place of the packet in execution.
+"""Annotations: lines about packets, by the location of the packet in execution.
 
-A view that decodes the same capture asks for them as it comes to each packet. The lines come from
-sources: functions from a finished walk to notes.
+A view that decodes the same capture looks them up at each packet. Sources make the lines: functions
+from the results of a walk to notes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Position(Enum):
-    """Where a note stands: before the packet, before its draw is shown, or behind the packet."""
+    """Position of a note: before the packet, before its draw is shown, or after the packet."""
 
     BEFORE = 0
     DRAW = 1
@@ -46,8 +46,8 @@ class Position(Enum):
 class Note(NamedTuple):
     """A line about the packet at ``place``, or about the command stream of that number.
 
-    ``is_detail``: it is about the packet itself, so of no use where packets are not shown.
-    ``more`` goes on behind what the view itself knows of a draw.
+    ``is_detail``: it is about the packet itself, and omitted where packets are not shown.
+    ``more`` follows what the view itself adds for a draw.
     """
 
     place: PacketLocation | int

@@ -313,7 +313,7 @@ def _a2xx(reader: RegisterReader) -> tuple[Attachment, ...]:
 
 
 def bytes_a_pixel(colour_format: str) -> int:
-    """Of a2xx's colour formats, whose names tell the bits: COLORX_5_6_5, COLORX_16_16_FLOAT."""
+    """For colour formats of a2xx, by the bits in their names: COLORX_5_6_5, COLORX_16_16_FLOAT."""
     bits = (part for part in colour_format.split("_") if part.isdecimal())
     return sum(map(int, bits)) // 8
 
@@ -321,7 +321,7 @@ def bytes_a_pixel(colour_format: str) -> int:
 def written_components(targets: tuple[Attachment, ...], depth: bool, stencil: bool) -> list[str]:
     """Names of what a draw writes, of its targets; ``depth``, ``stencil``: is each written?
 
-    Stencil that has no buffer of its own is in the depth buffer.
+    Stencil without a separate buffer is in the depth buffer.
     """
     names = []
     for target in targets:

@@ -76,7 +76,7 @@ class Condition(ValueObject):
 class ConditionalBlock(NamedTuple):
     """Commands that the packet at ``place`` makes conditional.
 
-    They are the ``ndwords`` dwords behind it, up to the address ``end``. ``outside``: whether the
+    They are the ``ndwords`` dwords after it, up to the address ``end``. ``outside``: whether the
     commands around them are executed.
     """
 

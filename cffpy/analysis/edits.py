@@ -145,7 +145,7 @@ class NopDraw(Edit):
 
 
 class TruncateAfterDraw(Edit):
-    """Ends the capture's commands behind a draw.
+    """Ends the capture's commands after a draw.
 
     What follows it in its stream, and in the streams that call that one, becomes CP_NOPs, packet by
     packet; later submits get a length of 0.

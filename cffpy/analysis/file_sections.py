@@ -64,7 +64,7 @@ class Owners:
         return (buffer, section) if held else None
 
     def file_offset(self, words: Words, index: int) -> int | None:
-        """Where a dword lies in the decompressed file, in bytes; None where nobody can tell."""
+        """Offset of a dword in the decompressed file, in bytes; None if it is unknown."""
         gpuaddr = words.address + index * 4
         found = self.find(gpuaddr)
         if found is None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class StopWalk(Exception):
     """Raised by an observer: the walk ends here, as if the capture did.
 
-    The text says what is left out of the results.
+    Its text is added to what is left out of the results.
     """
 
     #: Name of the limit that was met.
@@ -53,13 +53,13 @@ class Observer:
         """A handler for each packet with an opcode that is observed, by the packet's name.
 
         Asked after each ``bound``. A packet without a name has its opcode as name, as in "0x4c".
-        A handler is called before the machine runs the packet; its payload begins behind the
+        A handler is called before the machine runs the packet; its payload begins after the
         packet's header.
         """
         return {}
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
-        """A command stream begins; ``is_new_submit``: with buffers of its own."""
+        """A command stream begins. ``is_new_submit``: its submit has new buffers."""
 
     def finished(self) -> None:
         """The last command stream has ended, or a limit has ended the walk."""
@@ -75,7 +75,7 @@ class Observer:
     def registers_unknown(self, registers: range, location: PacketLocation) -> None:
         """The packet fills these registers with values that only the GPU knows.
 
-        Published before the packet's handlers are called; of CP_REG_RMW, behind them.
+        Published before the packet's handlers are called; for CP_REG_RMW, after them.
         """
 
     def memory_written(self, gpuaddr: int, payload: Payload, before: bytes) -> None:

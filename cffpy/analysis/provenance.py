@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which packet gave each register its value, and which values are left over from earlier.
 
-Only what is executed counts: values that a skipped block would write are not in force.
+Only executed packets count: a block that is skipped writes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
     from cffpy.regdb.database import Database
 
-#: Where a value comes from, seen from a draw.
+#: Where a value in force at a draw was written.
 Origin = Literal["this pass", "before the pass", "earlier submit"]
 
 
@@ -79,7 +79,7 @@ class State:
 
 @dataclass(slots=True)
 class Inherited:
-    """What a submit's first draw or dispatch sees of earlier submits."""
+    """The registers of earlier submits in force at a submit's first draw or dispatch."""
 
     submit: int
     state: State
@@ -162,8 +162,8 @@ class StateTaker(Observer):
 class Inheritance(StateTaker):
     """Keeps, for each submit, what its first draw or dispatch sees of earlier submits.
 
-    Copies are not looked at: they see what is for them alone. Which registers a draw uses is not
-    known: all that hold an old value are listed.
+    Copies are not considered: their registers are set for them alone. Which registers a draw
+    uses is not known: all that hold an old value are listed.
     """
 
     def __init__(self, walk: Walk, provenance: Provenance) -> None:

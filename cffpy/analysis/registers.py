@@ -35,7 +35,7 @@ class RegisterReader:
         self._fields: dict[tuple[str, str], _FieldPlace | None] = {}
 
     def offset(self, name: str) -> int:
-        """The register's offset in dwords; 0 where the generation has none of the name."""
+        """The register's offset in dwords; 0 if the generation has no register of this name."""
         return self._database.register_offset(name)
 
     def value(self, name: str) -> int | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Repairs the container of a damaged capture: drops what is cut, adds a stream that is missing."""
+"""Repairs the container of a damaged capture: drops a cut section, adds a missing stream."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _end(section: Section) -> int:
 
 
 def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
-    """The sections that are all there; what is dropped is told."""
+    """The complete sections; ``messages`` receives what is dropped."""
     if content.damage is not None:
         messages.append(f"the compressed stream is broken: {content.damage}")
     sections = list(content.sections())
@@ -87,7 +87,7 @@ def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
 
 
 class _LastSet:
-    """The buffers behind the last stream, or, where none are, those that it saw."""
+    """The buffers after the last stream; if there are none, those of the last stream."""
 
     def __init__(self, sections: list[Section]) -> None:
         self.image = MemoryImage()
@@ -145,7 +145,7 @@ class _LastSet:
         )
 
     def length(self, address: int) -> int:
-        """Dwords of the packets from an address on, up to what is none, or to a zero."""
+        """Dwords of the packets from an address on, up to a zero or to a dword that begins none."""
         return self._walk(address)[0]
 
     def _captured(self, address: int) -> int:
@@ -169,7 +169,7 @@ class _LastSet:
         return index - first, packets
 
     def _belongs(self, word: int) -> bool:
-        """Whether a header is of a type that this GPU has."""
+        """Whether this GPU has packets of the header's type."""
         if self._gpu is None:
             return True
         return (word >> 30 in (0, 2, 3)) != self._gpu.is_64bit or word == 0x80000000

@@ -36,7 +36,7 @@ class Spans:
         )
         self.least, self.most = least[-1], most[-1]
         self.fits = self.least <= entries <= self.most
-        #: The first entry of each draw, and behind the last one; None where it is not known.
+        #: The first entry of each draw, and the end of the last one; None: unknown.
         self.starts: list[int | None] = [None] * len(least)
         #: Draws whose first entry and end are known: (first, end, position), ascending.
         self.known: list[tuple[int, int, int]] = []
@@ -59,7 +59,7 @@ class Spans:
         return self.most if self.most < _UNLIMITED else None
 
     def draw_at(self, entry: int) -> StreamDraw | None:
-        """The draw that an entry is of, None where that is not known."""
+        """The draw that an entry belongs to; None if it is unknown."""
         if not self.known:
             return None
         place = bisect_right(self._firsts, entry) - 1

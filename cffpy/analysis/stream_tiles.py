@@ -133,7 +133,7 @@ def _all_draws(one: Pass) -> TileVisibility:
 
 
 def _of_bins(pipe: PipeStreams, slots: tuple[int, ...]) -> TileVisibility | None:
-    """What is visible in bins; None where an entry is of a draw that is not known."""
+    """What is visible in bins; None if an entry's draw is unknown."""
     mask = sum(slot_bit(slot) for slot in slots)
     primitives: dict[int, int | None] = {}
     for entry in pipe.visible:

@@ -49,7 +49,7 @@ _NESTED = {
     "CP_COMPUTE_CHECKPOINT": "save",
 }
 
-#: Limits for hostile captures: findings in one set of buffers, draws told for one packet.
+#: Limits for hostile captures: findings in one set of buffers, draws listed for one packet.
 _MAX_FINDINGS = 1 << 18
 _MAX_DRAWS = 256
 
@@ -57,7 +57,7 @@ _MAX_DRAWS = 256
 class Finding(ValueObject):
     """``dwords`` at ``gpuaddr`` are of a kind. ``name``: a word for it, such as ``ib`` or ``fs``.
 
-    ``domain``: the structures that lie there, one behind the other, for STRUCTURES.
+    ``domain``: of STRUCTURES, the structures that lie there, one after another.
     """
 
     __slots__ = ("domain", "dwords", "gpuaddr", "kind", "name")

@@ -198,7 +198,7 @@ def _check_size(pipe: PipeStreams, size: int | None) -> None:
 
 
 def _spans(pipe: PipeStreams, draws: Sequence[StreamDraw], entries: int) -> Spans:
-    """Which of the entries are which draw's, if the streams are of these draws."""
+    """The entries of each draw, if the streams are those of these draws."""
     spans = Spans(draws, entries)
     pipe.fits = spans.fits
     if not spans.fits:
@@ -258,7 +258,7 @@ def _other_draws(entries: int, spans: Spans) -> str:
 def _summarise(
     pipe: PipeStreams, decoded: PipeVisibility, spans: Spans | None, has_primitives: bool
 ) -> None:
-    """Keep what is asked for of a decoded pipe, which as a whole is large."""
+    """Keep sums of a decoded pipe, which as a whole is large."""
     pipe.entries = decoded.draw_count
     pipe.draws_per_bin = decoded.draws_per_bin
     if has_primitives:

@@ -97,7 +97,7 @@ class PipeStreams:
 
     @property
     def is_trusted(self) -> bool:
-        """The streams are whole and are, as far as can be told, those of this pass."""
+        """Whether the streams are whole and, as far as is known, those of this pass."""
         return self.state == "decoded" and self.fits is True
 
     def culled_draws(self, slot: int) -> float | None:
@@ -141,7 +141,7 @@ class PassVisibility:
     run; ``most_draws`` is None where nothing limits them. ``draws_known``: all commands of the
     binning run were followed; else the two say nothing.
     ``shared_with``: passes of the same submit whose streams lie at the same address.
-    ``tiles``: number of the tile -> what is executed, for those tiles of which it is known.
+    ``tiles``: number of the tile -> what is executed; tiles without it are unknown.
     """
 
     one: Pass

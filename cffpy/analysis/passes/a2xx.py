@@ -68,10 +68,10 @@ class A2xxTracker(BatchTracker):
         self._pipe_places: dict[int, tuple[int, int, int]] = {}
         self.watch(_SURFACE, _SCISSOR, _COPY_OFFSET)
 
-    # -- what comes by ------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------
 
     def written(self, name: str) -> None:
-        """What the driver sets up."""
+        """A register that the driver sets up passes and tiles with."""
         found = self.render_pass
         if found is None:
             if name == _SURFACE:
@@ -135,7 +135,7 @@ class A2xxTracker(BatchTracker):
         return isinstance(self.run, Tile) and not self.called
 
     def end(self) -> None:
-        """What seemed a binning run is none where no tile follows."""
+        """A run without a tile after it is not a binning run."""
         found = self.render_pass
         if found is not None:
             self.settle()
@@ -152,7 +152,7 @@ class A2xxTracker(BatchTracker):
     # -- registers of a run -------------------------------------------------------------------
 
     def settle_run(self, found: Pass, run: Run) -> None:
-        """Size, tile."""
+        """Size of bins; the tile's rectangle and offset."""
         field = self.registers.field
         self._surface_width = self._surface_width or field(_SURFACE, "SURFACE_PITCH")
         width = field("PA_SC_SCREEN_SCISSOR_BR", "X")
@@ -174,7 +174,7 @@ class A2xxTracker(BatchTracker):
                 self._pipe_places[run.number] = column - 1, row - 1, self._stream_address
 
     def targets(self) -> tuple[Attachment, ...]:
-        """The registers do not tell GMEM from memory; the mode does."""
+        """The mode decides whether addresses in registers are in GMEM or in memory."""
         return self._in_memory(super().targets())
 
     def bind_buffers(self) -> tuple[Attachment, ...]:
@@ -226,7 +226,7 @@ class A2xxTracker(BatchTracker):
 
     def _load(self, action: Action, found: Pass) -> None:
         if not self._is_loading:
-            # the tile's copy offset comes behind its loads
+            # the tile's copy offset is set after its loads
             self.open_tile(found, action.place)
         operation = Operation("load", None, "rectangle draw", action, self._texture)
         operation.gmem = self.registers.field("RB_COLOR_INFO", "BASE")
@@ -277,7 +277,7 @@ class A2xxTracker(BatchTracker):
         self.clear_by_rectangle(action, operation)
 
     def _fast_cleared(self) -> str | None:
-        """A fast clear writes as colour and as depth, wherever that is: only bases tell to what.
+        """A fast clear writes as colour and as depth; only the bases show what it clears.
 
         To clear colour alone, half of it is written as depth; to clear depth alone, half as colour.
         """
@@ -296,7 +296,7 @@ class A2xxTracker(BatchTracker):
     # -- the pass as a whole ------------------------------------------------------------------
 
     def finish(self, found: Pass) -> None:
-        """And the pipes, of which each tile names its stream and its place."""
+        """Also the pipes: each tile names its stream and its place in the pipe."""
         if found.kind == "render":
             self._find_pipes(found)
         super().finish(found)

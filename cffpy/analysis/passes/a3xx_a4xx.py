@@ -44,7 +44,7 @@ class A3xxA4xxTracker(BatchTracker):
     def __init__(self, walk: Walk) -> None:
         super().__init__(walk)
         self._bin_data: tuple[int, int] | None = None
-        #: What begins a pass came again behind its tiles.
+        #: The register that begins a pass was written again after the tiles.
         self._may_be_over = False
         #: Of the pass's tiles.
         self._corners: set[tuple[int, int]] = set()
@@ -85,7 +85,7 @@ class A3xxA4xxTracker(BatchTracker):
         height = self.registers.field("VSC_BIN_SIZE", "HEIGHT")
         return Size(width, height) if width and height else None
 
-    # -- what comes by ------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Bins, and the textures and constants that loads and clears use."""
@@ -144,7 +144,7 @@ class A3xxA4xxTracker(BatchTracker):
         return self._open()
 
     def run_begins(self, found: Pass) -> None:
-        """Registers tell which run the IB is of; its tile may have begun before."""
+        """Registers show which run the IB belongs to; its tile may have begun before."""
         place = self.walk.packet_location
         found = self._same_or_next(found, None)
         if self.is_binning:
@@ -277,7 +277,7 @@ class A3xxA4xxTracker(BatchTracker):
         found = self._same_or_next(found, None)
         if not isinstance(self.run, Tile) or self.called:
             self.open_tile(found, action.place)
-            # the tile's registers come behind its loads
+            # the tile's registers are set after its loads
         for operation in self._loads.operations(action):
             self.add_operation(operation)
 

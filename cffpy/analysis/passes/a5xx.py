@@ -67,7 +67,7 @@ class A5xxTracker(BatchTracker):
             "CP_SET_BIN_DATA5": self._set_bin_data5,
         }
 
-    # -- what comes by ------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Render modes, and how tiles use visibility streams."""
@@ -86,7 +86,7 @@ class A5xxTracker(BatchTracker):
             self.open_tile(found, self.walk.packet_location)
 
     def finish(self, found: Pass) -> None:
-        """And where LRZ was switched off, and whether the tiles cover the framebuffer."""
+        """Also where LRZ was switched off, and whether the tiles cover the framebuffer."""
         super().finish(found)
         follow_lrz(found)
         if found.mode == "gmem":
@@ -96,8 +96,8 @@ class A5xxTracker(BatchTracker):
     def _doubt_framebuffer(self, found: Pass) -> None:
         """No register holds its size; tiles cover what the program's scissors let it draw to.
 
-        A clear goes to all of it. Where there is none, a viewport that is larger than the tiles
-        tells that these are not all.
+        A clear covers all of it. Without a clear, a viewport that is larger than the tiles shows
+        that these do not cover it.
         """
         size, area = found.framebuffer, found.render_area
         if size is None or area is None:
@@ -138,7 +138,7 @@ class A5xxTracker(BatchTracker):
     # -- registers of a run -------------------------------------------------------------------
 
     def settle_run(self, found: Pass, run: Run) -> None:
-        """Sizes, tile, pipes."""
+        """Sizes; the tile; the VSC pipes."""
         scissor = self.rectangle(f"{_WINDOW_SCISSOR}_TL", f"{_WINDOW_SCISSOR}_BR")
         self._find_lrz(found)
         if found.mode == "gmem":
@@ -164,7 +164,7 @@ class A5xxTracker(BatchTracker):
                 run.streams = stream, sizes, None
 
     def bind_buffers(self) -> tuple[Attachment, ...]:
-        """While a tile is loaded, registers hold what is in memory: not yet."""
+        """While a tile is loaded, registers name buffers in memory: nothing is bound yet."""
         found = self.render_pass
         is_gmem = found is not None and found.mode == "gmem"
         if is_gmem and self.registers.flag("RB_CNTL", "BYPASS"):
@@ -179,7 +179,7 @@ class A5xxTracker(BatchTracker):
     # -- actions ------------------------------------------------------------------------------
 
     def draw(self, action: Action) -> None:
-        """And its use of LRZ, and its viewport."""
+        """Also its use of LRZ, and its viewport."""
         super().draw(action)
         field = self.registers.field
         right, bottom = self._drawn_to
@@ -189,7 +189,7 @@ class A5xxTracker(BatchTracker):
             action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
 
     def _reach(self, axis: str) -> int:
-        """Where the viewport ends, in pixels; 0 where that is unknown, or is no framebuffer's."""
+        """End of the viewport, in pixels; 0 if it is unknown, or larger than any framebuffer."""
         offset = self.registers.number(f"GRAS_CL_VPORT_{axis}OFFSET_0")
         scale = self.registers.number(f"GRAS_CL_VPORT_{axis}SCALE_0")
         if offset is None or scale is None or not abs(offset) + abs(scale) <= _LARGEST:
@@ -207,7 +207,7 @@ class A5xxTracker(BatchTracker):
         self.clear_by_rectangle(action, operation)
 
     def blit_event(self, action: Action) -> None:
-        """A BLIT event: a clear by RB_CLEAR_CNTL; else from memory in bypass mode, else to it."""
+        """A BLIT event clears by RB_CLEAR_CNTL, loads in bypass mode, else stores."""
         registers = self.registers
         is_clear = registers.flag("RB_CLEAR_CNTL", "FAST_CLEAR")
         if self.run is None:
@@ -254,7 +254,7 @@ def _is_framebuffer(scissor: Rectangle | None) -> TypeGuard[Rectangle]:
 
 
 def _buffer_name(buffer: int | None, mask: int | None) -> str | None:
-    """``mask``: of a clear, which components."""
+    """Name of a buffer of a BLIT event. ``mask``: components that a clear writes."""
     if buffer is None or buffer > _BLIT_STENCIL:
         return None
     if buffer == _BLIT_STENCIL:

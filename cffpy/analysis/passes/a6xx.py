@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Passes of a6xx and a7xx: CP_SET_MARKER tells the modes, window offset and scissor the tiles.
+"""Passes of a6xx and a7xx: modes by CP_SET_MARKER, tiles by window offset and scissor.
 
-Facts: turnip and freedreno of Mesa 25.0.7. What vendors' drivers do is followed as far as they use
-the same markers.
+Facts: turnip and freedreno of Mesa 25.0.7. Other drivers are followed as far as they use the same
+markers.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ class A6xxTracker(Tracker):
         super().__init__(walk)
         #: The current run's registers have been read.
         self._settled = True
-        #: The tile's draws are over; its stores follow, or the next tile.
+        #: The tile's draws have ended: its stores follow, or the next tile.
         self._draws_ended = False
-        #: Behind the last tile came what drivers do between passes.
+        #: After the last tile came commands that drivers run between passes.
         self._may_be_over = False
         self._called = False
         #: CP_SKIP_IB2_ENABLE_GLOBAL came in the current pass.
@@ -89,11 +89,11 @@ class A6xxTracker(Tracker):
         self._bin_data: tuple[int, int, int | None, int | None, int | None] | None = None
         self._merged: tuple[int, ...] = ()
         self._override: bool | None = None
-        #: Only the GPU knows whether the tile uses the streams.
+        #: Only the GPU knows whether the tile uses the visibility streams.
         self._streams_are_open = False
         self._stream_bases: dict[str, int] = {}
         self._lrz = LrzFollower(self.registers)
-        #: What registers bind behind a pass.
+        #: The buffers that registers name at the end of a pass.
         self._bound: tuple[Attachment, ...] = ()
         self._handlers: dict[str, Callable[[Payload], None]] = {
             "CP_SET_MARKER": self._marker,
@@ -104,7 +104,7 @@ class A6xxTracker(Tracker):
             "CP_SET_PSEUDO_REG": self._pseudo_registers,
         }
 
-    # -- what comes by ------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------
 
     def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:
         """Passes run on over streams, but not over submits; groups end with their stream."""
@@ -117,17 +117,17 @@ class A6xxTracker(Tracker):
         return self._handlers
 
     def event(self, name: str | None) -> None:
-        """LRZ_FLUSH behind a tile: drivers' passes end so."""
+        """LRZ_FLUSH after a tile ends the passes of Mesa's drivers."""
         if name == "LRZ_FLUSH" and self._draws_ended and self.level <= self.base_level:
             self._may_be_over = True
 
     def nested_begins(self) -> None:
-        """The first IB of a run: by now the driver has set its registers."""
+        """At the first IB of a run the driver has set the run's registers."""
         self._settle()
         self._called = True
 
     def act(self, action: Action) -> None:
-        """Sort an action into what is open."""
+        """Assign an action to what is open."""
         if action.kind == "lrz clear":
             self._lrz.event(action, self.current)
             return
@@ -237,7 +237,7 @@ class A6xxTracker(Tracker):
     # -- registers of a run -------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Read what the driver has set for the run that begins."""
+        """Read the registers that the driver has set for the run that begins."""
         found, run = self.current, self.run
         if self._settled or found is None or run is None:
             return
@@ -277,14 +277,14 @@ class A6xxTracker(Tracker):
             field("VSC_PRIM_STRM_LIMIT"),
             bases.get("sizes") or address("VSC_DRAW_STRM_SIZE_ADDRESS"),
         )
-        # behind the submit its buffers are dropped
+        # buffers are dropped at the end of the submit
         found.stream_memory = pipe_memory(self.walk.machine.image, found.visibility, found.pipes)
 
     def _settle_tile(self, found: Pass, tile: Tile) -> None:
         offset, size = self.point("RB_WINDOW_OFFSET"), self._bin_size()
         repeats = offset is not None and offset in self._offsets
         if repeats or (found.bin_size and size and size != found.bin_size):
-            # the walk over a pass's tiles visits each once: these are another pass's
+            # a pass visits each of its tiles once: this tile is another pass's
             found.tiles.pop()
             self.run = None
             found = self.begin("render", tile.place, "gmem")
@@ -378,7 +378,7 @@ class A6xxTracker(Tracker):
             found.layers = None if last_layer is None else max(found.layers or 1, last_layer + 1)
 
     def _note_stream_draw(self, action: Action) -> None:
-        """Of a binning run: what the visibility streams will have of the draw."""
+        """Note the entries that a draw of a binning run has in the visibility streams."""
         found = self.current
         if found is not None and found.binning is not None and self.run is found.binning:
             has_views = self.registers.flag("PC_MULTIVIEW_CNTL", "ENABLE")
@@ -392,9 +392,9 @@ def _merged_slots(machine: Machine, payload: Payload) -> tuple[tuple[int, ...], 
 
     Returns the slots that are merged, () where it is one, and the packet without a dword of mask.
     CP_SET_BIN_DATA5 and CP_SET_BIN_DATA5_OFFSET name them by a mask. Fact: adreno_pm4.xml of Mesa
-    releases behind 25.0.7, which describe it; turnip of 25.0.7 does not use it.
+    releases after 25.0.7; turnip of 25.0.7 does not use it.
 
-    The first dword of the packet that is returned is of no use where the mask was a dword.
+    The first dword of that packet has no meaning if the mask was a dword.
     """
     if machine.gpu.generation < 7:
         return (), payload

@@ -37,8 +37,8 @@ _MAX_LAYERS = 2048
 _SOURCE_SIDES = ("TL_X", "TL_Y", "BR_X", "BR_Y")
 _SOURCE_SIGN = 1 << 16
 
-#: No buffer lies below: such a source address of a blit is GMEM's. Where GMEM begins there is the
-#: kernel driver's choice, which no stream holds: at one of these, as far as is known.
+#: No buffer lies below this address: such a source of a blit is in GMEM. The kernel driver chooses
+#: the address at which GMEM begins, which no stream holds: one of these, as far as is known.
 _GMEM_END = 0x1000000
 _GMEM_BEGINS = (0, 0x100000)
 
@@ -225,10 +225,10 @@ def _describe_clear(tracker: Tracker, operation: Operation) -> None:
 
 
 def name_attachments(found: Pass, bound: tuple[Attachment, ...] = ()) -> None:
-    """Tell which attachments the pass's operations are about, by GMEM offset or address.
+    """Find the attachments of the pass's operations, by GMEM offset or address.
 
-    ``bound``: what registers name behind the pass. Those that no draw writes, but operations are
-    about, are attachments, too.
+    ``bound``: buffers that registers name at the end of the pass. Those that no draw writes, but an
+    operation uses, are attachments, too.
     """
     operations = [operation for run in found.runs for operation in run.operations]
     known = {attachment.address for attachment in found.attachments}
@@ -240,9 +240,10 @@ def name_attachments(found: Pass, bound: tuple[Attachment, ...] = ()) -> None:
 
 
 def _is_moved(attachment: Attachment, operations: list[Operation]) -> bool:
-    """Whether a load, store or CP_BLIT is certainly about it: by address, and in GMEM if there.
+    """Whether a load, store or CP_BLIT surely uses it: by address, and by GMEM offset if any.
 
-    What samples are resolved to is no attachment, though an older pass may have drawn to it.
+    A buffer that samples are resolved to is not an attachment, though an older pass may have drawn
+    to it.
     """
     return any(
         operation.action.executed.is_possible
@@ -319,7 +320,7 @@ def _has_layer_at(attachment: Attachment, address: int) -> bool:
 
 
 def _layer_in_gmem(gmem: int, found: Pass) -> Attachment | None:
-    """In GMEM layers lie behind one another, before the next attachment."""
+    """In GMEM the layers of an attachment follow each other, up to the next attachment."""
     if (found.views or 1) < 2 and (found.layers or 1) < 2:
         return None
     below = [a for a in found.attachments if a.gmem is not None and a.gmem < gmem]

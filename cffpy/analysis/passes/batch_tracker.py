@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""BatchTracker: the base of the trackers of a2xx to a5xx, where nothing but registers tells much.
+"""BatchTracker: the base of the trackers of a2xx to a5xx, which go by registers.
 
 gallium freedreno is the driver that their facts come from (Mesa 25.0.7): a batch has at most one
 render pass, and begins with a command stream; a long one goes on in the next. The driver's own
@@ -66,10 +66,10 @@ class BatchTracker(Tracker):
         """Whether a draw, no rectangle, draws nothing."""
         return action.vertices == 0
 
-    # -- what comes by ------------------------------------------------------------------------
+    # -- events -------------------------------------------------------------------------------
 
     def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:
-        """What begins the next batch ends a pass; groups end with their stream."""
+        """The beginning of the next batch ends a pass; groups end with their stream."""
         if is_new_submit or self.render_pass is None:
             self.end()
 
@@ -82,7 +82,7 @@ class BatchTracker(Tracker):
             self.called = True
 
     def act(self, action: Action) -> None:
-        """Sort an action into what is open."""
+        """Assign an action to what is open."""
         if action.kind == "dispatch":
             self._dispatch(action)
         elif action.kind == "resolve":
@@ -97,7 +97,7 @@ class BatchTracker(Tracker):
             self.draw(action)
 
     def end(self) -> None:
-        """Close the pass. What came before its first run, and none came: a group."""
+        """Close the pass. Actions before its first run become a group if no run began."""
         self.settle()
         early, self._early = self._early, []
         if early and self.render_pass is None:
@@ -109,7 +109,7 @@ class BatchTracker(Tracker):
         super().end()
 
     def finish(self, found: Pass) -> None:
-        """What needs the whole of a pass."""
+        """Compute what depends on the whole pass."""
         if found.kind == "render":
             summarise(found, self.buffers)
 
@@ -123,11 +123,11 @@ class BatchTracker(Tracker):
 
     @property
     def is_drivers(self) -> bool:
-        """Whether the driver's commands run now, and none of the IBs that it calls."""
+        """Whether commands of the driver itself run now, not those of an IB that it calls."""
         return self.level <= self.base_level
 
     def open_render(self, mode: Mode | None = None) -> Pass:
-        """A render pass begins; what came before it in the stream is its own."""
+        """A render pass begins; actions before it in the stream belong to it."""
         early, self._early = self._early, []
         found = self.begin("render", self.walk.packet_location, mode)
         self._early = early
@@ -156,7 +156,7 @@ class BatchTracker(Tracker):
         return tile
 
     def ensure_run(self, place: PacketLocation) -> Run:
-        """The current run; where nothing told of one, all of the pass is one."""
+        """The current run. If none has begun, all of the pass is one run."""
         found = self.render_pass
         if found is None:
             found = self.open_render()
@@ -167,7 +167,7 @@ class BatchTracker(Tracker):
         return self.run
 
     def settle(self) -> None:
-        """Have the registers of the current run read, once; its buffers, once they are bound."""
+        """Read the registers of the current run once; its buffers once they are bound."""
         found, run = self.render_pass, self.run
         if found is None or run is None:
             return

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Fragment density maps: how each tile is scaled, by the commands that its driver patched.
+"""Fragment density maps: the scale of each tile, by the commands that its driver patched.
 
 A tile is rendered with x' = s * x + o, for each view: s shrinks it, o keeps its start where the
 window offset b_cs is, so o = b_cs - s * b_s, and o is an integer. b_s is where the tile starts in
 the framebuffer: b_cs, unless the driver shifts the bins of a view. s and o are read from patched
-viewports, b_s from the blits that store the tile; what does not fit together is told.
+viewports, b_s from the blits that store the tile; contradictions are reported.
 
 Facts: turnip of Mesa 25.0.7, docs/drivers/freedreno/fragment-density-map.rst.
 """
@@ -52,7 +52,7 @@ class ViewportPatch:
 
     @property
     def scale(self) -> Pair | None:
-        """s, exact where it is 1/n; None where it cannot be told."""
+        """s, exact if it is 1/n; None if it is unknown."""
         if self.unscaled is None:
             return None
         x = scale_between(self.patched.x_scale, self.unscaled.x_scale)
@@ -102,7 +102,7 @@ class ViewDensity:
 
 @dataclass(slots=True)
 class Density:
-    """What was patched for a tile, and what that says."""
+    """What was patched for a tile, and the scales that follow from it."""
 
     #: Writes of commands, and their dwords.
     writes: int = 0
@@ -111,22 +111,22 @@ class Density:
     scissors: list[ScissorPatch] = field(default_factory=list)
     #: Where unscaled viewports come from.
     unscaled_from: Literal["binning run", "memory at the submit", "stores"] | None = None
-    #: Executed draws of the program whose viewport is none of the patched ones.
+    #: Executed draws of the program whose viewport is not a patched one.
     unpatched_draws: int = 0
     #: Each view has its own scale; else all have the same.
     is_per_view: bool = False
     views: list[ViewDensity] = field(default_factory=list)
-    #: What does not fit together, in words.
+    #: Contradictions, in words.
     problems: list[str] = field(default_factory=list)
 
     def flag(self, problem: str) -> None:
-        """Note what does not fit."""
+        """Note a contradiction."""
         if len(self.problems) < _SHOWN_PROBLEMS and problem not in self.problems:
             self.problems.append(problem)
 
 
 def scale_between(scaled: float, unscaled: float) -> float | None:
-    """Their ratio, exact where it is 1/n; None where it is none."""
+    """Their ratio, exact if it is 1/n; None if they have none."""
     if not scaled or not unscaled or (scaled < 0) != (unscaled < 0):
         return None
     ratio = scaled / unscaled
@@ -137,7 +137,7 @@ def scale_between(scaled: float, unscaled: float) -> float | None:
 
 
 def number_text(number: float) -> str:
-    """Without a fraction where it has none; 1/n for such a scale."""
+    """An integer without a fraction; a scale of 1/n as that."""
     if abs(number) < _MOST_DIGITS and number == round(number):
         return str(round(number))
     inverse = round(1 / number) if abs(number) < 1 else 0

@@ -394,7 +394,7 @@ def _measure_viewport(density: Density, view: ViewDensity) -> None:
 
 
 def _measure_store(tile: Tile, density: Density, view: ViewDensity, store: Operation) -> None:
-    """What a blit from GMEM says: it takes the tile as scaled to where the tile starts."""
+    """A blit from GMEM copies the scaled tile to the start of the tile in the framebuffer."""
     source, destination = store.source_rectangle, store.scissor
     assert source is not None
     assert destination is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Low-resolution depth: which buffer a pass has (a6xx and later), and where it stops to be used."""
+"""Low-resolution depth: the buffer of a pass (a6xx and later), and the draw that ends its use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _VIEW = "GRAS_LRZ_DEPTH_VIEW"
 
-#: All bits of a view that fits no buffer: turnip's way to switch LRZ off.
+#: A view with all bits set fits no buffer: turnip switches LRZ off so.
 _IMPOSSIBLE_VIEW = ("BASE_LAYER", "LAYER_COUNT", "BASE_MIP_LEVEL")
 
 
@@ -27,9 +27,9 @@ class LrzFollower:
 
     def __init__(self, registers: RegisterReader) -> None:
         self._registers = registers
-        #: What an event says of the pass to come.
+        #: Of the next pass, as an event shows it.
         self._next: Lrz | None = None
-        #: The current pass has begun, and which buffer it has is open.
+        #: The buffer of the current pass is not known yet.
         self._is_open = False
         #: The current pass has drawn.
         self._has_drawn = False
@@ -43,7 +43,7 @@ class LrzFollower:
         self._has_drawn = False
 
     def event(self, action: Action, current: Pass | None) -> None:
-        """An LRZ_CLEAR event: of the pass that begins, or behind its first draw of the next."""
+        """An LRZ_CLEAR event: of the pass that begins, or, after its first draw, of the next."""
         if not action.executed.is_possible:
             return
         fits_nothing = all(
@@ -66,7 +66,7 @@ class LrzFollower:
             self._filled.add(address)
 
     def bind(self, found: Pass) -> None:
-        """The pass draws, or is over: by now its buffer is bound."""
+        """The pass draws, or is over: its buffer is bound now."""
         self._has_drawn = True
         if not self._is_open:
             return

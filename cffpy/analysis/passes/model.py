@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``find_passes`` finds: passes, their tiles, what is loaded, cleared and stored.
+"""The results of ``find_passes``: passes, tiles, loads, clears and stores.
 
 Sizes and rectangles are pixels. None means that the stream does not hold it.
 """
@@ -33,7 +33,7 @@ class Operation:
     """
 
     kind: OperationKind
-    #: "color 0", "depth", "stencil", "depth+stencil"; None where the stream does not tell.
+    #: "color 0", "depth", "stencil", "depth+stencil"; None if unknown.
     attachment: str | None
     #: "BLIT event", "CP_BLIT", "rectangle draw", "fast clear" (of a20x: a rectangle draw, too).
     how: str
@@ -77,7 +77,7 @@ class Run:
     #: All commands that it calls were captured and followed.
     is_whole: bool = True
     #: Index of the pass that it is a run of, as far as is known by then: where the offset of a tile
-    #: shows that it is another pass's, that is behind the tile's first packets.
+    #: shows that it is another pass's, that is after the tile's first packets.
     pass_index: int = 0
 
 
@@ -120,7 +120,7 @@ class Pipe:
 
 @dataclass(slots=True)
 class VisibilityStreams:
-    """Where the streams of a pass are; each pipe's part is ``pitch`` bytes behind the last one's.
+    """Addresses of the streams of a pass; the parts of the pipes are ``pitch`` bytes apart.
 
     ``limit``: bytes that a pipe may write.
     """
@@ -199,8 +199,8 @@ class Pass:
     grid: Size | None = None
     pipes: list[Pipe] = field(default_factory=list)
     visibility: VisibilityStreams | None = None
-    #: Draws of the binning run that the streams tell of, and what the capture has of the streams,
-    #: by the pipe's number.
+    #: Draws of the binning run with entries in the streams; what the capture has of the streams, by
+    #: the number of the pipe.
     stream_draws: list[StreamDraw] = field(default_factory=list)
     stream_memory: dict[int, PipeMemory] = field(default_factory=dict)
     binning: Run | None = None
@@ -212,7 +212,7 @@ class Pass:
     lrz: Lrz | None = None
     #: Debug markers that are open around it, outermost first.
     markers: tuple[str, ...] = ()
-    #: What could not be told, in words.
+    #: What could not be found out, in words.
     unknown: list[str] = field(default_factory=list)
 
     @property

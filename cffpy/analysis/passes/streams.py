@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a binning run (a6xx and later) leaves for its tiles: which draws, and in which memory.
+"""What a binning run (a6xx and later) leaves for its tiles: draws with entries, stream memory.
 
-Nothing is decoded here: this is what has to be noted while the run is executed, because registers
-change and buffers are dropped behind it.
+Nothing is decoded here: this is noted while the run is executed, because registers change and
+buffers are dropped afterwards.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def uses_visibility(action: Action) -> bool:
 def stream_draw(registers: RegisterReader, action: Action, has_views: bool) -> StreamDraw | None:
     """A draw of a binning run, as the registers are while it runs; None if it has no entries.
 
-    Not known is: whether a draw without primitives or instances has an entry; what only the GPU
+    Unknown: whether a draw without primitives or instances has an entry; what only the GPU
     decides (predicates) or reads (indirect parameters); what tessellation, geometry shaders,
     primitive restart and several views make of a draw.
     """

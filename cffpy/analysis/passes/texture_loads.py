@@ -2,7 +2,7 @@
 """Loads of a3xx and a4xx: the driver draws textures, which are the buffers in memory, into GMEM.
 
 One rectangle loads all colour buffers, or depth and stencil. Which textures a draw reads stands in
-packets only: CP_LOAD_STATE (a3xx: descriptors, and addresses in a table of their own) and
+packets only: CP_LOAD_STATE (a3xx: descriptors, and a separate table of addresses) and
 CP_LOAD_STATE4 (a4xx). Facts: freedreno of Mesa 25.0.7, a3xx.xml, a4xx.xml.
 """
 
@@ -37,7 +37,7 @@ _A4XX_BASE, _A4XX_BASE_SHIFT = Fields("A4XX_TEX_CONST", "BASE"), 5
 
 
 class TextureLoads:
-    """Remembers the textures of the driver's draws, and says what such a draw loads."""
+    """Knows the textures of the driver's draws, and so what such a draw loads."""
 
     def __init__(
         self, machine: Machine, registers: RegisterReader, colour_base: str, base_field: str

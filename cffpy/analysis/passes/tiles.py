@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be said of each tile of a pass: place in the grid, draws executed and skipped."""
+"""Facts of each tile of a pass: place in the grid, draws executed and skipped."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import TileVisibility
 
 #: What visibility streams do in a tile: decide which draws are executed; are there and ignored;
-#: were never made, so all draws are executed; or the command stream does not tell.
+#: were never made, so all draws are executed; or it is unknown which.
 Visibility = Literal["streams", "ignored", "none", "unknown"]
 
 
 @dataclass(slots=True)
 class TileFacts:
-    """One tile. What is None is not known."""
+    """One tile. None: unknown."""
 
     tile: Tile
     column: int | None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tracker: the base of what recognises the passes of a generation as its packets come by.
+"""Tracker: the base of the trackers, one a family of generations.
 
-A tracker hears of packets, of IBs that begin and of actions, and opens and closes passes, binning
-runs and tiles. What is common to all generations is here.
+A tracker receives packets, calls of IBs and actions from PassFinder, and opens and closes passes,
+binning runs and tiles.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TooMany(StopWalk):
 
 
 class Tracker:
-    """Builds the list ``passes`` from what a walk tells."""
+    """Builds the list ``passes`` from the events of a walk."""
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
@@ -53,7 +53,7 @@ class Tracker:
         self.run: Run | None = None
         #: Nesting at which the driver's own commands of the current pass stand.
         self.base_level = 0
-        #: Whether the current pass has any draws yet, any loads, clears or stores.
+        #: Whether the current pass has draws; whether it has loads, clears or stores.
         self.has_drawn = self.has_operated = False
         self._kept = 0
         self._max_kept = walk.machine.limits.kept
@@ -72,17 +72,17 @@ class Tracker:
         if self._kept > self._max_kept:
             raise TooMany(self._max_kept)
 
-    # -- what comes by; for the generations ---------------------------------------------------
+    # -- events, for the generations ----------------------------------------------------------
 
     def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:
-        """A command stream begins; ``is_new_submit``: with buffers of its own."""
+        """A command stream begins. ``is_new_submit``: its submit has new buffers."""
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Handlers of the packets that it uses, as ``Observer.packet_handlers``."""
         return {}
 
     def written(self, name: str) -> None:
-        """A watched register is written; its value, and what follows it, may not be there yet."""
+        """A watched register is about to be written."""
 
     def event(self, name: str | None) -> None:
         """An event that is executed, or may be."""
@@ -94,7 +94,7 @@ class Tracker:
         """An action, executed or not."""
 
     def finish(self, found: Pass) -> None:
-        """A pass is complete: work out what needs the whole of it."""
+        """A pass is complete: compute what depends on the whole of it."""
 
     # -- opening and closing ------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ def number_draws(found: Pass) -> None:
 
     In sysmem they are those of the stream; in GMEM those of one tile. An execution in another run
     is the same draw when its packet is: the k-th time that a packet is executed there. Where the
-    binning run has commands of its own (up to a4xx), the order tells.
+    binning run has separate commands (up to a4xx), the order decides.
     """
     is_render = found.kind == "render"
     if is_render:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.annotations import Annotations, Annotator, Position
-from cffpy.views.cffdump.annotation_groups import GroupLines
-from cffpy.views.cffdump.annotation_lines import SOURCES
+from cffpy.views.cffdump.annotation_lines import SOURCES, GroupLines
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.output import Output
 from cffpy.views.cffdump.text import CffdumpSink
