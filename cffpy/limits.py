@@ -8,6 +8,7 @@ docs/robustness.md says what each one limits and why the defaults are what they 
 
 from __future__ import annotations
 
+from cffpy.c_numbers import whole_number
 from cffpy.errors import CffpyError
 from cffpy.value_object import ValueObject
 
@@ -184,7 +185,7 @@ def chosen_limits(options: Mapping[str, int], environment: Mapping[str, str]) ->
 
 def _parse(name: str, written: str) -> int | None:
     try:
-        number = int(written, 0)
+        number = whole_number(written, prefixes=True)
     except ValueError:
         return None
     return number if _is_allowed(name, number) else None

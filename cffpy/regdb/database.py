@@ -321,28 +321,35 @@ def _find_name(elements: Iterable[ElementRow], name: str, variants: Variants) ->
     for element in elements:
         if element[2] is not None and not holds(element[2], variants):
             continue
-        kind = element[0]
+        kind, found = element[0], None
         if kind == REGISTER:
             if element[1] == head:
                 return int(element[3])
         elif kind == ARRAY:
-            if element[1] != head or not bracket:
-                continue
-            index_text, _, tail = rest.partition("]")
-            inner = _find_name(element[7], tail[1:], variants)
-            if inner is None:
-                continue
-            index = c_number(index_text)
-            if index < 0 or (element[4] and index >= element[4]):
-                return None
-            base = element[3]
-            start = base[index] if isinstance(base, tuple) else base + index * element[5]
-            return inner + int(start)
+            if element[1] == head and bracket:
+                found = _find_in_array(element, rest, variants)
         elif not element[1]:
-            inner = _find_name(element[6], name, variants)
-            if inner is not None:
-                return inner
+            found = _find_name(element[6], name, variants)
+        if found is not None:
+            return None if found == _NO_SUCH_INDEX else found
     return None
+
+
+_NO_SUCH_INDEX = -1
+
+
+def _find_in_array(element: ElementRow, rest: str, variants: Variants) -> int | None:
+    """Resolve ``index].REST`` in an array; ``_NO_SUCH_INDEX`` if it has fewer elements."""
+    index_text, _, tail = rest.partition("]")
+    inner = _find_name(element[7], tail[1:], variants)
+    if inner is None:
+        return None
+    index = c_number(index_text)
+    if index < 0 or (element[4] and index >= element[4]):
+        return _NO_SUCH_INDEX
+    base = element[3]
+    start = base[index] if isinstance(base, tuple) else base + index * element[5]
+    return inner + int(start)
 
 
 def _names(elements: Iterable[ElementRow], prefix: str, base: int) -> Iterator[tuple[str, int]]:

@@ -191,44 +191,48 @@ class Decoder:
         number, reset = self.palette.number, self.palette.reset
         enum = self.palette.enum
         width = high - low + 1
-        sign = 1 << (width - 1)
-        scale = float(1 << radix)
         if kind in (ENUM, INLINE_ENUM):
             return self._enum(type_row)
-        if kind == INT:
-            return (
-                lambda v: (
-                    f"{number}-{(1 << width) - v}{reset}" if v & sign else f"{number}{v}{reset}"
-                ),
-                True,
-            )
         if kind == UINT:
             return lambda v: f"{number}{v}{reset}", True
-        if kind == FIXED:
-            return (
-                lambda v: (
-                    f"{number}-{((1 << width) - v) / scale:f}{reset}"
-                    if v & sign
-                    else f"{number}{v / scale:f}{reset}"
-                ),
-                True,
-            )
-        if kind == UFIXED:
-            return lambda v: f"{number}{v / scale:f}{reset}", True
+        if kind == INT:
+            return self._signed(width), True
+        if kind in (FIXED, UFIXED):
+            return self._fixed(width, radix, kind == FIXED), True
         if kind == REGID:
             return lambda v: f"{number}r{v >> 2}.{'xyzw'[v & 3]}{reset}", True
         if kind == BOOLEAN:
             words = (f"{enum}FALSE{reset}", f"{enum}TRUE{reset}")
             return lambda v: words[v] if v < 2 else "(null)", True
         if kind == FLOAT and width in (16, 32, 64):
-            half = self._half
-            if width == 16:
-                return lambda v: f"{number}{float_text(half(v))}{reset}", True
-            if width == 32:
-                return lambda v: f"{number}{float32_text(v)}{reset}", True
-            return lambda v: f"{number}{float64_text(v)}{reset}", True
+            return self._float(width), True
         assert kind in (HEX, FLOAT)
         return lambda v: f"{number}{c_hex(v)}{reset}", True
+
+    def _signed(self, width: int) -> ValueText:
+        number, reset = self.palette.number, self.palette.reset
+        sign = 1 << (width - 1)
+        return lambda v: (
+            f"{number}-{(1 << width) - v}{reset}" if v & sign else f"{number}{v}{reset}"
+        )
+
+    def _fixed(self, width: int, radix: int, is_signed: bool) -> ValueText:
+        number, reset = self.palette.number, self.palette.reset
+        sign = 1 << (width - 1) if is_signed else 0
+        scale = float(1 << radix)
+        return lambda v: (
+            f"{number}-{((1 << width) - v) / scale:f}{reset}"
+            if v & sign
+            else f"{number}{v / scale:f}{reset}"
+        )
+
+    def _float(self, width: int) -> ValueText:
+        number, reset, half = self.palette.number, self.palette.reset, self._half
+        if width == 16:
+            return lambda v: f"{number}{float_text(half(v))}{reset}"
+        if width == 32:
+            return lambda v: f"{number}{float32_text(v)}{reset}"
+        return lambda v: f"{number}{float64_text(v)}{reset}"
 
     def _enum(self, type_row: TypeRow) -> tuple[ValueText, bool]:
         kind, _name, _low, _high, _shr, _radix, addvariant, payload = type_row
