@@ -19,6 +19,7 @@ from cffpy.errors import CaptureError, CffpyError, ContainerError
 
 if TYPE_CHECKING:
     from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.edits import Edit
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.container.open import Content
 
@@ -105,8 +106,7 @@ def edit(
         )
     if at_draw is not None and not values:
         raise click.UsageError("--at-draw needs --set")
-    from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
-    from cffpy.analysis.register_edit import SetRegister
+    from cffpy.analysis.edits import edited
     from cffpy.container.damage import Damage
     from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
@@ -114,13 +114,7 @@ def edit(
     damage: list[Damage] = []
     try:
         content = check_capture(open_capture(path, command_limits()))
-        number = _Numbers(content, register_db)
-        at_number = None if at_draw is None else number(at_draw)
-        edits: list[Edit] = [SetRegister(text, at_number) for text in values]
-        edits += [DropGroup(group) for group in groups]
-        edits += [NopDraw(number(name)) for name in nops]
-        if last is not None:
-            edits.append(TruncateAfterDraw(number(last)))
+        edits = _edits(_Numbers(content, register_db), nops, last, values, at_draw, groups)
         with progress(f"Reading {path}", content):
             data, lines = edited(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:
@@ -133,6 +127,27 @@ def edit(
         print(f"cffpy: {line}", file=sys.stderr)
     print_problems(path, damage)
     return EXIT_FAILURE if damage or content.truncated else EXIT_OK
+
+
+def _edits(
+    number: _Numbers,
+    nops: tuple[DrawName, ...],
+    last: DrawName | None,
+    values: tuple[str, ...],
+    at_draw: DrawName | None,
+    groups: tuple[int, ...],
+) -> list[Edit]:
+    """The edits that the options ask for. Raises CffpyError for a wrong register or draw."""
+    from cffpy.analysis.edits import DropGroup, NopDraw, TruncateAfterDraw
+    from cffpy.analysis.register_edit import SetRegister
+
+    at_number = None if at_draw is None else number(at_draw)
+    edits: list[Edit] = [SetRegister(text, at_number) for text in values]
+    edits += [DropGroup(group) for group in groups]
+    edits += [NopDraw(number(name)) for name in nops]
+    if last is not None:
+        edits.append(TruncateAfterDraw(number(last)))
+    return edits
 
 
 class _Numbers:
