@@ -94,8 +94,8 @@ class CopiedRegisters:
             if value is None:
                 self.forget(register + step, 1)
             else:
-                self._machine.sink.register(register + step, value, self._machine.state.ib_level)
-                self._machine.state.set_register(register + step, value)
+                level = self._machine.state.ib_level
+                self._machine.write_register(register + step, value, level)
 
     def _scratch_write(self, payload: Payload) -> None:
         (scratch,) = payload.read(self._machine.packets[_SCRATCH_WRITE])

@@ -133,11 +133,7 @@ def diff(
         check_capture(open_capture(bad, limits)),
     )
     first, second = (_record(content, gpu, directory) for content in contents)
-    truncated = [
-        Truncation(cut.limit, f"{one.name}: {cut.where}")
-        for one in (first, second)
-        for cut in one.passes.truncated
-    ]
+    truncated = _truncated(first, second)
     with progress("Comparing"):
         result = compare(first, second, hidden)
     if unified:
@@ -150,9 +146,17 @@ def diff(
         write_output(html, [page(result)], [good, bad])
     elif not brief:
         _write(result, truncated, as_json, everything, colour)
-    if truncated:
-        return EXIT_USAGE
-    return _DIFFERENT if result.differs else _SAME
+    differs = _DIFFERENT if result.differs else _SAME
+    return EXIT_USAGE if truncated else differs
+
+
+def _truncated(*recordings: Recording) -> list[Truncation]:
+    """What limits left out of the captures, each with the file's name."""
+    return [
+        Truncation(cut.limit, f"{one.name}: {cut.where}")
+        for one in recordings
+        for cut in one.passes.truncated
+    ]
 
 
 def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recording:

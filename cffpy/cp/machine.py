@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""The machine: the loop over packets, the stack of streams, draw-state groups.
+"""The machine as sinks and readers of packets see it: GPU, memory, state, streams that run.
 
-One machine decodes any number of submits and files; its CpState lives on between them as the
-reference's does. Handlers of packets are in cffpy.cp.packets.
+``cffpy.cp.runner`` runs it. One machine decodes any number of submits and files; its CpState lives
+on between them as the reference's does.
 """
 
 from __future__ import annotations
 
-from cffpy.c_numbers import signed32
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
-from cffpy.container.damage import missing_commands
-from cffpy.cp.nesting import CALLS_ITSELF, Nesting, Refusal
-from cffpy.cp.packets import NO_ROW, TABLE
+from cffpy.cp.nesting import Nesting
 from cffpy.cp.problems import Problems
-from cffpy.cp.segment import Segment, Segments
-from cffpy.cp.sink import EACH_REGISTER, NOTHING, Payload, Sink
-from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
-from cffpy.limits import CaptureLimits, Limits, hint
+from cffpy.cp.segment import Segments, SegmentSink
+from cffpy.cp.state import GROUP_COUNT, CpState
+from cffpy.limits import CaptureLimits, Limits
 from cffpy.pm4.fields import Packets
-from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, HeaderMemo, next_packet
+from cffpy.pm4.reader import HeaderMemo
 from cffpy.regdb.database import Database
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _OPCODES = 128
 
@@ -31,34 +31,28 @@ PACKET_ENUM = "adreno_pm4_type3_packets"
 
 
 class Machine:
-    """Runs command streams over a memory image and tells ``sink`` what happens."""
+    """What a sink may read at any callback."""
 
     def __init__(
         self,
-        sink: Sink,
         image: MemoryImage,
-        state: CpState | None = None,
-        segments: bool = True,
+        state: CpState,
+        segment_sink: SegmentSink,
+        report: Callable[[str], None],
     ) -> None:
-        """``segments``: whether a sink that uses segments has them recorded and replayed."""
-        self.sink = sink
+        """``report``: as for ``Problems``."""
         self.image = image
-        self.state = state or CpState()
         self.headers = HeaderMemo()
-        self.every_marker_sets_mode = sink.every_marker_sets_mode
-        self.runs_streams_once = sink.runs_streams_once
-        self._keeps_groups = sink.keeps_groups_after_draws
-        self._uses_segments = segments and sink.uses_segments
-        self.segments = Segments(image, sink)
+        self.state = state
+        self.segments = Segments(image, segment_sink)
         #: The streams and blocks that run now, outermost first: words, first dword, dwords.
         self.streams: list[tuple[Words, int, int]] = []
         #: How many of these are blocks.
         self.blocks = 0
         self.limits = Limits().of_capture(0)
-        self._packets: dict[str, Packets] = {}
         self.nesting = Nesting(self.limits)
-        self.problems = Problems(sink.problem)
-        sink.attach(self)
+        self.problems = Problems(report)
+        self._packets: dict[str, Packets] = {}
 
     def set_limits(self, limits: CaptureLimits, bounds_capture: bool) -> None:
         """A capture of these limits begins.
@@ -86,184 +80,10 @@ class Machine:
         self.packet_names: list[str | None] = [
             database.enum_name(PACKET_ENUM, opcode, variants) for opcode in range(_OPCODES)
         ]
-        rows = [TABLE.get(name or "", NO_ROW) for name in self.packet_names]
-        self._handlers = [
-            (row.handler, row.loads_groups, row.has_effect, row.ends_segment) for row in rows
-        ]
 
     def enum_name(self, enum: str, number: int) -> str | None:
         """Name of an enum's value in this generation, or None."""
         return self.database.enum_name(enum, number, self.variants)
-
-    # -- streams ----------------------------------------------------------------------------
-
-    def run_submit(self, gpuaddr: int, ndwords: int) -> None:
-        """Run a submit's command stream of ``ndwords`` at ``gpuaddr``."""
-        place = self.image.place(gpuaddr)
-        if place is None:
-            self.miss(gpuaddr, ndwords)
-            self.sink.no_command_stream()
-        else:
-            self.run(*place, ndwords, 0)
-
-    def descend(self, gpuaddr: int, ndwords: int, level: int, may_recur: bool = False) -> bool:
-        """Run ``ndwords`` of commands at ``gpuaddr``, one IB level down; False if not captured."""
-        place = self.image.place(gpuaddr)
-        if place is None:
-            return False
-        self.state.ib_level += 1
-        self.run(*place, ndwords, level, may_recur=may_recur)
-        self.state.ib_level -= 1
-        return True
-
-    def run(
-        self,
-        words: Words,
-        index: int,
-        ndwords: int,
-        level: int,
-        is_group: bool = False,
-        may_recur: bool = False,
-    ) -> None:
-        """Run the packets of ``words[index : index + ndwords]``; stops at the buffer's end.
-
-        ``ndwords`` is signed for the reference: a length with bit 31 set runs nothing.
-
-        ``is_group``: they are a draw-state group, not an IB. ``may_recur``: they may run within
-        themselves, since the sink sees to it that they do not for ever.
-        """
-        stream = None if may_recur else (words, index, ndwords)
-        dwords = min(ndwords, max(0, words.count - index))
-        refusal = self.nesting.refusal(self.streams, self.blocks, stream, dwords)
-        if refusal is not None:
-            self.refuse(words.address + index * 4, refusal)
-            return
-        if ndwords > words.count - index:
-            gpuaddr, there = words.address + 4 * index, max(0, words.count - index)
-            self.problems.damaged(missing_commands(gpuaddr, ndwords, there))
-        self.state.draws[self.state.ib_level] = 0
-        if beyond := self._run(words, index, ndwords, level, is_group):
-            end = words.address + 4 * (index + ndwords)
-            self.problems.damaged(f"a packet ends {beyond} dwords behind its stream's end {end:#x}")
-            self.sink.overrun(beyond)
-
-    def run_block(self, words: Words, index: int, ndwords: int, level: int) -> int:
-        """Run a part of the current stream; by how many dwords its last packet ends behind it."""
-        self.segments.end(self.state.needs_wfi)
-        self.blocks += 1
-        beyond = self._run(words, index, ndwords, level, is_group=False)
-        self.blocks -= 1
-        return beyond
-
-    def _run(self, words: Words, index: int, ndwords: int, level: int, is_group: bool) -> int:
-        """Run packets; by how many dwords the last one ends behind the stream's end."""
-        state, sink, segments = self.state, self.sink, self.segments
-        self.streams.append((words, index, ndwords))
-        headers, data, captured = self.headers, words.data, words.count
-        registers, rewritten = state.registers, state.rewritten
-        watched = sink.wants_packet_start
-        keeps_segments = may_start = self._keeps_segments(is_group)
-        left = _signed(ndwords)
-        while left > 0 and index < captured:
-            if watched:
-                sink.packet_start(state)
-            if may_start:
-                segment = segments.begin(words, index, left, level, state)
-                if segment is not None:
-                    self._replay(segment)
-                    index += segment.ndwords
-                    left -= segment.ndwords
-                    continue
-                may_start = False
-            kind, number, size = headers[data[index]]
-            if kind == REGISTERS:
-                values = data[index + 1 : index + size].tolist()
-                missing = sink.write(number, values, words, index, level + 1)
-                if missing == EACH_REGISTER:
-                    self.write_registers(number, values, level + 2)
-                else:
-                    register = number
-                    for value in values:
-                        registers[register] = value
-                        rewritten.add(register)
-                        register += 1
-                    if segments.recorder is not None:
-                        segments.recorder.write(number, values)
-                if missing != NOTHING:
-                    sink.write_done(words, index, size, level + 1)
-            elif kind == OPCODE:
-                size += self._run_opcode(number, Payload(words, index + 1, size - 1), level)
-            elif kind == BAD:
-                size = self._skip_bad_header(words, index, left)
-            else:
-                sink.type2(level + 1)
-            index += size
-            left -= size
-            recorder = segments.recorder
-            if recorder is None:
-                may_start = keeps_segments and not segments.is_waiting
-            else:
-                may_start = segments.note(recorder, size, state.needs_wfi)
-        segments.end(state.needs_wfi)
-        self.streams.pop()
-        return max(0, -left)
-
-    def _run_opcode(self, opcode: int, payload: Payload, level: int) -> int:
-        """Run a packet with an opcode; how many dwords behind it ran within it."""
-        sink, segments = self.sink, self.segments
-        handler, loads_groups, has_effect, ends_segment = self._handlers[opcode]
-        if ends_segment is not None and ends_segment(self, payload):
-            segments.end(self.state.needs_wfi)
-        if loads_groups:
-            self.load_groups(level + 1)
-        sink.packet(opcode, payload, level)
-        apart = None
-        if handler is not None:
-            apart = handler(self, payload, level + 1)
-            if has_effect and segments.recorder is not None:
-                segments.recorder.effects.append((handler, payload, level + 1))
-        sink.packet_done(opcode, payload, level + 1)
-        return apart or 0
-
-    def _skip_bad_header(self, words: Words, index: int, left: int) -> int:
-        """Report a dword that is no packet header; how many dwords to skip."""
-        self.segments.end(self.state.needs_wfi)
-        word = words.data[index]
-        self.problems.damaged(f"no packet header: {word:08x} at {words.address + 4 * index:#x}")
-        self.sink.bad_header(word)
-        if not self.is_64bit:  # the stream ends
-            return left
-        size = next_packet(words.data, index, min(index + left, words.count)) - index
-        return left if index + size >= words.count else size
-
-    # -- segments ---------------------------------------------------------------------------
-
-    def _keeps_segments(self, is_group: bool) -> bool:
-        """Whether a stream's segments are kept: of an IB only if it may run again."""
-        return self._uses_segments and (is_group or not self.runs_streams_once)
-
-    def _replay(self, segment: Segment) -> None:
-        """Do what the packets of a segment did."""
-        self.segments.replay(segment, self.state)
-        for handler, payload, level in segment.effects:
-            handler(self, payload, level)
-        self.state.needs_wfi = segment.needs_wfi
-
-    def refuse(self, gpuaddr: int, refusal: Refusal) -> None:
-        """The commands at ``gpuaddr`` are not run."""
-        text, limit = f"the commands at {gpuaddr:#x} {refusal.reason}", refusal.limit
-        if refusal is CALLS_ITSELF:
-            self.problems.damaged(text, reported=True)
-        else:
-            self.problems.truncate(limit, text, reported=True)
-        self.sink.refused(gpuaddr, f"{refusal.reason} {hint(limit)}" if limit else refusal.reason)
-
-    def miss(self, gpuaddr: int, ndwords: int, reported: bool = False) -> None:
-        """Commands that are called were not captured. ``reported``: by a callback of its own."""
-        if ndwords:
-            self.problems.damaged(missing_commands(gpuaddr, ndwords, None), reported)
-
-    # -- registers --------------------------------------------------------------------------
 
     def wrote(self, register: int) -> int | None:
         """The value that the segment being recorded has given a register, or None."""
@@ -277,68 +97,14 @@ class Machine:
             self.segments.recorder.read(register, value)
         return value
 
-    def write_registers(self, register: int, values: list[int], level: int) -> None:
-        """Write consecutive registers from ``register`` on."""
-        state = self.state
-        registers, rewritten, tell = state.registers, state.rewritten, self.sink.register
-        recorder = self.segments.recorder
-        self.sink.begin_registers()
-        for value in values:
-            if state.needs_wfi and register not in BANKED:
-                self.sink.write_without_wfi(register)
-            registers[register] = value
-            rewritten.add(register)
-            if recorder is not None:
-                recorder.registers[register] = value
-            tell(register, value, level)
-            register += 1
+    def write_register(self, register: int, value: int, level: int) -> None:
+        """Write one register as a packet with an opcode does: the sink is called before."""
+        raise NotImplementedError
 
-    # -- draw-state groups ------------------------------------------------------------------
+    def load_groups(self, level: int) -> None:
+        """Run all waiting draw-state groups in order of their ids, then forget them."""
+        raise NotImplementedError
 
     def disable_groups(self) -> None:
         """Forget all draw-state groups."""
         self.state.groups[:] = [None] * GROUP_COUNT
-
-    def load_groups(self, level: int) -> None:
-        """Run all waiting draw-state groups in order of their ids, then forget them."""
-        state = self.state
-        if state.loading_groups:
-            words, index, _ = self.streams[-1]
-            at = words.address + 4 * index
-            self.problems.damaged(f"the draw-state group at {at:#x} draws, and would load groups")
-            self.sink.groups_within_groups()
-            return
-        if state.groups.count(None) == GROUP_COUNT:
-            return
-        state.loading_groups = True
-        for group_id in range(GROUP_COUNT):
-            group = state.groups[group_id]
-            if group is not None:
-                self.load_group(group, level)
-        state.loading_groups = False
-        if not self._keeps_groups:
-            self.disable_groups()
-
-    def load_group(self, group: DrawStateGroup, level: int) -> None:
-        """Run one draw-state group, if it is enabled in the current render mode."""
-        if not group.ndwords:
-            return
-        state = self.state
-        self.segments.end(state.needs_wfi)  # of a group that is loaded when it is set
-        masked = self.gpu.facts.groups_have_modes and not group.enable_mask & state.enable_mask
-        self.sink.group(group, not masked, level)
-        if masked:
-            return
-        place = self.image.place(group.gpuaddr)
-        if place is None:
-            self.miss(group.gpuaddr, group.ndwords)
-            return
-        self.sink.group_stream(*place, group.ndwords, level + 1)
-        state.ib_level += 1
-        self.run(*place, group.ndwords, level + 1, is_group=True)
-        state.ib_level -= 1
-
-
-def _signed(ndwords: int) -> int:
-    """A length as the reference sees it: one with bit 31 set is negative."""
-    return signed32(ndwords) if ndwords > 0 else ndwords

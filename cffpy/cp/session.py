@@ -12,7 +12,8 @@ from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.load import CommandStream, Identity, Text, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.rd import SectionType
-from cffpy.cp.machine import Machine
+from cffpy.cp.packets import TABLE
+from cffpy.cp.runner import Runner
 from cffpy.errors import UnsupportedGpu
 from cffpy.regdb.database import Database
 
@@ -53,7 +54,7 @@ class Session:
         that it is of. ``segments``: False turns the memo of cffpy.cp.segment off.
         """
         self.image = MemoryImage()
-        self.machine = Machine(sink, self.image, segments=segments)
+        self.machine = Runner(sink, self.image, TABLE, segments=segments)
         self._sink = sink
         self._warn = warn
         self._register_db = register_db

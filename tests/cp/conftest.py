@@ -11,7 +11,8 @@ import pytest
 from cffpy.capture.gpu import guess
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.writer import dwords_bytes
-from cffpy.cp.machine import Machine
+from cffpy.cp.packets import TABLE
+from cffpy.cp.runner import Runner
 from cffpy.cp.sink import EACH_REGISTER, Draw, NestedStream, Payload, Sink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.regdb.database import Database
@@ -117,7 +118,7 @@ def run() -> Callable[..., SimpleNamespace]:
             image.add(address, len(code), memoryview(code))
         sink = RecordingSink()
         sink.vetoes = vetoes
-        machine = Machine(sink, image, state)
+        machine = Runner(sink, image, TABLE, state)
         gpu = guess(gpu_id)
         assert gpu is not None
         machine.bind(gpu, Database.open(gpu.chip))

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.cp.machine import Machine
+from cffpy.cp.packets import TABLE
+from cffpy.cp.runner import Runner
 from cffpy.cp.sink import NullSink
 from cffpy.cp.state import ALL_MODES, BINNING, GMEM, SYSMEM, CpState
 
@@ -83,7 +84,7 @@ def test_a_stream_of_calls_of_itself_ends_soon(run, packets) -> None:
                 raise Enough
 
     done = run(630, packets.type7(0x3F, 0x100000, 0, 40) * 10, vetoes=True)
-    machine = Machine(Counting(), done.machine.image)
+    machine = Runner(Counting(), done.machine.image, TABLE)
     machine.bind(done.machine.gpu, done.machine.database)
     machine.run_submit(0x100000, 40)
     assert 0 < machine.sink.packets <= 100_000

@@ -3,7 +3,7 @@
 
 Packets without a row change nothing that decoding depends on. A row also says what a packet means
 for segments (see cffpy.cp.segment). Conditional packets are pure: a sink that follows conditions
-uses no segments, and ``Machine.run_block`` ends them all the same.
+uses no segments, and ``Runner.run_block`` ends them all the same.
 """
 
 from __future__ import annotations
@@ -49,46 +49,15 @@ from cffpy.cp.packets.regwrite import (
     cp_set_constant,
     cp_wide_reg_write,
 )
-from cffpy.value_object import ValueObject
+from cffpy.cp.runner import Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Handler, Runner
     from cffpy.cp.sink import Payload
 
-    #: What it returns, if anything: how many dwords behind the packet ran within it.
-    Handler = Callable[[Machine, Payload, int], int | None]
-    EndsSegment = Callable[[Machine, Payload], bool]
 
-
-class Row(ValueObject):
-    """How a packet is handled, and what it means for the segment that is recorded.
-
-    A packet without effect and end is pure: it writes registers and shows text, no more.
-    """
-
-    __slots__ = ("ends_segment", "handler", "has_effect", "loads_groups")
-
-    def __init__(
-        self,
-        handler: Handler | None,
-        loads_groups: bool = False,
-        has_effect: bool = False,
-        ends_segment: EndsSegment | None = None,
-    ) -> None:
-        self.handler = handler
-        #: It draws or dispatches: pending draw-state groups are loaded first.
-        self.loads_groups = loads_groups
-        #: It sets modes or groups: a segment repeats its handler when replayed.
-        self.has_effect = has_effect
-        #: Whether a segment ends before it, since it draws, descends into a stream, or reads
-        #: registers that are not known beforehand. None: never.
-        self.ends_segment = ends_segment
-
-
-def _always(_machine: Machine, _payload: Payload) -> bool:
+def _always(_machine: Runner, _payload: Payload) -> bool:
     return True
 
 
@@ -103,9 +72,6 @@ def _drawing(handler: Handler) -> Row:
 def _effect(handler: Handler) -> Row:
     return Row(handler, has_effect=True)
 
-
-#: For packets without a row.
-NO_ROW = Row(None)
 
 #: A packet by name.
 TABLE = {

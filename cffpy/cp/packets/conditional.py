@@ -19,11 +19,11 @@ MAX_BLOCKS = 32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 
-def cp_cond_reg_exec(machine: Machine, payload: Payload, level: int) -> int | None:
+def cp_cond_reg_exec(machine: Runner, payload: Payload, level: int) -> int | None:
     """CP_COND_REG_EXEC: by render mode, predicate, thread or a register's value."""
     if payload.count < 2:
         return None
@@ -32,7 +32,7 @@ def cp_cond_reg_exec(machine: Machine, payload: Payload, level: int) -> int | No
     return _conditional(machine, "CP_COND_REG_EXEC", payload, ndwords, level)
 
 
-def cp_cond_exec(machine: Machine, payload: Payload, level: int) -> int | None:
+def cp_cond_exec(machine: Runner, payload: Payload, level: int) -> int | None:
     """CP_COND_EXEC: by values in memory."""
     reader = machine.packets[_COND_EXEC]
     if payload.count < reader.dwords:
@@ -42,7 +42,7 @@ def cp_cond_exec(machine: Machine, payload: Payload, level: int) -> int | None:
 
 
 def _conditional(
-    machine: Machine, name: str, payload: Payload, ndwords: int, level: int
+    machine: Runner, name: str, payload: Payload, ndwords: int, level: int
 ) -> int | None:
     live = machine.sink.conditional_block(name, payload, ndwords, level)
     if live is None:
@@ -56,7 +56,7 @@ def _conditional(
 
 
 def _run_apart(
-    machine: Machine, payload: Payload, ndwords: int, level: int, live: bool
+    machine: Runner, payload: Payload, ndwords: int, level: int, live: bool
 ) -> tuple[int, int]:
     """Run the ``ndwords`` behind a packet as a block: its dwords, and those of its packets beyond.
 
@@ -79,7 +79,7 @@ def _run_apart(
     return ndwords, beyond
 
 
-def _ends_with_nop(machine: Machine, index: int, ndwords: int) -> bool:
+def _ends_with_nop(machine: Runner, index: int, ndwords: int) -> bool:
     """Whether the last packet of a block is a CP_NOP."""
     words, _, _ = machine.streams[-1]
     end = min(index + ndwords, words.count)
@@ -90,7 +90,7 @@ def _ends_with_nop(machine: Machine, index: int, ndwords: int) -> bool:
     return kind == OPCODE and machine.packet_names[number] == "CP_NOP"
 
 
-def _run_alternative(machine: Machine, index: int, ndwords: int, level: int) -> None:
+def _run_alternative(machine: Runner, index: int, ndwords: int, level: int) -> None:
     """What is executed instead of a block: the dwords that a CP_NOP at its end passes over.
 
     The reference passes over them, too, so draws in them have no numbers.

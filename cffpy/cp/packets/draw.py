@@ -9,25 +9,25 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 _PRIMITIVES = "pc_di_primtype"
 _BLIT = Fields("CP_BLIT", "cffdump:OP")
 
 
-def cp_draw_indx(machine: Machine, payload: Payload, level: int) -> None:
+def cp_draw_indx(machine: Runner, payload: Payload, level: int) -> None:
     """CP_DRAW_INDX: draw, maybe with an index buffer (a2xx, a3xx)."""
     _draw_indx(machine, "CP_DRAW_INDX", payload, level)
     machine.state.needs_wfi = True
 
 
-def cp_draw_indx_2(machine: Machine, payload: Payload, level: int) -> None:
+def cp_draw_indx_2(machine: Runner, payload: Payload, level: int) -> None:
     """CP_DRAW_INDX_2: draw with indices in the packet."""
     _draw_indx(machine, "CP_DRAW_INDX_2", payload, level)
 
 
-def _draw_indx(machine: Machine, name: str, payload: Payload, level: int) -> None:
+def _draw_indx(machine: Runner, name: str, payload: Payload, level: int) -> None:
     state = machine.state
     values = draw_values(machine, name, payload)
     label = machine.enum_name(_PRIMITIVES, values.cffdump_primitive)
@@ -38,7 +38,7 @@ def _draw_indx(machine: Machine, name: str, payload: Payload, level: int) -> Non
         state.finish_draw()
 
 
-def cp_draw_indx_offset(machine: Machine, payload: Payload, level: int) -> None:
+def cp_draw_indx_offset(machine: Runner, payload: Payload, level: int) -> None:
     """CP_DRAW_INDX_OFFSET: draw, maybe with an index buffer (a4xx and later)."""
     name = "CP_DRAW_INDX_OFFSET"
     values = draw_values(machine, name, payload)
@@ -49,34 +49,34 @@ def cp_draw_indx_offset(machine: Machine, payload: Payload, level: int) -> None:
         machine.state.finish_draw()
 
 
-def cp_draw_indirect(machine: Machine, payload: Payload, level: int) -> None:
+def cp_draw_indirect(machine: Runner, payload: Payload, level: int) -> None:
     """CP_DRAW_INDIRECT: parameters in memory."""
     _indirect(machine, "CP_DRAW_INDIRECT", payload, level)
 
 
-def cp_draw_indx_indirect(machine: Machine, payload: Payload, level: int) -> None:
+def cp_draw_indx_indirect(machine: Runner, payload: Payload, level: int) -> None:
     """CP_DRAW_INDX_INDIRECT: parameters and indices in memory."""
     _indirect(machine, "CP_DRAW_INDX_INDIRECT", payload, level)
 
 
-def cp_draw_indirect_multi(machine: Machine, payload: Payload, level: int) -> None:
+def cp_draw_indirect_multi(machine: Runner, payload: Payload, level: int) -> None:
     """CP_DRAW_INDIRECT_MULTI: several draws' parameters in memory."""
     _indirect(machine, "CP_DRAW_INDIRECT_MULTI", payload, level)
 
 
-def cp_draw_auto(machine: Machine, payload: Payload, level: int) -> None:
+def cp_draw_auto(machine: Runner, payload: Payload, level: int) -> None:
     """CP_DRAW_AUTO: as many vertices as transform feedback wrote."""
     _indirect(machine, "CP_DRAW_AUTO", payload, level)
 
 
-def _indirect(machine: Machine, name: str, payload: Payload, level: int) -> None:
+def _indirect(machine: Runner, name: str, payload: Payload, level: int) -> None:
     values = draw_values(machine, name, payload)
     label = machine.enum_name(_PRIMITIVES, values.cffdump_primitive)
     machine.sink.draw(Draw(name, label, 0, True, values), payload, level)
     machine.state.finish_draw()
 
 
-def cp_blit(machine: Machine, payload: Payload, level: int) -> None:
+def cp_blit(machine: Runner, payload: Payload, level: int) -> None:
     """CP_BLIT: a blit by the 2D engine."""
     (operation,) = payload.read(machine.packets[_BLIT])
     label = machine.enum_name("cp_blit_cmd", operation)

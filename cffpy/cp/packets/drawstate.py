@@ -13,7 +13,7 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 #: One entry of CP_SET_DRAW_STATE; the flags are those of ``GROUP_DISABLE`` and its kin.
@@ -22,7 +22,7 @@ DRAW_STATE_ENTRY = Fields(
 )
 
 
-def cp_set_draw_state(machine: Machine, payload: Payload, level: int) -> None:
+def cp_set_draw_state(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_DRAW_STATE: set, disable or at once load groups, entry by entry."""
     entry = machine.packets[DRAW_STATE_ENTRY]
     groups = machine.state.groups

@@ -8,19 +8,19 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 _EVENT = Fields("CP_EVENT_WRITE", "EVENT")
 _RESOLVES = ("BLIT", "LRZ_CLEAR")
 
 
-def is_resolve(machine: Machine, payload: Payload) -> bool:
+def is_resolve(machine: Runner, payload: Payload) -> bool:
     """Whether an event counts as a draw."""
     return machine.gpu.facts.resolves_are_draws and _event_name(machine, payload) in _RESOLVES
 
 
-def cp_event_write(machine: Machine, payload: Payload, level: int) -> None:
+def cp_event_write(machine: Runner, payload: Payload, level: int) -> None:
     """CP_EVENT_WRITE and CP_EVENT_WRITE7."""
     name = _event_name(machine, payload)
     machine.sink.event(name, level)
@@ -29,6 +29,6 @@ def cp_event_write(machine: Machine, payload: Payload, level: int) -> None:
         machine.state.finish_draw()
 
 
-def _event_name(machine: Machine, payload: Payload) -> str | None:
+def _event_name(machine: Runner, payload: Payload) -> str | None:
     (event,) = payload.read(machine.packets[_EVENT])
     return machine.enum_name("vgt_event_type", event)

@@ -8,7 +8,7 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 _INDIRECT_BUFFER = Fields("CP_INDIRECT_BUFFER", "IB_BASE", "IB_SIZE")
@@ -24,7 +24,7 @@ _ONE_ADDRESS, _NO_ADDRESS = 5, 1
 _LONG_CHECKPOINT = 8
 
 
-def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
+def cp_indirect_buffer(machine: Runner, payload: Payload, level: int) -> None:
     """CP_INDIRECT_BUFFER and CP_INDIRECT_BUFFER_PFD: run an IB."""
     gpuaddr, ndwords = payload.read(machine.packets[_INDIRECT_BUFFER])
     wanted = machine.sink.indirect_buffer(gpuaddr, ndwords, level)
@@ -35,13 +35,13 @@ def cp_indirect_buffer(machine: Machine, payload: Payload, level: int) -> None:
         machine.sink.missing_stream(gpuaddr, ndwords)
 
 
-def cp_start_bin(machine: Machine, payload: Payload, level: int) -> None:
+def cp_start_bin(machine: Runner, payload: Payload, level: int) -> None:
     """CP_START_BIN: blocks of commands, one a bin, one behind the other."""
     count, gpuaddr, ndwords = payload.read(machine.packets[_START_BIN])
     _run_blocks(machine, "bin", gpuaddr, ndwords, count, level)
 
 
-def cp_fixed_stride_draw_table(machine: Machine, payload: Payload, level: int) -> None:
+def cp_fixed_stride_draw_table(machine: Runner, payload: Payload, level: int) -> None:
     """CP_FIXED_STRIDE_DRAW_TABLE: blocks of commands, one a draw, one behind the other."""
     # cffdump: cp_fixed_stride_draw_table takes STRIDE for the size of a block, not IB_SIZE
     # (mesa 25.0.7)
@@ -50,7 +50,7 @@ def cp_fixed_stride_draw_table(machine: Machine, payload: Payload, level: int) -
 
 
 def _run_blocks(
-    machine: Machine, name: str, gpuaddr: int, ndwords: int, count: int, level: int
+    machine: Runner, name: str, gpuaddr: int, ndwords: int, count: int, level: int
 ) -> None:
     place = machine.image.place(gpuaddr)
     if place is None:
@@ -79,7 +79,7 @@ def _run_blocks(
     machine.state.ib_level -= 1
 
 
-def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
+def cp_set_ctxswitch_ib(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_CTXSWITCH_IB: commands for context switches; they run on the packet's own level."""
     gpuaddr, ndwords = payload.read(machine.packets[_SET_AMBLE])
     stream = NestedStream(gpuaddr, ndwords)
@@ -91,7 +91,7 @@ def cp_set_ctxswitch_ib(machine: Machine, payload: Payload, level: int) -> None:
             machine.run(*place, ndwords, level + 1)
 
 
-def cp_set_render_mode(machine: Machine, payload: Payload, level: int) -> None:
+def cp_set_render_mode(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_RENDER_MODE (a5xx): the mode, and commands in the long form of the packet."""
     mode, saved, gpuaddr, ndwords = payload.read(machine.packets[_SET_RENDER_MODE])
     machine.state.render_mode = machine.enum_name("render_mode_cmd", mode)
@@ -104,7 +104,7 @@ def cp_set_render_mode(machine: Machine, payload: Payload, level: int) -> None:
     _run_and_show(machine, "CP_SET_RENDER_MODE", stream, payload, level)
 
 
-def cp_compute_checkpoint(machine: Machine, payload: Payload, level: int) -> None:
+def cp_compute_checkpoint(machine: Runner, payload: Payload, level: int) -> None:
     """CP_COMPUTE_CHECKPOINT (a5xx): commands to save and restore a dispatch."""
     gpuaddr, ndwords, long_length = payload.read(machine.packets[_COMPUTE_CHECKPOINT])
     stream = NestedStream(gpuaddr, long_length if payload.count == _LONG_CHECKPOINT else ndwords)
@@ -112,7 +112,7 @@ def cp_compute_checkpoint(machine: Machine, payload: Payload, level: int) -> Non
 
 
 def _run_and_show(
-    machine: Machine, name: str, stream: NestedStream, payload: Payload, level: int
+    machine: Runner, name: str, stream: NestedStream, payload: Payload, level: int
 ) -> None:
     wanted = machine.sink.nested_stream(name, stream, payload, level)
     gpuaddr, ndwords = stream.gpuaddr, stream.ndwords

@@ -9,13 +9,13 @@ from cffpy.pm4.reader import is_type4_or_type7
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 _MEM_WRITE = Fields("CP_MEM_WRITE", "ADDR")
 
 
-def cp_mem_write(machine: Machine, payload: Payload, level: int) -> None:
+def cp_mem_write(machine: Runner, payload: Payload, level: int) -> None:
     """CP_MEM_WRITE: data that looks like commands runs as commands.
 
     turnip patches commands so: what it writes is about to be executed from there.

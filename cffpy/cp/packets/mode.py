@@ -9,6 +9,7 @@ from cffpy.pm4.fields import Fields
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 _MARKER = Fields("CP_SET_MARKER", "MARKER_MODE", "MODE")
@@ -39,7 +40,7 @@ def marker_mode(machine: Machine, payload: Payload) -> int | None:
     return mode if mode and kind == _SET_RENDER_MODE else None
 
 
-def cp_set_marker(machine: Machine, payload: Payload, level: int) -> None:
+def cp_set_marker(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_MARKER: the render mode, and with it which draw-state groups are loaded.
 
     cffdump: cp_set_marker takes the bits of MODE for the mode even where MARKER_MODE says that they
@@ -55,27 +56,27 @@ def cp_set_marker(machine: Machine, payload: Payload, level: int) -> None:
     state.enable_mask = _ENABLE_MASKS.get(state.render_mode, state.enable_mask)
 
 
-def cp_thread_control(machine: Machine, payload: Payload, level: int) -> None:
+def cp_thread_control(machine: Runner, payload: Payload, level: int) -> None:
     """CP_THREAD_CONTROL: which of the command processor's threads the packets are for (a7xx)."""
     machine.state.thread = machine.enum_name("cp_thread", payload.read(machine.packets[_THREAD])[0])
 
 
-def cp_skip_ib2_enable_global(machine: Machine, payload: Payload, level: int) -> None:
+def cp_skip_ib2_enable_global(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SKIP_IB2_ENABLE_GLOBAL."""
     machine.state.skip_ib2_global = payload[0] != 0
 
 
-def cp_skip_ib2_enable_local(machine: Machine, payload: Payload, level: int) -> None:
+def cp_skip_ib2_enable_local(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SKIP_IB2_ENABLE_LOCAL."""
     machine.state.skip_ib2_local = payload[0] != 0
 
 
-def cp_set_bin(machine: Machine, payload: Payload, level: int) -> None:
+def cp_set_bin(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_BIN: the current bin's rectangle (a2xx)."""
     left, top, right, bottom = payload.read(machine.packets[_SET_BIN])
     machine.state.bin_rectangle = (left, top, right, bottom)
 
 
-def cp_wait_for_idle(machine: Machine, payload: Payload, level: int) -> None:
+def cp_wait_for_idle(machine: Runner, payload: Payload, level: int) -> None:
     """CP_WAIT_FOR_IDLE: registers may be written again."""
     machine.state.needs_wfi = False

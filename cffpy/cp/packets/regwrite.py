@@ -11,7 +11,7 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
+    from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 SET_CONSTANT = Fields("CP_SET_CONSTANT", "INDEX", "TYPE", "ADD")
@@ -25,13 +25,13 @@ _CONTEXT_REGISTERS = 0x2000
 SET_REGISTERS = 4
 
 
-def adds_to_register(machine: Machine, payload: Payload) -> bool:
+def adds_to_register(machine: Runner, payload: Payload) -> bool:
     """Whether a CP_SET_CONSTANT writes the sum of a number and a register."""
     _, kind, add = payload.read(machine.packets[SET_CONSTANT])
     return kind == SET_REGISTERS and bool(add)
 
 
-def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
+def cp_set_constant(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_CONSTANT (a2xx): constants, or context registers."""
     index, kind, add = payload.read(machine.packets[SET_CONSTANT])
     if kind != SET_REGISTERS:
@@ -47,7 +47,7 @@ def cp_set_constant(machine: Machine, payload: Payload, level: int) -> None:
     machine.write_registers(register, [total], level + 1)
 
 
-def cp_reg_rmw(machine: Machine, payload: Payload, level: int) -> None:
+def cp_reg_rmw(machine: Runner, payload: Payload, level: int) -> None:
     """CP_REG_RMW: register = (register & SRC0) | SRC1."""
     register, mask, bits = payload.read(machine.packets[_REG_RMW])
     machine.sink.read_modify_write(register, mask, bits, level)
@@ -55,38 +55,35 @@ def cp_reg_rmw(machine: Machine, payload: Payload, level: int) -> None:
     state.set_register(register, state.value(register) & mask | bits)
 
 
-def cp_reg_write(machine: Machine, payload: Payload, level: int) -> None:
+def cp_reg_write(machine: Runner, payload: Payload, level: int) -> None:
     """CP_REG_WRITE: one register (a6xx)."""
     register, value = payload.read(machine.packets[_REG_WRITE])
     machine.sink.begin_registers()
-    machine.sink.register(register, value, level + 1)
-    machine.state.set_register(register, value)
+    machine.write_register(register, value, level + 1)
 
 
-def cp_wide_reg_write(machine: Machine, payload: Payload, level: int) -> None:
+def cp_wide_reg_write(machine: Runner, payload: Payload, level: int) -> None:
     """CP_WIDE_REG_WRITE: consecutive registers (a4xx)."""
     (register,) = payload.read(machine.packets[_WIDE_REG_WRITE])
     machine.sink.begin_registers()
     for value in payload.dwords()[1:]:
-        machine.sink.register(register, value, level + 1)
-        machine.state.set_register(register, value)
+        machine.write_register(register, value, level + 1)
         register += 1
 
 
-def cp_context_reg_bunch(machine: Machine, payload: Payload, level: int) -> None:
+def cp_context_reg_bunch(machine: Runner, payload: Payload, level: int) -> None:
     """CP_CONTEXT_REG_BUNCH: pairs of register offset and value."""
     _register_pairs(machine, payload, level)
 
 
-def cp_context_reg_bunch2(machine: Machine, payload: Payload, level: int) -> None:
+def cp_context_reg_bunch2(machine: Runner, payload: Payload, level: int) -> None:
     """CP_CONTEXT_REG_BUNCH2: two dwords, then pairs of register offset and value."""
     _register_pairs(machine, payload.rest(2), level)
 
 
-def _register_pairs(machine: Machine, payload: Payload, level: int) -> None:
+def _register_pairs(machine: Runner, payload: Payload, level: int) -> None:
     machine.sink.begin_registers(always_shown=True)
     for position in range(0, payload.captured, 2):
         register, value = payload[position], payload[position + 1]
-        machine.sink.register(register, value, level + 1)
-        machine.state.set_register(register, value)
+        machine.write_register(register, value, level + 1)
     machine.sink.end_registers()
