@@ -9,7 +9,7 @@ from cffpy.value_object import ValueObject
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
+    from cffpy.cp.payload import Payload
 
 #: SOURCE_SELECT (pc_di_src_sel): indices come from memory, or from the packet.
 _INDEX_SOURCES = (0, 1)

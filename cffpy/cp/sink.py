@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sink: what the machine tells whoever looks on. A view overrides what it cares for.
+"""Sink: the callbacks of the machine. A view overrides those it needs.
 
 Callbacks take plain ints and the ``Words`` of the buffer that a packet lies in; ``level`` is the
 nesting of streams as the reference counts it (an IB adds one, a draw-state group two). A callback
@@ -9,6 +9,7 @@ that returns a bool may veto: the machine then does not descend.
 from __future__ import annotations
 
 from cffpy.capture.memory import Words
+from cffpy.cp.payload import Payload as Payload
 from cffpy.cp.segment import SegmentSink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.value_object import ValueObject
@@ -20,46 +21,6 @@ if TYPE_CHECKING:
     from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
     from cffpy.regdb.database import Database
-    from cffpy.row_readers import DwordReader
-
-
-class Payload:
-    """A packet's dwords (with or without its header): ``count`` from ``index`` of ``words``.
-
-    The buffer may end before the packet does; and what follows a packet in its buffer can be read
-    too, since the reference's handlers do.
-    """
-
-    __slots__ = ("count", "index", "words")
-
-    def __init__(self, words: Words, index: int, count: int) -> None:
-        self.words = words
-        self.index = index
-        self.count = count
-
-    def __getitem__(self, position: int) -> int:
-        """The dword at ``position``, 0 behind the end of the buffer."""
-        return self.words.get(self.index + position)
-
-    @property
-    def captured(self) -> int:
-        """How many of the ``count`` dwords the buffer holds."""
-        return max(0, min(self.count, self.words.count - self.index))
-
-    def read(self, reader: DwordReader, position: int = 0) -> tuple[int, ...]:
-        """The values of ``reader`` at ``position``; what lies behind the end of the buffer is 0."""
-        start = self.index + position
-        if start + reader.dwords <= self.words.count:
-            return reader.read(self.words.data, start)
-        return reader.read([self.words.get(start + place) for place in range(reader.dwords)])
-
-    def dwords(self) -> list[int]:
-        """The captured dwords."""
-        return self.words.data[self.index : self.index + self.captured].tolist()
-
-    def rest(self, skip: int) -> Payload:
-        """The packet without its first ``skip`` dwords."""
-        return Payload(self.words, self.index + skip, self.count - skip)
 
 
 class Draw(ValueObject):
