@@ -11,7 +11,7 @@ are yielded, and damage is recorded with its offset.
 
 from __future__ import annotations
 
-from itertools import chain, islice
+from itertools import islice
 
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import (
@@ -39,7 +39,6 @@ __all__ = (
     "command_stream_address",
     "gpu_address",
     "gpu_id",
-    "is_something_else",
     "iter_sections",
     "looks_like_capture",
     "section_name",
@@ -132,18 +131,6 @@ def looks_like_capture(data: BytesLike) -> bool:
         if section_name(section.type).startswith("type "):
             return False
     return False
-
-
-def is_something_else(data: BytesLike) -> bool:
-    """Whether data has section headers, but none of a known section."""
-    view = memoryview(data)
-    if len(view) < SECTION_HEADER.size:
-        return False  # nothing, or what is left of a capture
-    types = chain(
-        [SECTION_HEADER.unpack_from(view)[0]],
-        (section.type for section in iter_sections(view)),
-    )
-    return all(section_name(section_type).startswith("type ") for section_type in types)
 
 
 def gpu_address(payload: BytesLike) -> tuple[int, int]:

@@ -90,17 +90,7 @@ def _pass_lines(one: Pass) -> Iterator[str]:
         bins = f" of {one.bin_size}" if one.bin_size else ""
         yield f"    {_count(len(one.tiles), 'tile')}{bins}{grid}{_pipe_text(one)}"
     if one.kind == "render":
-        operations = _operations(one)
-        for attachment in one.attachments:
-            yield f"    {attachment_text(attachment)}"
-            for text in operations.pop(attachment.name, ()):
-                yield f"      {text}"
-        for name, texts in operations.items():
-            yield f"    {name}"
-            for text in texts:
-                yield f"      {text}"
-        if one.lrz is not None:
-            yield f"    LRZ {_lrz_text(one)}"
+        yield from _attachment_lines(one)
     if one.program_draws:
         yield f"    {_draws_text(one)}"
         shaders = _shader_text(one.program_draws)
@@ -110,6 +100,21 @@ def _pass_lines(one: Pass) -> Iterator[str]:
     yield f"    to {place_text(one.last)}"
     for unknown in one.unknown:
         yield f"    unknown: {unknown}"
+
+
+def _attachment_lines(one: Pass) -> Iterator[str]:
+    """Each attachment with its loads, clears and stores; then LRZ."""
+    operations = _operations(one)
+    for attachment in one.attachments:
+        yield f"    {attachment_text(attachment)}"
+        for text in operations.pop(attachment.name, ()):
+            yield f"      {text}"
+    for name, texts in operations.items():
+        yield f"    {name}"
+        for text in texts:
+            yield f"      {text}"
+    if one.lrz is not None:
+        yield f"    LRZ {_lrz_text(one)}"
 
 
 def _pipe_text(one: Pass) -> str:
@@ -190,26 +195,30 @@ def _lrz_text(one: Pass) -> str:
 def _draws_text(one: Pass) -> str:
     draws = one.program_draws
     if one.kind != "render":
-        labels = Counter(draw.label or draw.packet for draw in draws)
-        listed = ", ".join(f"{number} {label}" for label, number in labels.items())
-        return f"{listed}; {_dump_numbers(draws)}"
-    parts = [_dump_numbers(draws)]
-    parts.extend(
-        f"{number} {label}" for label, number in Counter(d.label or "?" for d in draws).items()
-    )
+        return (
+            f"{_label_counts(draw.label or draw.packet for draw in draws)}; {_dump_numbers(draws)}"
+        )
     vertices = sum(draw.vertices or 0 for draw in draws)
     instances = sum(draw.instances or 0 for draw in draws)
-    parts.append(f"{vertices:,} vertices or indices")
+    counts = {
+        "indexed": sum(draw.indexed for draw in draws),
+        "indirect": sum(draw.indirect for draw in draws),
+        "conditional": sum(draw.executed is Executed.UNKNOWN for draw in draws),
+    }
+    parts = [
+        _dump_numbers(draws),
+        _label_counts(draw.label or "?" for draw in draws),
+        f"{vertices:,} vertices or indices",
+    ]
     if instances != len(draws):
         parts.append(f"{instances:,} instances")
-    for text, number in (
-        ("indexed", sum(draw.indexed for draw in draws)),
-        ("indirect", sum(draw.indirect for draw in draws)),
-        ("conditional", sum(draw.executed is Executed.UNKNOWN for draw in draws)),
-    ):
-        if number:
-            parts.append(f"{number} {text}")
+    parts += [f"{number} {text}" for text, number in counts.items() if number]
     return f"draws: {', '.join(parts)}"
+
+
+def _label_counts(labels: Iterable[str]) -> str:
+    """How many draws there are of each label."""
+    return ", ".join(f"{number} {label}" for label, number in Counter(labels).items())
 
 
 def _dump_numbers(draws: list[Action]) -> str:

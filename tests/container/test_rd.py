@@ -180,22 +180,6 @@ def test_what_is_no_capture(data: bytes) -> None:
     assert not rd.looks_like_capture(data)
 
 
-@pytest.mark.parametrize(
-    ("data", "is_foreign"),
-    [
-        (b"", False),
-        (b"\3\0\0\0\4", False),  # too short for a header
-        (b"\3\0\0\0\xff\xff\xff\xff", False),  # a known section of an impossible size
-        (b"pm4 1\ngpu_id 630\n", True),
-        (b"\xee\0\0\0\0\0\0\0" * 3, True),
-        (b"\xee\0\0\0\0\0\0\0" + capture_bytes([gpu_id_section(630)]), False),
-        (capture_bytes([gpu_id_section(630)], markers=1), False),
-    ],
-)
-def test_something_else(data: bytes, is_foreign: bool) -> None:
-    assert rd.is_something_else(data) == is_foreign
-
-
 @pytest.mark.parametrize("zeros", [4095, 4096, 4104, 100_000, 100_001, 100_007])
 def test_a_long_run_of_zeros_is_one_section_that_counts(zeros: int) -> None:
     damage: list[rd.Damage] = []
