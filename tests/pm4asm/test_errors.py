@@ -55,6 +55,13 @@ WRONG = [
     ("data c {\ndata d {\ndata e {\ndata f {", 6, 1, "nested more than 4 deep"),
     ("gpu_id 630", 3, 3, "a section cannot stand in a block: } is missing"),
     ("shader s {\n nop\n mumble r0.x\n }", 5, 2, "not an instruction of generation 6"),
+    # text that no word gives again: the offset has seven bits
+    (
+        "shader s {\n stib.b.untyped.1d.u32.4.imm.base0 r2.y, r5.z+128, 4\n }",
+        4,
+        2,
+        "not an instruction of generation 6",
+    ),
     ("shader s {\n l1:\n nop\n l1:\n }", 6, 2, "label l1 is there already"),
     ("shader s {\n nop", 4, 2, "the text ends, but a block is open"),
     ("}\n}", 4, 1, "no block is open"),
