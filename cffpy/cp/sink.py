@@ -71,32 +71,8 @@ class NestedStream(ValueObject):
 EACH_REGISTER, WRITE_DONE, NOTHING = 0, 1, 2
 
 
-class Sink(SegmentSink):
-    """The base of all sinks: does nothing and vetoes nothing.
-
-    What a sink needs of the machine it declares by the attributes below, which the machine reads
-    when it is made.
-    """
-
-    #: Whether ``packet_start`` is called before each packet.
-    wants_packet_start = False
-    #: Whether each CP_SET_MARKER sets the render mode, as for the reference; False: only those
-    #: that name one.
-    every_marker_sets_mode = True
-    #: Whether draw-state groups stay set after a draw, until ``Machine.disable_groups``.
-    keeps_groups_after_draws = False
-    #: Whether ``indirect_buffer`` returns True only the first time for an IB. Segments of IBs are
-    #: not recorded then, and an IB may call itself: the sink ends the recursion.
-    runs_streams_once = False
-
-    #: The machine that calls this sink.
-    machine: Machine
-
-    def attach(self, machine: Machine) -> None:
-        """The machine that calls this sink is complete. Called once, before all else."""
-        self.machine = machine
-
-    # -- files and GPUs (cffpy.cp.session) --------------------------------------------------
+class FileSink:
+    """Callbacks of cffpy.cp.session: files, the GPU, command streams, problems."""
 
     def start_file(self) -> None:
         """A file begins, or its GPU is known: marks of what was written are cleared."""
@@ -126,26 +102,31 @@ class Sink(SegmentSink):
     def problem(self, line: str) -> None:
         """Damage of the streams, or what a limit left out, that no other callback reports."""
 
-    # -- packets ----------------------------------------------------------------------------
+
+class PacketSink:
+    """Callbacks about packets: their begin and end, events, draws."""
 
     def packet_start(self, state: CpState) -> None:
         """The next packet begins."""
 
-    # -- streams ----------------------------------------------------------------------------
+    def type2(self, level: int) -> None:
+        """A type-2 packet: one dword that does nothing."""
 
-    def no_command_stream(self) -> None:
-        """A submit's command stream lies in no captured buffer."""
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        """A packet with an opcode (types 3 and 7), before its effect."""
 
-    def bad_header(self, word: int) -> None:
-        """A dword that is no packet header."""
+    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
+        """The packet's effect is done."""
 
-    def overrun(self, dwords: int) -> None:
-        """The last packet of a stream ends ``dwords`` behind the stream's end."""
+    def event(self, name: str | None, level: int) -> None:
+        """CP_EVENT_WRITE of the named event."""
 
-    def refused(self, gpuaddr: int, reason: str) -> None:
-        """The commands at ``gpuaddr`` are not run: "are nested too deeply" and the like."""
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        """A draw, before the machine counts it."""
 
-    # -- register writes --------------------------------------------------------------------
+
+class RegisterSink:
+    """Callbacks about registers that packets write."""
 
     def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
         """A packet (of type 0 or 4) writes ``values`` to the registers from ``register`` on.
@@ -173,23 +154,6 @@ class Sink(SegmentSink):
     def write_done(self, words: Words, index: int, ndwords: int, level: int) -> None:
         """The register-write packet, whose header is at ``index``, is done."""
 
-    def type2(self, level: int) -> None:
-        """A type-2 packet: one dword that does nothing."""
-
-    # -- opcode packets ---------------------------------------------------------------------
-
-    def packet(self, opcode: int, payload: Payload, level: int) -> None:
-        """A packet with an opcode (types 3 and 7), before its effect."""
-
-    def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
-        """The packet's effect is done."""
-
-    def event(self, name: str | None, level: int) -> None:
-        """CP_EVENT_WRITE of the named event."""
-
-    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
-        """A draw, before the machine counts it."""
-
     def set_constant(self, kind: int, index: int, payload: Payload, level: int) -> None:
         """CP_SET_CONSTANT that writes no registers: constants of ``kind`` from ``index`` on."""
 
@@ -199,7 +163,21 @@ class Sink(SegmentSink):
     def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
         """CP_REG_RMW, before it is stored."""
 
-    # -- nested streams ---------------------------------------------------------------------
+
+class StreamSink:
+    """Callbacks about streams: IBs, conditional blocks, draw-state groups, what is not run."""
+
+    def no_command_stream(self) -> None:
+        """A submit's command stream lies in no captured buffer."""
+
+    def bad_header(self, word: int) -> None:
+        """A dword that is no packet header."""
+
+    def overrun(self, dwords: int) -> None:
+        """The last packet of a stream ends ``dwords`` behind the stream's end."""
+
+    def refused(self, gpuaddr: int, reason: str) -> None:
+        """The commands at ``gpuaddr`` are not run: "are nested too deeply" and the like."""
 
     def conditional_block(
         self, name: str, payload: Payload, ndwords: int, level: int
@@ -248,6 +226,32 @@ class Sink(SegmentSink):
 
     def groups_within_groups(self) -> None:
         """A draw inside a draw-state group would load groups again; it does not."""
+
+
+class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
+    """The base of all sinks, of callbacks by subject: does nothing and vetoes nothing.
+
+    What a sink needs of the machine it declares by the attributes below, which the machine reads
+    when it is made.
+    """
+
+    #: Whether ``packet_start`` is called before each packet.
+    wants_packet_start = False
+    #: Whether each CP_SET_MARKER sets the render mode, as for the reference; False: only those
+    #: that name one.
+    every_marker_sets_mode = True
+    #: Whether draw-state groups stay set after a draw, until ``Machine.disable_groups``.
+    keeps_groups_after_draws = False
+    #: Whether ``indirect_buffer`` returns True only the first time for an IB. Segments of IBs are
+    #: not recorded then, and an IB may call itself: the sink ends the recursion.
+    runs_streams_once = False
+
+    #: The machine that calls this sink.
+    machine: Machine
+
+    def attach(self, machine: Machine) -> None:
+        """The machine that calls this sink is complete. Called once, before all else."""
+        self.machine = machine
 
 
 class NullSink(Sink):
