@@ -46,6 +46,14 @@ def _make_reader(rows: Sequence[Row | None]) -> Callable[..., tuple[int, ...]]:
     if not all(row is None or row[2] + row[3] <= 32 for row in rows):
         return _make_wide_reader(plan)
 
+    if len(plan) == 1:
+        ((only, by, bits),) = plan
+
+        def read_one(dwords: Sequence[int], start: int = 0) -> tuple[int, ...]:
+            return (dwords[start + only] >> by & bits,)
+
+        return read_one
+
     def read(dwords: Sequence[int], start: int = 0) -> tuple[int, ...]:
         return tuple([dwords[start + dword] >> shift & mask for dword, shift, mask in plan])
 

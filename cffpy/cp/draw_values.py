@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from cffpy.pm4.fields import Fields
-from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ INITIATOR_IS_SECOND = ("CP_DRAW_INDX", "CP_DRAW_INDX_2", "CP_DRAW_INDX_BIN")
 
 #: Bytes of an index by SMALL_INDEX and INDEX_SIZE of the older draw initiator. Both bits at once
 #: are no size.
-_OLD_INDEX_BYTES = {(0, 0): 2, (0, 1): 4, (1, 0): 1, (1, 1): 0}
+_OLD_INDEX_BYTES = (2, 4, 1, 0)
 
 _OLD_INITIATOR = (
     "PRIM_TYPE",
@@ -63,52 +62,41 @@ _DRAWS = {
 }
 
 
-class DrawValues(ValueObject):
+class DrawValues:
     """What a draw packet says. What it does not say is None; ``index_bytes`` is then 0.
 
-    ``primitive``: PRIM_TYPE (pc_di_primtype). ``cffdump_primitive``: as the reference reads it.
-    ``source``: SOURCE_SELECT (pc_di_src_sel). ``uses_visibility``: whether it goes by the
-    visibility stream. ``has_stages``: whether it has a geometry shader or tessellation.
-    ``index_bytes``: the size of an index. ``vertices``: vertices or indices;
-    ``num_indices``: NUM_INDICES, which a20x does not count by. ``index_base``: the
-    address of the indices, ``index_buffer_bytes`` of them. ``first_index``: the first that is used.
-    ``draws``: how many draws the packet is, at most. ``indirect``: the address of the parameters.
+    A class with defaults, not a ``ValueObject``: there is one for each draw, and most values of one
+    packet are those that another has.
     """
 
-    __slots__ = (
-        "cffdump_primitive",
-        "draws",
-        "first_index",
-        "has_stages",
-        "index_base",
-        "index_buffer_bytes",
-        "index_bytes",
-        "indirect",
-        "instances",
-        "num_indices",
-        "primitive",
-        "source",
-        "uses_visibility",
-        "vertices",
-    )
+    #: PRIM_TYPE (pc_di_primtype), and as the reference reads it.
+    primitive: int
+    cffdump_primitive: int
+    #: SOURCE_SELECT (pc_di_src_sel).
+    source: int
+    #: VIS_CULL (pc_di_vis_cull_mode).
+    visibility: int
+    #: Whether it has a geometry shader or tessellation.
+    has_stages = False
+    #: The size of an index.
+    index_bytes = 0
+    #: Vertices or indices; NUM_INDICES, by which a20x does not count.
+    vertices: int | None = None
+    num_indices = 0
+    instances: int | None = None
+    #: The first index that is used; the address of the indices; how many bytes of them there are.
+    first_index: int | None = None
+    index_base: int | None = None
+    index_buffer_bytes: int | None = None
+    #: How many draws the packet is, at most.
+    draws = 1
+    #: The address of the parameters.
+    indirect: int | None = None
 
-    def __init__(
-        self, primitive: int, source: int, visibility: int, cffdump_primitive: int
-    ) -> None:
-        self.primitive = primitive
-        self.source = source
-        self.uses_visibility = visibility == _USE_VISIBILITY
-        self.cffdump_primitive = cffdump_primitive
-        self.has_stages = False
-        self.index_bytes = 0
-        self.vertices: int | None = None
-        self.num_indices = 0
-        self.instances: int | None = None
-        self.first_index: int | None = None
-        self.index_base: int | None = None
-        self.index_buffer_bytes: int | None = None
-        self.draws: int | None = 1
-        self.indirect: int | None = None
+    @property
+    def uses_visibility(self) -> bool:
+        """Whether it goes by the visibility stream."""
+        return self.visibility == _USE_VISIBILITY
 
     @property
     def is_indexed(self) -> bool:
@@ -122,9 +110,12 @@ def draw_values(machine: Machine, name: str, payload: Payload) -> DrawValues:
         return _old_draw(machine, name, payload)
     values = payload.read(machine.packets[_DRAWS[name]])
     primitive, source, visibility, index_size, geometry, tessellation, shown, *rest = values
-    draw = DrawValues(primitive, source, visibility, shown)
+    draw = DrawValues()
+    draw.primitive, draw.cffdump_primitive = primitive, shown
+    draw.source, draw.visibility = source, visibility
     draw.index_bytes = (1, 2, 4, 0)[index_size]
-    draw.has_stages = bool(geometry or tessellation)
+    if geometry or tessellation:
+        draw.has_stages = True
     if name == "CP_DRAW_INDX_OFFSET":
         draw.instances, draw.vertices, draw.first_index, draw.index_base = rest
         draw.num_indices = rest[1]
@@ -144,8 +135,10 @@ def _old_draw(machine: Machine, name: str, payload: Payload) -> DrawValues:
     fields = _OLD_DRAW_2 if name == "CP_DRAW_INDX_2" else _OLD_DRAW
     values = payload.read(machine.packets[fields])
     primitive, source, visibility, size, small, instances, shown, vertices, *indices = values
-    draw = DrawValues(primitive, source, visibility, shown)
-    draw.index_bytes = _OLD_INDEX_BYTES[small, size]
+    draw = DrawValues()
+    draw.primitive, draw.cffdump_primitive = primitive, shown
+    draw.source, draw.visibility = source, visibility
+    draw.index_bytes = _OLD_INDEX_BYTES[small << 1 | size]
     draw.vertices = draw.num_indices = vertices
     if indices:
         draw.index_base, draw.index_buffer_bytes = indices
