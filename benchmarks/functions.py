@@ -31,8 +31,9 @@ def profile(path: str, options: list[str], with_segments: bool) -> pstats.Stats:
     from cffpy.cli.dump_options import parse
 
     settings, _ = parse([*options, path])
-    dump = Dump(DumpOptions(**settings), lambda piece: None, lambda line: None)
-    dump.machine.keeps_segments = with_segments
+    dump = Dump(
+        DumpOptions(**settings), lambda piece: None, lambda line: None, segments=with_segments
+    )
     dump.begin(path)
     content = open_capture(path)
     gc.disable()  # as cffpy dump does

@@ -80,7 +80,7 @@ def measure_stages(path: str, options: list[str]) -> dict[str, Any]:
     from cffpy.cp.sink import NullSink
 
     started = time.process_time()
-    session = Session(NullSink(), lambda line: None)
+    session = Session(NullSink(), warn=lambda line: None)
     session.run(content)
     stage("state")
 
@@ -108,8 +108,8 @@ def measure_stages(path: str, options: list[str]) -> dict[str, Any]:
         "seconds": seconds,
         "raw_bytes": len(content.data),
         "text_bytes": text_bytes,
-        "segments_recorded": dump.machine.segments_recorded,
-        "segments_replayed": dump.machine.segments_replayed,
+        "segments_recorded": dump.machine.segments.recorded,
+        "segments_replayed": dump.machine.segments.replayed,
     }
 
 

@@ -34,14 +34,14 @@ class Measured:
 
     def __init__(self, data: bytes, segments: bool = True) -> None:
         self.text_bytes = 0
-        dump = Dump(DumpOptions(unit_test=True), self._write, lambda line: None)
-        dump.machine.keeps_segments = segments
+        options = DumpOptions(unit_test=True)
+        dump = Dump(options, self._write, lambda line: None, segments=segments)
         start = time.process_time()
         dump.begin("synthetic")
         dump.file(open_bytes(data))
         self.seconds = time.process_time() - start
-        self.recorded = dump.machine.segments_recorded
-        self.replayed = dump.machine.segments_replayed
+        self.recorded = dump.machine.segments.recorded
+        self.replayed = dump.machine.segments.replayed
 
     def _write(self, piece: bytes) -> None:
         self.text_bytes += len(piece)

@@ -157,6 +157,7 @@ def test_the_base_of_the_cache_is_absolute(
     assert compiled.cache_directory() == str(tmp_path / "xdg" / "cffpy")
 
 
+@pytest.mark.slow
 def test_a_cache_that_cannot_be_used_is_one_warning(tmp_path: Path, run_cffpy, samples) -> None:
     """One line for all descriptions that a command loads."""
     place = tmp_path / "cache"

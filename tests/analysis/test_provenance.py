@@ -294,6 +294,7 @@ def test_against_an_oracle(mode: int, steps: list) -> None:
 # --- over captures -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", range(3))
 def test_values_are_where_the_writes_point(shared: Path, share: int) -> None:
     """For random draws: the dword at the place of a plain register write is the value."""

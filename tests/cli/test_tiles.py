@@ -123,6 +123,7 @@ def test_one_form_at_a_time(run_cffpy: Run, path: Path) -> None:
     assert b"cannot be used together" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", [0, 0xFFFFFFFF, 1, 1 << 8])
 def test_hostile_bins(run_cffpy: Run, tmp_path: Path, word: int) -> None:
     """Bins of no size or of any, offsets beyond every grid, a great many tiles."""

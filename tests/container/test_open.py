@@ -353,6 +353,7 @@ def test_memory_stays_near_one_copy(tmp_path: Path, packing: str) -> None:
     assert float(done.stdout) < 1.6
 
 
+@pytest.mark.slow
 def test_all_captures_open_whole(shared: Path) -> None:
     for path in sorted((shared / "captures").glob("*.rd.gz"))[::6]:
         content = open_capture(str(path))

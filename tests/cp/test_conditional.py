@@ -234,6 +234,7 @@ def test_draws_have_the_numbers_of_the_dump() -> None:
     assert [action.number for action in finder.actions] == numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", range(4))
 def test_numbers_over_captures(shared: Path, share: int) -> None:
     """Of shares of the captures: the finder's actions are the dump's draws, all of them."""

@@ -27,6 +27,7 @@ from cffpy.errors import CffpyError
 from cffpy.isa.ir3 import Ir3Disassembler
 from cffpy.isa.parse import load_grammar
 from cffpy.isa.parse import parse as parse_isa
+from cffpy.limits import Limits
 from cffpy.pm4asm.assemble import assemble
 from cffpy.regdb.compile import compile_generation
 from cffpy.regdb.parse import parse_text
@@ -43,7 +44,7 @@ _CONTENTS = SectionType.BUFFER_CONTENTS
 def container(data: bytes) -> None:
     """Compression and sections."""
     with suppress(CffpyError):
-        list(iter_sections(open_bytes(data, limit=1 << 20).data, []))
+        list(iter_sections(open_bytes(data, limits=Limits(bytes=1 << 20)).data, []))
 
 
 def packets(data: bytes) -> None:

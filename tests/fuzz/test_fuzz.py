@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import iter_sections
 from cffpy.errors import CffpyError
+from cffpy.limits import Limits as CaptureLimits
 from tests.builders import type4, type7
 from tests.fuzz import mutate
 from tests.fuzz.captures import Part, file_bytes, parse
@@ -158,7 +159,7 @@ def known_seeds(name: str) -> list[bytes]:
 )
 def test_containers_take_any_bytes(data: bytes, magic: bytes) -> None:
     try:
-        content = open_bytes(magic + data, limit=1 << 20)
+        content = open_bytes(magic + data, limits=CaptureLimits(bytes=1 << 20))
     except CffpyError:
         return
     sections = list(iter_sections(content.data, []))

@@ -113,6 +113,7 @@ def test_the_other_way_round_the_same_draws_differ(shared: Path, name: str, kind
     assert [draws(e) for e in forth.entries] == [draws(e) for e in back.entries]
 
 
+@pytest.mark.slow
 def test_every_kind_is_there_in_some_capture(shared: Path) -> None:
     missing = set(EDITS)
     for name in CAPTURES:

@@ -41,6 +41,7 @@ def levels(where: Subject, image: int) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

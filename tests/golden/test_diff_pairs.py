@@ -72,6 +72,7 @@ def flat(entries: list[Entry]) -> set[tuple[str, str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_change_is_the_first_entry_and_the_only_one(shared: Path) -> None:
     for pair in pairs(shared):
         kind = next((kind for kind in EXPECTED if pair["bad"].endswith(kind)), None)

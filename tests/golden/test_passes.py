@@ -60,6 +60,7 @@ def test_passes(name: str) -> None:
         pytest.fail("\n".join(different), pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ENTRIES, reason=f"no ground truth at {TABLE} (CFFPY_SHARED)")
 @pytest.mark.parametrize("generation", range(2, 8))
 def test_every_field_is_matched_somewhere(generation: int) -> None:

@@ -406,7 +406,7 @@ def dumped(data: bytes, options: dict[str, Any], segments: bool) -> tuple[bytes,
 @pytest.mark.parametrize("gpu", REGISTERS)
 def test_random_streams_print_the_same(gpu: int) -> None:
     replayed = recorded = 0
-    streams = 2000 if ALL else 2 * settings().max_examples
+    streams = 2000 if ALL else settings().max_examples
 
     @settings(
         max_examples=streams,

@@ -38,4 +38,4 @@ def test_functions(samples: Path, arguments: tuple[str, ...]) -> None:
     calls = {row.split("|")[3].strip(): row.split("|")[2].strip() for row in rows}
     assert calls["machine.py: run_submit"] == "1"
     assert calls["summary.py: dump_register_summary"] == "1"
-    assert ("machine.py: _replay_or_record" in calls) == ("--no-segments" not in arguments)
+    assert ("segment.py: begin" in calls) == ("--no-segments" not in arguments)

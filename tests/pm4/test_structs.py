@@ -53,7 +53,7 @@ def parsed_value(parsed: Any, path: str) -> int:
     return 0 if value is None else int(value)
 
 
-def agree(structure: Any, data: bytes) -> None:
+def check_agree(structure: Any, data: bytes) -> None:
     """Both readings of ``data`` give the same values."""
     entry = entry_of(structure)
     parsed = (structure if entry is None else entry).parse(data)
@@ -71,7 +71,7 @@ def agree(structure: Any, data: bytes) -> None:
 @given(data=st.binary(min_size=256, max_size=256))
 def test_readers_agree_with_construct(chip: str, data: bytes) -> None:
     for structure in STRUCTS[chip].values():
-        agree(structure, data)
+        check_agree(structure, data)
 
 
 @pytest.mark.parametrize("chip", CHIPS)
@@ -215,7 +215,7 @@ def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: 
     assert len(words) >= min(1000, 5 * len(paths))
     for word in words:
         kind = {0: "TYPE0", 3: "TYPE3"}.get(word >> 30, f"TYPE{word >> 28}")
-        agree(HEADERS[kind], word.to_bytes(4, "little"))
+        check_agree(HEADERS[kind], word.to_bytes(4, "little"))
     compared = 0
     for chip in CHIPS:
         database = Database.open(chip)
@@ -226,6 +226,6 @@ def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: 
             for form in forms:
                 for payload in found_payloads:
                     if len(payload) >= 4 * max(map(dwords_of, rows_of(STRUCTS[chip][form]))):
-                        agree(STRUCTS[chip][form], payload)
+                        check_agree(STRUCTS[chip][form], payload)
                         compared += 1
     assert compared >= 50

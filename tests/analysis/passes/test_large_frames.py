@@ -41,6 +41,7 @@ def test_frames() -> None:
     assert check(2, 5, 3) == 2 * (5 * 4 + 4)
 
 
+@pytest.mark.slow
 def test_frames_of_4000_draws_in_10_tiles() -> None:
     assert check(6, 4000, 10) > 1 << 18
 
