@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from rich.tree import Tree
 
-    from cffpy.analysis.diff.model import Comparison
-    from cffpy.analysis.diff.record import Recording
+    from cffpy.analysis.diff.model import Comparison, Recording
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content

@@ -36,12 +36,16 @@ class FieldValue(NamedTuple):
     value: bool | int | float | str
 
 
-class DescriptorField(NamedTuple):
-    """A field of a structure in memory: its name, its value as text, the name of its dword."""
+class FieldText(NamedTuple):
+    """A field of one dword: its name, its value as text, and its bits, in place.
+
+    ``dword``: the name of the dword, of a structure in memory.
+    """
 
     name: str
     text: str
-    dword: str
+    bits: int
+    dword: str = ""
 
 
 class RegisterText:
@@ -103,38 +107,48 @@ class RegisterText:
             shown.append(FieldValue("other bits", 0, high, f"{rest:#x}", rest))
         return shown
 
-    def fields(self, register: int, value: int) -> list[tuple[str, str]]:
-        """Names and texts of the fields of one dword; a single one without a name where none are.
+    def fields(self, register: int, value: int) -> list[FieldText]:
+        """The fields of one dword; a single one without a name where the register has none.
 
         What a description leaves out of a bitset comes last, as "other bits". Bits that two fields
         share are in the wider one.
         """
         found = self._found(register)
         if found is None or found.type is None or found.dwords == 2:
-            return [("", f"{value:#x}")]
+            return [FieldText("", f"{value:#x}", value)]
         if found.type[0] not in _BITSETS:
-            return [("", self._decoder.formatter(found.type).text(value))]
-        fields = self.field_values(register, {register: value})
-        return [(field.name, field.text) for field in fields]
+            return [FieldText("", self._decoder.formatter(found.type).text(value), value)]
+        shown = []
+        covered = 0
+        for name, _, field in self._without_parts(found.type[7]):
+            mask = type_mask(field[2], field[3])
+            covered |= mask
+            bits = value & mask
+            shown.append(FieldText(name, self._decoder.formatter(field).text(bits), bits))
+        rest = value & ~covered
+        if rest:
+            shown.append(FieldText("other bits", f"{rest:#x}", rest))
+        return shown
 
     def type_name(self, register: int) -> str:
         """The name of the register's type; empty where it is unknown."""
         found = self._found(register)
         return "" if found is None or found.type is None else found.type[1]
 
-    def descriptor_fields(self, domain: str, dwords: Sequence[int]) -> list[DescriptorField]:
+    def descriptor_fields(self, domain: str, dwords: Sequence[int]) -> list[FieldText]:
         """The fields of a structure in memory. Bits that two fields share are in the wider one."""
         shown = []
         for offset, value in enumerate(dwords):
             found = self._database.lookup(domain, offset, self._decoder.variants)
             if found is None or found.type is None:
-                shown.append(DescriptorField(f"dword {offset}", f"{value:#x}", ""))
+                shown.append(FieldText(f"dword {offset}", f"{value:#x}", value))
                 continue
             kind, fields = found.type[0], found.type[7]
             described = fields if kind in _BITSETS else [(found.name, None, found.type)]
             for name, _, field in self._without_parts(described):
-                text = self._decoder.formatter(field).text(value & type_mask(field[2], field[3]))
-                shown.append(DescriptorField(name, text, found.name))
+                bits = value & type_mask(field[2], field[3])
+                text = self._decoder.formatter(field).text(bits)
+                shown.append(FieldText(name, text, bits, found.name))
         return shown
 
     def _without_parts(self, fields: Iterable[rows.FieldRow]) -> list[rows.FieldRow]:

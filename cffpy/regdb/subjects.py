@@ -37,6 +37,8 @@ TOPICS: Mapping[str, str] = {
 #: ``role``: the kind of value.
 ROLES: Mapping[str, str] = {
     "address": "an address, or a part of one",
+    "contents": "besides address: diff compares what lies there",
+    "private": "besides address: memory of the driver, with nothing of the program in it",
     "scratch": "scratch registers, performance counters, debug marks, state of the ring",
     "gmem": "an offset or the size of a buffer in GMEM",
     "tile": "set for each tile or bin",
@@ -47,6 +49,7 @@ ENGINES: Mapping[str, str] = {
     "blit": "copies and fills of the 2D engine",
     "dispatch": "compute dispatches",
     "shaders": "draws and dispatches",
+    "any": "all of them",
 }
 
 

@@ -18,8 +18,7 @@ from cffpy.views.plain_text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.diff.model import Comparison, PassPair
-    from cffpy.analysis.diff.record import Record
+    from cffpy.analysis.diff.model import Comparison, DrawRecord, PassPair
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
 
@@ -62,7 +61,7 @@ def unified(
                 yield f"{line} {heading}" if line.startswith("@@") else line
 
 
-def _pairs(pair: PassPair) -> Iterator[tuple[Record | None, Record | None, str]]:
+def _pairs(pair: PassPair) -> Iterator[tuple[DrawRecord | None, DrawRecord | None, str]]:
     index = pair.good.index if pair.good is not None else pair.bad.index if pair.bad else 0
     for mine, theirs in pair.draws:
         record = mine or theirs
@@ -70,7 +69,7 @@ def _pairs(pair: PassPair) -> Iterator[tuple[Record | None, Record | None, str]]
         yield mine, theirs, f"pass {index}, draw {record.action.program_number}"
 
 
-def _lines(record: Record | None, texts: dict[int, list[str]]) -> list[str]:
+def _lines(record: DrawRecord | None, texts: dict[int, list[str]]) -> list[str]:
     if record is None or record.action.number is None:
         return []
     return texts.get(record.action.number, [])[:_MAX_LINES]

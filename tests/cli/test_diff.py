@@ -111,9 +111,7 @@ def test_unified(run_cffpy: Run, good: Path, bad: Path) -> None:
 NOISE = {
     "addresses": "VFD_FETCH[0].BASE",
     "scratch": "CP_SCRATCH[4].REG",
-    "gmem": "RB_DEPTH_BUFFER_BASE_GMEM",
     "engines": "RB_2D_BLIT_CNTL",
-    "inherited": "GRAS_CL_CNTL",
 }
 
 
@@ -124,8 +122,7 @@ def test_noise_is_counted_and_shown_on_demand(run_cffpy: Run, tmp_path: Path, no
     paths = [tmp_path / "one.rd", tmp_path / "other.rd"]
     for value, path in enumerate(paths):
         calls = [DrawCall(3)]
-        if noise != "inherited" or value:
-            calls[0].registers = {name: 0x1000 * (value + 1)}
+        calls[0].registers = {name: 0x1000 * (value + 1)}
         path.write_bytes(frame_bytes(calls))
     hidden = run_cffpy("diff", *paths)
     plain = name.replace("[4]", "[0x4]")
@@ -193,4 +190,4 @@ def test_the_order_depends_on_no_hash_seed(run_cffpy: Run, tmp_path: Path) -> No
         for seed in ("0", "1", "77")
     }
     (output,) = outputs
-    assert len(json.loads(output)["hidden"]) > 2
+    assert len(json.loads(output)["hidden"]) > 1

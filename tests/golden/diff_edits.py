@@ -16,7 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from cffpy.analysis.diff.facts import Fact, FactKey, address_masks
-from cffpy.analysis.diff.record import Record, Recording, record
+from cffpy.analysis.diff.model import DrawRecord, Recording
+from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.side import Side
 from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 from cffpy.analysis.packet_location import PacketLocation
@@ -53,7 +54,7 @@ class Subject:
     recording: Recording
     database: Database
     pass_: Pass
-    record: Record
+    record: DrawRecord
     #: The state at each draw, in order.
     writes: dict[Draw, dict[str, Write]]
     facts: dict[Draw, dict[FactKey, Fact]]

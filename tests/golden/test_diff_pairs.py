@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.model import Comparison, Entry
-from cffpy.analysis.diff.record import Recording, record
+from cffpy.analysis.diff.model import Comparison, Entry, Recording
+from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.rd import SectionType, iter_sections
@@ -31,7 +31,7 @@ EXPECTED = {
     "filter": r"pass 0, draw 0: sampler .*: ANISO: A6XX_TEX_ANISO_8 → A6XX_TEX_ANISO_1",
     "fov": r"pass 0, draw 0: uniform data .* \(2 of 64 words\)",
     "texfmt": r"pass 0, draw 0: texture .*: SRGB: FALSE → TRUE",
-    "zclear": r"pass 0: clear value of depth: 00ffffff → 00000000",
+    "zclear": r"pass 0: clear value of depth: 1\.0 \(00ffffff\) → 0\.0 \(00000000\)",
     "blend": r"pass 0, draws 10\.\.14: RB_(BLEND_CNTL|MRT\[0\]\.(BLEND_)?CONTROL)\.",
     "missing-draw": r"pass 0: draw 17 of good is missing in bad",
     "mode": r"pass 0: sysmem in bad, gmem 3x1 in good",
@@ -199,7 +199,7 @@ OPTIONS = [
         r"pass 0: color 0 is stored by: CP_BLIT → BLIT event$",
         1,
     ),
-    ("a740-vk-var-dynamic", "a740-vk-var-noubwc", r"pass 0: color 0 UBWC: True → False", 1),
+    ("a740-vk-var-dynamic", "a740-vk-var-noubwc", r"pass 0: color 0 UBWC: TRUE → FALSE", 1),
     ("a740-vk-var-dynamic", "a740-vk-var-syncdraw", r"pass 0, draws 0\.\.49: waits", 1),
     ("a740-vk-var-dynamic", "a740-vk-var-flushall", r"pass 0, draws 0\.\.49: waits", 1),
     (
@@ -217,7 +217,7 @@ OPTIONS = [
     ),
     ("a530-gl-scene60-nobin", "a530-gl-scene-msaa4", r"pass 24: samples: 1 → 4", 1),
     # two generations: fields that only one of them has are no differences
-    ("a690-vk-multiview", "a740-vk-multiview-gmem", r"pass 0: depth UBWC: False → True", 2),
+    ("a690-vk-multiview", "a740-vk-multiview-gmem", r"pass 0: depth UBWC: FALSE → TRUE", 2),
 ]
 
 

@@ -37,16 +37,21 @@ def test_both_dwords_of_a_wide_register_are_one_value(text: RegisterText) -> Non
 
 
 def test_fields_cover_the_whole_value(text: RegisterText) -> None:
-    fields = dict(text.fields(at("RB_DEPTH_CNTL"), 0x5))
+    fields = {field.name: field.text for field in text.fields(at("RB_DEPTH_CNTL"), 0x5)}
     assert fields["Z_TEST_ENABLE"] == "TRUE"
     assert fields["ZFUNC"] == "FUNC_LESS"
     assert "other bits" not in fields
-    assert dict(text.fields(at("RB_DEPTH_CNTL"), 0x80000005))["other bits"] == "0x80000000"
+    assert text.fields(at("RB_DEPTH_CNTL"), 0x80000005)[-1] == (
+        "other bits",
+        "0x80000000",
+        1 << 31,
+        "",
+    )
 
 
 def test_registers_without_fields(text: RegisterText) -> None:
-    assert text.fields(at("VFD_INDEX_OFFSET"), 7) == [("", "0x7")]
-    assert text.fields(0x3FFF0, 7) == [("", "0x7")]
+    assert text.fields(at("VFD_INDEX_OFFSET"), 7) == [("", "0x7", 7, "")]
+    assert text.fields(0x3FFF0, 7) == [("", "0x7", 7, "")]
     assert text.type_name(0x3FFF0) == ""
     assert text.type_name(at("RB_MRT[0].BASE")) in ("address", "waddress")
 
@@ -55,7 +60,7 @@ def test_descriptors(text: RegisterText) -> None:
     fields = text.descriptor_fields("A6XX_TEX_SAMP", [0x2 | 0x1 << 1, 0, 0, 0])
     shown = {field.name: field.text for field in fields}
     assert shown["XY_MAG"] == "A6XX_TEX_LINEAR"
-    assert text.descriptor_fields("A6XX_UBO", [0x10] * 3)[-1] == ("dword 2", "0x10", "")
+    assert text.descriptor_fields("A6XX_UBO", [0x10] * 3)[-1] == ("dword 2", "0x10", 16, "")
 
 
 def test_bits_of_two_fields_are_shown_in_the_wider_one(text: RegisterText) -> None:

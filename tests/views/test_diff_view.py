@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 
-from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent
-from cffpy.analysis.diff.record import Recording
+from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, Recording
 from cffpy.analysis.diff.rules import Category
 from cffpy.analysis.passes.model import Passes
 from cffpy.views.diff import document, summary, text_lines, tree

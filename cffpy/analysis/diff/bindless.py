@@ -9,9 +9,9 @@ where a stream of commands does.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.facts import Fact, FactKey, address_masks, descriptor, digest, region
+from cffpy.analysis.diff.facts import Fact, address_masks, descriptor, digest, region
 from cffpy.analysis.diff.loads import uniform_buffer
 from cffpy.descriptors import BINDLESS_STRIDE, SAMPLERS, TEXTURES, UBOS
 
@@ -37,6 +37,17 @@ _UBO_ALIGNMENT = 64
 _BASE_FLAGS = 3
 
 
+class SetSlot(NamedTuple):
+    """A descriptor of a bindless set, as the last part of a fact's key."""
+
+    set: int
+    slot: int
+
+
+#: Part of a set: its kind and slot, and its fact.
+SetPart = tuple[tuple[str, int], Fact]
+
+
 class Memory:
     """The buffers of one submit, kept for later."""
 
@@ -56,6 +67,14 @@ class Memory:
             if address < buffer.gpuaddr + buffer.size:
                 return buffer
         return None
+
+    def head(self, address: int, size: int) -> memoryview | None:
+        """The first bytes at an address, at most ``size``; None where none were captured."""
+        buffer = self.find(address)
+        if buffer is None:
+            return None
+        start = address - buffer.gpuaddr
+        return buffer.contents[start : start + size] or None
 
     def add_bound(self, address: int) -> None:
         """A set or a stream begins here."""
@@ -84,9 +103,9 @@ class Sets:
         self._packets = packets
         self._domains = TEXTURES[generation], SAMPLERS[generation], UBOS[generation]
         self._masks = {domain: address_masks(database, domain) for domain, _dwords in self._domains}
-        self._known: dict[tuple[int, int], tuple[bytes, list[tuple[FactKey, Fact]]]] = {}
+        self._known: dict[tuple[int, int], tuple[bytes, list[SetPart]]] = {}
 
-    def read(self, place: SetPlace) -> tuple[bytes, list[tuple[FactKey, Fact]]]:
+    def read(self, place: SetPlace) -> tuple[bytes, list[SetPart]]:
         """A digest of a set, and its parts: what each descriptor is, and uniform data."""
         memory, base = place
         key = id(memory), base
@@ -97,7 +116,7 @@ class Sets:
             known = self._known[key] = digest(memoryview(whole)), parts
         return known
 
-    def _parts(self, memory: Memory, base: int) -> Iterator[tuple[FactKey, Fact]]:
+    def _parts(self, memory: Memory, base: int) -> Iterator[SetPart]:
         """No register tells what a descriptor is; it is taken for what it looks like.
 
         Two dwords with an aligned address where buffers lie: a UBO. No more than four dwords: a

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.addresses import Addresses
 from cffpy.analysis.diff.align import Cells, align
-from cffpy.analysis.diff.barriers import BEFORE_DRAW, BEHIND_ALL, barriers
-from cffpy.analysis.diff.fact_text import NO_FIELD, differences, key_text, word_text
+from cffpy.analysis.diff.differences import Differ, key_text
 from cffpy.analysis.diff.image_links import ImageLinks
-from cffpy.analysis.diff.images import Images
 from cffpy.analysis.diff.missing import missing_draws, missing_passes
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.passes import (
@@ -24,28 +23,19 @@ from cffpy.analysis.diff.passes import (
     structure,
 )
 from cffpy.analysis.diff.report import group
-from cffpy.analysis.diff.rules import (
-    RegisterCase,
-    is_address_field,
-    noise_of,
-    register_category,
-)
+from cffpy.analysis.diff.rules import FACT_CATEGORIES, is_used
 from cffpy.analysis.diff.side import Side
 from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
+    from cffpy.analysis.diff.addresses import Role
     from cffpy.analysis.diff.facts import FactKey
-    from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.side import Subject
     from cffpy.analysis.passes.model import Pass
-
-#: A register by name, or a fact by key.
-_Subject = str | tuple[str | int, ...]
-
-#: Facts that name images.
-_IMAGES = ("texture", "texture address")
 
 
 def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> Comparison:
@@ -104,19 +94,20 @@ class _Comparer:
         #: Entries of passes as wholes, and of draws that are missing.
         self.structures: list[Entry] = []
         self._sides = Side(result.good), Side(result.bad)
-        self._open: dict[_Subject, _Open] = {}
+        self._differ = Differ(self._sides, self._hides, "addresses" not in hidden)
+        self._open: dict[Subject, _Open] = {}
         #: What is not the same on both sides, hidden or not.
-        self._unequal: set[_Subject] = set()
+        self._unequal: set[Subject] = set()
         #: What is looked at where the next pair of draws begins.
-        self._pending: set[_Subject] = set()
-        self._images = Images()
+        self._pending: set[Subject] = set()
+        self._addresses = Addresses(self._sides[0].buffers, self._sides[1].buffers)
         self._cells = Cells()
         #: Descriptors that the pair of draws can use, by what, and whether the pair before could
         #: use others.
         self._slots = DrawSlots(())
         self._uses: Hashable = None
         self._has_other_uses = False
-        #: Keys of textures whose images are known.
+        #: Keys of descriptors of sets whose addresses are known.
         self._bound: set[FactKey] = set()
         #: The last pair of draws, and whether its passes are laid out alike.
         self._last: tuple[Extent, bool] | None = None
@@ -124,20 +115,16 @@ class _Comparer:
     # -- passes ---------------------------------------------------------------------------------
 
     def compare_passes(self, good: Pass | None, bad: Pass | None) -> None:
-        """The next pair."""
+        """Compare the next pair; one of the two may be missing."""
         pair = PassPair(good, bad)
         self.result.pairs.append(pair)
         if good is None or bad is None:
             self._one_sided(pair)
             return
-        extent = Extent(good.index, bad.index)
         found = list(structure(good, bad))
-        shown = [d for d in found if not (d.category.name == "tiles" and self._hides("tiles"))]
-        for difference in found:
-            if difference not in shown:
-                self.result.hide("tiles", difference.name)
-        if shown:
-            self.structures.append(Entry(f"pass {good.index}", (extent,), shown, rank=1))
+        if found:
+            extent = Extent(good.index, bad.index)
+            self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))
         records = self.result.good.of(good), self.result.bad.of(bad)
         pairs = align(*records, (_state_key, _draw_key), _draw_likeness, self._cells)
         pair.draws = [
@@ -147,13 +134,13 @@ class _Comparer:
         self._compare_draws(pair, good, bad)
 
     def _one_sided(self, pair: PassPair) -> None:
-        if pair.good is not None:
-            one, recording, side = pair.good, self.result.good, self._sides[0]
-        else:
-            assert pair.bad is not None
-            one, recording, side = pair.bad, self.result.bad, self._sides[1]
-        for record in recording.of(one):
-            self._pending |= self._advance(side, record)
+        """State goes on from a pass without a counterpart, too."""
+        for one, recording, side in (
+            (pair.good, self.result.good, self._sides[0]),
+            (pair.bad, self.result.bad, self._sides[1]),
+        ):
+            for record in () if one is None else recording.of(one):
+                self._pending |= side.apply(record)
 
     # -- draws ----------------------------------------------------------------------------------
 
@@ -161,39 +148,38 @@ class _Comparer:
         alike = is_laid_out_alike(good, bad)
         last = -1
         touched, self._pending = self._pending, set()
+        written: set[Subject] = set()
         events: tuple[list[str], list[str]] = ([], [])
         for mine, theirs in pair.draws:
             for side, record, heard in zip(self._sides, (mine, theirs), events, strict=True):
                 if record is not None:
-                    touched |= self._advance(side, record)
+                    written |= side.apply(record)
                     heard.extend(record.events)
             if mine is None or theirs is None:
                 continue
             number = mine.action.program_number
             assert number is not None
-            self._settle(touched, mine, number, alike, (good, bad), last)
+            touched |= written
+            self._settle(touched, mine.action.kind, number, alike, (good, bad), last)
             extent = Extent(good.index, bad.index, number, number)
             self._compare_events(BEFORE_DRAW, events, extent, alike)
             self._last = extent, alike
-            self._note_images(mine, theirs, touched, extent, last)
+            self._note_targets(mine, theirs, extent)
+            self._note_addresses(mine.action.kind, touched, written, extent, last)
             events[0].clear()
             events[1].clear()
-            touched = set()
+            touched, written = set(), set()
             last = number
-        self._pending = touched | self._unequal
+        self._pending = touched | written | self._unequal
         for subject in list(self._open):
             self._close(subject, last, (good, bad))
-        self._images.release(Extent(good.index, bad.index), last)
+        self._addresses.release(Extent(good.index, bad.index), last)
         self.structures.extend(missing_draws(pair))
-
-    def _advance(self, side: Side, record: Record) -> set[_Subject]:
-        names, keys = side.apply(record)
-        return {*names, *keys}
 
     def _settle(
         self,
-        touched: set[_Subject],
-        record: Record,
+        touched: set[Subject],
+        kind: str,
         number: int,
         alike: bool,
         passes: tuple[Pass, Pass],
@@ -208,18 +194,14 @@ class _Comparer:
             touched |= {key for key in self._unequal if is_of_set(key)}
         for subject in touched:
             found: tuple[Difference, ...] = ()
-            if isinstance(subject, str):
-                if one.registers.get(subject) == other.registers.get(subject):
-                    self._unequal.discard(subject)
-                else:
-                    self._unequal.add(subject)
-                    found = tuple(self._register(subject, record.action.kind, alike, passes))
+            if one.value(subject) == other.value(subject):
+                self._unequal.discard(subject)
             else:
-                if one.facts.get(subject) == other.facts.get(subject):
-                    self._unequal.discard(subject)
+                self._unequal.add(subject)
+                if isinstance(subject, str):
+                    found = self._differ.register(subject, kind, alike, passes)
                 else:
-                    self._unequal.add(subject)
-                    found = tuple(self._fact(subject, alike))
+                    found = self._differ.fact(subject, alike, self._is_used(subject))
             known = self._open.get(subject)
             if known is not None:
                 if known.differences == found:
@@ -228,7 +210,7 @@ class _Comparer:
             if found:
                 self._open[subject] = _Open(found, number)
 
-    def _close(self, subject: _Subject, last: int, passes: tuple[Pass, Pass]) -> None:
+    def _close(self, subject: Subject, last: int, passes: tuple[Pass, Pass]) -> None:
         opened = self._open.pop(subject)
         if last < opened.since:
             return
@@ -236,119 +218,111 @@ class _Comparer:
         for difference in opened.differences:
             self.found.setdefault(difference, []).append(extent)
 
-    # -- one register or fact -------------------------------------------------------------------
-
-    def _register(
-        self, name: str, kind: str, alike: bool, passes: tuple[Pass, Pass]
-    ) -> Iterator[Difference]:
-        one, other = self._sides
-        good, bad = one.registers.get(name), other.registers.get(name)
-        known = one if name in one.offsets else other
-        subject = known.subject(name)
-        is_in_both = good is not None and bad is not None
-        noise = noise_of(
-            RegisterCase(
-                subject,
-                kind,
-                known.is_address_register(name),
-                alike,
-                is_in_both,
-                is_in_both and self._is_left_over(name, passes),
-            )
-        )
-        if noise is not None and self._hides(noise, name):
-            return
-        places = [side.writes[name].place if name in side.writes else None for side in self._sides]
-        fields = [
-            dict(side.text.fields(side.offsets[name], side.registers[name]))
-            if name in side.registers
-            else {"": "not written"}
-            for side in self._sides
-        ]
-        for field in dict.fromkeys([*fields[0], *fields[1]]):
-            left, right = (of.get(field, NO_FIELD) for of in fields)
-            if left == right:
-                continue
-            title = f"{name}.{field}" if field else name
-            is_partial = NO_FIELD in (left, right) and "" not in (*fields[0], *fields[1])
-            if is_partial and self._hides("inherited", title):
-                continue
-            if is_address_field(subject, field) and self._hides("addresses", title):
-                continue
-            about = register_category(subject, field)
-            if about.name == "push constants":
-                left, right = (_pushed(side, name) for side in self._sides)
-            yield Difference(title, left, right, about, places[0], places[1])
-
-    def _is_left_over(self, name: str, passes: tuple[Pass, Pass]) -> bool:
-        """Whether both values are of earlier passes: what differs there is told there."""
-        return all(
-            (write := side.writes[name]).pass_index is not None and write.pass_index < one.index
-            for side, one in zip(self._sides, passes, strict=True)
-        )
-
-    def _fact(self, key: FactKey, alike: bool) -> Iterator[Difference]:
-        good, bad = self._sides[0].facts.get(key), self._sides[1].facts.get(key)
-        if not self._is_used(key) and self._hides("unused", key_text(key)):
-            return
-        if good is not None and bad is not None:
-            if good.digest is None or bad.digest is None:
-                if good.digest != bad.digest:
-                    self._hides("uncaptured", key_text(key))
-                return
-            if good.digest == bad.digest:
-                return
-        elif good is bad:
-            return
-        elif not alike and self._hides("inherited", key_text(key)):
-            return  # left over from a run that the other mode does not have
-        shown = "addresses" not in self.hidden
-        found = list(differences(key, good, bad, self._sides, with_addresses=shown))
-        if not found and key[0] == "constants":
-            self._hides("addresses", key_text(key))
-        for difference in found:
-            is_partial = NO_FIELD in (difference.good, difference.bad)
-            if not is_partial or not self._hides("inherited", difference.name):
-                yield difference
-
     def _compare_events(
         self, name: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool
     ) -> None:
         difference = barriers(name, *events)
-        if difference is None or (not alike and self._hides("barriers", "waits and cache events")):
+        if difference is None:
             return
-        self.found.setdefault(difference, []).append(extent)
+        if alike or not self._hides("barriers", "waits and cache events"):
+            self.found.setdefault(difference, []).append(extent)
 
-    def _note_images(
-        self, mine: Record, theirs: Record, touched: set[_Subject], extent: Extent, last: int
-    ) -> None:
-        """Targets, and textures that may have been bound anew."""
+    # -- addresses ------------------------------------------------------------------------------
+
+    def _note_targets(self, mine: DrawRecord, theirs: DrawRecord, extent: Extent) -> None:
         others = {target.name: target.address for target in theirs.action.targets}
         for target in mine.action.targets:
-            self._images.note(target.address, others.get(target.name), target.name, extent)
-        one, other = self._sides
-        looked_at = {key for key in touched if isinstance(key, tuple) and key[0] in _IMAGES}
+            role: Role = "target", target.name
+            self._addresses.note(target.address, others.get(target.name), role, extent)
+
+    def _note_addresses(
+        self,
+        kind: str,
+        touched: set[Subject],
+        written: set[Subject],
+        extent: Extent,
+        last: int,
+    ) -> None:
+        """The addresses of facts that may be others now, and of registers that were written.
+
+        An address that is left over from draws without a counterpart says nothing.
+        """
+        roles: dict[Role, tuple[int | None, int | None]] = {}
+        keys = {subject for subject in touched if isinstance(subject, tuple)}
         if self._has_other_uses:
-            looked_at.update(self._slots.textures(), self._bound)
-        for key in looked_at:
-            good, bad = one.facts.get(key), other.facts.get(key)
-            is_used = self._is_used(key)
-            images = (
-                None if good is None or not is_used else good.points_at,
-                None if bad is None or not is_used else bad.points_at,
-            )
-            self._images.bind(key_text(key), images, extent, last)
+            keys.update(self._slots.textures(), self._bound)
+        for key in keys:
+            pair = self._addresses_of(key)
+            if pair is not None:
+                roles[_fact_role(key)] = pair
+        for name in written:
+            if isinstance(name, str):
+                roles.update(self._register_role(name, kind))
+        for role, (good, bad) in roles.items():
+            is_open = good == bad or not self._has_same_contents(good, bad)
+            pair = (good, bad) if is_open else (None, None)
+            self._addresses.bind(role, pair, extent, last)
+
+    def _addresses_of(self, key: FactKey) -> tuple[int | None, int | None] | None:
+        """Where two facts lie, or what two descriptors are of; None: nothing to compare."""
+        facts = [side.facts.get(key) for side in self._sides]
+        if key[0] == "texture address":
+            return None  # of the texture, which asks for it
+        if is_of_set(key):
             self._bound.add(key)
+            if not self._is_used(key):
+                return None, None
+        found = []
+        for side, fact in zip(self._sides, facts, strict=True):
+            address = None if fact is None else side.image(key, fact)
+            if address is None and fact is not None and fact.digest is None:
+                address = fact.address
+            found.append(address)
+        return found[0], found[1]
+
+    def _register_role(
+        self, name: str, kind: str
+    ) -> Iterator[tuple[Role, tuple[int | None, int | None]]]:
+        """The role of a register with an address that the command uses, and its two addresses."""
+        one, other = self._sides
+        side = one if name in one.offsets else other
+        register = side.address_role(name)
+        if register is None or not is_used(side.subject(name), kind):
+            return
+        roles = side.subject(name).roles
+        good, bad = one.address(register), other.address(register)
+        if "contents" in roles and good != bad and self._is_captured(good, bad):
+            good = bad = None  # compared by what lies there
+        yield (("private" if "private" in roles else "address"), register), (good, bad)
+
+    def _is_captured(self, good: int | None, bad: int | None) -> bool:
+        one, other = self._sides
+        return (
+            good is not None
+            and bad is not None
+            and one.head(good) is not None
+            and other.head(bad) is not None
+        )
+
+    def _has_same_contents(self, good: int | None, bad: int | None) -> bool:
+        """Whether the same was captured at two addresses, and not only zeros."""
+        if good is None or bad is None:
+            return False
+        one, other = self._sides
+        head = one.head(good)
+        return head is not None and head == other.head(bad) and any(head)
+
+    # -- the end --------------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """What can be told only of both captures as wholes."""
+        """Compare what only the captures as wholes show."""
         if self._last is not None and self._ends_alike():
             events = self.result.good.last_events, self.result.bad.last_events
             self._compare_events(BEHIND_ALL, events, *self._last)
         self.structures.extend(missing_passes(self.result.pairs))
-        for difference, extents in self._images.differences():
+        for difference, extents in self._addresses.differences():
             self.found[difference] = extents
-        for _ in range(self._images.consistent):
+        for _ in range(self._addresses.consistent):
             self.result.hide("addresses", "images at other addresses")
 
     def _ends_alike(self) -> bool:
@@ -360,28 +334,51 @@ class _Comparer:
         """Whether the draw can use it; of the descriptors of sets not all are its own."""
         return not is_of_set(key) or self._slots.holds(key)
 
-    def _hides(self, noise: NoiseClass, name: str | None = None) -> bool:
+    def _hides(self, noise: NoiseClass, name: str) -> bool:
         if noise not in self.hidden:
             return False
-        if name is not None:
-            self.result.hide(noise, name)
+        self.result.hide(noise, name)
         return True
 
 
-def _pushed(side: Side, name: str) -> str:
-    value = side.registers.get(name)
-    return "not written" if value is None else word_text(value)
+def _fact_role(key: FactKey) -> Role:
+    return ("texture" if key[0] == "texture" else "address"), key_text(key)
 
 
-def _state_key(record: Record) -> Hashable:
+BEFORE_DRAW = "waits and cache events before it"
+BEHIND_ALL = "waits and cache events behind the last draw"
+
+
+def barriers(name: str, good: Sequence[str], bad: Sequence[str]) -> Difference | None:
+    """How two sequences of waits and cache events differ: what only one has, else the order."""
+    if list(good) == list(bad):
+        return None
+    mine, theirs = Counter(good), Counter(bad)
+    left, right = _listed(mine - theirs), _listed(theirs - mine)
+    if not left and not right:
+        left, right = "one order", "another order"
+    return Difference(
+        name,
+        left or f"without {right}",
+        right or f"without {left}",
+        FACT_CATEGORIES["barriers"],
+        details=(f"good: {' '.join(good)}", f"bad: {' '.join(bad)}"),
+    )
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.items())
+
+
+def _state_key(record: DrawRecord) -> Hashable:
     return record.fingerprint, record.state
 
 
-def _draw_key(record: Record) -> Hashable:
+def _draw_key(record: DrawRecord) -> Hashable:
     return record.fingerprint
 
 
-def _draw_likeness(one: Record, other: Record) -> float:
+def _draw_likeness(one: DrawRecord, other: DrawRecord) -> float:
     if one.fingerprint == other.fingerprint:
         return 1.0
     mine, theirs = one.action, other.action

@@ -7,6 +7,7 @@ data. A digest is None where the capture does not hold the bytes: nothing can be
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.regdb.database import Database
 
 #: What a fact is about, from the general to the special: ("texture", "FS", 0), ("shader", "VS").
-FactKey = tuple[str | int, ...]
+FactKey = tuple[Hashable, ...]
 
 _DIGEST_BYTES = 12
 

@@ -53,6 +53,7 @@ _FOLLOWS_MISSING = frozenset(
         "storage",
         "descriptor",
         "image",
+        "address",
         "instructions",
         "other",
         "barriers",
@@ -157,7 +158,7 @@ class PassCause:
             return True
         if not self.entry.differences:
             return category in _FOLLOWS_MISSING and self._is_before(extents)
-        if category == "image" and self.moves_images:
+        if category in ("image", "address") and self.moves_images:
             return True
         return (
             category in self._following

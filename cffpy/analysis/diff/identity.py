@@ -14,7 +14,7 @@ from cffpy.analysis.diff.rules import is_program_state
 from cffpy.regdb.subjects import Subjects
 
 if TYPE_CHECKING:
-    from cffpy.analysis.diff.record import Recording
+    from cffpy.analysis.diff.model import Recording
 
 
 def note_states(recording: Recording) -> None:

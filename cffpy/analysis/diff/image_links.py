@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.diff.bindless import SetPlace
-    from cffpy.analysis.diff.model import Comparison, Entry, Extent
-    from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.diff.model import Comparison, DrawRecord, Entry, Extent, Recording
     from cffpy.analysis.passes.model import Pass
 
 _TEXTURES = ("texture", "texture address")
@@ -124,7 +123,7 @@ class ImageLinks:
             for extent in entry.extents
         )
 
-    def _parts(self, entry: Entry, side: int) -> Iterator[tuple[Pass, list[Record] | None]]:
+    def _parts(self, entry: Entry, side: int) -> Iterator[tuple[Pass, list[DrawRecord] | None]]:
         """The passes of an entry on one side; of draws that are missing, those."""
         for extent in entry.extents:
             found = self._sides[side].pass_of(extent, side)
@@ -157,7 +156,7 @@ class _Images:
         index = extent.bad_pass if side else extent.good_pass
         return None if index is None else self._passes.get(index)
 
-    def records(self, found: Pass) -> list[Record]:
+    def records(self, found: Pass) -> list[DrawRecord]:
         """Its draws."""
         return self._recording.of(found)
 
@@ -172,7 +171,7 @@ class _Images:
             yield from self.copied(record, _COPIED)
         yield from self._sampled(found)
 
-    def copied(self, record: Record, pattern: re.Pattern[str]) -> Iterator[int]:
+    def copied(self, record: DrawRecord, pattern: re.Pattern[str]) -> Iterator[int]:
         """Addresses in registers of the 2D engine."""
         if record.action.kind != "blit":
             return

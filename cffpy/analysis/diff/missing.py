@@ -11,8 +11,7 @@ from cffpy.analysis.diff.model import Entry, Extent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.diff.model import PassPair
-    from cffpy.analysis.diff.record import Record
+    from cffpy.analysis.diff.model import DrawRecord, PassPair
 
 #: Ranges of draws that a title gives.
 _MAX_RANGES = 6
@@ -101,7 +100,7 @@ def draws_text(extents: tuple[Extent, ...]) -> str:
     return f"draw{'' if is_one else 's'} {', '.join(ranges)}"
 
 
-def _number(record: Record | None) -> int:
+def _number(record: DrawRecord | None) -> int:
     assert record is not None
     assert record.action.program_number is not None
     return record.action.program_number

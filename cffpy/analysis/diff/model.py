@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a comparison of two captures finds."""
+"""Two captures as they are compared, and what a comparison finds."""
 
 from __future__ import annotations
 
@@ -8,10 +8,70 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.diff.bindless import Memory, SetPlace, Sets
+    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.passes.model import Pass, Passes
+    from cffpy.analysis.provenance import Write
+    from cffpy.container.damage import Damage
+    from cffpy.isa.operands import Descriptor
+    from cffpy.regdb.database import Database
+
+
+@dataclass(slots=True)
+class DrawRecord:
+    """One of the program's draws, dispatches or copies.
+
+    ``registers`` and ``facts`` are those that were written since the record before, whatever the
+    value; a fact that is gone is None.
+    """
+
+    action: Action
+    registers: dict[int, tuple[int, Write]]
+    facts: dict[FactKey, Fact | None]
+    #: The bindless sets that are bound, by number.
+    sets: dict[int, SetPlace]
+    #: Barriers since the record before, by name.
+    events: tuple[str, ...]
+    #: Digests of its shaders, as far as they are captured.
+    shaders: tuple[object, ...] = ()
+    #: Set and slot of the descriptors that are used before its fragment shader starts.
+    prefetched: tuple[tuple[int, int], ...] = ()
+    #: Changes if anything of its own does; for the alignment.
+    fingerprint: int = 0
+    #: Equal where all state is, also what is not its own.
+    state: int = 0
+    #: The buffers of its submit.
+    memory: Memory | None = None
+
+
+@dataclass(slots=True)
+class Recording:
+    """A capture for comparison. ``records`` by ``Action.order``."""
+
+    name: str
+    passes: Passes
+    database: Database | None
+    generation: int
+    records: dict[int, DrawRecord] = field(default_factory=dict)
+    #: Listings of shaders by digest.
+    listings: dict[bytes, str] = field(default_factory=dict)
+    #: What the instructions of shaders use, by digest; a6xx and later.
+    descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
+    sets: Sets | None = None
+    #: Barriers behind the last record, by name.
+    last_events: tuple[str, ...] = ()
+    #: Address and size of every buffer, by address.
+    buffers: list[tuple[int, int]] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+
+    def of(self, one: Pass) -> list[DrawRecord]:
+        """The records of a pass, in order."""
+        return [
+            self.records[draw.order] for draw in one.program_draws if draw.order in self.records
+        ]
 
 
 @dataclass(slots=True, frozen=True)
@@ -72,7 +132,7 @@ class PassPair:
 
     good: Pass | None
     bad: Pass | None
-    draws: list[tuple[Record | None, Record | None]] = field(default_factory=list)
+    draws: list[tuple[DrawRecord | None, DrawRecord | None]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.clear_values import clear_text, clear_value
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import Category
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Set
 
-    from cffpy.analysis.diff.record import Recording
+    from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.geometry import Rectangle
     from cffpy.analysis.passes.model import Operation, Pass
@@ -144,7 +145,7 @@ def _attachments(one: Pass, other: Pass) -> Iterator[Difference]:
         ):
             known = left is not None and right is not None
             if left != right and known and (same_mode or category is not _LAYOUT):
-                yield Difference(f"{name} {what}", str(left), str(right), category)
+                yield Difference(f"{name} {what}", _text(left), _text(right), category)
 
 
 def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:
@@ -171,7 +172,7 @@ def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:
                 places = _place(mine, kinds), _place(theirs, kinds)
                 yield Difference(f"{name} {what}", left, right, _OPERATIONS, *places)
         if same_mode:
-            yield from _clear_values(name, mine, theirs)
+            yield from _clear_values(name, (one, other), mine, theirs)
             yield from _means(name, mine, theirs)
 
 
@@ -209,46 +210,21 @@ def _place(operations: list[Operation], kinds: tuple[str, ...]) -> PacketLocatio
 
 
 def _clear_values(
-    name: str, mine: list[Operation], theirs: list[Operation]
+    name: str, passes: tuple[Pass, Pass], mine: list[Operation], theirs: list[Operation]
 ) -> Iterator[Difference]:
-    good = [operation for operation in mine if _clear_value(name, operation) is not None]
-    bad = [operation for operation in theirs if _clear_value(name, operation) is not None]
-    for left, right in zip(good, bad, strict=False):
-        values = _clear_value(name, left), _clear_value(name, right)
-        if values[0] != values[1] and left.how == right.how:
-            yield Difference(
-                f"clear value of {name}",
-                _value_text(values[0]),
-                _value_text(values[1]),
-                _OPERATIONS,
-                left.action.place,
-                right.action.place,
+    good, bad = (
+        [(one, value) for one in of if (value := clear_value(name, one, found)) is not None]
+        for of, found in zip((mine, theirs), passes, strict=True)
+    )
+    for (left, one), (right, other) in zip(good, bad, strict=False):
+        if one != other and left.how == right.how:
+            texts = (
+                clear_text(name, one, left, passes[0]),
+                clear_text(name, other, right, passes[1]),
             )
-
-
-def _clear_value(name: str, operation: Operation) -> tuple[int, ...] | None:
-    """What an attachment is cleared to; one rectangle may clear several."""
-    value = {"depth": operation.depth_value, "stencil": operation.stencil_value}.get(name)
-    if value is not None:
-        return (value,)
-    if (operation.attachment or "").startswith("color") and not name.startswith("color"):
-        return None
-    if operation.clear_value and _is_packed(operation):
-        packed = operation.clear_value[0]
-        return (packed >> 24,) if name == "stencil" else (packed & 0xFFFFFF,)
-    return operation.clear_value
-
-
-def _is_packed(operation: Operation) -> bool:
-    """Whether depth and stencil are one word: 24 bits, and 8 above them."""
-    return operation.attachment == "depth+stencil" and (operation.format or "").endswith("24_8")
-
-
-def _value_text(value: tuple[int, ...] | None) -> str:
-    words = list(value or ())
-    while len(words) > 1 and not words[-1]:
-        words.pop()
-    return " ".join(f"{word:08x}" for word in words)
+            if texts[0] != texts[1]:
+                places = left.action.place, right.action.place
+                yield Difference(f"clear value of {name}", *texts, _OPERATIONS, *places)
 
 
 def _lrz(one: Pass, other: Pass) -> Iterator[Difference]:
@@ -266,4 +242,9 @@ def _lrz(one: Pass, other: Pass) -> Iterator[Difference]:
 def _answer(value: bool | int | None) -> str:
     if value is None:
         return "never"
-    return str(value) if type(value) is int else ("yes" if value else "no")
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    """Truth is spelt as in registers."""
+    return str(value).upper() if isinstance(value, bool) else str(value)

@@ -6,7 +6,6 @@ Records hold only what has changed since the record before: state is large, chan
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -22,10 +21,11 @@ from cffpy.analysis.diff.facts import (
 )
 from cffpy.analysis.diff.identity import note_states
 from cffpy.analysis.diff.loads import Loads
+from cffpy.analysis.diff.model import DrawRecord, Recording
 from cffpy.analysis.diff.used_descriptors import note_sets, prefetched
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Provenance, Write
+from cffpy.analysis.provenance import Provenance
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.walk import Walk
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
@@ -39,9 +39,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Pass, Passes, Run
+    from cffpy.analysis.passes.model import Run
     from cffpy.capture.gpu import Gpu
-    from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
     from cffpy.isa.operands import Descriptor
@@ -73,65 +72,13 @@ _MAX_PROGRAM_BYTES = 2 << 30
 _PUSH_CONSTANTS = "HLSQ_SHARED_CONSTS_IMM"
 
 
-@dataclass(slots=True)
-class Record:
-    """One of the program's draws, dispatches or copies.
-
-    ``registers`` and ``facts`` are those that were written since the record before, whatever the
-    value; a fact that is gone is None.
-    """
-
-    action: Action
-    registers: dict[int, tuple[int, Write]]
-    facts: dict[FactKey, Fact | None]
-    #: The bindless sets that are bound, by number.
-    sets: dict[int, SetPlace]
-    #: Barriers since the record before, by name.
-    events: tuple[str, ...]
-    #: Digests of its shaders, as far as they are captured.
-    shaders: tuple[object, ...] = ()
-    #: Set and slot of the descriptors that are used before its fragment shader starts.
-    prefetched: tuple[tuple[int, int], ...] = ()
-    #: Changes if anything of its own does; for the alignment.
-    fingerprint: int = 0
-    #: Equal where all state is, also what is not its own.
-    state: int = 0
-
-
-@dataclass(slots=True)
-class Recording:
-    """A capture for comparison. ``records`` by ``Action.order``."""
-
-    name: str
-    passes: Passes
-    database: Database | None
-    generation: int
-    records: dict[int, Record] = field(default_factory=dict)
-    #: Listings of shaders by digest.
-    listings: dict[bytes, str] = field(default_factory=dict)
-    #: What the instructions of shaders use, by digest; a6xx and later.
-    descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
-    sets: Sets | None = None
-    #: Barriers behind the last record, by name.
-    last_events: tuple[str, ...] = ()
-    #: Address and size of every buffer, by address.
-    buffers: list[tuple[int, int]] = field(default_factory=list)
-    damage: list[Damage] = field(default_factory=list)
-
-    def of(self, one: Pass) -> list[Record]:
-        """The records of a pass, in order."""
-        return [
-            self.records[draw.order] for draw in one.program_draws if draw.order in self.records
-        ]
-
-
 def record(
     content: Content,
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
 ) -> Recording:
-    """Record a capture: one walk to find the program's draws, one to take what they depend on.
+    """DrawRecord a capture: one walk to find the program's draws, one to take what they depend on.
 
     Raises UnsupportedGpu where nothing tells the generation.
     """
@@ -181,7 +128,7 @@ class Recorder(Observer):
         self._walk = walk
         self._passes = passes
         self._provenance = provenance
-        self.records: dict[int, Record] = {}
+        self.records: dict[int, DrawRecord] = {}
         self.listings: dict[bytes, str] = {}
         self.descriptors: dict[bytes, frozenset[Descriptor]] = {}
         self._orders = wanted
@@ -303,9 +250,9 @@ class Recorder(Observer):
 
     # -- records --------------------------------------------------------------------------------
 
-    def _record(self, action: Action) -> Record:
+    def _record(self, action: Action) -> DrawRecord:
         self._enter_run()
-        self._current_memory()
+        memory = self._current_memory()
         values = self._walk.machine.state.registers
         writes = self._provenance.writes
         registers = {
@@ -328,7 +275,9 @@ class Recorder(Observer):
         events = self.take_events(self._run)
         sets = self._sets(action)
         early = prefetched(self._walk.registers) if sets else ()
-        return Record(action, registers, facts, sets, events, shaders, early, own_key)
+        return DrawRecord(
+            action, registers, facts, sets, events, shaders, early, own_key, memory=memory
+        )
 
     def _holds_push_constant(self, register: int) -> bool:
         known = self._is_pushed.get(register)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.image_links import ImageLinks
 
+#: Categories that differ where memory is laid out otherwise.
+_MOVED = ("image", "address")
+
 #: Entries that others are looked for under, at most, the most telling ones.
 _MAX_CAUSES = 64
 
@@ -210,7 +213,7 @@ def _explained(
                 known[key] = next(
                     (
                         n
-                        for n in (near if category != "image" else [*near, *moving])
+                        for n in ([*near, *moving] if category in _MOVED else near)
                         if causes[n].explains(category, extents, passes, coverage)
                     ),
                     None,
@@ -322,8 +325,12 @@ def _order(entry: Entry) -> tuple[int, int, int, str]:
     return entry.rank, index or 0, first.first or 0, entry.title
 
 
-def _difference_order(difference: Difference) -> tuple[int, list[str | int], str, str]:
-    """By rank, then by name; numbers in names count as numbers."""
+def _difference_order(difference: Difference) -> tuple[int, bool, list[str | int], str, str]:
+    """By rank, what is switched on or off first, then by name; numbers in names are numbers."""
     parts = re.split(r"(\d+)", difference.name)
     name = [int(part) if number % 2 else part for number, part in enumerate(parts)]
-    return difference.category.rank, name, difference.good, difference.bad
+    is_switch = {difference.good, difference.bad} == {
+        "FALSE",
+        "TRUE",
+    } and " " not in difference.name
+    return difference.category.rank, not is_switch, name, difference.good, difference.bad

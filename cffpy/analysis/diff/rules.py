@@ -28,22 +28,22 @@ NoiseClass = Literal[
 CLASSES: dict[NoiseClass, str] = {
     "addresses": "addresses that play the same role in both captures",
     "scratch": "scratch registers, performance counters, debug marks of the driver",
-    "gmem": "where attachments lie in GMEM",
-    "tiles": "registers that drivers set for each tile or bin",
+    "gmem": "where attachments lie in GMEM, where the tiles differ",
+    "tiles": "registers that drivers set for each tile or bin, where the tiles differ",
     "engines": "registers that the kind of command does not use: of the 2D engine, of dispatches"
     " at draws, of draws at dispatches",
     "unused": "descriptors of bindless sets that no instruction of the draw's shaders names",
     "uncaptured": "contents that one of the captures does not hold",
-    "inherited": "registers that only one of the captures has written, or whose values are left"
-    " over from earlier passes on both sides; fields that one of two generations does not have",
+    "inherited": "values left over from earlier passes, reported there; registers that only one of"
+    " two modes or generations has",
     "barriers": "waits and cache events between draws where the modes of the passes differ",
 }
 
 #: Kind of command -> the engines whose registers it uses.
 _USES: dict[str, frozenset[str]] = {
-    "draw": frozenset(("draw", "shaders")),
-    "dispatch": frozenset(("dispatch", "shaders")),
-    "blit": frozenset(("blit",)),
+    "draw": frozenset(("draw", "shaders", "any")),
+    "dispatch": frozenset(("dispatch", "shaders", "any")),
+    "blit": frozenset(("blit", "any")),
 }
 
 
@@ -60,8 +60,10 @@ class RegisterCase:
     is_laid_out_alike: bool
     #: Whether both captures have written it.
     is_in_both: bool
-    #: Whether both values were written in earlier passes.
-    is_left_over: bool
+    #: Whether both generations have it.
+    is_of_both_generations: bool = True
+    #: Whether the same two values, by the same packets, were reported at earlier draws.
+    is_reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +83,32 @@ REGISTER_RULES: tuple[NoiseRule, ...] = (
         lambda case: not is_used(case.subject, case.kind),
     ),
     NoiseRule("scratch", "scratch", lambda case: "scratch" in case.subject.roles),
-    NoiseRule("offset in GMEM", "gmem", lambda case: "gmem" in case.subject.roles),
+    NoiseRule(
+        "offset in GMEM, and the tiles differ",
+        "gmem",
+        lambda case: "gmem" in case.subject.roles and not case.is_laid_out_alike,
+    ),
     NoiseRule(
         "set for each tile, and the tiles differ",
         "tiles",
         lambda case: "tile" in case.subject.roles and not case.is_laid_out_alike,
     ),
-    NoiseRule("written in one capture only", "inherited", lambda case: not case.is_in_both),
-    NoiseRule("left over from earlier passes", "inherited", lambda case: case.is_left_over),
-    NoiseRule("address", "addresses", lambda case: case.is_address),
+    NoiseRule(
+        "only one of the two generations has it",
+        "inherited",
+        lambda case: not case.is_in_both and not case.is_of_both_generations,
+    ),
+    NoiseRule(
+        "written in one capture only, and the modes differ",
+        "inherited",
+        lambda case: not case.is_in_both and not case.is_laid_out_alike,
+    ),
+    NoiseRule("reported at earlier draws", "inherited", lambda case: case.is_reported),
+    NoiseRule(
+        "address, compared by what lies there",
+        "addresses",
+        lambda case: case.is_address and case.is_in_both,
+    ),
 )
 
 
@@ -103,9 +122,12 @@ def is_used(subject: RegisterSubject, kind: str) -> bool:
     return (subject.engine or "draw") in _USES.get(kind, _USES["draw"])
 
 
+_HIDDEN_ROLES = frozenset(("scratch", "gmem", "tile"))
+
+
 def is_program_state(subject: RegisterSubject, kind: str) -> bool:
     """Whether a register is state that a program sets for such a command."""
-    return is_used(subject, kind) and subject.roles in ((), ("address",))
+    return is_used(subject, kind) and not _HIDDEN_ROLES.intersection(subject.roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +182,9 @@ def is_address_field(subject: RegisterSubject, field: str) -> bool:
 
 #: Another image is used where both captures use one. It comes late: allocations may have moved.
 IMAGES = Category("image", 50)
+
+#: Another buffer is used; what lies there is not the same, or not captured.
+ADDRESSES = Category("address", 51)
 
 
 def descriptor_category(kind: str, subject: RegisterSubject, field: str) -> Category:

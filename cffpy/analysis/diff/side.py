@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import re
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.addresses import HEAD_BYTES, Buffers
+from cffpy.analysis.diff.bindless import SetSlot
 from cffpy.analysis.diff.used_descriptors import UsedDescriptors
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from cffpy.analysis.diff.bindless import SetPlace
     from cffpy.analysis.diff.facts import Fact, FactKey
-    from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.diff.used_descriptors import Slots
     from cffpy.analysis.provenance import Write
+
+#: A register by name, or a fact by key.
+Subject = str | tuple[Hashable, ...]
+
+#: What the names of the two halves of an address end in.
+_UPPER_OR_LOWER = re.compile(r"(_LO|_HI|\+0x1)$")
 
 
 class Side:
@@ -34,10 +41,14 @@ class Side:
         self.facts: dict[FactKey, Fact] = {}
         self.sets: dict[int, SetPlace] = {}
         self.offsets: dict[str, int] = {}
-        self._record: Record | None = None
+        self._record: DrawRecord | None = None
         self._used = UsedDescriptors(recording)
         self._names: dict[int, str] = {}
-        self._starts: list[int] | None = None
+        #: Register -> the one that an address is in.
+        self._roles: dict[str, str | None] = {}
+        #: The keys of the descriptors of each set.
+        self._of_set: dict[int, set[FactKey]] = {}
+        self.buffers = Buffers(recording.buffers)
 
     @property
     def text(self) -> RegisterText:
@@ -45,9 +56,20 @@ class Side:
         assert self._text is not None
         return self._text
 
-    def apply(self, record: Record) -> tuple[set[str], set[FactKey]]:
-        """Go on to a record: the names of registers and the keys of facts that it may change."""
-        names = set()
+    def value(self, subject: Subject) -> object:
+        """The value of a register or a fact; None where there is none."""
+        if isinstance(subject, str):
+            return self.registers.get(subject)
+        return self.facts.get(subject)
+
+    def image(self, key: FactKey, fact: Fact) -> int | None:
+        """What a descriptor is of; a3xx keeps the addresses of textures elsewhere."""
+        address = self.facts.get(("texture address", *key[1:])) if key[0] == "texture" else None
+        return fact.points_at if address is None else address.points_at
+
+    def apply(self, record: DrawRecord) -> set[Subject]:
+        """Go on to a record: the registers and the facts that it may change."""
+        touched: set[Subject] = set()
         self._record = record
         for register, (value, write) in record.registers.items():
             name = self._names.get(register)
@@ -56,17 +78,16 @@ class Side:
                 self.offsets[name] = register
             self.registers[name] = value
             self.writes[name] = write
-            names.add(name)
-        keys: set[FactKey] = set()
+            touched.add(name)
         for key, fact in record.facts.items():
             if self.facts.get(key) != fact:
-                keys.add(key)
+                touched.add(key)
             if fact is None:
                 self.facts.pop(key, None)
             else:
                 self.facts[key] = fact
-        keys.update(self._apply_sets(record))
-        return names, keys
+        touched.update(self._apply_sets(record))
+        return touched
 
     def subject(self, name: str) -> RegisterSubject:
         """What a register that was written is for."""
@@ -92,15 +113,35 @@ class Side:
 
     def is_address(self, address: int) -> bool:
         """Whether a buffer of the capture lies there."""
-        if self._starts is None:
-            self._starts = [start for start, _ in self.recording.buffers]
-        position = bisect_right(self._starts, address) - 1
-        if position < 0:
-            return False
-        start, size = self.recording.buffers[position]
-        return address < start + size
+        return self.buffers.find(address) is not None
 
-    def _apply_sets(self, record: Record) -> set[FactKey]:
+    def has_register(self, name: str) -> bool:
+        """Whether the generation has a register of this name."""
+        if name in self.offsets or name in self._names.values():
+            return True
+        database = self.recording.database
+        plain = name.removesuffix("_HI").removesuffix("+0x1")
+        return database is not None and any(database.register_offset(one) for one in (name, plain))
+
+    def address_role(self, name: str) -> str | None:
+        """The register that an address in ``name`` is in, of both halves; None for no address."""
+        if name not in self._roles:
+            is_one = self.is_address_register(name)
+            self._roles[name] = _UPPER_OR_LOWER.sub("", name) if is_one else None
+        return self._roles[name]
+
+    def address(self, role: str) -> int | None:
+        """The address that a register, see ``address_role``, holds."""
+        low = _first(self.registers, (role, f"{role}_LO"))
+        high = _first(self.registers, (f"{role}_HI", f"{role}+0x1"))
+        return None if low is None else low | (high or 0) << 32
+
+    def head(self, address: int) -> memoryview | None:
+        """The first bytes that were captured at an address."""
+        memory = None if self._record is None else self._record.memory
+        return None if memory is None else memory.head(address, HEAD_BYTES)
+
+    def _apply_sets(self, record: DrawRecord) -> set[FactKey]:
         """Bindless sets are facts, too: all parts of those that are bound anew."""
         changed: set[FactKey] = set()
         reader = self.recording.sets
@@ -110,18 +151,21 @@ class Side:
             if self.sets.get(number) == place:
                 continue
             _, parts = reader.read(place)
-            keys: set[FactKey] = {(str(key[0]), f"set {number}", key[1]) for key, _ in parts}
-            gone: set[FactKey] = {
-                key for key in self.facts if key[1:2] == (f"set {number}",) and key not in keys
-            }
+            keys: set[FactKey] = {(kind, SetSlot(number, slot)) for (kind, slot), _ in parts}
+            gone = self._of_set.get(number, set()) - keys
+            self._of_set[number] = keys
             for key in gone:
                 del self.facts[key]
             whole: FactKey
-            for key, fact in parts:
-                whole = (str(key[0]), f"set {number}", key[1])
+            for (kind, slot), fact in parts:
+                whole = kind, SetSlot(number, slot)
                 if self.facts.get(whole) != fact:
                     changed.add(whole)
                 self.facts[whole] = fact
             changed |= gone
         self.sets = record.sets
         return changed
+
+
+def _first(registers: dict[str, int], names: tuple[str, str]) -> int | None:
+    return next((registers[name] for name in names if name in registers), None)

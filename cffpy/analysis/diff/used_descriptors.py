@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.bindless import SetSlot
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cffpy.analysis.diff.facts import FactKey
-    from cffpy.analysis.diff.record import Record, Recording
+    from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.diff.side import Side
     from cffpy.analysis.registers import RegisterReader
     from cffpy.isa.operands import Descriptor
@@ -58,14 +60,14 @@ class UsedDescriptors:
         self._by_shader: dict[object, Slots | None] = {}
         self._by_uses: dict[object, Slots | None] = {}
 
-    def of(self, record: Record) -> Slots | None:
+    def of(self, record: DrawRecord) -> Slots | None:
         """The slots that a draw uses; None: any, as not all its shaders are known well enough."""
         key = record.shaders, record.prefetched
         if key not in self._by_uses:
             self._by_uses[key] = self._of_all(record)
         return self._by_uses[key]
 
-    def _of_all(self, record: Record) -> Slots | None:
+    def _of_all(self, record: DrawRecord) -> Slots | None:
         whole: Slots = {}
         for digest in record.shaders:
             slots = self._of_shader(digest)
@@ -134,19 +136,18 @@ class DrawSlots:
         """Whether a fact of a set, see ``is_of_set``, may be used."""
         if self._slots is None:
             return True
-        used = self._slots.get(int(str(key[1])[len(_PREFIX) :]), set())
-        return used is None or key[2] in used
+        slot = key[-1]
+        assert isinstance(slot, SetSlot)
+        used = self._slots.get(slot.set, set())
+        return used is None or slot.slot in used
 
     def textures(self) -> Iterator[FactKey]:
         """Keys of textures at the slots, as far as those are known."""
         for number, used in (self._slots or {}).items():
             for slot in used or ():
-                yield "texture", f"{_PREFIX}{number}", slot
-
-
-_PREFIX = "set "
+                yield "texture", SetSlot(number, slot)
 
 
 def is_of_set(key: object) -> bool:
     """Whether a fact's key is of a descriptor of a bindless set."""
-    return isinstance(key, tuple) and len(key) == 3 and str(key[1]).startswith(_PREFIX)
+    return isinstance(key, tuple) and isinstance(key[-1], SetSlot)

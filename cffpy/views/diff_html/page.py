@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from cffpy.analysis.diff.model import Comparison
-    from cffpy.analysis.diff.record import Recording
+    from cffpy.analysis.diff.model import Comparison, Recording
 
 #: Names of one noise class, and lines about a damaged capture, that are shown.
 _MAX_NAMES = 300

@@ -163,7 +163,8 @@ def test_barriers() -> None:
     bad = draws()
     bad[3].packets = type7(WAIT)
     assert titles(frame(draws()), frame(bad)) == [
-        "pass 0, draw 3: waits and cache events before it: no more → CP_WAIT_FOR_IDLE"
+        "pass 0, draw 3: waits and cache events before it:"
+        " without CP_WAIT_FOR_IDLE → CP_WAIT_FOR_IDLE"
     ]
 
 
@@ -219,7 +220,8 @@ def test_barriers_behind_the_last_draw() -> None:
     good = frame_bytes(draws())
     bad = frame_bytes(draws(), behind=type7(WAIT))
     assert titles(*(record(open_bytes(data), print) for data in (good, bad))) == [
-        "pass 0, draw 5: waits and cache events behind the last draw: no more → CP_WAIT_FOR_IDLE"
+        "pass 0, draw 5: waits and cache events behind the last draw:"
+        " without CP_WAIT_FOR_IDLE → CP_WAIT_FOR_IDLE"
     ]
 
 
@@ -230,3 +232,31 @@ def test_constants_that_were_not_captured_are_no_longer_those_before() -> None:
     good[2].packets = bad[2].packets = elsewhere
     (title,) = titles(frame(good), frame(bad))
     assert title.startswith("pass 0, draw 1: constants FS 0 (offset 0x8): ")
+
+
+def test_a_register_that_one_capture_never_writes_is_a_difference() -> None:
+    good = [DrawCall(3, {"GRAS_CL_CNTL": 0x80}), DrawCall(6)]
+    assert titles(frame(good), frame([DrawCall(3), DrawCall(6)])) == [
+        "pass 0, draws 0..1: GRAS_CL_CNTL: 00000080 → not written"
+    ]
+
+
+def test_floats_that_read_the_same_are_shown_with_their_bits() -> None:
+    good, bad = ([DrawCall(3, {"RB_BLEND_RED_F32": 0x3F800000 + n})] for n in (0, 1))
+    (title,) = titles(frame(good), frame(bad))
+    assert title.endswith("1.000000 (0x3f800000) → 1.000000 (0x3f800001)")
+
+
+def test_a_value_written_behind_the_last_draw_of_a_pass_counts_for_the_next_pass() -> None:
+    def passes(value: int) -> list[list[DrawCall]]:
+        behind = write("GRAS_SU_CNTL", value)
+        return [[DrawCall(3)], [DrawCall(6, packets=behind)], [DrawCall(9)]]
+
+    assert titles(frame(*passes(1)), frame(*passes(1))) == []
+    assert len(titles(frame(*passes(1)), frame(*passes(2)))) == 1
+
+
+def test_where_gmem_is_laid_out_alike_an_offset_in_it_counts() -> None:
+    good, bad = ([DrawCall(3, {"RB_DEPTH_BUFFER_BASE_GMEM": n << 12})] for n in (1, 2))
+    (title,) = titles(frame(good), frame(bad))
+    assert title.startswith("pass 0, draw 0: RB_DEPTH_BUFFER_BASE_GMEM")

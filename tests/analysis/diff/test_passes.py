@@ -69,7 +69,7 @@ def test_one_thing_differs(changes: dict[str, Any], name: str, good: str, bad: s
 def test_lrz() -> None:
     one, other = made(lrz=Lrz(0x1000, used=True)), made(lrz=Lrz(0x1000, used=True, off_from=10))
     assert told(one, other) == [("LRZ off from draw", "never", "10")]
-    assert told(one, made(lrz=Lrz(0x1000))) == [("LRZ used", "yes", "no")]
+    assert told(one, made(lrz=Lrz(0x1000))) == [("LRZ used", "TRUE", "FALSE")]
     assert told(one, made(lrz=None)) == []
 
 
@@ -107,7 +107,7 @@ def test_a_rectangle_clears_each_attachment_to_its_own_value() -> None:
         ("clear value of depth", "00000002", "00000009")
     ]
     assert told(good, made(rectangle(1, 2, 9))) == [
-        ("clear value of stencil", "00000003", "00000009")
+        ("clear value of stencil", "3 (00000003)", "9 (00000009)")
     ]
 
 
@@ -118,10 +118,10 @@ def test_depth_and_stencil_in_one_word_are_two_values() -> None:
         return found
 
     assert told(made(packed(0x02FFFFFF)), made(packed(0x02000000))) == [
-        ("clear value of depth", "00ffffff", "00000000")
+        ("clear value of depth", "1.0 (00ffffff)", "0.0 (00000000)")
     ]
     assert told(made(packed(0x02FFFFFF)), made(packed(0x03FFFFFF))) == [
-        ("clear value of stencil", "00000002", "00000003")
+        ("clear value of stencil", "2 (00000002)", "3 (00000003)")
     ]
 
 
@@ -149,7 +149,7 @@ def test_layouts_of_attachments_are_compared_in_one_mode() -> None:
     tiled = [Attachment("color 0", 0x1000, "FMT6_8_8_8_8_UNORM", "TILE6_3", ubwc=True)]
     assert told(made(attachments=linear), made(attachments=tiled)) == [
         ("color 0 tiling", "TILE6_LINEAR", "TILE6_3"),
-        ("color 0 UBWC", "False", "True"),
+        ("color 0 UBWC", "FALSE", "TRUE"),
     ]
     gmem = made(attachments=tiled, mode="gmem", grid=Size(1, 1))
     assert [name for name, _, _ in told(made(attachments=linear), gmem)] == ["mode"]

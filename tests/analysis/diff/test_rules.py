@@ -42,7 +42,7 @@ def noise(generation: int, name: str, kind: str = "draw", **changes: bool) -> No
     assert found is not None
     assert found.type is not None
     is_address = found.type[1] in ("address", "waddress") or "address" in about.roles
-    values = {"is_laid_out_alike": False, "is_in_both": True, "is_left_over": False, **changes}
+    values = {"is_laid_out_alike": False, "is_in_both": True, **changes}
     return noise_of(RegisterCase(about, kind, is_address, **values))
 
 

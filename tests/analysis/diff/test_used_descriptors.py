@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cffpy.analysis.diff.bindless import SetSlot
 from cffpy.analysis.diff.used_descriptors import DrawSlots, UsedDescriptors, is_of_set, slots_of
 from cffpy.analysis.shaders import collect_shaders
 from cffpy.container.open import open_capture
@@ -101,28 +102,28 @@ USED = {
 
 def test_what_either_capture_uses_is_used() -> None:
     slots = DrawSlots([side(USED, b"vs"), side(USED, b"fs")])
-    assert slots.holds(("uniform data", "set 4", 0))
-    assert slots.holds(("sampler", "set 1", 1))
-    assert not slots.holds(("texture", "set 1", 2))
-    assert not slots.holds(("texture", "set 2", 0))
+    assert slots.holds(("uniform data", SetSlot(4, 0)))
+    assert slots.holds(("sampler", SetSlot(1, 1)))
+    assert not slots.holds(("texture", SetSlot(1, 2)))
+    assert not slots.holds(("texture", SetSlot(2, 0)))
     assert list(slots.textures()) == [
-        ("texture", "set 4", 0),
-        ("texture", "set 1", 0),
-        ("texture", "set 1", 1),
+        ("texture", SetSlot(4, 0)),
+        ("texture", SetSlot(1, 0)),
+        ("texture", SetSlot(1, 1)),
     ]
 
 
 def test_a_shader_that_was_not_captured_may_use_anything() -> None:
-    assert DrawSlots([side(USED, b"vs", None)]).holds(("texture", "set 3", 9))
+    assert DrawSlots([side(USED, b"vs", None)]).holds(("texture", SetSlot(3, 9)))
 
 
 def test_what_is_sampled_before_the_shader_starts() -> None:
     slots = DrawSlots([side(USED, b"vs", early=((2, 5),))])
-    assert slots.holds(("texture", "set 2", 5))
-    assert not slots.holds(("texture", "set 2", 4))
+    assert slots.holds(("texture", SetSlot(2, 5)))
+    assert not slots.holds(("texture", SetSlot(2, 4)))
 
 
 def test_keys() -> None:
-    assert is_of_set(("texture", "set 1", 0))
+    assert is_of_set(("texture", SetSlot(1, 0)))
     assert not is_of_set(("texture", "FS", 0))
     assert not is_of_set("RB_CNTL")

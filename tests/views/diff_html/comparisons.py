@@ -8,8 +8,15 @@ from collections import Counter
 from cffpy.analysis.actions import Action
 from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
-from cffpy.analysis.diff.record import Record, Recording
+from cffpy.analysis.diff.model import (
+    Comparison,
+    Difference,
+    DrawRecord,
+    Entry,
+    Extent,
+    PassPair,
+    Recording,
+)
 from cffpy.analysis.diff.rules import Category
 from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.passes.geometry import Size
@@ -93,8 +100,8 @@ def paired(good: Pass, bad: Pass, missing: int | None = None) -> PassPair:
     return pair
 
 
-def _record(action: Action) -> Record:
-    return Record(action, {}, {}, {}, ())
+def _record(action: Action) -> DrawRecord:
+    return DrawRecord(action, {}, {}, {}, ())
 
 
 def recording(name: str, passes: list[Pass], damage: list[Damage] | None = None) -> Recording:

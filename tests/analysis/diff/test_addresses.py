@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from cffpy.analysis.diff.images import Images
+from cffpy.analysis.diff.addresses import Addresses, Buffers
 from cffpy.analysis.diff.model import Extent
 
 
 def found(*pairs: tuple[int, int]) -> list[tuple[str, str]]:
-    images = Images()
+    images = Addresses(Buffers([]), Buffers([]))
     for number, (good, bad) in enumerate(pairs):
-        images.note(good, bad, f"role {number}", Extent(0, 0, number, number))
+        images.note(good, bad, ("texture", f"role {number}"), Extent(0, 0, number, number))
     return [(difference.name, difference.bad) for difference, _ in images.differences()]
 
 
@@ -42,26 +42,44 @@ def test_several_that_have_moved_by_as_much() -> None:
     same = [(n, n) for n in range(0x10, 0x18)]
     moved = [(n, n + 0x1000) for n in range(0x2000, 0x6000, 0x1000)]
     assert found(*same, *moved) == []
-    images = Images()
+    images = Addresses(Buffers([]), Buffers([]))
     for good, bad in (*same, *moved):
-        images.note(good, bad, "color 0", Extent(0, 0, 0, 0))
+        images.note(good, bad, ("target", "color 0"), Extent(0, 0, 0, 0))
     assert images.consistent == len(moved)
 
 
 def test_what_is_nowhere_is_not_told() -> None:
-    images = Images()
-    images.note(None, 5, "color 0", Extent(0, 0, 0, 0))
-    images.note(5, 0, "color 0", Extent(0, 0, 0, 0))
+    images = Addresses(Buffers([]), Buffers([]))
+    images.note(None, 5, ("target", "color 0"), Extent(0, 0, 0, 0))
     assert list(images.differences()) == []
 
 
+def test_an_address_that_is_0_on_one_side_is_a_difference() -> None:
+    images = Addresses(Buffers([]), Buffers([]))
+    images.note(5, 0, ("address", "RB_BASE"), Extent(0, 0, 0, 0))
+    ((difference, _),) = images.differences()
+    assert (difference.name, difference.bad) == ("RB_BASE", "0x0")
+
+
+def test_a_buffer_that_lies_elsewhere_has_moved_unless_both_captures_have_it() -> None:
+    def differs(bad: list[tuple[int, int]]) -> bool:
+        images = Addresses(Buffers([(0x1000, 64), (0x2000, 64)]), Buffers(bad))
+        for good, other in ((0x2000, 0x2000), (0x2004, 0x2004), (0x1008, 0x5008)):
+            images.note(good, other, ("address", f"{good}"), Extent(0, 0, 0, 0))
+        return bool(list(images.differences()))
+
+    assert not differs([(0x2000, 64), (0x5000, 64)])
+    assert differs([(0x1000, 64), (0x2000, 64), (0x5000, 64)])
+    assert differs([(0x2000, 64), (0x5000, 32)])
+
+
 def test_an_image_is_bound_until_another_is() -> None:
-    images = Images()
+    images = Addresses(Buffers([]), Buffers([]))
     at = [Extent(0, 0, number, number) for number in range(10)]
-    images.bind("texture", (1, 9), at[0], -1)
-    images.bind("target", (2, 2), at[0], -1)
-    images.bind("texture", (1, 9), at[3], 2)
-    images.bind("texture", (3, 3), at[5], 4)
+    images.bind(("texture", "texture"), (1, 9), at[0], -1)
+    images.bind(("target", "target"), (2, 2), at[0], -1)
+    images.bind(("texture", "texture"), (1, 9), at[3], 2)
+    images.bind(("texture", "texture"), (3, 3), at[5], 4)
     images.release(Extent(0, 0), 9)
     ((difference, extents),) = images.differences()
     assert (difference.name, difference.good, difference.bad) == ("texture: image", "0x1", "0x9")

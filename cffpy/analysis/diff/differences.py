@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: MIT
+"""What differs between two draws in one register or one fact, and whether it is shown.
+
+Texts: fields of registers and descriptors, words of data, listings of shaders.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from difflib import unified_diff
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.bindless import SetSlot
+from cffpy.analysis.diff.model import Difference
+from cffpy.analysis.diff.rules import (
+    FACT_CATEGORIES,
+    OTHER,
+    Category,
+    RegisterCase,
+    descriptor_category,
+    is_address_field,
+    noise_of,
+    register_category,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.side import Side
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.provenance import Write
+    from cffpy.regdb.register_text import FieldText
+    from cffpy.regdb.subjects import RegisterSubject
+
+#: Lines of a shader's difference, and words of data, that are kept.
+_MAX_LINES = 2000
+_MAX_WORDS = 64
+
+#: What stands before an instruction in a listing: numbers, and its words in brackets.
+_NUMBERS = re.compile(r"^\s*:?[\w:]*\[[\w]*\]\s*|^\s*[0-9a-f]{1,4}:\s")
+
+_LABEL = re.compile(r"\bl\d+\b")
+
+#: Bytes.
+_INSTRUCTION, _A2XX_INSTRUCTION = 8, 12
+
+#: Stands for the value of a field that one of two generations does not have.
+NO_FIELD = "-"
+
+NOT_WRITTEN = "not written"
+
+#: Bits of an address that are none: everything is at least dwords apart.
+_FLAGS = 3
+
+
+class Differ:
+    """Compares registers and facts of the two sides, as they are at the present pair of draws.
+
+    ``hides``: called with a noise class and a name; counts the difference and returns True if the
+    class is hidden.
+    """
+
+    def __init__(
+        self, sides: tuple[Side, Side], hides: Callable[[NoiseClass, str], bool], all_shown: bool
+    ) -> None:
+        self._sides = sides
+        self._hides = hides
+        #: Whether addresses in constants are shown.
+        self._all_shown = all_shown
+        #: Register -> the packets whose values were reported to differ.
+        self._reported: dict[str, tuple[Write | None, Write | None]] = {}
+
+    # -- registers ------------------------------------------------------------------------------
+
+    def register(
+        self, name: str, kind: str, alike: bool, passes: tuple[Pass, Pass]
+    ) -> tuple[Difference, ...]:
+        """What differs in a register that has two values, or one side of which has none.
+
+        ``kind``: of the command. ``alike``: whether the passes are cut into the same tiles.
+        """
+        one, other = self._sides
+        known = one if name in one.offsets else other
+        subject = known.subject(name)
+        case = RegisterCase(
+            subject,
+            kind,
+            known.is_address_register(name) and not self._differs_in_flags(name),
+            alike,
+            name in one.registers and name in other.registers,
+            one.has_register(name) and other.has_register(name),
+            self._is_reported(name, passes),
+        )
+        noise = noise_of(case)
+        if noise is not None and self._hides(noise, name):
+            return ()
+        if case.is_in_both:
+            found = tuple(self._fields(name, subject))
+        else:
+            found = (self._one_sided(name, subject),)
+        if found:
+            self._reported[name] = one.writes.get(name), other.writes.get(name)
+        return found
+
+    def _is_reported(self, name: str, passes: tuple[Pass, Pass]) -> bool:
+        """Whether both values are of earlier passes, where the difference was reported."""
+        reported = self._reported.get(name)
+        if reported is None:
+            return False
+        writes = [side.writes.get(name) for side in self._sides]
+        return all(
+            write is before
+            and (write is None or (write.pass_index is not None and write.pass_index < one.index))
+            for write, before, one in zip(writes, reported, passes, strict=True)
+        )
+
+    def _differs_in_flags(self, name: str) -> bool:
+        """Whether the lower half of two addresses differs in bits that hold flags."""
+        if name.endswith(("_HI", "+0x1")):
+            return False
+        one, other = (side.registers.get(name, 0) for side in self._sides)
+        return bool((one ^ other) & _FLAGS)
+
+    def _one_sided(self, name: str, subject: RegisterSubject) -> Difference:
+        texts = [NOT_WRITTEN, NOT_WRITTEN]
+        details: tuple[str, ...] = ()
+        for number, side in enumerate(self._sides):
+            if name in side.registers:
+                value = side.registers[name]
+                fields = side.text.fields(side.offsets[name], value)
+                texts[number] = f"{value:08x}"
+                details = tuple(f"{one.name}: {one.text}" for one in fields if one.name)
+                if not details:
+                    texts[number] = fields[0].text
+        about = register_category(subject)
+        return Difference(name, texts[0], texts[1], about, *self._places(name), details)
+
+    def _fields(self, name: str, subject: RegisterSubject) -> Iterator[Difference]:
+        fields = [
+            {one.name: one for one in side.text.fields(side.offsets[name], side.registers[name])}
+            for side in self._sides
+        ]
+        places = self._places(name)
+        for field in dict.fromkeys([*fields[0], *fields[1]]):
+            left, right = (of.get(field) for of in fields)
+            if left is not None and right is not None and left.bits == right.bits:
+                continue
+            title = f"{name}.{field}" if field else name
+            texts = _field_texts(field, left, right)
+            if texts[0] == texts[1]:
+                continue  # of two generations: other bits, the same meaning
+            if NO_FIELD in texts and self._hides("inherited", title):
+                continue
+            if is_address_field(subject, field) and self._hides("addresses", title):
+                continue
+            about = register_category(subject, field)
+            if about.name == "push constants":
+                one, other = self._sides
+                texts = word_text(one.registers[name]), word_text(other.registers[name])
+            yield Difference(title, *texts, about, *places)
+
+    def _places(self, name: str) -> tuple[PacketLocation | None, PacketLocation | None]:
+        one, other = self._sides
+        return (
+            one.writes[name].place if name in one.writes else None,
+            other.writes[name].place if name in other.writes else None,
+        )
+
+    # -- facts ----------------------------------------------------------------------------------
+
+    def fact(self, key: FactKey, alike: bool, is_used: bool) -> tuple[Difference, ...]:
+        """What differs in a fact. ``is_used``: whether the draw can use it."""
+        good, bad = (side.facts.get(key) for side in self._sides)
+        name = key_text(key)
+        if good is bad or (not is_used and self._hides("unused", name)):
+            return ()
+        if good is None or bad is None:
+            # left over from a run that the other mode does not have
+            if not alike and self._hides("inherited", name):
+                return ()
+        elif good.digest is None or bad.digest is None:
+            return tuple(self._uncaptured(key, good, bad))
+        elif good.digest == bad.digest:
+            return ()
+        found = list(differences(key, good, bad, self._sides, with_addresses=self._all_shown))
+        if not found and key[0] == "constants":
+            self._hides("addresses", name)
+        return tuple(
+            one
+            for one in found
+            if NO_FIELD not in (one.good, one.bad) or not self._hides("inherited", one.name)
+        )
+
+    def _uncaptured(self, key: FactKey, good: Fact, bad: Fact) -> Iterator[Difference]:
+        """Contents that one side lacks are a difference where no buffer lies there."""
+        if good.digest is None and bad.digest is None:
+            return  # addresses are compared
+        name = key_text(key)
+        lacking, side = (good, self._sides[0]) if good.digest is None else (bad, self._sides[1])
+        is_outside = lacking.address is not None and side.buffers.find(lacking.address) is None
+        if not is_outside and self._hides("uncaptured", name):
+            return
+        texts = [
+            f"no buffer at {one.address:#x}"
+            if one is lacking and is_outside
+            else ("not captured" if one is lacking else "captured")
+            for one in (good, bad)
+        ]
+        category = FACT_CATEGORIES.get(str(key[0]), OTHER)
+        yield Difference(name, texts[0], texts[1], category, good.place, bad.place)
+
+
+def _field_texts(field: str, left: FieldText | None, right: FieldText | None) -> tuple[str, str]:
+    """Two values of a field. Where they read the same, say floats, their bits are added."""
+    none = "0x0" if field == "other bits" else NO_FIELD
+    texts = none if left is None else left.text, none if right is None else right.text
+    if texts[0] == texts[1] and left is not None and right is not None:
+        return f"{texts[0]} ({left.bits:#x})", f"{texts[1]} ({right.bits:#x})"
+    return texts
+
+
+def key_text(key: FactKey) -> str:
+    """A fact's name: ``texture FS 0``, ``uniform data set 1 slot 2``."""
+    if isinstance(key[-1], SetSlot):
+        return f"{key[0]} set {key[-1].set} slot {key[-1].slot}"
+    if key[0] == "draw":
+        return str(key[1])
+    return " ".join(str(part) for part in key)
+
+
+def differences(
+    key: FactKey,
+    good: Fact | None,
+    bad: Fact | None,
+    sides: tuple[Side, Side],
+    with_addresses: bool = False,
+) -> Iterator[Difference]:
+    """What differs between two facts, ``with_addresses`` in constants, too."""
+    category = FACT_CATEGORIES.get(str(key[0]), OTHER)
+    name = key_text(key)
+    places = None if good is None else good.place, None if bad is None else bad.place
+    if good is None or bad is None:
+        texts = ("there", "missing") if bad is None else ("missing", "there")
+        yield Difference(name, *texts, category, *places)
+    elif good.domain is not None and good.domain == bad.domain:
+        for field, about, one, other in _field_pairs(str(key[0]), good, bad, sides):
+            images = sides[0].image(key, good), sides[1].image(key, bad)
+            yield Difference(f"{name}: {field}", one, other, about, *places, images=images)
+    elif key[0] == "shader":
+        one, other = (_listing(side, fact) for side, fact in zip(sides, (good, bad), strict=True))
+        lines = unified_diff(_instructions(one), _instructions(other), "good", "bad", lineterm="")
+        texts = _shader_text(good, one, sides[0]), _shader_text(bad, other, sides[1])
+        yield Difference(name, *texts, category, *places, tuple(islice(lines, _MAX_LINES)))
+    elif good.data is not None and bad.data is not None:
+        words = _data_words(key, good, bad, None if with_addresses else sides)
+        if words:
+            yield _data_difference(name, category, good, bad, words)
+    else:
+        yield Difference(name, str(good.digest), str(bad.digest), category, *places)
+
+
+def _listing(side: Side, fact: Fact) -> str:
+    known = side.recording.listings
+    return known.get(fact.digest, "") if isinstance(fact.digest, bytes) else ""
+
+
+def _instructions(listing: str) -> list[str]:
+    """A listing without what shifts: numbers and words of instructions, numbers in labels."""
+    labels: dict[str, str] = {}
+
+    def renamed(match: re.Match[str]) -> str:
+        return labels.setdefault(match[0], f"label{len(labels)}")
+
+    return [_LABEL.sub(renamed, _NUMBERS.sub("", line).strip()) for line in listing.splitlines()]
+
+
+def _shader_text(fact: Fact, listing: str, side: Side) -> str:
+    if not listing or not isinstance(fact.digest, bytes):
+        return "not captured"
+    size = _A2XX_INSTRUCTION if side.recording.generation == 2 else _INSTRUCTION
+    instructions = 0 if fact.data is None else len(fact.data) // size
+    return f"{instructions} instructions, digest {fact.digest.hex()[:8]}"
+
+
+def _field_pairs(
+    kind: str, good: Fact, bad: Fact, sides: tuple[Side, Side]
+) -> Iterator[tuple[str, Category, str, str]]:
+    """Name, category and both values of the fields that differ, but for addresses."""
+    assert good.domain is not None
+    texts: list[dict[str, FieldText]] = []
+    subjects: dict[str, RegisterSubject] = {}
+    for side, fact in zip(sides, (good, bad), strict=True):
+        assert fact.data is not None
+        dwords = fact.data[: len(fact.data) // 4 * 4].cast("I").tolist()
+        fields = side.text.descriptor_fields(good.domain, dwords)
+        texts.append({field.name: field for field in fields})
+        for field in fields:
+            subjects[field.name] = side.descriptor_subject(good.domain, field.dword)
+    for name in dict.fromkeys([*texts[0], *texts[1]]):  # two generations may have other fields
+        left, right = (of.get(name) for of in texts)
+        if left is not None and right is not None and left.bits == right.bits:
+            continue
+        if not is_address_field(subjects[name], name):
+            about = descriptor_category(kind, subjects[name], name)
+            yield name, about, *_field_texts(name, left, right)
+
+
+def _data_words(key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side] | None) -> list[int]:
+    """Offsets of the words that differ; of constants without those that are addresses.
+
+    Up to a5xx, drivers put the addresses of uniform buffers there. ``sides``: whose addresses;
+    None: addresses count.
+    """
+    one, other = bytes(good.data or b""), bytes(bad.data or b"")
+    words = [
+        offset
+        for offset in range(0, max(len(one), len(other)), 4)
+        if one[offset : offset + 4] != other[offset : offset + 4]
+    ]
+    if sides is None or key[0] != "constants":
+        return words
+    return [
+        offset
+        for offset in words
+        if not all(
+            _is_pointer(data, offset, side) for data, side in zip((one, other), sides, strict=True)
+        )
+    ]
+
+
+def _is_pointer(data: bytes, offset: int, side: Side) -> bool:
+    """Whether an address begins here: of 32 or of 64 bits."""
+    bits = 32 if side.recording.generation < 5 else 64
+    part = data[offset : offset + bits // 8]
+    return len(part) == bits // 8 and side.is_address(int.from_bytes(part, "little"))
+
+
+def _data_difference(
+    name: str, category: Category, good: Fact, bad: Fact, words: list[int]
+) -> Difference:
+    one, other = bytes(good.data or b""), bytes(bad.data or b"")
+    size = max(len(one), len(other))
+    first = words[0]
+    details = tuple(
+        f"+{offset:#x}: {_word(one, offset)} → {_word(other, offset)}"
+        for offset in words[:_MAX_WORDS]
+    )
+    if len(words) > _MAX_WORDS:
+        details = (*details, f"and {len(words) - _MAX_WORDS} more words")
+    count = f"{len(words)} of {size // 4} words" if len(words) > 1 else f"offset {first:#x}"
+    place = f"{name} ({count})"
+    return Difference(
+        place, _word(one, first), _word(other, first), category, good.place, bad.place, details
+    )
+
+
+def _word(data: bytes, offset: int) -> str:
+    part = data[offset : offset + 4]
+    if len(part) < 4:
+        return part.hex() or "missing"
+    return word_text(int.from_bytes(part, "little"))
+
+
+def word_text(word: int) -> str:
+    """A word as hex, and as the number that it would be if it is a float of usual size."""
+    number: float = struct.unpack("<f", word.to_bytes(4, "little"))[0]
+    usual = 1e-6 < abs(number) < 1e9
+    return f"{word:08x} ({number:g})" if usual else f"{word:08x}"
