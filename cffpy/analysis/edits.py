@@ -19,9 +19,10 @@ from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.container.writer import dwords_bytes
 from cffpy.cp.machine import Machine
+from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.packets.drawstate import DRAW_STATE_ENTRY
 from cffpy.cp.session import Session
-from cffpy.cp.sink import NOTHING, Draw, Payload, Sink
+from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
 from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo
@@ -89,7 +90,9 @@ class Edit(Sink):
             self.executed.setdefault(offset, []).append(number)
         return number
 
-    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
         return NOTHING
 
     def patches(self) -> list[Patch]:

@@ -9,8 +9,9 @@ from cffpy.analysis.edits import Edit, Patch, no_draw
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import Words
 from cffpy.container.writer import dwords_bytes
+from cffpy.cp.outcomes import NOTHING, WriteOutcome
 from cffpy.cp.packets.regwrite import SET_CONSTANT
-from cffpy.cp.sink import NOTHING, Draw, Payload
+from cffpy.cp.sink import Draw, Payload
 from cffpy.errors import CaptureError
 from cffpy.pm4.fields import Fields, Packets
 from cffpy.pm4asm.build import CONTEXT_REGISTERS, PAIRS, SET_REGISTERS
@@ -109,7 +110,9 @@ class SetRegister(Edit):
 
     # -- writes -----------------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
         for half in range(self._dwords):
             position = self._register + half - register
             if 0 <= position < len(values):

@@ -17,8 +17,9 @@ from cffpy.cp.loadstate import (
     program_dwords,
     state_place,
 )
+from cffpy.cp.outcomes import NOTHING, WRITE_DONE, WriteOutcome
 from cffpy.cp.session import Session
-from cffpy.cp.sink import NOTHING, WRITE_DONE, Draw, Payload, Sink
+from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.isa.edition import Disassemblers
 from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
@@ -204,7 +205,9 @@ class ShaderCollector(Sink):
 
     # -- naming -----------------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
         end = register + len(values)
         for naming in self._naming:
             if register <= naming < end:

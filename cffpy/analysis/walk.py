@@ -27,8 +27,9 @@ from cffpy.analysis.registers import RegisterReader, Remembered
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, Generation
 from cffpy.cp.draw_values import DrawValues, draw_values
 from cffpy.cp.markers import OpenMarkers
+from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, NOTHING, BlockOutcome, WriteOutcome
 from cffpy.cp.session import Session, is_compositor
-from cffpy.cp.sink import NOTHING, Draw, NestedStream, Payload, Sink
+from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
@@ -305,7 +306,9 @@ class Walk(Sink):
 
     # -- Sink: packets ----------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
         """A packet writes registers, which the machine then stores."""
         if (self._on_write or self._watched) and self.executed is not Executed.NO:
             end = register + len(values)
@@ -378,11 +381,11 @@ class Walk(Sink):
 
     def conditional_block(
         self, name: str, payload: Payload, ndwords: int, level: int
-    ) -> bool | None:
+    ) -> BlockOutcome:
         """Run it as the GPU would; where that is unknown, as if it were executed."""
         if len(self._blocks) >= _MAX_BLOCKS:
             self._too_deep()
-            return None
+            return INLINE
         if name == "CP_COND_REG_EXEC":
             condition = self._conditions.register_exec(payload)
         else:
@@ -396,7 +399,7 @@ class Walk(Sink):
         self._blocks.append((condition, self.executed))
         self.executed = condition.executed.within(self.executed)
         self._kinds[len(self.machine.streams)] = "block", None
-        return condition.executed is not Executed.NO
+        return DISCARDED if condition.executed is Executed.NO else LIVE
 
     def _too_deep(self) -> None:
         if self._deep_stream != self.current_stream.number:  # once a stream: the outermost of them

@@ -12,8 +12,9 @@ from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.damage import missing_commands
 from cffpy.cp.machine import BANKED, Machine
 from cffpy.cp.nesting import CALLS_ITSELF, Refusal
+from cffpy.cp.outcomes import EACH_REGISTER, NOTHING
 from cffpy.cp.segment import Segment
-from cffpy.cp.sink import EACH_REGISTER, NOTHING, Payload, Sink
+from cffpy.cp.sink import Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
 from cffpy.limits import hint
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, next_packet
@@ -173,8 +174,8 @@ class Runner(Machine):
             kind, number, size = headers[data[index]]
             if kind == REGISTERS:
                 values = data[index + 1 : index + size].tolist()
-                missing = sink.write(number, values, words, index, level + 1)
-                if missing == EACH_REGISTER:
+                outcome = sink.write(number, values, words, index, level + 1)
+                if outcome is EACH_REGISTER:
                     self.write_registers(number, values, level + 2)
                 else:
                     register = number
@@ -184,7 +185,7 @@ class Runner(Machine):
                         register += 1
                     if segments.recorder is not None:
                         segments.recorder.write(number, values)
-                if missing != NOTHING:
+                if outcome is not NOTHING:
                     sink.write_done(words, index, size, level + 1)
             elif kind == OPCODE:
                 size += self._run_opcode(number, Payload(words, index + 1, size - 1), level)

@@ -9,6 +9,7 @@ that returns a bool may veto: the machine then does not descend.
 from __future__ import annotations
 
 from cffpy.capture.memory import Words
+from cffpy.cp.outcomes import EACH_REGISTER, INLINE, BlockOutcome, WriteOutcome
 from cffpy.cp.payload import Payload as Payload
 from cffpy.cp.segment import SegmentSink
 from cffpy.cp.state import CpState, DrawStateGroup
@@ -64,11 +65,6 @@ class NestedStream(ValueObject):
         self.gpuaddr = gpuaddr
         self.ndwords = ndwords
         self.saved = saved
-
-
-#: What ``Sink.write`` may return: call ``register`` for each and ``write_done``, only
-#: ``write_done``, or nothing at all.
-EACH_REGISTER, WRITE_DONE, NOTHING = 0, 1, 2
 
 
 class FileSink:
@@ -128,11 +124,12 @@ class PacketSink:
 class RegisterSink:
     """Callbacks about registers that packets write."""
 
-    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
         """A packet (of type 0 or 4) writes ``values`` to the registers from ``register`` on.
 
-        Its header is at ``index`` of ``words``. Returns what is still to be told: EACH_REGISTER,
-        WRITE_DONE or NOTHING.
+        Its header is at ``index`` of ``words``. The outcome says which callbacks follow.
         """
         return EACH_REGISTER
 
@@ -181,17 +178,12 @@ class StreamSink:
 
     def conditional_block(
         self, name: str, payload: Payload, ndwords: int, level: int
-    ) -> bool | None:
-        """The packet ``name`` makes the ``ndwords`` behind it conditional.
-
-        None: run them like any other packets, as the reference does. True: run them as a block of
-        their own; False: the same, but on a copy of the state that is dropped behind the block,
-        all but the count of draws.
-        """
-        return None
+    ) -> BlockOutcome:
+        """The packet ``name`` makes the ``ndwords`` after it conditional: how are they run?"""
+        return INLINE
 
     def conditional_block_done(self) -> None:
-        """The end of a block for which ``conditional_block`` was True or False."""
+        """The end of a block for which ``conditional_block`` returned LIVE or DISCARDED."""
 
     def alternative_block(self, begins: bool) -> None:
         """Behind a block that was not executed, what is executed in its place begins or ends."""

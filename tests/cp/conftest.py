@@ -11,9 +11,10 @@ import pytest
 from cffpy.capture.gpu import guess
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.writer import dwords_bytes
+from cffpy.cp.outcomes import EACH_REGISTER, WriteOutcome
 from cffpy.cp.packets import TABLE
 from cffpy.cp.runner import Runner
-from cffpy.cp.sink import EACH_REGISTER, Draw, NestedStream, Payload, Sink
+from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.regdb.database import Database
 from tests.builders import COMMANDS, type0, type3, type4, type7
@@ -48,7 +49,9 @@ class RecordingSink(Sink):
     def refused(self, gpuaddr: int, reason: str) -> None:
         self.heard.append(("refused", gpuaddr, reason))
 
-    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
         self.heard.append(("write", register, values, level))
         return EACH_REGISTER
 

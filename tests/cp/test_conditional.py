@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Conditional blocks: run apart, live or for naught; draws keep the dump's numbers."""
+"""Conditional blocks: live or discarded; draws keep the dump's numbers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, BlockOutcome
 from cffpy.cp.packets.conditional import MAX_BLOCKS
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, NullSink, Payload
@@ -26,13 +27,13 @@ COND_REG_EXEC, COND_EXEC, NOP = 0x47, 0x44, 0x10
 class Deciding(RecordingSink):
     """Answers ``outcomes`` in turn."""
 
-    def __init__(self, *outcomes: bool | None) -> None:
+    def __init__(self, *outcomes: BlockOutcome) -> None:
         super().__init__()
         self.outcomes = list(outcomes)
 
     def conditional_block(
         self, name: str, payload: Payload, ndwords: int, level: int
-    ) -> bool | None:
+    ) -> BlockOutcome:
         self.heard.append(("block", name, ndwords))
         return self.outcomes.pop(0)
 
@@ -44,7 +45,7 @@ class Deciding(RecordingSink):
 def decided(run, packets):
     """``decided(commands, *outcomes)``: runs them under a sink that answers so."""
 
-    def run_so(commands: list[int], *outcomes: bool | None, dwords: int | None = None):
+    def run_so(commands: list[int], *outcomes: BlockOutcome, dwords: int | None = None):
         machine = run(630, commands).machine
         machine.state = CpState()
         machine.sink = sink = Deciding(*outcomes)
@@ -69,8 +70,15 @@ def test_without_an_opinion_everything_runs(run, packets) -> None:
     assert linear == [("write", 0x8000, [1], 1), ("write", 0x8001, [2], 1)]
 
 
-@pytest.mark.parametrize("live", [True, False])
-def test_blocks(decided, packets, live: bool) -> None:
+def test_a_block_may_run_inline(decided, packets) -> None:
+    commands = block(packets, packets.type4(0x8000, 1)) + packets.type4(0x8001, 2)
+    state, sink = decided(commands, INLINE)
+    assert state.registers == {0x8000: 1, 0x8001: 2}
+    assert sink.of("block", "done") == [("block", "CP_COND_REG_EXEC", 2)]
+
+
+@pytest.mark.parametrize("outcome", [LIVE, DISCARDED], ids=lambda outcome: outcome.name)
+def test_blocks(decided, packets, outcome: BlockOutcome) -> None:
     inside = (
         packets.type4(0x8000, 2)
         + packets.type7(0x65, 2)  # CP_SET_MARKER
@@ -85,10 +93,10 @@ def test_blocks(decided, packets, live: bool) -> None:
         *block(packets, inside),
         *packets.type4(0x8003, 4),
     ]
-    state, sink = decided(commands, live)
+    state, sink = decided(commands, outcome)
     assert state.draw_count == 1
     assert state.ib_level == 0
-    if live:
+    if outcome is LIVE:
         assert state.registers == {0x8000: 2, 0x8001: 1, 0x8002: 5, 0x8003: 4}
         assert state.render_mode == "RM6_BIN_VISIBILITY"
         assert state.groups[3] is not None
@@ -99,14 +107,14 @@ def test_blocks(decided, packets, live: bool) -> None:
         assert set(state.registers) == state.rewritten | state.written_before
     heard = [entry[:2] for entry in sink.of("block", "done", "write", "draw")]
     begin, end = heard.index(("block", "CP_COND_REG_EXEC")), heard.index(("done",))
-    assert ("write", 0x8002) in heard[begin:end], "the same is told, live or not"
+    assert ("write", 0x8002) in heard[begin:end], "the same callbacks, live or discarded"
     assert ("draw", "CP_DRAW_INDX_OFFSET") in heard[begin:end]
     assert heard[end + 1 :] == [("write", 0x8003)]
 
 
 def test_levels_are_the_streams(decided, packets) -> None:
     commands = block(packets, packets.type4(0x8000, 1) + packets.type7(NOP, 1))
-    state, sink = decided(commands, True)
+    state, sink = decided(commands, LIVE)
     assert sink.of("write") == [("write", 0x8000, [1], 1)]
     assert sink.of("packet")[-1] == ("packet", NOP, 1, 0)
     assert state.draws[0] == 0
@@ -118,23 +126,23 @@ def test_ends_of_blocks(decided, packets) -> None:
     write = packets.type4(0x8000, odd, odd)
     for ndwords in (0, 1, 2, 3):
         commands = block(packets, write, ndwords) + packets.type4(0x8009, 9)
-        state, _ = decided(commands, False)
+        state, _ = decided(commands, DISCARDED)
         written = {0x8000: odd, 0x8001: odd, 0x8009: 9}
         assert state.registers == ({0x8009: 9} if ndwords else written)
-        state, _ = decided(commands, True)
+        state, _ = decided(commands, LIVE)
         assert state.registers == written, "the last packet is executed whole"
     write = packets.type4(0x8000, 1, 2)
-    state, sink = decided(block(packets, write + packets.type4(0x8009, 9), 0xFFFFFF), True)
+    state, sink = decided(block(packets, write + packets.type4(0x8009, 9), 0xFFFFFF), LIVE)
     assert state.registers == {0x8000: 1, 0x8001: 2, 0x8009: 9}
     assert sink.of("overrun") == []
     cut = block(packets, write)
-    _, sink = decided(cut, True, dwords=len(cut) - 1)
+    _, sink = decided(cut, LIVE, dwords=len(cut) - 1)
     assert sink.of("overrun") == [("overrun", 1)]
 
 
 def test_memory_conditions(decided, packets) -> None:
     write = packets.type4(0x8000, 1)
-    state, sink = decided(packets.type7(COND_EXEC, 1, 2, 3, 4, 5, 2) + write, False)
+    state, sink = decided(packets.type7(COND_EXEC, 1, 2, 3, 4, 5, 2) + write, DISCARDED)
     assert state.registers == {}
     assert sink.of("block") == [("block", "CP_COND_EXEC", 2)]
 
@@ -151,7 +159,7 @@ def test_blocks_are_no_streams_for_the_limit_of_depth(decided, packets) -> None:
     depth = 3 * MAX_DEPTH
     for _ in range(depth):
         commands = block(packets, commands)
-    state, sink = decided(commands, *[True] * depth)
+    state, sink = decided(commands, *[LIVE] * depth)
     assert state.registers == {0x8000: 1}
     assert sink.of("refused") == []
 
@@ -161,7 +169,7 @@ def test_blocks_have_a_limit_of_their_own(decided, packets) -> None:
     for _ in range(MAX_BLOCKS + 1):
         commands = block(packets, commands)
     commands += packets.type4(0x8001, 2)
-    state, sink = decided(commands, *[True] * (MAX_BLOCKS + 1))
+    state, sink = decided(commands, *[LIVE] * (MAX_BLOCKS + 1))
     assert state.registers == {0x8001: 2}
     assert [entry[2] for entry in sink.of("refused")] == ["are under too many conditions"]
 
@@ -261,10 +269,10 @@ def with_alternative(packets) -> list[int]:
 
 def test_alternative_of_a_block(decided, packets) -> None:
     commands = with_alternative(packets)
-    state, sink = decided(commands, True)
+    state, sink = decided(commands, LIVE)
     assert state.registers == {0x8000: 1, 0x8002: 3}
     assert sink.of("draw") == []
-    state, sink = decided(commands, False)
+    state, sink = decided(commands, DISCARDED)
     assert state.registers == {0x8001: 2, 0x8002: 3}
     assert len(sink.of("draw")) == 1
     assert state.draw_count == 0, "the reference passes over it"

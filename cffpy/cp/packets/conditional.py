@@ -8,6 +8,7 @@ discarded. A packet that is too short to say how many dwords is skipped.
 from __future__ import annotations
 
 from cffpy.cp.nesting import UNDER_TOO_MANY_CONDITIONS
+from cffpy.cp.outcomes import DISCARDED, INLINE
 from cffpy.pm4.fields import Fields
 from cffpy.pm4.reader import OPCODE
 
@@ -19,6 +20,7 @@ MAX_BLOCKS = 32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.cp.outcomes import BlockOutcome
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
@@ -44,19 +46,19 @@ def cp_cond_exec(machine: Runner, payload: Payload, level: int) -> int | None:
 def _conditional(
     machine: Runner, name: str, payload: Payload, ndwords: int, level: int
 ) -> int | None:
-    live = machine.sink.conditional_block(name, payload, ndwords, level)
-    if live is None:
+    outcome = machine.sink.conditional_block(name, payload, ndwords, level)
+    if outcome is INLINE:
         return None
-    inside, beyond = _run_apart(machine, payload, ndwords, level - 1, live)
+    inside, beyond = _run_apart(machine, payload, ndwords, level - 1, outcome)
     machine.sink.conditional_block_done()
     first = payload.index + payload.count
-    if beyond and not live and _ends_with_nop(machine, first, inside):
+    if beyond and outcome is DISCARDED and _ends_with_nop(machine, first, inside):
         _run_alternative(machine, first + inside, beyond, level - 1)
     return inside + beyond
 
 
 def _run_apart(
-    machine: Runner, payload: Payload, ndwords: int, level: int, live: bool
+    machine: Runner, payload: Payload, ndwords: int, level: int, outcome: BlockOutcome
 ) -> tuple[int, int]:
     """Run the ``ndwords`` behind a packet as a block: its dwords, and those of its packets beyond.
 
@@ -67,7 +69,7 @@ def _run_apart(
     index = payload.index + payload.count
     ndwords = min(ndwords, start + length - index)
     state = machine.state
-    if not live:
+    if outcome is DISCARDED:
         machine.state = state.fork()
     beyond = 0
     if machine.blocks < MAX_BLOCKS:

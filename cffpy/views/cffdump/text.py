@@ -9,7 +9,8 @@ from __future__ import annotations
 from cffpy.c_numbers import c_number, signed32
 from cffpy.capture.memory import Words
 from cffpy.container.rd import SectionType
-from cffpy.cp.sink import EACH_REGISTER, NOTHING, WRITE_DONE, Draw, NestedStream, Payload, Sink
+from cffpy.cp.outcomes import EACH_REGISTER, NOTHING, WRITE_DONE, WriteOutcome
+from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.a2xx import set_constant
@@ -280,7 +281,9 @@ class CffdumpSink(Sink):
 
     # -- registers --------------------------------------------------------------------------
 
-    def write(self, register: int, values: list[int], words: Words, index: int, level: int) -> int:
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
         self.output.flush_if_full()
         writes = self._writes
         run = writes.run(register, len(values))
