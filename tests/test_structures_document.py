@@ -19,7 +19,9 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_example(example: str) -> None:
-    exec(compile(example, str(PAGE), "exec"), {})
+    names: dict[str, object] = {}
+    exec(compile(example, str(PAGE), "exec"), names)
+    assert names.keys() > {"__builtins__"}, "the example imports or defines something"
 
 
 def test_there_are_examples() -> None:
