@@ -30,14 +30,8 @@ KNOWN_COMPLEX: set[str] = {
     "cffpy/analysis/diff/differences.py:Differ.fact",
     "cffpy/analysis/diff/report.py:_explained",
     "cffpy/image/layout.py:_A6xxPlan.__init__",
-    "cffpy/pm4asm/rows.py:_refined",
-    "cffpy/pm4asm/rows.py:_show_dword",
-    "cffpy/pm4asm/values.py:decode",
     "cffpy/views/diff_html/passes.py:_draw_text",
     "cffpy/views/diff_html/passes.py:_properties",
-    "cffpy/views/passes.py:_draws_text",
-    "cffpy/views/pm4/decompile.py:_Decompiler._set",
-    "cffpy/views/pm4/decompile.py:_Decompiler._simple",
 }
 
 

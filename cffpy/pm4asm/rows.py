@@ -7,6 +7,7 @@ An address whose halves are two fields is one item: ``ADDR=...`` stands for ADDR
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cffpy.pm4asm.elements import Element, Taken, Variants, build, show
 from cffpy.pm4asm.labels import NO_LABELS, Labels
@@ -23,13 +24,23 @@ _SIZES = ("IB_SIZE", "COUNT", "DWORDS", "PREFIX_DWORDS", "ADDR_1_LEN")
 #: Fields that hold the offset of a register.
 _REGISTERS = ("REG", "REG0", "REG1", "DST_REG")
 #: The same, by number of the dword.
-_REGISTER_PLACES = {("CP_REG_WRITE", 1)}
+_REGISTER_POSITIONS = {("CP_REG_WRITE", 1)}
 
 
-def _pair(
-    structure: Structure, position: int, low: DwordField, variants: Variants
-) -> DwordField | None:
-    """The field of the next dword that is the upper half of ``low``, or None."""
+class _Halves(NamedTuple):
+    """The fields of consecutive dwords that hold the halves of an address."""
+
+    low: DwordField
+    high: DwordField
+    #: Whether the field is the only one of its dword.
+    is_low_alone: bool
+    is_high_alone: bool
+
+
+def _find_halves(
+    structure: Structure, position: int, element: Element, low: DwordField, variants: Variants
+) -> _Halves | None:
+    """The halves if ``low``, a field of the dword at ``position``, is the lower one, else None."""
     if low.high != 31 or not low.name:
         return None
     above = structure.element(position + 1, variants)
@@ -38,7 +49,7 @@ def _pair(
     wanted = _base(low) + "_HI"
     for field in above.fields:
         if field.name == wanted and not field.low:
-            return field
+            return _Halves(low, field, _is_alone(element, low), _is_alone(above, field))
     return None
 
 
@@ -98,34 +109,44 @@ def _show_dword(
     labels: Labels,
     variants: Variants,
 ) -> tuple[list[Item], int]:
-    """Items of one dword, or of two that hold an address: then 1 is added to the position."""
+    """The items of a dword, and how many further dwords they cover: 1 for an address, else 0."""
     word = words[position]
     fields = element.holding(word, variants, structure.database)
     if not element.is_bitset and not element.fields[0].name:
         return ([_place(position, words)] if word else []), 0
     if position + 1 < len(words):
         for low in fields:
-            high = _pair(structure, position, low, variants)
-            if high is None:
-                continue
-            above = structure.element(position + 1, variants)
-            assert above is not None
-            whole = (low.extract(word) << low.low) | high.extract(words[position + 1]) << 32
-            fits = not words[position + 1] & ~high.mask and not word & ~low.mask
-            if fits and _is_alone(element, low) and _is_alone(above, high):
-                return [Item(_base(low), _address(whole, labels))], 1
-            if whole in labels and _is_alone(above, high) and not words[position + 1] & ~high.mask:
-                items, rest = show(fields, word, NO_LABELS)
-                if rest:
-                    break
-                name = labels.name(whole)
-                items = [
-                    Item(item.name, Call("lo", name)) if item.name == low.name else item
-                    for item in items
-                ]
-                return [*items, Item(high.name, Call("hi", name))], 1
+            halves = _find_halves(structure, position, element, low, variants)
+            if halves is not None:
+                items = _show_halves(halves, fields, word, words[position + 1], labels)
+                if items is not None:
+                    return items, 1
     items, rest = show(fields, word, labels)
     return ([_place(position, words)] if rest else items), 0
+
+
+def _show_halves(
+    halves: _Halves, fields: Sequence[DwordField], first: int, second: int, labels: Labels
+) -> list[Item] | None:
+    """The items of two dwords that hold an address, or None if each is shown for itself.
+
+    An address alone in its dwords is one item. One whose lower dword has other fields, too, is
+    shown as ``lo(label)`` and ``hi(label)`` if it has a label.
+    """
+    low, high = halves.low, halves.high
+    if second & ~high.mask or not halves.is_high_alone:
+        return None
+    address = (low.extract(first) << low.low) | high.extract(second) << 32
+    if halves.is_low_alone and not first & ~low.mask:
+        return [Item(_base(low), _address(address, labels))]
+    if address not in labels:
+        return None
+    items, rest = show(fields, first, NO_LABELS)
+    if rest:
+        return None
+    label = labels.name(address)
+    shown = [Item(low.name, Call("lo", label)) if item.name == low.name else item for item in items]
+    return [*shown, Item(high.name, Call("hi", label))]
 
 
 def _address(value: int, labels: Labels) -> Value:
@@ -147,22 +168,35 @@ def _zero(element: Element, position: int) -> Item:
 def _refined(
     structure: Structure, items: list[Item], labels: Labels, vocabulary: Vocabulary
 ) -> list[Item]:
-    """Sizes of labelled blocks and offsets of registers, told as such."""
+    """The items with numbers replaced by what they are: a block's size, a register's name."""
     named = {item.value.text for item in items if isinstance(item.value, Name)}
     sizes = [(name, size) for name in named if (size := labels.size(name)) is not None]
-    refined = []
-    for item in items:
-        value = item.value
-        if isinstance(value, Number) and not value.text.startswith("-") and "." not in value.text:
-            place = (structure.name, item.name)
-            if len(sizes) == 1 and item.name in _SIZES and sizes[0][1] == value.integer:
-                item = Item(item.name, Call("sizeof", sizes[0][0]))
-            elif item.name in _REGISTERS or place in _REGISTER_PLACES:
-                known = vocabulary.register(value.integer)
-                if known is not None and value.integer:
-                    item = Item(item.name, Call("reg", known[0]))
-        refined.append(item)
-    return refined
+    block = sizes[0] if len(sizes) == 1 else None
+    return [
+        Item(item.name, _refined_value(structure, item.name, item.value, block, vocabulary))
+        if isinstance(item.value, Number)
+        else item
+        for item in items
+    ]
+
+
+def _refined_value(
+    structure: Structure,
+    name: str | int,
+    number: Number,
+    block: tuple[str, int] | None,
+    vocabulary: Vocabulary,
+) -> Value:
+    """The value of a field. ``block``: label and dwords of the only block that its row names."""
+    if number.text.startswith("-") or "." in number.text:
+        return number
+    if block is not None and name in _SIZES and block[1] == number.integer:
+        return Call("sizeof", block[0])
+    if (name in _REGISTERS or (structure.name, name) in _REGISTER_POSITIONS) and number.integer:
+        register = vocabulary.register(number.integer)
+        if register is not None:
+            return Call("reg", register[0])
+    return number
 
 
 # -- items -> dwords -------------------------------------------------------------------------------
@@ -221,10 +255,10 @@ def _build_pair(
     base = _base(low)
     if base not in taken or f"{base}_HI" in taken:
         return None
-    high = _pair(structure, position, low, variants)
-    above = structure.element(position + 1, variants)
-    if high is None or above is None or not _is_alone(above, high):
+    halves = _find_halves(structure, position, element, low, variants)
+    if halves is None or not halves.is_high_alone:
         return None
+    high = halves.high
     item = taken.take(base)
     assert item is not None
     whole = DwordField(base, low.low, 32 + high.high, low.low, HEX, 0, {}, {}, "", None, True)

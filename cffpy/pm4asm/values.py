@@ -110,32 +110,70 @@ def plain_field(name: str, low: int, high: int) -> DwordField:
 
 
 def decode(field: DwordField, bits: int, labels: Labels) -> Value | None:
-    """The value that says ``bits``; None for a flag that is set."""
-    kind = field.kind
+    """The value for a field's ``bits``; None for a flag that is set."""
     if field.is_address and bits << field.shr in labels:
         return Name(labels.name(bits << field.shr))
-    if kind in (ENUM, INLINE_ENUM):
-        name = field.names.get(bits)
-        if name is not None and field.numbers.get(name) == bits:
-            return Name(name)
-        return Number(f"{bits:#x}")
-    if kind == BOOLEAN:
-        return None if bits == 1 else Number(f"{bits:#x}")
-    if kind == UINT:
-        return Number(str(bits << field.shr))
-    if kind == INT:
-        signed = bits - (1 << field.width) if bits >> (field.width - 1) else bits
-        return Number(str(signed << field.shr))
-    if kind == REGID:
-        return Name(f"r{bits >> 2}.{'xyzw'[bits & 3]}")
-    if kind == FLOAT and field.width in _FLOATS:
-        return Number(_float_text(bits, field.width))
-    if kind in (FIXED, UFIXED):
-        signed = bits
-        if kind == FIXED and bits >> (field.width - 1):
-            signed -= 1 << field.width
-        return Number(_fixed_text(signed, field.radix))
+    return _DECODERS.get(field.kind, _decode_hex)(field, bits)
+
+
+def _decode_hex(field: DwordField, bits: int) -> Value:
     return Number(f"{bits << field.shr:#x}")
+
+
+def _decode_enum(field: DwordField, bits: int) -> Value:
+    name = field.names.get(bits)
+    if name is not None and field.numbers.get(name) == bits:
+        return Name(name)
+    return Number(f"{bits:#x}")
+
+
+def _decode_boolean(_field: DwordField, bits: int) -> Value | None:
+    return None if bits == 1 else Number(f"{bits:#x}")
+
+
+def _decode_unsigned(field: DwordField, bits: int) -> Value:
+    return Number(str(bits << field.shr))
+
+
+def _decode_signed(field: DwordField, bits: int) -> Value:
+    return Number(str(_signed(field, bits) << field.shr))
+
+
+def _decode_register_id(_field: DwordField, bits: int) -> Value:
+    return Name(f"r{bits >> 2}.{'xyzw'[bits & 3]}")
+
+
+def _decode_float(field: DwordField, bits: int) -> Value:
+    if field.width not in _FLOATS:
+        return _decode_hex(field, bits)
+    return Number(_float_text(bits, field.width))
+
+
+def _decode_fixed(field: DwordField, bits: int) -> Value:
+    return Number(_fixed_text(_signed(field, bits), field.radix))
+
+
+def _decode_unsigned_fixed(field: DwordField, bits: int) -> Value:
+    return Number(_fixed_text(bits, field.radix))
+
+
+def _signed(field: DwordField, bits: int) -> int:
+    """The field's bits as a number in two's complement."""
+    return bits - (1 << field.width) if bits >> (field.width - 1) else bits
+
+
+#: By kind of field; all other kinds are hexadecimal.
+_DECODERS: dict[int, Callable[[DwordField, int], Value | None]] = {
+    ENUM: _decode_enum,
+    INLINE_ENUM: _decode_enum,
+    BOOLEAN: _decode_boolean,
+    UINT: _decode_unsigned,
+    INT: _decode_signed,
+    REGID: _decode_register_id,
+    FLOAT: _decode_float,
+    FIXED: _decode_fixed,
+    UFIXED: _decode_unsigned_fixed,
+}
 
 
 def _float_text(bits: int, width: int) -> str:

@@ -200,11 +200,6 @@ def _draws_text(one: Pass) -> str:
         )
     vertices = sum(draw.vertices or 0 for draw in draws)
     instances = sum(draw.instances or 0 for draw in draws)
-    counts = {
-        "indexed": sum(draw.indexed for draw in draws),
-        "indirect": sum(draw.indirect for draw in draws),
-        "conditional": sum(draw.executed is Executed.UNKNOWN for draw in draws),
-    }
     parts = [
         _dump_numbers(draws),
         _label_counts(draw.label or "?" for draw in draws),
@@ -212,8 +207,18 @@ def _draws_text(one: Pass) -> str:
     ]
     if instances != len(draws):
         parts.append(f"{instances:,} instances")
-    parts += [f"{number} {text}" for text, number in counts.items() if number]
+    parts += _kind_counts(draws)
     return f"draws: {', '.join(parts)}"
+
+
+def _kind_counts(draws: list[Action]) -> list[str]:
+    """How many of the draws are special in some way."""
+    counts = {
+        "indexed": sum(draw.indexed for draw in draws),
+        "indirect": sum(draw.indirect for draw in draws),
+        "conditional": sum(draw.executed is Executed.UNKNOWN for draw in draws),
+    }
+    return [f"{number} {text}" for text, number in counts.items() if number]
 
 
 def _label_counts(labels: Iterable[str]) -> str:

@@ -29,6 +29,7 @@ from cffpy.pm4asm.sections import VERSION
 from cffpy.pm4asm.shaders import Programs
 from cffpy.pm4asm.show import Shower
 from cffpy.pm4asm.vocabulary import Vocabulary
+from cffpy.row_readers import BytesLike
 from cffpy.views.pm4.buffers import INDENT, BufferLines
 from cffpy.views.pm4.segments import segments
 
@@ -93,42 +94,55 @@ class _Decompiler:
 
     def _set(self, buffers: BufferSet, submit: int | None) -> Iterator[str]:
         shower = programs = None
+        labels: dict[int, tuple[int, Label]] = {}
         if buffers.gpu is not None and buffers.database is not None:
             if self._gpu is None or self._gpu.chip != buffers.gpu.chip:
                 self._gpu = buffers.gpu
                 yield f"gpu a{buffers.gpu.generation}xx  // {buffers.gpu.name}\n"
             shower = self._shower(buffers)
             programs = self._programs_of(buffers.gpu.generation)
-        labels = self._labels(buffers) if shower is not None else {}
-        if shower is not None:
+            labels = self._labels(buffers)
             shower.label(Labels({address: label for address, (_, label) in labels.items()}))
-        view = BufferLines(buffers, shower, programs, labels)
-        waiting: Section | None = None
+        yield from self._sections(
+            buffers, BufferLines(buffers, shower, programs, labels), labels, submit
+        )
+
+    def _sections(
+        self,
+        buffers: BufferSet,
+        view: BufferLines,
+        labels: dict[int, tuple[int, Label]],
+        submit: int | None,
+    ) -> Iterator[str]:
+        """The sections of a set: an address with the contents behind it is one statement."""
+        address: Section | None = None
         for section in buffers.sections:
+            markers: list[str] = []
             if submit is None:
-                marks = list(self._markers(section.offset))
+                markers += self._markers(section.offset)
+            is_contents = section.type == SectionType.BUFFER_CONTENTS and not markers
+            if address is not None and is_contents:
+                yield from self._buffer(address, section, view)
+                address = None
             else:
-                marks, self._end = [], section.offset
-            if waiting is not None:
-                if section.type == SectionType.BUFFER_CONTENTS and not marks:
-                    yield from self._buffer(waiting, section, view)
-                    self._pass(section)
-                    waiting = None
-                    continue
-                yield from self._simple(waiting)
-            waiting = None
-            yield from marks
-            if section.type == SectionType.CMDSTREAM_ADDR:
-                self._stream += 1
-                if submit is not None and submit != self._stream - 1:
-                    continue
-            if _address_of(section) is not None:
-                waiting = section
-            else:
-                yield from self._simple(section, labels)
-            self._pass(section)
-        if waiting is not None:
-            yield from self._simple(waiting)
+                if address is not None:
+                    yield from self._simple(address)
+                yield from markers
+                address = section if _address_of(section) is not None else None
+                if address is None:
+                    yield from self._unless_other_submit(section, labels, submit)
+            self._end = _end(section)
+        if address is not None:
+            yield from self._simple(address)
+
+    def _unless_other_submit(
+        self, section: Section, labels: dict[int, tuple[int, Label]], submit: int | None
+    ) -> Iterator[str]:
+        if section.type == SectionType.CMDSTREAM_ADDR:
+            self._stream += 1
+            if submit not in (None, self._stream - 1):
+                return
+        yield from self._simple(section, labels)
 
     def _shower(self, buffers: BufferSet) -> Shower:
         assert buffers.gpu is not None
@@ -171,9 +185,6 @@ class _Decompiler:
 
     # -- sections ---------------------------------------------------------------------------
 
-    def _pass(self, section: Section) -> None:
-        self._end = _end(section)
-
     def _markers(self, offset: int) -> Iterator[str]:
         """The resync markers up to a section's header."""
         size = len(RESYNC_MARKER)
@@ -188,34 +199,23 @@ class _Decompiler:
     def _simple(
         self, section: Section, labels: dict[int, tuple[int, Label]] | None = None
     ) -> Iterator[str]:
-        kind, payload = section.type, bytes(section.payload[: _LONGEST_TEXT + 1])
-        if self._declared(section) == len(section.payload) and len(payload) <= _LONGEST_TEXT:
-            if kind in _TEXTS:
-                yield f"{_TEXTS[kind]} {quoted(payload)}\n"
-                return
-            if kind == SectionType.GPU_ID:
-                if gpu_id_section(rd.gpu_id(payload)).payload == payload:
-                    yield f"gpu_id {rd.gpu_id(payload)}\n"
-                    return
-            elif kind == SectionType.CHIP_ID:
-                if chip_id_section(rd.chip_id(payload)).payload == payload:
-                    yield f"chip_id {rd.chip_id(payload):#x}\n"
-                    return
-            elif kind == SectionType.PARAM and len(payload) == PARAMETER.size:
-                yield "param {} {:#x} {}\n".format(*PARAMETER.unpack(payload))
-                return
-            elif kind == SectionType.GPUADDR:
-                if (address := _address_of(section)) is not None:
-                    size = rd.gpu_address(payload)[1]
-                    short = " short" if len(payload) == _SHORT else ""
-                    yield f"address {address:#x} size {size}{short}\n"
-                    return
-            elif kind == SectionType.CMDSTREAM_ADDR:
-                line = self._stream_line(payload, labels or {})
-                if line is not None:
-                    yield line
-                    return
-        yield from self._generic(section)
+        line = self._statement(section, labels or {})
+        if line is not None:
+            yield line
+        else:
+            yield from self._generic(section)
+
+    def _statement(self, section: Section, labels: dict[int, tuple[int, Label]]) -> str | None:
+        """The statement that compiles to the same section, or None if none does."""
+        payload = bytes(section.payload[: _LONGEST_TEXT + 1])
+        if self._declared(section) != len(section.payload) or len(payload) > _LONGEST_TEXT:
+            return None
+        if section.type == SectionType.CMDSTREAM_ADDR:
+            return self._stream_line(payload, labels)
+        if section.type in _TEXTS:
+            return f"{_TEXTS[section.type]} {quoted(payload)}\n"
+        statement = _STATEMENTS.get(section.type)
+        return None if statement is None else statement(payload)
 
     def _stream_line(self, payload: bytes, labels: dict[int, tuple[int, Label]]) -> str | None:
         address, dwords = rd.command_stream_address(payload)
@@ -269,12 +269,47 @@ def _end(section: Section) -> int:
 
 def _address_of(section: Section) -> int | None:
     """The address of an RD_GPUADDR that ``buffer`` can say, else None."""
-    if section.type != SectionType.GPUADDR:
+    return _exact_address(section.payload) if section.type == SectionType.GPUADDR else None
+
+
+def _exact_address(payload: BytesLike) -> int | None:
+    """The address in this payload, or None if a statement would compile to another payload."""
+    address, size = rd.gpu_address(payload)
+    made: NewSection = address_section(address, size, short=len(payload) == _SHORT)
+    return address if made.payload == payload else None
+
+
+def _address_statement(payload: bytes) -> str | None:
+    address = _exact_address(payload)
+    if address is None:
         return None
-    address, size = rd.gpu_address(section.payload)
-    short = len(section.payload) == _SHORT
-    said: NewSection = address_section(address, size, short=short)
-    return address if said.payload == section.payload else None
+    size = rd.gpu_address(payload)[1]
+    return f"address {address:#x} size {size}{' short' if len(payload) == _SHORT else ''}\n"
+
+
+def _gpu_id_statement(payload: bytes) -> str | None:
+    number = rd.gpu_id(payload)
+    return f"gpu_id {number}\n" if gpu_id_section(number).payload == payload else None
+
+
+def _chip_id_statement(payload: bytes) -> str | None:
+    number = rd.chip_id(payload)
+    return f"chip_id {number:#x}\n" if chip_id_section(number).payload == payload else None
+
+
+def _parameter_statement(payload: bytes) -> str | None:
+    if len(payload) != PARAMETER.size:
+        return None
+    return "param {} {:#x} {}\n".format(*PARAMETER.unpack(payload))
+
+
+#: Type of a section -> the statement for its payload, or None.
+_STATEMENTS: dict[int, Callable[[bytes], str | None]] = {
+    SectionType.GPU_ID: _gpu_id_statement,
+    SectionType.CHIP_ID: _chip_id_statement,
+    SectionType.PARAM: _parameter_statement,
+    SectionType.GPUADDR: _address_statement,
+}
 
 
 def _buffers(buffers: BufferSet) -> Iterator[tuple[Section, int]]:
