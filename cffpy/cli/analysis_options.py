@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -201,19 +200,33 @@ def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Trunca
 
     ``truncated``: what limits left out. Without any, the document has no such member.
     """
-    import json
+    from cffpy.cli.json_text import json_pieces
 
     head: dict[str, Any] = {"schema": schema}
     if truncated:
         head["truncated"] = [cut.document() for cut in truncated]
-    json.dump({**head, **document}, sys.stdout, indent=2)
-    sys.stdout.write("\n")
+    with PagedOutput(pager=False) as stream:
+        for piece in json_pieces({**head, **document}):
+            write_all(stream, piece.encode())
+        write_all(stream, b"\n")
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table: column names, then the rows. None is an empty cell."""
     import csv
+    from io import StringIO
 
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(rows)
+    with PagedOutput(pager=False) as stream:
+        for row in rows:
+            writer.writerow(row)
+            if text.tell() >= _CHARACTERS_AT_ONCE:
+                write_all(stream, text.getvalue().encode("utf-8", "backslashreplace"))
+                text.seek(0)
+                text.truncate()
+        write_all(stream, text.getvalue().encode("utf-8", "backslashreplace"))
+
+
+_CHARACTERS_AT_ONCE = 1 << 18

@@ -109,8 +109,8 @@ def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
 
 
 def document(actions: Iterable[Action]) -> dict[str, Any]:
-    """All as objects."""
-    return {"draws": [action_document(action) for action in actions]}
+    """All as objects; ``draws`` is an iterator, so that only one of them exists at a time."""
+    return {"draws": map(action_document, actions)}
 
 
 def _number(number: int | None) -> str:

@@ -36,6 +36,19 @@ def test_functions(samples: Path, arguments: tuple[str, ...]) -> None:
     _, _, head, _, *rows = text.rstrip().splitlines()
     assert [cell.strip() for cell in head.strip("|").split("|")] == ["time", "calls", "function"]
     calls = {row.split("|")[3].strip(): row.split("|")[2].strip() for row in rows}
-    assert calls["machine.py: run_submit"] == "1"
+    assert calls["runner.py: run_submit"] == "1"
     assert calls["summary.py: dump_register_summary"] == "1"
     assert ("segment.py: begin" in calls) == ("--no-segments" not in arguments)
+
+
+def test_analyses(samples: Path) -> None:
+    text = run("analyses.py", samples / "a630-triangle.rd.gz", "--runs", 1, "--json")
+    document = json.loads(text)
+    assert (document["schema"], document["version"]) == ("cffpy-analyses", 1)
+    (capture,) = document["captures"]
+    rows = {row["command"]: row for row in capture["commands"]}
+    assert rows["dump"]["ratio"] == 1
+    assert {"passes", "draws", "state", "diff"} <= set(rows)
+    for row in rows.values():
+        assert row["exit_code"] == 0
+        assert row["ratio"] == row["seconds"] / rows["dump"]["seconds"]

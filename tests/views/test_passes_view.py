@@ -124,7 +124,7 @@ def test_draws(finder: PassFinder) -> None:
         named = dict(zip(draws.CSV_COLUMNS, row, strict=True))
         assert named["dump_draw"] == action.number
         assert named["file_offset"] == hex(action.place.file_offset)
-    objects = draws.document(finder.actions)["draws"]
+    objects = list(draws.document(finder.actions)["draws"])
     assert [one["executed"] for one in objects[6:]] == [True, False, True, None]
 
 
