@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Repairs the container of a damaged capture: drops a cut section, adds a missing stream."""
+"""Repairs the container of a damaged capture: drops what is no section, adds missing streams."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from itertools import pairwise
 from cffpy.capture.gpu import Gpu, guess
 from cffpy.capture.memory import Buffer, MemoryImage
 from cffpy.container import rd
-from cffpy.container.layouts import SECTION_HEADER, SectionType, section_name
+from cffpy.container.layouts import RESYNC_MARKER, SECTION_HEADER, SectionType, section_name
 from cffpy.container.open import Content
 from cffpy.container.rd import Section
+from cffpy.container.resync import Junk, find_sections
 from cffpy.container.writer import capture_bytes, command_stream_section
 from cffpy.errors import CaptureError
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo
 from cffpy.row_readers import BytesLike
 
-#: Packets from which on a buffer is taken for commands.
-_LEAST_PACKETS = 4
+#: A buffer that begins with so many packets may be a command stream.
+_LEAST_PACKETS = 2
 _SHORT = 8  # bytes of an address without its upper half
+_LEAST_ADDRESS = 16  # bytes of a RD_GPUADDR with its header
 _LISTED = 6
 
 
@@ -31,50 +33,94 @@ class Repaired:
 
 
 def repair(content: Content, address: int | None = None, ndwords: int | None = None) -> Repaired:
-    """Repair a capture. ``address``, ``ndwords``: the stream to add, where that is not deduced.
+    """Repair a capture. ``address``, ``ndwords`` (dwords): the stream to add, if not deduced.
 
-    Raises CaptureError where a stream is missing and nothing tells which, or no section is left.
+    Raises CaptureError where a stream is missing and earlier submits do not tell which, or no
+    section is left.
     """
     messages: list[str] = []
-    sections = list(_whole_sections(content, messages))
+    sections = _whole_sections(content, messages)
     if not sections:
         raise CaptureError("no whole section is left")
-    end = _end(sections[-1])
     last = _LastSet(sections)
-    if address is None and not last.lacks_stream:
-        return Repaired(content.data[:end], messages)
-    if address is None:
-        address, ndwords, reason = last.deduce(ndwords)
-    else:
-        reason = "as asked"
-        ndwords = last.length(address) if ndwords is None else ndwords
-    if last.image.find(address) is None:
-        messages.append(f"no buffer holds {address:#x}: the stream cannot be decoded")
-    stream = command_stream_section(address, ndwords, short=last.is_short)
-    messages.append(f"added RD_CMDSTREAM_ADDR: {ndwords} dwords at {address:#x}, {reason}")
-    return Repaired(bytes(content.data[:end]) + capture_bytes([stream]), messages)
+    streams: list[tuple[int, int]] = []
+    reason = "as asked"
+    if address is not None:
+        streams = [(address, last.length(address) if ndwords is None else ndwords)]
+    elif last.lacks_stream:
+        submit, streams = last.deduce()
+        reason = f"as in submit {submit}"
+    data = _joined(content.data, sections)
+    for start, size in streams:
+        if last.image.find(start) is None:
+            messages.append(f"no buffer holds {start:#x}: the stream cannot be decoded")
+        data += capture_bytes([command_stream_section(start, size, short=last.is_short)])
+        messages.append(f"added RD_CMDSTREAM_ADDR: {size} dwords at {start:#x}, {reason}")
+    return Repaired(data if messages else content.data, messages)
 
 
 def _end(section: Section) -> int:
-    return section.offset + SECTION_HEADER.size + len(section.payload)
+    return section.offset + SECTION_HEADER.size * section.count + len(section.payload)
+
+
+def _joined(data: memoryview, sections: list[Section]) -> bytes:
+    """The bytes of the sections, and resync markers between two that follow each other."""
+    parts: list[memoryview] = []
+    start = end = 0
+    for section in sections:
+        between = bytes(data[end : section.offset])
+        if between != RESYNC_MARKER * (len(between) // len(RESYNC_MARKER)):
+            parts.append(data[start:end])
+            start = section.offset
+        end = _end(section)
+    return b"".join([*parts, data[start:end]])
 
 
 def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
-    """The complete sections; ``messages`` receives what is dropped."""
+    """The complete sections; a line about each loss is appended to ``messages``."""
     if content.damage is not None:
         messages.append(f"the compressed stream is broken: {content.damage}")
-    sections = list(content.sections())
-    dropped = len(content.data) - (_end(sections[-1]) if sections else 0)
-    if dropped:
-        messages.append(f"dropped {dropped} bytes behind the last section")
+    sections: list[Section] = []
+    junk = 0  # bytes before the section
+    for part in find_sections(content.data):
+        if isinstance(part, Junk):
+            junk = part.end - part.offset
+            is_last = part.end == len(content.data)
+            where = "behind the last section" if is_last else f"at {part.offset:#x}: no section"
+            messages.append(f"dropped {junk} bytes {where}")
+        elif junk and part.type == SectionType.BUFFER_CONTENTS and not _fits(sections, part, junk):
+            messages.append(
+                f"dropped RD_BUFFER_CONTENTS at {part.offset:#x}: its RD_GPUADDR is missing"
+            )
+        else:
+            sections.append(part)
+            junk = 0
+    _drop_cut(content, sections, messages)
+    return sections
+
+
+def _fits(sections: list[Section], contents: Section, junk: int) -> bool:
+    """Whether contents behind ``junk`` bytes are those of the buffer that was named last.
+
+    They have its size, and its own contents do not fit into what was dropped.
+    """
+    named = next((one for one in reversed(sections) if one.type != SectionType.NONE), None)
+    if named is None or named.type != SectionType.GPUADDR:
+        return False
+    size = len(contents.payload)
+    is_same_size = rd.gpu_address(named.payload)[1] == size
+    return is_same_size and junk < size + SECTION_HEADER.size + _LEAST_ADDRESS
+
+
+def _drop_cut(content: Content, sections: list[Section], messages: list[str]) -> None:
+    """Drop the last section if it is cut short, with the RD_GPUADDR of its buffer."""
     if not sections:
-        return []
-    header = content.data[sections[-1].offset : sections[-1].offset + SECTION_HEADER.size]
-    size = SECTION_HEADER.unpack(header)[1]
+        return
     cut = sections[-1]
-    if len(cut.payload) == size:
-        return sections
-    there = len(cut.payload)
+    header = content.data[cut.offset : cut.offset + SECTION_HEADER.size]
+    size, there = SECTION_HEADER.unpack(header)[1], len(cut.payload)
+    if there == size:
+        return
     name = section_name(cut.type)
     messages.append(f"dropped {name} at {cut.offset:#x}: {there} of {size} bytes")
     sections.pop()
@@ -83,11 +129,13 @@ def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
         named = sections.pop()
         gpuaddr = rd.gpu_address(named.payload)[0]
         messages.append(f"dropped RD_GPUADDR at {named.offset:#x}, which named {gpuaddr:#x}")
-    return sections
 
 
 class _LastSet:
-    """The buffers after the last stream; if there are none, those of the last stream."""
+    """The buffers of the last submit, and the streams of the submits before.
+
+    Without buffers after the last stream, they are those of that stream.
+    """
 
     def __init__(self, sections: list[Section]) -> None:
         self.image = MemoryImage()
@@ -95,13 +143,14 @@ class _LastSet:
         self.lacks_stream = False
         #: Whether addresses are written without their upper half.
         self.is_short = False
-        self._streams: list[tuple[int, int]] = []
+        #: The addresses of the command streams of each submit, in order.
+        self._submits: list[list[int]] = []
         self._headers = HeaderMemo()
         self._gpu = self._run(sections)
 
     def _run(self, sections: list[Section]) -> Gpu | None:
         gpu_id = chip_id = gpuaddr = size = 0
-        starts_anew = False
+        starts_anew = True
         for section in sections:
             payload = section.payload
             if section.type == SectionType.GPUADDR:
@@ -114,7 +163,9 @@ class _LastSet:
                 self.image.add(gpuaddr, size, payload)
                 self.lacks_stream = True
             elif section.type == SectionType.CMDSTREAM_ADDR:
-                self._streams.append(rd.command_stream_address(payload))
+                if not starts_anew or not self._submits:
+                    self._submits.append([])
+                self._submits[-1].append(rd.command_stream_address(payload)[0])
                 self.lacks_stream = False
                 starts_anew = True
             elif section.type == SectionType.GPU_ID:
@@ -123,35 +174,34 @@ class _LastSet:
                 chip_id = chip_id or rd.chip_id(payload)
         return guess(gpu_id, chip_id)
 
-    def deduce(self, ndwords: int | None) -> tuple[int, int, str]:
-        """Address and dwords of the stream that is missing, and how that is known."""
-        for address, before in reversed(self._streams):
-            if self.image.find(address) is not None and self.length(address):
-                before = min(before, self._captured(address))
-                return address, ndwords or before, "as that of an earlier submit"
-        found = self._candidates()
-        called = self._called(found)
-        free = [buffer for buffer in found if buffer.gpuaddr not in called]
-        if len(free) == 1:
-            address = free[0].gpuaddr
-            return address, ndwords or self.length(address), "the only commands that none call"
-        listed = ", ".join(f"{buffer.gpuaddr:#x}" for buffer in (free or found)[:_LISTED])
-        which = f"any of {listed}" if listed else "none of the buffers looks like one"
+    def deduce(self) -> tuple[int, list[tuple[int, int]]]:
+        """The streams that are missing: an earlier submit's number, and (address, dwords) of each.
+
+        They are those of the last submit whose streams all begin with packets in the buffers that
+        are there now. Raises CaptureError if there is no such submit. Buffers alone do not show
+        which of them the kernel was given: commands may be called by streams that are missing, or
+        be meant for CP_SET_AMBLE.
+        """
+        called = self._named()
+        for number in reversed(range(len(self._submits))):
+            addresses = self._submits[number]
+            lengths = [0 if address in called else self.length(address) for address in addresses]
+            if all(lengths):
+                return number, list(zip(addresses, lengths, strict=True))
+        free = [buffer for buffer in self._candidates() if buffer.gpuaddr not in called]
+        listed = ", ".join(f"{buffer.gpuaddr:#x}" for buffer in free[:_LISTED])
+        if len(free) > _LISTED:
+            listed += ", ..."
+        which = f"buffers with commands that no others call: {listed}; " if listed else ""
+        before = "that of no earlier submit is there" if self._submits else "no submit is before it"
         raise CaptureError(
-            f"the last buffers have no command stream, and it may be {which}: "
-            "name it with --address (and --size)"
-            if listed
-            else f"the last buffers have no command stream: {which}; --address names one"
+            f"the command stream of the last buffers is missing, and {before}: "
+            f"{which}name it with --address (and --size)"
         )
 
     def length(self, address: int) -> int:
         """Dwords of the packets from an address on, up to a zero or to a dword that begins none."""
         return self._walk(address)[0]
-
-    def _captured(self, address: int) -> int:
-        """Dwords that are there from an address on."""
-        place = self.image.place(address)
-        return 0 if place is None else max(0, place[0].count - place[1])
 
     def _walk(self, address: int) -> tuple[int, int]:
         """Dwords and number of the packets from an address on."""
@@ -193,13 +243,16 @@ class _LastSet:
             index += size
         return False
 
-    def _called(self, found: list[Buffer]) -> set[int]:
-        """The addresses of buffers that the commands of another name."""
-        wanted = {buffer.gpuaddr for buffer in found}
-        called = set()
+    def _named(self) -> set[int]:
+        """The addresses of buffers that the commands of another contain: to call it, for example.
+
+        CP_SET_AMBLE has such an address, too.
+        """
+        wanted = {buffer.gpuaddr for buffer in self.image.buffers}
+        found = set()
         wide = self._gpu is None or self._gpu.is_64bit
-        for buffer in found:
+        for buffer in self.image.buffers:
             words = buffer.words(0).data[: self.length(buffer.gpuaddr)].tolist()
             named = {low | high << 32 for low, high in pairwise(words)} if wide else set(words)
-            called |= (named & wanted) - {buffer.gpuaddr}
-        return called
+            found |= (named & wanted) - {buffer.gpuaddr}
+        return found

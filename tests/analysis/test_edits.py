@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Edits and repairs: the dump shows the change, and nothing else that is different."""
+"""Edits: the dump shows the change, and nothing else that is different."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ import pytest
 
 from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
 from cffpy.analysis.register_edit import SetRegister
-from cffpy.analysis.repair import repair
-from cffpy.capture.summary import summarise
-from cffpy.container.open import Content, open_bytes
+from cffpy.container.open import open_bytes
 from cffpy.container.writer import (
     buffer_sections,
     capture_bytes,
     command_stream_section,
     dwords_bytes,
-    gpu_id_section,
 )
 from cffpy.errors import CaptureError
 from tests.builders import COMMANDS, capture, type0, type3, type4, type7
@@ -251,65 +248,3 @@ def test_set_a_64_bit_register() -> None:
     commands = [*type4(0x8825, 0x1000, 1), *draw(3)]
     found = words_changed(capture(630, commands), SetRegister("RB_MRT[0].BASE=0x200002000"))
     assert list(found.values()) == [(0x1000, 0x2000), (1, 2)]
-
-
-# -- repair --------------------------------------------------------------------------------------
-
-
-def whole(data: bytes) -> tuple[bytes, list[str]]:
-    repaired = repair(open_bytes(data))
-    summary = summarise(open_bytes(repaired.data))
-    assert not summary.damage
-    return repaired.data, repaired.messages
-
-
-def test_nothing_to_repair() -> None:
-    assert whole(frame()) == (frame(), [])
-
-
-@pytest.mark.parametrize("cut", [1, 15, 19, 20, 21, 25, 47])
-def test_what_is_cut(cut: int) -> None:
-    """The end of the first submit: its stream comes back, at whatever byte the file was cut."""
-    first = capture(630, [*type7(MARKER, 1), *type7(NOP, 1), *type4(BIN, 1), *draw(3)])
-    data, messages = whole(first[: len(first) - cut])
-    if cut <= 20:
-        assert data == first
-        assert messages[-1].startswith("added RD_CMDSTREAM_ADDR: 11 dwords at 0x100000")
-    else:
-        assert summarise(open_bytes(data)).streams == []
-
-
-def test_a_stream_as_that_of_an_earlier_submit() -> None:
-    data = frame()
-    again, messages = whole(data[:-20])
-    assert again[:-20] == data[:-20]
-    assert summarise(open_bytes(again)).streams[1].address == COMMANDS
-    assert "as that of an earlier submit" in messages[-1]
-
-
-def test_which_stream_is_not_clear() -> None:
-    sections = [gpu_id_section(630)]
-    for number in range(2):
-        code = dwords_bytes(type7(NOP, 1) * 5)
-        sections += buffer_sections(COMMANDS + number * 0x1000, code)
-    data = capture_bytes(sections)
-    with pytest.raises(CaptureError, match="any of 0x100000, 0x101000: name it with --address"):
-        repair(open_bytes(data))
-    repaired = repair(open_bytes(data), 0x101000)
-    assert repaired.messages == ["added RD_CMDSTREAM_ADDR: 10 dwords at 0x101000, as asked"]
-    assert repair(open_bytes(data), 0x101000, 4).data[:-8].endswith(b"\x00\x10\x10\x00")
-    with pytest.raises(CaptureError, match="none of the buffers looks like one"):
-        repair(open_bytes(capture_bytes(buffer_sections(0x1000, b"\xff" * 64))))
-
-
-def test_trailing_bytes_are_dropped() -> None:
-    data, messages = whole(frame() + b"abc")
-    assert data == frame()
-    assert messages == ["dropped 3 bytes behind the last section"]
-
-
-def test_rubbish() -> None:
-    for data in (b"", b"abc", b"\xff" * 100, bytes(range(256)) * 4):
-        content = Content("data", data, "none", len(data), None)
-        with pytest.raises(CaptureError, match="no whole section is left"):
-            repair(content)

@@ -136,7 +136,7 @@ def test_repair(run_cffpy: Run, samples: Path, tmp_path: Path) -> None:
     assert done.stderr.decode().splitlines() == [
         "cffpy: dropped RD_BUFFER_CONTENTS at 0x27c: 16 of 60 bytes",
         "cffpy: dropped RD_GPUADDR at 0x268, which named 0x100002000",
-        "cffpy: added RD_CMDSTREAM_ADDR: 33 dwords at 0x100001000, as that of an earlier submit",
+        "cffpy: added RD_CMDSTREAM_ADDR: 33 dwords at 0x100001000, as in submit 0",
     ]
     again = run_cffpy("repair", out, "-o", tmp_path / "again.rd")
     assert again.stderr == b"cffpy: nothing to repair\n"
