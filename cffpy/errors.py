@@ -5,6 +5,7 @@
     +-- ContainerError       the .rd file itself: unreadable, damaged, unknown compression
     +-- CaptureError         a capture that is readable but cannot be decoded
     |   +-- UnsupportedGpu   no known generation for the capture's GPU
+    +-- SelectionError       no such submit, pass or draw
     +-- StructError          values that do not fit a binary structure
     +-- VisibilityStreamError  a damaged visibility stream, with the bit offset
     +-- DslError             a description in one of cffpy's languages, with file, line and column
@@ -40,6 +41,10 @@ class CaptureError(CffpyError):
 
 class UnsupportedGpu(CaptureError):
     """The generation of the capture's GPU is unknown, or not in the register database."""
+
+
+class SelectionError(CffpyError):
+    """A capture has no such submit, pass or draw."""
 
 
 class StructError(CffpyError):

@@ -42,11 +42,18 @@ class Node:
 def summary(result: Comparison) -> str:
     """How much differs, in one line."""
     if not result.differs:
-        return "no difference"
+        return f"no difference{_compared(result) if result.is_truncated else ''}"
     count = len(result.entries)
     folded = sum(map(_count_folded, result.entries))
     text = f"{count} difference{'s' if count > 1 else ''}"
     return f"{text}, {folded} more that follow" if folded else text
+
+
+def _compared(result: Comparison) -> str:
+    """What was compared, where limits left out the rest."""
+    pairs = [pair for pair in result.pairs if pair.good is not None and pair.bad is not None]
+    draws = sum(None not in drawn for pair in pairs for drawn in pair.draws)
+    return f" in what was compared ({len(pairs)} passes, {draws} draws)"
 
 
 def tree(result: Comparison, everything: bool = False) -> list[Node]:

@@ -191,3 +191,30 @@ def test_the_order_depends_on_no_hash_seed(run_cffpy: Run, tmp_path: Path) -> No
     }
     (output,) = outputs
     assert len(json.loads(output)["hidden"]) > 1
+
+
+def test_the_same_bytes_are_no_difference_at_once(
+    run_cffpy: Run, good: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.rd"
+    copy.write_bytes(good.read_bytes())
+    done = run_cffpy("diff", good, copy)
+    assert done.returncode == 0
+    assert done.stdout.decode() == f"no difference: {good} → {copy} (the same content)\n"
+
+
+def test_two_draws_of_one_file(run_cffpy: Run, good: Path) -> None:
+    same = run_cffpy("diff", f"{good}:pass0/draw1", f"{good}:pass0/draw1")
+    assert same.returncode == 0
+    missing = run_cffpy("diff", f"{good}:pass7", good)
+    assert missing.returncode == 2
+    assert missing.stderr.decode() == f"cffpy: error: {good} has no pass 7; it has 1 passes\n"
+
+
+def test_a_limit_leaves_no_difference_in_what_was_compared(
+    run_cffpy: Run, good: Path, bad: Path
+) -> None:
+    done = run_cffpy("diff", "--limit", "draws=1", good, bad)
+    assert done.returncode == 2
+    first = done.stdout.decode().splitlines()[0]
+    assert first.startswith("no difference in what was compared (1 passes, ")

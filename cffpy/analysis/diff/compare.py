@@ -23,7 +23,7 @@ from cffpy.analysis.diff.passes import (
     structure,
 )
 from cffpy.analysis.diff.report import group
-from cffpy.analysis.diff.rules import FACT_CATEGORIES, is_used
+from cffpy.analysis.diff.rules import COUNTERS, FACT_CATEGORIES, is_used
 from cffpy.analysis.diff.side import Side
 from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from cffpy.analysis.diff.addresses import Role
+    from cffpy.analysis.diff.align import Pair
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.diff.rules import NoiseClass
@@ -42,6 +43,7 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
     """Compare two recordings. ``hidden``: the noise classes that are counted only."""
     result = Comparison(good, bad)
     comparer = _Comparer(result, hidden)
+    comparer.skip()
     for mine, theirs in _align_passes(good, bad):
         comparer.compare_passes(mine, theirs)
     comparer.finish()
@@ -54,7 +56,9 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
 
 
 def _align_passes(good: Recording, bad: Recording) -> list[tuple[Pass | None, Pass | None]]:
-    mine, theirs = good.passes.passes, bad.passes.passes
+    mine, theirs = good.selected_passes(), bad.selected_passes()
+    if good.selection.index is not None and bad.selection.index is not None:
+        return [(mine[0], theirs[0])]
     keys = [pass_key(good, one) for one in mine], [pass_key(bad, one) for one in theirs]
     left, right = range(len(mine)), range(len(theirs))
 
@@ -107,10 +111,18 @@ class _Comparer:
         self._slots = DrawSlots(())
         self._uses: Hashable = None
         self._has_other_uses = False
+        #: The kind of command of the pair before.
+        self._kind = ""
         #: Keys of descriptors of sets whose addresses are known.
         self._bound: set[FactKey] = set()
         #: The last pair of draws, and whether its passes are laid out alike.
         self._last: tuple[Extent, bool] | None = None
+
+    def skip(self) -> None:
+        """Take over the state that lies before the parts that are compared."""
+        for side in self._sides:
+            for record in side.recording.records_before():
+                self._pending |= side.apply(record)
 
     # -- passes ---------------------------------------------------------------------------------
 
@@ -121,12 +133,17 @@ class _Comparer:
         if good is None or bad is None:
             self._one_sided(pair)
             return
-        found = list(structure(good, bad))
+        is_of_passes = self.result.good.selection.draw is self.result.bad.selection.draw is None
+        found = list(structure(good, bad)) if is_of_passes else []
         if found:
             extent = Extent(good.index, bad.index)
             self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))
-        records = self.result.good.of(good), self.result.bad.of(bad)
-        pairs = align(*records, (_state_key, _draw_key), _draw_likeness, self._cells)
+        sides = self.result.good, self.result.bad
+        records = sides[0].selected_records(good), sides[1].selected_records(bad)
+        if sides[0].selection.draw is not None and sides[1].selection.draw is not None:
+            pairs: list[Pair] = [(0, 0)]
+        else:
+            pairs = align(*records, (_state_key, _draw_key), _draw_likeness, self._cells)
         pair.draws = [
             (None if one is None else records[0][one], None if other is None else records[1][other])
             for one, other in pairs
@@ -192,6 +209,9 @@ class _Comparer:
         if self._has_other_uses:
             self._uses, self._slots = uses, DrawSlots(self._sides)
             touched |= {key for key in self._unequal if is_of_set(key)}
+        if kind != self._kind or not touched.isdisjoint(COUNTERS):
+            self._kind = kind  # which may use registers that the one before did not
+            touched |= self._unequal
         for subject in touched:
             found: tuple[Difference, ...] = ()
             if one.value(subject) == other.value(subject):
@@ -316,7 +336,8 @@ class _Comparer:
 
     def finish(self) -> None:
         """Compare what only the captures as wholes show."""
-        if self._last is not None and self._ends_alike():
+        is_whole = self.result.good.selection.is_whole and self.result.bad.selection.is_whole
+        if is_whole and self._last is not None and self._ends_alike():
             events = self.result.good.last_events, self.result.bad.last_events
             self._compare_events(BEHIND_ALL, events, *self._last)
         self.structures.extend(missing_passes(self.result.pairs))

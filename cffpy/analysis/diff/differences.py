@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.bindless import SetSlot
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import (
+    COUNTS,
     FACT_CATEGORIES,
     OTHER,
     Category,
@@ -94,7 +95,8 @@ class Differ:
             alike,
             name in one.registers and name in other.registers,
             one.has_register(name) and other.has_register(name),
-            self._is_reported(name, passes),
+            is_behind_count=self._is_behind_count(name),
+            is_reported=self._is_reported(name, passes),
         )
         noise = noise_of(case)
         if noise is not None and self._hides(noise, name):
@@ -106,6 +108,19 @@ class Differ:
         if found:
             self._reported[name] = one.writes.get(name), other.writes.get(name)
         return found
+
+    def _is_behind_count(self, name: str) -> bool:
+        """Whether neither draw uses this element of an array; what is there was left behind."""
+        array, bracket, rest = name.partition("[")
+        if not bracket or array not in COUNTS:
+            return False
+        index = int(rest.partition("]")[0], 0)
+        for side in self._sides:
+            counts = [side.field(*one) for one in COUNTS[array]]
+            known = [count for count in counts if count is not None]
+            if not known or index < known[0]:
+                return False
+        return True
 
     def _is_reported(self, name: str, passes: tuple[Pass, Pass]) -> bool:
         """Whether both values are of earlier passes, where the difference was reported."""

@@ -18,9 +18,9 @@ def parameters(action: Action) -> Iterator[tuple[FactKey, Fact]]:
     for name, value in (
         ("packet", action.packet),
         ("primitive", action.label),
-        ("vertices", action.vertices),
+        ("indices" if action.indexed else "vertices", action.vertices),
         ("instances", action.instances),
-        ("indexed", int(action.indexed)),
+        ("indexed", "TRUE" if action.indexed else "FALSE"),
         ("groups", None if action.groups is None else "x".join(map(str, action.groups))),
         ("first index", first_index(action)),
     ):

@@ -4,10 +4,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.selection import WHOLE, Selection
+from cffpy.errors import SelectionError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.bindless import Memory, SetPlace, Sets
     from cffpy.analysis.diff.facts import Fact, FactKey
@@ -66,12 +71,59 @@ class Recording:
     #: Address and size of every buffer, by address.
     buffers: list[tuple[int, int]] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
+    #: The part that is compared.
+    selection: Selection = WHOLE
 
     def of(self, one: Pass) -> list[DrawRecord]:
         """The records of a pass, in order."""
         return [
             self.records[draw.order] for draw in one.program_draws if draw.order in self.records
         ]
+
+    def selected(self, selection: Selection) -> Recording:
+        """The same recording with only a part to compare.
+
+        Raises SelectionError where the capture has no such part.
+        """
+        if selection.is_whole:
+            return self
+        found = replace(self, name=f"{self.name}{selection}", selection=selection)
+        passes = found.selected_passes()
+        if not passes:
+            count = len(self.passes.passes)
+            raise SelectionError(f"{self.name} has no {selection.text}; it has {count} passes")
+        draws = len(self.of(passes[0]))
+        if selection.draw is not None and selection.draw >= draws:
+            raise SelectionError(f"{self.name} has no {selection.text}; the pass has {draws} draws")
+        return found
+
+    def selected_passes(self) -> list[Pass]:
+        """The passes that are compared, in order."""
+        chosen = self.selection
+        return [
+            one
+            for one in self.passes.passes
+            if chosen.is_whole
+            or (chosen.submit is not None and one.submit == chosen.submit)
+            or (chosen.index is not None and one.index == chosen.index)
+        ]
+
+    def selected_records(self, one: Pass) -> list[DrawRecord]:
+        """The records of a selected pass that are compared."""
+        draw = self.selection.draw
+        return self.of(one) if draw is None else self.of(one)[draw : draw + 1]
+
+    def records_before(self) -> Iterator[DrawRecord]:
+        """The records of what lies before the part: its state depends on them."""
+        if self.selection.is_whole:
+            return
+        first = self.selected_passes()[0]
+        for one in self.passes.passes:
+            if one.index >= first.index:
+                break
+            yield from self.of(one)
+        if self.selection.draw is not None:
+            yield from self.of(first)[: self.selection.draw]
 
 
 @dataclass(slots=True, frozen=True)
@@ -144,6 +196,8 @@ class Comparison:
     pairs: list[PassPair] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     hidden: dict[NoiseClass, Counter[str]] = field(default_factory=dict)
+    #: Whether limits left out a part of either capture.
+    is_truncated: bool = False
 
     @property
     def differs(self) -> bool:

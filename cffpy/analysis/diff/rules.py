@@ -32,12 +32,31 @@ CLASSES: dict[NoiseClass, str] = {
     "tiles": "registers that drivers set for each tile or bin, where the tiles differ",
     "engines": "registers that the kind of command does not use: of the 2D engine, of dispatches"
     " at draws, of draws at dispatches",
-    "unused": "descriptors of bindless sets that no instruction of the draw's shaders names",
+    "unused": "descriptors of bindless sets that no instruction of the draw's shaders names;"
+    " elements of arrays of registers behind the number in use",
     "uncaptured": "contents that one of the captures does not hold",
     "inherited": "values left over from earlier passes, reported there; registers that only one of"
     " two modes or generations has",
     "barriers": "waits and cache events between draws where the modes of the passes differ",
 }
+
+#: Array of registers -> the fields that count the elements in use, of which a generation has one.
+COUNTS: dict[str, tuple[tuple[str, str], ...]] = {
+    "VFD_FETCH": (
+        ("VFD_CONTROL_0", "FETCH_CNT"),
+        ("VFD_CONTROL_0", "VTXCNT"),
+        ("VFD_CONTROL_0", "STRMFETCHINSTRCNT"),
+    ),
+    "VFD_DECODE": (
+        ("VFD_CONTROL_0", "DECODE_CNT"),
+        ("VFD_CONTROL_0", "VTXCNT"),
+        ("VFD_CONTROL_0", "STRMDECINSTRCNT"),
+    ),
+    "VFD_DEST_CNTL": (("VFD_CONTROL_0", "DECODE_CNT"), ("VFD_CONTROL_0", "VTXCNT")),
+}
+
+#: The registers of those fields.
+COUNTERS = frozenset(register for fields in COUNTS.values() for register, _ in fields)
 
 #: Kind of command -> the engines whose registers it uses.
 _USES: dict[str, frozenset[str]] = {
@@ -62,6 +81,8 @@ class RegisterCase:
     is_in_both: bool
     #: Whether both generations have it.
     is_of_both_generations: bool = True
+    #: Whether it is an element of an array behind those that the command uses.
+    is_behind_count: bool = False
     #: Whether the same two values, by the same packets, were reported at earlier draws.
     is_reported: bool = False
 
@@ -83,6 +104,7 @@ REGISTER_RULES: tuple[NoiseRule, ...] = (
         lambda case: not is_used(case.subject, case.kind),
     ),
     NoiseRule("scratch", "scratch", lambda case: "scratch" in case.subject.roles),
+    NoiseRule("behind the count in use", "unused", lambda case: case.is_behind_count),
     NoiseRule(
         "offset in GMEM, and the tiles differ",
         "gmem",

@@ -123,6 +123,16 @@ class Side:
         plain = name.removesuffix("_HI").removesuffix("+0x1")
         return database is not None and any(database.register_offset(one) for one in (name, plain))
 
+    def field(self, register: str, field: str) -> int | None:
+        """The number in a field of a register; None where there is none."""
+        if register not in self.registers:
+            return None
+        offset = self.offsets[register]
+        for one in self.text.field_values(offset, {offset: self.registers[register]}):
+            if one.name == field:
+                return one.value if isinstance(one.value, int) else None
+        return None
+
     def address_role(self, name: str) -> str | None:
         """The register that an address in ``name`` is in, of both halves; None for no address."""
         if name not in self._roles:

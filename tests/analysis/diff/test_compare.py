@@ -260,3 +260,15 @@ def test_where_gmem_is_laid_out_alike_an_offset_in_it_counts() -> None:
     good, bad = ([DrawCall(3, {"RB_DEPTH_BUFFER_BASE_GMEM": n << 12})] for n in (1, 2))
     (title,) = titles(frame(good), frame(bad))
     assert title.startswith("pass 0, draw 0: RB_DEPTH_BUFFER_BASE_GMEM")
+
+
+def test_fetches_behind_the_number_in_use_are_left_over() -> None:
+    def draws(value: int) -> list[DrawCall]:
+        return [
+            DrawCall(3, {"VFD_CONTROL_0": 0x101, "VFD_DECODE[1].INSTR": value}),
+            DrawCall(6, {"VFD_CONTROL_0": 0x202}),
+        ]
+
+    assert titles(frame(draws(1)[:1]), frame(draws(2)[:1])) == []
+    (title,) = titles(frame(draws(1)), frame(draws(2)))
+    assert title.startswith("pass 0, draw 1: VFD_DECODE[0x1].INSTR")

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Parts of captures: how they are written, and that the state before them counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from cffpy.analysis.diff.selection import Selection, parse_selection
+from cffpy.errors import SelectionError
+from tests.analysis.diff.frames import DrawCall, compared, frame
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "selection"),
+    [
+        ("a.rd", "a.rd", Selection()),
+        ("a.rd:submit2", "a.rd", Selection(submit=2)),
+        ("a.rd:submit 2", "a.rd", Selection(submit=2)),
+        ("a:b.rd:pass3", "a:b.rd", Selection(index=3)),
+        ("-:pass3/draw14", "-", Selection(index=3, draw=14)),
+        ("a.rd:draw3", "a.rd:draw3", Selection()),
+    ],
+)
+def test_how_a_part_is_written(text: str, path: str, selection: Selection) -> None:
+    assert parse_selection(text) == (path, selection)
+    assert parse_selection(f"{path}{selection}") == (path, selection)
+
+
+def test_two_draws_of_one_capture() -> None:
+    calls = [
+        DrawCall(3, {"GRAS_SU_CNTL": 1}),
+        DrawCall(3),
+        DrawCall(3, {"GRAS_SU_CNTL": 2}),
+    ]
+    whole = frame(calls)
+    one, other, last = (whole.selected(Selection(index=0, draw=n)) for n in range(3))
+    assert compared(one, other).entries == []
+    (entry,) = compared(other, last).entries
+    assert {d.name for d in entry.differences} == {
+        "GRAS_SU_CNTL.CULL_FRONT",
+        "GRAS_SU_CNTL.CULL_BACK",
+    }
+
+
+def test_two_passes_of_one_capture_with_the_state_before_them() -> None:
+    whole = frame(
+        [DrawCall(3, {"RB_BLEND_RED_F32": 0x3F800000})],
+        [DrawCall(3)],
+        [DrawCall(3, {"RB_BLEND_RED_F32": 0})],
+    )
+    first, second, third = (whole.selected(Selection(index=n)) for n in range(3))
+    assert compared(first, second).entries == []
+    (entry,) = compared(second, third).entries
+    assert entry.title == "pass 1 (2 of bad), draw 0: RB_BLEND_RED_F32: 1.000000 → 0.000000"
+
+
+@pytest.mark.parametrize(
+    "selection", [Selection(submit=9), Selection(index=9), Selection(None, 0, 9)]
+)
+def test_a_part_that_is_not_there_is_an_error(selection: Selection) -> None:
+    with pytest.raises(SelectionError, match="has no "):
+        frame([DrawCall(3)]).selected(selection)
