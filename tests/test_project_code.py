@@ -27,11 +27,7 @@ def name_of(path: Path) -> str:
 
 #: Functions that are above the limit still: nothing is added here.
 KNOWN_COMPLEX: set[str] = {
-    "cffpy/analysis/diff/differences.py:Differ.fact",
-    "cffpy/analysis/diff/report.py:_explained",
     "cffpy/image/layout.py:_A6xxPlan.__init__",
-    "cffpy/views/diff_html/passes.py:_draw_text",
-    "cffpy/views/diff_html/passes.py:_properties",
 }
 
 
@@ -82,12 +78,6 @@ def test_files_are_of_a_length_to_read(path: Path) -> None:
 
 #: Modules that import each other still: nothing is added here.
 KNOWN_CIRCLES: list[set[str]] = [
-    {
-        "cffpy.analysis.diff.identity",
-        "cffpy.analysis.diff.record",
-        "cffpy.analysis.diff.side",
-        "cffpy.analysis.diff.used_descriptors",
-    },
     {
         "cffpy.pm4.compile",
         "cffpy.pm4.fields",

@@ -123,36 +123,18 @@ def diff(
     errors, or a limit that left out part of a capture. Damage is reported on standard error and
     does not affect the exit code.
     """
-    from cffpy.analysis.diff.compare import compare
-    from cffpy.container.kinds import check_capture
-    from cffpy.container.open import open_capture
-
-    if as_json + unified + (html is not None) > 1:
-        raise click.UsageError("--json, --unified and --html cannot be used together")
-    if brief and (as_json or unified):
-        raise click.UsageError("--brief cannot be used together with --json or --unified")
-    hidden: frozenset[NoiseClass] = frozenset(
-        name for name in CLASSES if name not in shown and "all" not in shown
-    )
-    directory = edition(register_db)
-    limits = command_limits()
-    paths, selections = zip(*map(_part, (good, bad)), strict=True)
-    if paths[0] == paths[1] == "-":
+    _check_usage(as_json, unified, html, brief)
+    (path, part), (other_path, other_part) = _part(good), _part(bad)
+    if path == other_path == "-":
         raise click.UsageError("GOOD and BAD cannot both be standard input")
-    opened = [check_capture(open_capture(path, limits)) for path in dict.fromkeys(paths)]
-    contents = opened[0], opened[-1]
-    is_one = opened[0].data == opened[-1].data
-    is_same = is_one and selections[0] == selections[1] and not contents[0].faults
-    if is_same and not (as_json or html is not None):
+    contents = _open(path, other_path)
+    is_one = contents[0].data == contents[1].data
+    if is_one and part == other_part and not (as_json or html or contents[0].faults):
         return _same(contents, brief or unified)
-    first = _record(contents[0], gpu, directory)
-    second = replace(first, name=contents[1].name) if is_one else None
-    second = second or _record(contents[1], gpu, directory)
-    first, second = first.selected(selections[0]), second.selected(selections[1])
-    truncated = _truncated(first, second)
-    with progress("Comparing"), _uncollected():
-        result = compare(first, second, hidden)
-    result.is_truncated = bool(truncated)
+    directory = edition(register_db)
+    recordings = _record_both(contents, is_one, gpu, directory)
+    first, second = recordings[0].selected(part), recordings[1].selected(other_part)
+    result, truncated = _compare(first, second, _hidden(shown))
     if unified:
         from cffpy.views.diff_unified import unified as unified_lines
 
@@ -160,20 +142,60 @@ def diff(
     elif html is not None:
         from cffpy.views.diff_html.page import page
 
-        write_output(html, [page(result)], [good, bad])
+        write_output(html, [page(result)], [path, other_path])
     elif not brief:
         _write(result, truncated, as_json, everything, colour)
-    differs = _DIFFERENT if result.differs else _SAME
-    return EXIT_USAGE if truncated else differs
+    if truncated:
+        return EXIT_USAGE
+    return _DIFFERENT if result.differs else _SAME
 
 
-def _truncated(*recordings: Recording) -> list[Truncation]:
-    """What limits left out of the captures, each with the file's name."""
-    return [
+def _hidden(shown: tuple[str, ...]) -> frozenset[NoiseClass]:
+    return frozenset(name for name in CLASSES if name not in shown and "all" not in shown)
+
+
+def _check_usage(as_json: bool, unified: bool, html: str | None, brief: bool) -> None:
+    if as_json + unified + (html is not None) > 1:
+        raise click.UsageError("--json, --unified and --html cannot be used together")
+    if brief and (as_json or unified):
+        raise click.UsageError("--brief cannot be used together with --json or --unified")
+
+
+def _open(path: str, other: str) -> tuple[Content, Content]:
+    """Both captures, one file once. Raises CffpyError."""
+    from cffpy.container.kinds import check_capture
+    from cffpy.container.open import open_capture
+
+    limits = command_limits()
+    first = check_capture(open_capture(path, limits))
+    return first, first if path == other else check_capture(open_capture(other, limits))
+
+
+def _record_both(
+    contents: tuple[Content, Content], is_one: bool, gpu: Gpu | None, register_db: str | None
+) -> tuple[Recording, Recording]:
+    """``is_one``: both have the same bytes, so that one recording is enough."""
+    first = _record(contents[0], gpu, register_db)
+    if is_one:
+        return first, replace(first, name=contents[1].name)
+    return first, _record(contents[1], gpu, register_db)
+
+
+def _compare(
+    first: Recording, second: Recording, hidden: frozenset[NoiseClass]
+) -> tuple[Comparison, list[Truncation]]:
+    """The result, and what limits left out of either capture."""
+    from cffpy.analysis.diff.compare import compare
+
+    truncated = [
         Truncation(cut.limit, f"{one.name}: {cut.where}")
-        for one in recordings
+        for one in (first, second)
         for cut in one.passes.truncated
     ]
+    with progress("Comparing"), _uncollected():
+        result = compare(first, second, hidden)
+    result.is_truncated = bool(truncated)
+    return result, truncated
 
 
 @contextmanager

@@ -112,7 +112,7 @@ def subject(path: Path) -> Subject:
 
 def used_facts(side: Side) -> dict[FactKey, Fact]:
     """What a draw depends on: without the descriptors of sets that its shaders do not name."""
-    slots = DrawSlots([side])
+    slots = DrawSlots([side.slots()])
     return {key: fact for key, fact in side.facts.items() if not is_of_set(key) or slots.holds(key)}
 
 

@@ -207,7 +207,7 @@ class _Comparer:
         uses = one.uses, other.uses
         self._has_other_uses = uses != self._uses
         if self._has_other_uses:
-            self._uses, self._slots = uses, DrawSlots(self._sides)
+            self._uses, self._slots = uses, DrawSlots(side.slots() for side in self._sides)
             touched |= {key for key in self._unequal if is_of_set(key)}
         if kind != self._kind or not touched.isdisjoint(COUNTERS):
             self._kind = kind  # which may use registers that the one before did not

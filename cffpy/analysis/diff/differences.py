@@ -196,25 +196,24 @@ class Differ:
             return ()
         if good is None or bad is None:
             # left over from a run that the other mode does not have
-            if not alike and self._hides("inherited", name):
-                return ()
-        elif good.digest is None or bad.digest is None:
+            is_hidden = not alike and self._hides("inherited", name)
+            return () if is_hidden else tuple(self._facts(key, good, bad))
+        if good.digest == bad.digest:
+            return ()  # neither captured, perhaps: addresses are compared
+        if good.digest is None or bad.digest is None:
             return tuple(self._uncaptured(key, good, bad))
-        elif good.digest == bad.digest:
-            return ()
+        return tuple(self._facts(key, good, bad))
+
+    def _facts(self, key: FactKey, good: Fact | None, bad: Fact | None) -> Iterator[Difference]:
         found = list(differences(key, good, bad, self._sides, with_addresses=self._all_shown))
         if not found and key[0] == "constants":
-            self._hides("addresses", name)
-        return tuple(
-            one
-            for one in found
-            if NO_FIELD not in (one.good, one.bad) or not self._hides("inherited", one.name)
-        )
+            self._hides("addresses", key_text(key))
+        for one in found:
+            if NO_FIELD not in (one.good, one.bad) or not self._hides("inherited", one.name):
+                yield one
 
     def _uncaptured(self, key: FactKey, good: Fact, bad: Fact) -> Iterator[Difference]:
         """Contents that one side lacks are a difference where no buffer lies there."""
-        if good.digest is None and bad.digest is None:
-            return  # addresses are compared
         name = key_text(key)
         lacking, side = (good, self._sides[0]) if good.digest is None else (bad, self._sides[1])
         is_outside = lacking.address is not None and side.buffers.find(lacking.address) is None

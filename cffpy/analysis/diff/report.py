@@ -48,7 +48,7 @@ def group(
         if entry.differences:
             _title_structure(entry)
     structures = sorted(_merged_structures(structures), key=_order)
-    rest, under = _explained(found, structures, pairs, links)
+    rest, under = _PassCauses(structures, pairs, links).explained(found, Coverage(found, pairs))
     for entry, of in under:
         entry.consequences.extend(_ordered(of))
     entries = _ordered(rest)
@@ -177,50 +177,63 @@ def _pass_text(good: int | None, bad: int | None, of: list[Extent]) -> str:
 # -- folding ------------------------------------------------------------------------------------
 
 
-def _explained(
-    found: dict[Difference, list[Extent]],
-    structures: list[Entry],
-    pairs: Sequence[PassPair],
-    links: ImageLinks | None,
-) -> tuple[
-    dict[Difference, tuple[Extent, ...]], list[tuple[Entry, dict[Difference, tuple[Extent, ...]]]]
-]:
-    """What follows from no pass as a whole, and for each that is a cause what follows from it."""
-    following = next_passes(pairs)
-    causes = [PassCause(entry, following) for entry in structures]
-    causes = [cause for cause in causes if cause.is_one]
-    by_pass: dict[PassIndices, list[int]] = {}
-    for number, cause in enumerate(causes):
-        for one in cause.near:
-            by_pass.setdefault(one, []).append(number)
-    moving = [number for number, cause in enumerate(causes) if cause.moves_images]
-    drawn_by = {} if links is None else links.drawn_by([(n, causes[n].entry) for n in moving])
-    coverage = Coverage(found, pairs)
-    known: dict[tuple[str, tuple[Extent, ...]], int | None] = {}
-    rest: dict[Difference, tuple[Extent, ...]] = {}
-    under: list[dict[Difference, tuple[Extent, ...]]] = [{} for _ in causes]
-    for difference, where_found in found.items():
-        extents = joined(where_found)
+#: Differences, and where each is.
+_Found = dict[Difference, tuple[Extent, ...]]
+
+
+class _PassCauses:
+    """Passes that differ as wholes, or are missing, and what follows from each."""
+
+    def __init__(
+        self, structures: list[Entry], pairs: Sequence[PassPair], links: ImageLinks | None
+    ) -> None:
+        following = next_passes(pairs)
+        causes = [PassCause(entry, following) for entry in structures]
+        self._causes = [cause for cause in causes if cause.is_one]
+        #: Pair of passes -> the causes near it, by number.
+        self._near: dict[PassIndices, list[int]] = {}
+        for number, cause in enumerate(self._causes):
+            for one in cause.near:
+                self._near.setdefault(one, []).append(number)
+        self._moving = [n for n, cause in enumerate(self._causes) if cause.moves_images]
+        moving = [(n, self._causes[n].entry) for n in self._moving]
+        self._drawn_by = {} if links is None else links.drawn_by(moving)
+        self._known: dict[tuple[str, tuple[Extent, ...]], int | None] = {}
+
+    def explained(
+        self, found: dict[Difference, list[Extent]], coverage: Coverage
+    ) -> tuple[_Found, list[tuple[Entry, _Found]]]:
+        """What follows from no pass, and for each cause that has any what follows from it."""
+        rest: _Found = {}
+        under: list[_Found] = [{} for _ in self._causes]
+        for difference, where_found in found.items():
+            extents = joined(where_found)
+            number = self._cause(difference, extents, coverage)
+            (rest if number is None else under[number])[difference] = extents
+        return rest, [(self._causes[number].entry, of) for number, of in enumerate(under) if of]
+
+    def _cause(
+        self, difference: Difference, extents: tuple[Extent, ...], coverage: Coverage
+    ) -> int | None:
+        """The first cause that explains a difference there, by number."""
+        drawn_by = self._drawn_by.get(difference.images) if any(difference.images) else None
+        if drawn_by is not None:
+            return drawn_by
         category = difference.category.name
-        chosen: int | None = None
-        if any(difference.images):
-            chosen = drawn_by.get(difference.images)
-        if chosen is None:
-            key = category, extents
-            if key not in known:
-                passes = passes_of(extents)
-                near = by_pass.get(next(iter(passes)), [])
-                known[key] = next(
-                    (
-                        n
-                        for n in ([*near, *moving] if category in _MOVED else near)
-                        if causes[n].explains(category, extents, passes, coverage)
-                    ),
-                    None,
-                )
-            chosen = known[key]
-        (rest if chosen is None else under[chosen])[difference] = extents
-    return rest, [(causes[number].entry, of) for number, of in enumerate(under) if of]
+        key = category, extents
+        if key not in self._known:
+            passes = passes_of(extents)
+            near = self._near.get(next(iter(passes)), [])
+            candidates = [*near, *self._moving] if category in _MOVED else near
+            self._known[key] = next(
+                (
+                    n
+                    for n in candidates
+                    if self._causes[n].explains(category, extents, passes, coverage)
+                ),
+                None,
+            )
+        return self._known[key]
 
 
 def _under_draws(entries: list[Entry]) -> list[Entry]:

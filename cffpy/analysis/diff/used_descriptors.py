@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
-    from cffpy.analysis.diff.side import Side
     from cffpy.analysis.registers import RegisterReader
     from cffpy.isa.operands import Descriptor
 
@@ -123,10 +122,9 @@ def note_sets(recording: Recording) -> None:
 class DrawSlots:
     """The slots that a draw can use, in either of two captures."""
 
-    def __init__(self, sides: Iterable[Side]) -> None:
+    def __init__(self, slots: Iterable[Slots | None]) -> None:
         self._slots: Slots | None = {}
-        for side in sides:
-            found = side.slots()
+        for found in slots:
             if found is None:
                 self._slots = None
                 return

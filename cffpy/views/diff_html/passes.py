@@ -14,7 +14,7 @@ from cffpy.views.diff_html.markup import Budget, Markup, element, join
 from cffpy.views.passes import size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import PassPair
@@ -201,32 +201,8 @@ def _facts(pair: PassPair) -> Markup:
 def _properties(one: Pass) -> dict[str, str]:
     found: dict[str, str] = {}
     if one.kind == "render":
-        found["mode"] = mode_text(one)
-        found["framebuffer"] = size_text(one)
-        if one.render_area is not None:
-            found["render area"] = str(one.render_area)
-        for name, number in (
-            ("samples", one.samples),
-            ("layers", one.layers),
-            ("views", one.views),
-        ):
-            if number is not None and number > 1:
-                found[name] = str(number)
-        if one.mode == "gmem":
-            bins = f" of {one.bin_size}" if one.bin_size else ""
-            binning = "hardware" if one.hardware_binning else "no"
-            found["tiles"] = f"{len(one.tiles):,}{bins}, {binning} binning"
-        operations = _operations(one)
-        for target in one.attachments:
-            parts = [
-                target.format or "format unknown",
-                target.tiling,
-                "UBWC" if target.ubwc else "",
-            ]
-            parts += operations.pop(target.name, ())
-            found[target.name] = ", ".join(part for part in parts if part)
-        for name, done in operations.items():
-            found[name] = ", ".join(done)
+        found.update(_sizes(one))
+        found.update(_attachments(one))
         if one.lrz is not None:
             off = "" if one.lrz.off_from is None else f", off from draw {one.lrz.off_from} on"
             found["LRZ"] = ("used" if one.lrz.used else "not used") + off
@@ -234,6 +210,38 @@ def _properties(one: Pass) -> dict[str, str]:
         found["markers"] = " › ".join(one.markers)
     found["submit"] = str(one.submit)
     found["from"], found["to"] = str(one.first), str(one.last)
+    return found
+
+
+def _sizes(one: Pass) -> dict[str, str]:
+    """Mode, sizes, counts above 1, tiles."""
+    found = {"mode": mode_text(one), "framebuffer": size_text(one)}
+    if one.render_area is not None:
+        found["render area"] = str(one.render_area)
+    for name, number in (("samples", one.samples), ("layers", one.layers), ("views", one.views)):
+        if number is not None and number > 1:
+            found[name] = str(number)
+    if one.mode == "gmem":
+        bins = f" of {one.bin_size}" if one.bin_size else ""
+        binning = "hardware" if one.hardware_binning else "no"
+        found["tiles"] = f"{len(one.tiles):,}{bins}, {binning} binning"
+    return found
+
+
+def _attachments(one: Pass) -> dict[str, str]:
+    """Each attachment's format and layout, and what is done to it."""
+    found = {}
+    operations = _operations(one)
+    for target in one.attachments:
+        parts = [
+            target.format or "format unknown",
+            target.tiling,
+            "UBWC" if target.ubwc else "",
+        ]
+        parts += operations.pop(target.name, ())
+        found[target.name] = ", ".join(part for part in parts if part)
+    for name, done in operations.items():
+        found[name] = ", ".join(done)
     return found
 
 
@@ -297,19 +305,25 @@ def _draw_text(draws: Sequence[Action]) -> Markup:
         name if count == 1 else f"{count:,} {name}"
         for name, count in Counter(draw.label or draw.packet for draw in draws).most_common(4)
     ]
-    for nouns, values in (
-        ("indices", {draw.vertices for draw in draws if draw.indexed}),
-        ("vertices", {draw.vertices for draw in draws if draw.kind == "draw" and not draw.indexed}),
-        ("instances", {draw.instances for draw in draws} - {1}),
-    ):
-        known = sorted(value for value in values if value is not None)
-        if known:
-            parts.append(f"{_range(known)} {nouns}")
+    parts += _counts(draws)
     dump = sorted(draw.number for draw in draws if draw.number is not None)
     if dump:
         parts.append(f"dump {_range(dump)}")
     text = element("span", f" {', '.join(parts)}", class_="what")
     return join((element("b", _range(numbers) if numbers else "?"), text))
+
+
+def _counts(draws: Sequence[Action]) -> Iterator[str]:
+    """Indices, vertices and instances, where there are any."""
+    plain = [draw for draw in draws if draw.kind == "draw" and not draw.indexed]
+    for nouns, values in (
+        ("indices", {draw.vertices for draw in draws if draw.indexed}),
+        ("vertices", {draw.vertices for draw in plain}),
+        ("instances", {draw.instances for draw in draws} - {1}),
+    ):
+        known = sorted(value for value in values if value is not None)
+        if known:
+            yield f"{_range(known)} {nouns}"
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -101,7 +101,7 @@ USED = {
 
 
 def test_what_either_capture_uses_is_used() -> None:
-    slots = DrawSlots([side(USED, b"vs"), side(USED, b"fs")])
+    slots = DrawSlots(one.slots() for one in [side(USED, b"vs"), side(USED, b"fs")])
     assert slots.holds(("uniform data", SetSlot(4, 0)))
     assert slots.holds(("sampler", SetSlot(1, 1)))
     assert not slots.holds(("texture", SetSlot(1, 2)))
@@ -114,11 +114,11 @@ def test_what_either_capture_uses_is_used() -> None:
 
 
 def test_a_shader_that_was_not_captured_may_use_anything() -> None:
-    assert DrawSlots([side(USED, b"vs", None)]).holds(("texture", SetSlot(3, 9)))
+    assert DrawSlots([side(USED, b"vs", None).slots()]).holds(("texture", SetSlot(3, 9)))
 
 
 def test_what_is_sampled_before_the_shader_starts() -> None:
-    slots = DrawSlots([side(USED, b"vs", early=((2, 5),))])
+    slots = DrawSlots(one.slots() for one in [side(USED, b"vs", early=((2, 5),))])
     assert slots.holds(("texture", SetSlot(2, 5)))
     assert not slots.holds(("texture", SetSlot(2, 4)))
 
