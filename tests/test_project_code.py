@@ -84,19 +84,6 @@ KNOWN_CIRCLES: list[set[str]] = [
         "cffpy.pm4.packets",
         "cffpy.pm4.store",
     },
-    {
-        "cffpy.views.cffdump.a2xx",
-        "cffpy.views.cffdump.descriptors",
-        "cffpy.views.cffdump.details",
-        "cffpy.views.cffdump.draws",
-        "cffpy.views.cffdump.followups",
-        "cffpy.views.cffdump.loadstate",
-        "cffpy.views.cffdump.registers",
-        "cffpy.views.cffdump.shaders",
-        "cffpy.views.cffdump.summary",
-        "cffpy.views.cffdump.text",
-        "cffpy.views.cffdump.writes",
-    },
 ]
 
 

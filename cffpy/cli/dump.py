@@ -132,7 +132,7 @@ def _find_prefix(
     ``opened`` receives captures to reuse: those that cannot be read twice (pipes), and a single
     capture. With several files, only one capture at a time should be in memory.
     """
-    from cffpy.views.cffdump.prefix import choose_prefix
+    from cffpy.views.cffdump.annotate import choose_prefix
 
     def texts() -> Iterator[bytes | memoryview]:
         yield os.fsencode("\n".join([*files, *options.query]))

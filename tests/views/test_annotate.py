@@ -21,11 +21,10 @@ from cffpy.container.writer import (
 from cffpy.cp.session import is_compositor
 from cffpy.errors import CffpyError
 from cffpy.regdb.database import Database
-from cffpy.views.cffdump.annotate import AnnotatedDump, AnnotatedOutput
+from cffpy.views.cffdump.annotate import AnnotatedDump, AnnotatedOutput, choose_prefix
 from cffpy.views.cffdump.annotation_lines import SOURCES
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_DELTA, DumpOptions
-from cffpy.views.cffdump.prefix import choose_prefix
 from tests.builders import COMMANDS, capture, type4, type7
 from tests.fuzz.captures import GENERATIONS, file_bytes
 from tests.fuzz.mutate import flip

@@ -14,7 +14,7 @@ from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.views.cffdump.text import CffdumpSink
+    from cffpy.views.cffdump.view import View
 
 _FLOATS, _FETCH, _BOOLEANS, _LOOPS = range(4)
 
@@ -38,7 +38,7 @@ _TEXTURE = Fields(
 _FORMATS = "a2xx_sq_surfaceformat"
 
 
-def set_constant(view: CffdumpSink, kind: int, index: int, payload: Payload, level: int) -> None:
+def set_constant(view: View, kind: int, index: int, payload: Payload, level: int) -> None:
     """Show constants by their type; types above the loop constants print nothing."""
     if kind == _FLOATS:
         view.floats(payload.words, payload.index + 1, payload.count - 1, level + 1)
@@ -51,7 +51,7 @@ def set_constant(view: CffdumpSink, kind: int, index: int, payload: Payload, lev
         view.put(f"{LEVELS[level]}set {name} const {index:04x}\n")
 
 
-def _texture(view: CffdumpSink, payload: Payload, index: int, level: int) -> None:
+def _texture(view: View, payload: Payload, index: int, level: int) -> None:
     values = payload.read(view.machine.packets[_TEXTURE], 1)
     names = (name.removeprefix(PREFIX) for name in _TEXTURE.names)
     fields = dict(zip(names, values, strict=True))
@@ -72,7 +72,7 @@ def _texture(view: CffdumpSink, payload: Payload, index: int, level: int) -> Non
     )
 
 
-def _vertex_buffers(view: CffdumpSink, payload: Payload, index: int, level: int) -> None:
+def _vertex_buffers(view: View, payload: Payload, index: int, level: int) -> None:
     """Pairs of address and size; of an address that was not captured only the one dword."""
     view.put(f"{LEVELS[level]}set shader const {index:04x}\n")
     tabs = LEVELS[level + 1]
@@ -97,5 +97,5 @@ def _vertex_buffers(view: CffdumpSink, payload: Payload, index: int, level: int)
         view.put(more)
 
 
-def _format(view: CffdumpSink, number: int) -> str:
+def _format(view: View, number: int) -> str:
     return view.decoder.enum_name(_FORMATS, number) or "(null)"

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """``dump --annotate``: lines of cffpy's own between the reference's.
 
-Each begins with one prefix (see cffpy.views.cffdump.prefix) and stands where the reference begins a
-line, so that what remains without them is the reference's output.
+Each begins with a prefix that no line of the reference begins with, and is only put where the
+reference begins a line. What remains without them is the reference's output.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.annotations import Annotations, Annotator, Position
@@ -17,7 +18,7 @@ from cffpy.views.cffdump.text import CffdumpSink
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from cffpy.analysis.annotations import Note
     from cffpy.capture.gpu import Gpu
@@ -28,6 +29,42 @@ if TYPE_CHECKING:
     from cffpy.cp.state import DrawStateGroup
     from cffpy.regdb.database import Database
     from cffpy.views.cffdump.options import DumpOptions
+
+# -- the prefix -----------------------------------------------------------------------------------
+#
+# The reference prints strings of the capture (names of processes, markers) as they are, and these
+# may contain line feeds. So its lines may begin with anything but NUL, and no fixed prefix of
+# printable characters is safe for all captures. It is chosen from what is to be printed, and the
+# first line of the output begins with it.
+
+_NAME = "#cffpy"
+
+#: The name, maybe a number, and a space. The reference leaves bytes from 0x80 on out of markers.
+_LOOKALIKE = re.compile(
+    b"[\\x80-\\xff]*".join(re.escape(bytes([byte])) for byte in _NAME.encode())
+    + b"([0-9\\x80-\\xff]*) "
+)
+
+_ABOVE_ASCII = bytes(range(0x80, 0x100))
+
+
+def choose_prefix(texts: Iterable[bytes | memoryview]) -> str:
+    """``#cffpy `` or, where the texts hold that, the first of ``#cffpy2 ``, ... that they do not.
+
+    ``texts``: all that the strings that are printed come from.
+    """
+    taken = {
+        match.group(1).translate(None, _ABOVE_ASCII)
+        for text in texts
+        for match in _LOOKALIKE.finditer(text)
+    }
+    number = b""
+    while number in taken:
+        number = b"%d" % (int(number or b"1") + 1)
+    return f"{_NAME}{number.decode()} "
+
+
+# -- output and sink ------------------------------------------------------------------------------
 
 
 class AnnotatedOutput(Output):
@@ -83,15 +120,12 @@ class AnnotatingSink(CffdumpSink):
     def __init__(
         self,
         options: DumpOptions,
-        write: Callable[[bytes], object],
+        output: AnnotatedOutput,
         complain: Callable[[str], None],
         register_db: str | None,
-        prefix: str,
     ) -> None:
-        super().__init__(options, write, complain, register_db)
-        self.output: AnnotatedOutput = AnnotatedOutput(write, prefix)
-        self.put = self.output.put
-        self.put_large = self.output.put_large
+        super().__init__(options, output, complain, register_db)
+        self.output: AnnotatedOutput = output
         self.notes = Annotations()
         self._groups: GroupLines
         self._stream = 0
@@ -224,4 +258,5 @@ class AnnotatedDump(Dump):
         complain: Callable[[str], None],
         register_db: str | None,
     ) -> CffdumpSink:
-        return AnnotatingSink(options, write, complain, register_db, self._prefix)
+        output = AnnotatedOutput(write, self._prefix)
+        return AnnotatingSink(options, output, complain, register_db)

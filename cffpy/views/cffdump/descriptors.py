@@ -13,7 +13,7 @@ from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.views.cffdump.text import CffdumpSink
+    from cffpy.views.cffdump.view import View
 
 #: cffdump: a list of exactly this many ends at the first that is all zero (mesa 25.0.7).
 _NOISY_COUNT = 16
@@ -22,7 +22,7 @@ _BINDLESS_SETS = 128
 
 
 def dump_samplers(
-    view: CffdumpSink, place: MemoryLocation, count: int, level: int, bindless: bool = False
+    view: View, place: MemoryLocation, count: int, level: int, bindless: bool = False
 ) -> None:
     """``count`` samplers at ``place``."""
     kind = SAMPLERS.get(view.generation)
@@ -39,7 +39,7 @@ def dump_samplers(
         index += stride
 
 
-def dump_textures(view: CffdumpSink, place: MemoryLocation, count: int, level: int) -> None:
+def dump_textures(view: View, place: MemoryLocation, count: int, level: int) -> None:
     """``count`` texture descriptors at ``place``; with --textures what they point at, too."""
     kind = TEXTURES.get(view.generation)
     if kind is None:
@@ -56,14 +56,14 @@ def dump_textures(view: CffdumpSink, place: MemoryLocation, count: int, level: i
         index += dwords
 
 
-def _dump_texels(view: CffdumpSink, words: Words, index: int, level: int) -> None:
+def _dump_texels(view: View, words: Words, index: int, level: int) -> None:
     if view.generation == 4:
         view.address_hex(words.get(index + 4) & ~0x1F, level - 2, 64, view.quiet3)
         return
     dump_descriptor_target(view, words.get(index + 4), words.get(index + 5), level)
 
 
-def dump_descriptor_target(view: CffdumpSink, low: int, high: int, level: int) -> None:
+def dump_descriptor_target(view: View, low: int, high: int, level: int) -> None:
     """The memory that a 49-bit address of a descriptor points at, to its buffer's end."""
     gpuaddr = (high & 0x1FFFF) << 32 | low
     dwords = view.machine.image.remaining(gpuaddr) // 4
@@ -74,7 +74,7 @@ def _all_zero(words: Words, index: int, dwords: int) -> bool:
     return not any(words.get(index + position) for position in range(dwords))
 
 
-def dump_bindless_descriptors(view: CffdumpSink, is_compute: bool, level: int) -> None:
+def dump_bindless_descriptors(view: View, is_compute: bool, level: int) -> None:
     """--bindless: each descriptor of each set, also empty ones, read as each kind."""
     if not view.options.bindless:
         return
@@ -100,7 +100,7 @@ def dump_bindless_descriptors(view: CffdumpSink, is_compute: bool, level: int) -
         _dump_set(view, gpuaddr, level)
 
 
-def _dump_set(view: CffdumpSink, gpuaddr: int, level: int) -> None:
+def _dump_set(view: View, gpuaddr: int, level: int) -> None:
     place = view.machine.image.place(gpuaddr)
     if place is None:
         return
@@ -113,7 +113,7 @@ def _dump_set(view: CffdumpSink, gpuaddr: int, level: int) -> None:
         index += BINDLESS_STRIDE
 
 
-def _dump_bindless(view: CffdumpSink, place: MemoryLocation, number: int, level: int) -> None:
+def _dump_bindless(view: View, place: MemoryLocation, number: int, level: int) -> None:
     tabs = LEVELS[level + 1]
     for title in ("UBO", "STORAGE/TEXEL/IMAGE", "SAMPLER"):
         if not view.quiet2:

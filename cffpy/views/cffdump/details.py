@@ -18,10 +18,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cffpy.views.cffdump.text import CffdumpSink
+    from cffpy.views.cffdump.view import View
 
-    Detail = Callable[["CffdumpSink", Payload, int], None]
-    Nested = Callable[["CffdumpSink", NestedStream, Payload, int], bool]
+    Detail = Callable[["View", Payload, int], None]
+    Nested = Callable[["View", NestedStream, Payload, int], bool]
 
 #: CP_MEM_TO_REG too: for the reference the two are alike.
 _REG_TO_MEM = Fields("CP_REG_TO_MEM", "cffdump:REG", "cffdump:CNT", "cffdump:DEST")
@@ -33,7 +33,7 @@ _SAVED_DWORDS = 64
 _A2XX_STAGES = {0: ("vertex", "vo"), 1: ("fragment", "fo")}
 
 
-def cp_nop(view: CffdumpSink, payload: Payload, level: int) -> None:
+def cp_nop(view: View, payload: Payload, level: int) -> None:
     """CP_NOP: markers. The first dword is looked at even where the packet has none."""
     if view.quiet3:
         return
@@ -52,18 +52,18 @@ def cp_nop(view: CffdumpSink, payload: Payload, level: int) -> None:
         view.put(marker_text(payload) + "\n")
 
 
-def cp_reg_to_mem(view: CffdumpSink, payload: Payload, level: int) -> None:
+def cp_reg_to_mem(view: View, payload: Payload, level: int) -> None:
     """CP_REG_TO_MEM and CP_MEM_TO_REG. The address is read as 64 bits on every generation."""
     register, count, gpuaddr = payload.read(view.machine.packets[_REG_TO_MEM])
     tabs = LEVELS[level]
     if not view.quiet3:
-        view.put(f"{tabs}base register: {view.registers.entry(register).name}\n")
+        view.put(f"{tabs}base register: {view.decoder.register_name(register)}\n")
     if not view.quiet2:
         view.put(f"{tabs}gpuaddr:{gpuaddr:016x}\n")
         view.address_hex(gpuaddr, level, count, quiet=False)
 
 
-def cp_im_load_immediate(view: CffdumpSink, payload: Payload, level: int) -> None:
+def cp_im_load_immediate(view: View, payload: Payload, level: int) -> None:
     """CP_IM_LOAD_IMMEDIATE: an a2xx program in the packet; printed at every level."""
     kind, size, start = payload.read(view.machine.packets[_IM_LOAD_IMMEDIATE])
     stage, extension = _A2XX_STAGES.get(kind, ("<unknown>", None))
@@ -75,7 +75,7 @@ def cp_im_load_immediate(view: CffdumpSink, payload: Payload, level: int) -> Non
         view.shaders.write_file(extension, code.words, code.index, dwords)
 
 
-def cp_mem_write(view: CffdumpSink, stream: NestedStream, data: Payload, level: int) -> bool:
+def cp_mem_write(view: View, stream: NestedStream, data: Payload, level: int) -> bool:
     """CP_MEM_WRITE: hex (64-bit) or floats; hidden, its commands do not run either."""
     if view.quiet2:
         return False
@@ -85,18 +85,14 @@ def cp_mem_write(view: CffdumpSink, stream: NestedStream, data: Payload, level: 
     return True
 
 
-def cp_set_ctxswitch_ib(
-    view: CffdumpSink, stream: NestedStream, payload: Payload, level: int
-) -> bool:
+def cp_set_ctxswitch_ib(view: View, stream: NestedStream, payload: Payload, level: int) -> bool:
     """CP_SET_CTXSWITCH_IB."""
     if not view.quiet3:
         view.put(f"{LEVELS[level]}addr={stream.gpuaddr:x}\n")
     return True
 
 
-def cp_set_render_mode(
-    view: CffdumpSink, stream: NestedStream, payload: Payload, level: int
-) -> bool:
+def cp_set_render_mode(view: View, stream: NestedStream, payload: Payload, level: int) -> bool:
     """CP_SET_RENDER_MODE: memory at the first address, then the commands at the second."""
     if stream.saved is None:
         return False
@@ -104,7 +100,7 @@ def cp_set_render_mode(
     return stream.gpuaddr is not None and _commands(view, stream, payload, level)
 
 
-def _commands(view: CffdumpSink, stream: NestedStream, payload: Payload, level: int) -> bool:
+def _commands(view: View, stream: NestedStream, payload: Payload, level: int) -> bool:
     """The commands of CP_SET_RENDER_MODE and CP_COMPUTE_CHECKPOINT."""
     if not view.quiet3:
         tabs = LEVELS[level]

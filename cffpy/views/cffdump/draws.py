@@ -14,12 +14,12 @@ from cffpy.limits import hint
 from cffpy.pm4.fields import Fields
 from cffpy.views.cffdump.descriptors import dump_bindless_descriptors
 from cffpy.views.cffdump.quirks import LEVELS
-from cffpy.views.cffdump.summary import dump_register_summary, query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.capture.memory import Words
-    from cffpy.views.cffdump.text import CffdumpSink
+    from cffpy.views.cffdump.summary import Summary
+    from cffpy.views.cffdump.view import View
 
 _INDIRECT = Fields("CP_DRAW_INDIRECT", "cffdump:INDIRECT")
 _INDX_INDIRECT = Fields("CP_DRAW_INDX_INDIRECT", "INDX_BASE", "INDIRECT")
@@ -37,12 +37,12 @@ _UNKNOWN_COUNT, _GARBAGE_COUNT = 0x100, 0x10000
 _WITHOUT_DESCRIPTORS = ("CP_RUN_OPENCL", "CP_BLIT", "CP_EVENT_WRITE")
 
 
-def show_draw(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> None:
+def show_draw(view: View, summary: Summary, draw: Draw, payload: Payload, level: int) -> None:
     """Everything that is printed for a draw behind the packet's fields."""
     if draw.name == "CP_EXEC_CS_INDIRECT":
         _exec_cs_indirect(view, payload, level)
-    if view.queried or view.options.query_compare:
-        query(view, draw.label, draw.num_indices)
+    if summary.queried or view.options.query_compare:
+        summary.print_query(draw.label, draw.num_indices)
     if draw.name in ("CP_DRAW_INDX", "CP_DRAW_INDX_2"):
         _draw_indx(view, draw, payload, level)
     elif not draw.is_compute:
@@ -56,10 +56,10 @@ def show_draw(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> No
     if draw.counted:
         if draw.name not in _WITHOUT_DESCRIPTORS:
             dump_bindless_descriptors(view, draw.is_compute, level)
-        dump_register_summary(view, level)
+        summary.print_registers(level)
 
 
-def _print_mode(view: CffdumpSink, level: int) -> None:
+def _print_mode(view: View, level: int) -> None:
     if view.generation < 5 or view.quiet2:
         return
     state = view.machine.state
@@ -71,7 +71,7 @@ def _print_mode(view: CffdumpSink, level: int) -> None:
     )
 
 
-def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> None:
+def _draw_indx(view: View, draw: Draw, payload: Payload, level: int) -> None:
     if view.quiet2:
         return
     state, values = view.machine.state, draw.values
@@ -99,9 +99,7 @@ def _draw_indx(view: CffdumpSink, draw: Draw, payload: Payload, level: int) -> N
             view.hex(*place, size // 4, level + 1)
 
 
-def _indices(
-    view: CffdumpSink, words: Words, index: int, width: int, count: int, level: int
-) -> None:
+def _indices(view: View, words: Words, index: int, width: int, count: int, level: int) -> None:
     shown = ""
     if width:
         code = words.bytes_from(index, count * width)
@@ -111,18 +109,18 @@ def _indices(
     view.put(f"{LEVELS[level]}idxs:         {shown}\n")
 
 
-def _draw_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
+def _draw_indirect(view: View, payload: Payload, level: int) -> None:
     (gpuaddr,) = payload.read(view.machine.packets[_INDIRECT])
     view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
 
 
-def _draw_indx_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
+def _draw_indx_indirect(view: View, payload: Payload, level: int) -> None:
     fields = _INDX_INDIRECT_64 if view.is_64bit else _INDX_INDIRECT
     for gpuaddr in payload.read(view.machine.packets[fields]):
         view.address_hex(gpuaddr, level, _PARAMETERS, view.quiet2)
 
 
-def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> None:
+def _draw_indirect_multi(view: View, payload: Payload, level: int) -> None:
     domain = "CP_DRAW_INDIRECT_MULTI"
     database, variants = view.decoder.database, view.decoder.variants
     count_at = database.offset(domain, "INDIRECT_COUNT", variants)
@@ -155,7 +153,7 @@ def _draw_indirect_multi(view: CffdumpSink, payload: Payload, level: int) -> Non
         gpuaddr = gpuaddr + stride & 0xFFFFFFFFFFFFFFFF
 
 
-def _exec_cs_indirect(view: CffdumpSink, payload: Payload, level: int) -> None:
+def _exec_cs_indirect(view: View, payload: Payload, level: int) -> None:
     fields = _EXEC_CS_INDIRECT_64 if view.is_64bit else _EXEC_CS_INDIRECT
     (gpuaddr,) = payload.read(view.machine.packets[fields])
     if not view.quiet3:

@@ -10,7 +10,7 @@ from cffpy.container.damage import Damage
 from cffpy.container.open import Content
 from cffpy.cp.session import Session, is_compositor
 from cffpy.views.cffdump.options import DumpOptions
-from cffpy.views.cffdump.output import argument_text
+from cffpy.views.cffdump.output import Output, argument_text
 from cffpy.views.cffdump.text import CffdumpSink
 
 TYPE_CHECKING = False
@@ -62,9 +62,7 @@ class Dump:
     @property
     def unknown_queries(self) -> list[str]:
         """The queried names that no register of the current generation has."""
-        queries = zip(self._options.query, self._view.queried, strict=False)
-        unknown = (name for name, register in queries if not register and not name[:1].isdigit())
-        return list(dict.fromkeys(unknown))
+        return self._view.unknown_queries
 
     def begin(self, name: str) -> None:
         """A file begins, whether it can be opened or not."""
@@ -100,7 +98,7 @@ class Dump:
         complain: Callable[[str], None],
         register_db: str | None,
     ) -> CffdumpSink:
-        return CffdumpSink(options, write, complain, register_db)
+        return CffdumpSink(options, Output(write), complain, register_db)
 
     def _skips(self, process: str) -> bool:
         """Whether the streams of this process are passed over."""

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from cffpy.capture.memory import MemoryLocation
     from cffpy.views.cffdump.registers import FollowUp
-    from cffpy.views.cffdump.text import CffdumpSink
+    from cffpy.views.cffdump.view import View
 
     #: Shows so many descriptors at a place, at a level.
-    Show = Callable[[CffdumpSink, MemoryLocation, int, int], None]
+    Show = Callable[[View, MemoryLocation, int, int], None]
 
 #: Dwords that are shown at an address.
 _SHOWN_DWORDS = 64
@@ -101,7 +101,7 @@ def _scratch(decoder: Decoder, names: list[str]) -> list[tuple[str, FollowUp]]:
     first = first or database.register_offset("CP_SCRATCH_REG0")
     four = a, b, c, d = range(first + 4, first + 8)
 
-    def dump_scratch(view: CffdumpSink, value: int, level: int) -> None:
+    def dump_scratch(view: View, value: int, level: int) -> None:
         if view.quiet3:
             return
         machine, output, tabs = view.machine, view.output, LEVELS[level]
@@ -113,17 +113,17 @@ def _scratch(decoder: Decoder, names: list[str]) -> list[tuple[str, FollowUp]]:
     return [(name, dump_scratch) for name in names]
 
 
-def dump_address(view: CffdumpSink, value: int, level: int) -> None:
+def dump_address(view: View, value: int, level: int) -> None:
     """cffdump: reg_dump_gpuaddr, reg_dump_gpuaddr64: memory at the address."""
     view.address_hex(value, level, _SHOWN_DWORDS, view.quiet3)
 
 
-def latch_low_half(view: CffdumpSink, value: int, level: int) -> None:
+def latch_low_half(view: View, value: int, level: int) -> None:
     """cffdump: reg_gpuaddr_lo: one latch for all a5xx addresses, never cleared."""
     view.latch(value)
 
 
-def dump_address_5xx(view: CffdumpSink, value: int, level: int) -> None:
+def dump_address_5xx(view: View, value: int, level: int) -> None:
     """cffdump: reg_dump_gpuaddr_hi."""
     dump_address(view, view.gpuaddr_lo | value << 32, level)
 
@@ -131,7 +131,7 @@ def dump_address_5xx(view: CffdumpSink, value: int, level: int) -> None:
 def _shader(stage: str) -> FollowUp:
     extension = EXTENSIONS.get(stage)
 
-    def dump_shader(view: CffdumpSink, value: int, level: int) -> None:
+    def dump_shader(view: View, value: int, level: int) -> None:
         """cffdump: disasm_gpuaddr."""
         if not view.quiet3:
             view.shaders.at_address(value & PROGRAM_ADDRESS_MASK, level, extension)
@@ -147,7 +147,7 @@ def _shader_5xx(stage: str) -> FollowUp:
 def _descriptors_5xx(count_register: int, show: Show) -> FollowUp:
     """cffdump: reg_dump_tex_const_hi, reg_dump_tex_samp_hi: in summaries only."""
 
-    def dump(view: CffdumpSink, value: int, level: int) -> None:
+    def dump(view: View, value: int, level: int) -> None:
         if view.in_summary:
             count = _count(view, count_register)
             place = view.machine.image.place(view.gpuaddr_lo | value << 32)
@@ -157,7 +157,7 @@ def _descriptors_5xx(count_register: int, show: Show) -> FollowUp:
     return dump
 
 
-def _count(view: CffdumpSink, register: int) -> int:
+def _count(view: View, register: int) -> int:
     """cffdump: get_tex_count: the number is signed."""
     count = view.machine.state.value(register)
     return 0 if count & 0x80000000 else count

@@ -34,7 +34,7 @@ from cffpy.views.cffdump.shaders import EXTENSIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.views.cffdump.text import CffdumpSink
+    from cffpy.views.cffdump.view import View
 
 _SSBO_0_DOMAINS = {
     4: ("A4XX_SSBO_0", 4),
@@ -46,7 +46,7 @@ _SSBO_1_DOMAINS = {4: "A4XX_SSBO_1", 5: "A5XX_SSBO_1"}
 _UBO_DOMAINS = {5: "A5XX_UBO", 6: "A6XX_UBO", 7: "A6XX_UBO"}
 
 
-def cp_load_state(view: CffdumpSink, payload: Payload, level: int) -> None:
+def cp_load_state(view: View, payload: Payload, level: int) -> None:
     """Show the state that a packet loads, wherever it lies."""
     if view.quiet2:
         return
@@ -56,7 +56,7 @@ def cp_load_state(view: CffdumpSink, payload: Payload, level: int) -> None:
         _show(view, loaded, place, level)
 
 
-def _show(view: CffdumpSink, loaded: LoadedState, place: MemoryLocation, level: int) -> None:
+def _show(view: View, loaded: LoadedState, place: MemoryLocation, level: int) -> None:
     words, index = place
     kind, units = loaded.kind, loaded.cffdump_units
     generation = view.generation
@@ -89,7 +89,7 @@ def _show(view: CffdumpSink, loaded: LoadedState, place: MemoryLocation, level: 
 
 
 def _structures(
-    view: CffdumpSink,
+    view: View,
     place: MemoryLocation,
     domain: str,
     dwords: int,
@@ -108,7 +108,7 @@ def _structures(
         index += stride
 
 
-def _ssbo_2(view: CffdumpSink, place: MemoryLocation, count: int, level: int) -> None:
+def _ssbo_2(view: View, place: MemoryLocation, count: int, level: int) -> None:
     """Addresses of SSBOs: fields on a5xx only, contents with --textures."""
     words, index = place
     for _ in range(count):

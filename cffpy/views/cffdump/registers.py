@@ -6,19 +6,17 @@ cffdump: regacc_push, dump_register_val, dump_register (mesa 25.0.7).
 
 from __future__ import annotations
 
-from cffpy.capture.memory import MemoryImage
-from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cffpy.regdb.decode import ValueText
-    from cffpy.views.cffdump.text import CffdumpSink
+    from cffpy.views.cffdump.view import View
 
     #: Called with (view, value, level) after the register's line.
-    FollowUp = Callable[["CffdumpSink", int, int], None]
+    FollowUp = Callable[["View", int, int], None]
 
 #: Last parts of the name of an upper half.
 _UPPER = ("high", "plus")
@@ -74,22 +72,15 @@ class RegisterEntry:
 class RegisterTable:
     """All registers of the current database that were met, and the pending half of a pair."""
 
-    def __init__(
-        self,
-        decoder: Decoder,
-        generation: int,
-        image: MemoryImage,
-        read: Callable[[int], int],
-        follow_ups: dict[int, FollowUp],
-        warn: Callable[[str], None],
-    ) -> None:
-        """``read`` gives a register's last value; ``warn`` prints a complaint, with newline."""
-        self._decoder = decoder
-        self._generation = generation
-        self._image = image
-        self._read = read
+    def __init__(self, view: View, follow_ups: Mapping[int, FollowUp]) -> None:
+        """``follow_ups``: register offset -> what is shown after its line."""
+        self._view = view
+        self._decoder = view.decoder
+        self._generation = view.generation
+        self._image = view.machine.image
+        self._read = view.machine.read_register
+        self._warn = view.put
         self._follow_ups = follow_ups
-        self._warn = warn
         #: Register offset -> entry, of all that were met.
         self.entries: dict[int, RegisterEntry] = {}
         self._kept = 0
@@ -141,6 +132,14 @@ class RegisterTable:
             line += f"{self._location(value)}\n" if entry.is_address else "\n"
             self._keep(entry, value, line)
         return line
+
+    def show(self, entry: RegisterEntry, value: int, level: int) -> None:
+        """Print the line, then what follows this register. cffdump: dump_register"""
+        view = self._view
+        if not view.quiet3:
+            view.put(LEVELS[level] + self.line(entry, value))
+        if entry.follow_up is not None:
+            entry.follow_up(view, value, level)
 
     def summary(self, entry: RegisterEntry, value: int, level: int) -> str:
         """A register's line in a summary, behind its marks."""

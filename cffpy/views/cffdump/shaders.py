@@ -14,7 +14,8 @@ from cffpy.views.cffdump.hexdump import hex_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.views.cffdump.text import CffdumpSink
+    from cffpy.cp.machine import Machine
+    from cffpy.views.cffdump.output import Output
 
 #: Stage -> file name extension; stages without one are not written to files.
 EXTENSIONS = {"VS": "vo3", "FS": "fo3", "GS": "go3", "CS": "co3"}
@@ -32,9 +33,13 @@ _KEPT_CHARACTERS = 16 << 20
 class ShaderText:
     """Shows shader programs. Keeps the text of those at an address until memory changes."""
 
-    def __init__(self, view: CffdumpSink, register_db: str | None) -> None:
-        """``register_db``: directory of another edition, whose instruction sets are used."""
-        self._view = view
+    def __init__(
+        self, machine: Machine, output: Output, writes_files: bool, register_db: str | None
+    ) -> None:
+        """``writes_files``: --dump-shaders. ``register_db``: directory of another edition."""
+        self._machine = machine
+        self._output = output
+        self._writes_files = writes_files
         self._disassemblers = Disassemblers(register_db)
         self._texts: dict[tuple[int, int], str] = {}
         self._kept = 0
@@ -43,8 +48,7 @@ class ShaderText:
 
     def at_address(self, gpuaddr: int, level: int, extension: str | None) -> None:
         """The program at an address: hex of its start, disassembly to the buffer's end."""
-        view = self._view
-        image = view.machine.image
+        image = self._machine.image
         if self._epoch != image.epoch:
             self._epoch = image.epoch
             self._texts.clear()
@@ -55,22 +59,22 @@ class ShaderText:
             if place is None:
                 return
             words, index = place
-            text = hex_rows(words, index, _SHOWN_DWORDS, level + 1, view.is_64bit)
+            text = hex_rows(words, index, _SHOWN_DWORDS, level + 1, self._machine.is_64bit)
             text += self._ir3(words.bytes(index, words.count), level + 2)
             if self._kept > _KEPT_CHARACTERS:
                 self._texts.clear()
                 self._kept = 0
             self._texts[gpuaddr, level] = text
             self._kept += len(text)
-        view.output.put_large(text)
-        if extension and view.options.dump_shaders:
+        self._output.put_large(text)
+        if extension and self._writes_files:
             place = image.place(gpuaddr)
             if place is not None:
                 self.write_file(extension, *place, place[0].count)
 
     def program(self, words: Words, index: int, dwords: int, level: int) -> None:
         """The ir3 program in ``dwords`` from ``index``."""
-        self._view.output.put_large(self._ir3(words.bytes(index, dwords), level))
+        self._output.put_large(self._ir3(words.bytes(index, dwords), level))
 
     def program_a2xx(
         self, words: Words, index: int, dwords: int, level: int, fragment: bool
@@ -81,11 +85,11 @@ class ShaderText:
         if listing.is_cut:
             # cffdump: disasm_a2xx does not look at the size that it is given (mesa 25.0.7)
             listing = disassembler.listing(words.bytes(index, _REACH_A2XX), level, fragment)
-        self._view.put(listing.text)
+        self._output.put(listing.text)
 
     def write_file(self, extension: str, words: Words, index: int, dwords: int) -> None:
         """--dump-shaders: the next file in the working directory. What cannot be is passed over."""
-        if not self._view.options.dump_shaders:
+        if not self._writes_files:
             return
         name = f"{self._files:04d}.{extension}"
         self._files += 1
@@ -95,7 +99,7 @@ class ShaderText:
             return
 
     def _ir3(self, code: bytes, level: int) -> str:
-        return self._disassemblers.ir3(self._view.generation).disassemble(code, level)
+        return self._disassemblers.ir3(self._machine.gpu.generation).disassemble(code, level)
 
 
 def _replace_file(name: str, data: bytes) -> None:

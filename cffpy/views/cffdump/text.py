@@ -1,33 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""CffdumpSink: prints what the machine tells, as the reference does.
+"""CffdumpSink: prints a capture as the reference does.
 
-cffdump: dump_commands, printl, quiet and the print parts of the packet handlers (mesa 25.0.7).
+cffdump: dump_commands and the print parts of the packet handlers (mesa 25.0.7).
 """
 
 from __future__ import annotations
 
-from cffpy.c_numbers import c_number, signed32
-from cffpy.capture.memory import Words
+from cffpy.c_numbers import signed32
+from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.rd import SectionType
 from cffpy.cp.outcomes import EACH_REGISTER, NOTHING, WRITE_DONE, WriteOutcome
-from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
+from cffpy.cp.sink import Draw, NestedStream, Payload
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
-from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.a2xx import set_constant
-from cffpy.views.cffdump.complaints import Complaints
 from cffpy.views.cffdump.details import DETAILS, NESTED
 from cffpy.views.cffdump.draws import show_draw
-from cffpy.views.cffdump.dumped import DumpedPlaces
-from cffpy.views.cffdump.fields import FieldTable
 from cffpy.views.cffdump.followups import follow_ups
-from cffpy.views.cffdump.hexdump import float_rows, hex_rows
+from cffpy.views.cffdump.hexdump import hex_rows
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import Output, argument_text
 from cffpy.views.cffdump.packets import PacketTable
-from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, reference_fields, reference_half
-from cffpy.views.cffdump.registers import RegisterEntry, RegisterTable
-from cffpy.views.cffdump.segment_text import SegmentText
-from cffpy.views.cffdump.shaders import ShaderText
+from cffpy.views.cffdump.quirks import LEVELS
+from cffpy.views.cffdump.registers import RegisterTable
+from cffpy.views.cffdump.summary import Summary
+from cffpy.views.cffdump.view import View
 from cffpy.views.cffdump.writes import WriteTable
 
 TYPE_CHECKING = False
@@ -43,82 +39,84 @@ if TYPE_CHECKING:
 _RULE = "############################################################\n"
 
 
-class CffdumpSink(Sink):
-    """The text view. ``write`` takes bytes, ``complain`` a line for standard error."""
+class DumpedPlaces:
+    """The indirect buffers that were shown, with the modes in which each was.
 
-    uses_segments = True
+    cffdump: has_dumped (mesa 25.0.7), for ``--once`` and the comparing query.
+    """
+
+    def __init__(self) -> None:
+        self._modes: dict[tuple[int, int], int] = {}
+        self._drops = 0
+
+    def add(self, image: MemoryImage, gpuaddr: int, modes: int) -> bool:
+        """Note that the place is taken in ``modes`` (bits); whether it was in all of them before.
+
+        Memory that was dropped takes its notes along; an address outside of memory is never noted.
+        """
+        if self._drops != image.drops:
+            self._drops = image.drops
+            self._modes.clear()
+        buffer = image.find(gpuaddr)
+        if buffer is None:
+            return False
+        key = (buffer.gpuaddr, gpuaddr)
+        before = self._modes.get(key, 0)
+        self._modes[key] = before | modes
+        return before & modes == modes
+
+
+class CffdumpSink(View):
+    """The text view: prints what the machine reports."""
 
     def __init__(
         self,
         options: DumpOptions,
-        write: Callable[[bytes], object],
+        output: Output,
         complain: Callable[[str], None],
         register_db: str | None = None,
     ) -> None:
-        """``register_db``: directory of another edition, for its instruction sets."""
-        self.options = options
-        self.complain = Complaints(complain)
-        self.output = Output(write)
-        self.put = self.output.put
-        self.put_large = self.output.put_large
-        self.palette = COLOURS if options.color else PLAIN
-        self.decoder: Decoder
-        self.registers: RegisterTable
-        self.shaders = ShaderText(self, register_db)
-        self._fields: FieldTable
-        self.generation = 0
-        self.is_64bit = False
+        """As for ``View``."""
+        super().__init__(options, output, complain, register_db)
         self.wants_packet_start = options.draw is not None
         self.keeps_groups_after_draws = options.query_compare
         self.runs_streams_once = options.once or options.query_compare
-        #: Registers that -q asks for.
-        self.queried: list[int] = []
-        #: Values at the last summary of this file.
-        self.last_values: dict[int, int] = {}
-        #: The a5xx address latch.
-        self.gpuaddr_lo = 0
-        self.marker_depth = 0
-        self.in_summary = False
-        self._sampled_draw = 0
-        self._segment_keys: dict[tuple[object, ...], int] = {}
+        self._registers: RegisterTable
+        self._summary: Summary | None = None
         #: What follows the register that was written last: function, value, level.
         self._follow_up: tuple[FollowUp, int, int] | None = None
         self._dumped = DumpedPlaces()
         self._group_hex: dict[tuple[Words, int, int, int], str] = {}
         self._group_drops = 0
-        self._update_quiet()
 
     # -- files and GPUs ---------------------------------------------------------------------
 
     def start_file(self) -> None:
         """cffdump: cffdec_init: what a file's start and its first accepted GPU id reset."""
-        self.last_values.clear()
+        if self._summary is not None:
+            self._summary.start_file()
         self.complain.start_file()
 
     def bind(self, gpu: Gpu, database: Database) -> None:
-        """cffdump: init_rnn: a fresh database, so no current variants; query names are resolved."""
-        self.generation = gpu.generation
-        self.is_64bit = gpu.is_64bit
-        self.decoder = Decoder(database, self.palette, reference_fields, reference_half)
-        self.decoder.on_select = self._note_state
-        self._fields = FieldTable(self.decoder)
-        self.registers = RegisterTable(
-            self.decoder,
-            gpu.generation,
-            self.machine.image,
-            self.machine.read_register,
-            follow_ups(self.decoder, gpu.generation),
-            self.put,
-        )
+        """cffdump: init_rnn: query names are resolved."""
+        super().bind(gpu, database)
+        self._registers = RegisterTable(self, follow_ups(self.decoder, gpu.generation))
         names = self.machine.packet_names
         self._packets = PacketTable(names, self._fields, self.palette)
         self._details = [DETAILS.get(name or "") for name in names]
-        self._writes = WriteTable(self.registers, self.machine.image)
-        self.queried = []
-        for query in self.options.query:
-            register = c_number(query) & 0xFFFFFFFF or database.register_offset(query)
-            self.queried.append(register)
+        self._writes = WriteTable(self._registers, self.machine.image)
+        self._summary = Summary(self, self._registers)
+        for query, register in zip(self.options.query, self._summary.queried, strict=True):
             self.put(f"querystr: {argument_text(query)} -> 0x{register:x}\n")
+
+    @property
+    def unknown_queries(self) -> list[str]:
+        """The queried names that no register of the current generation has."""
+        if self._summary is None:
+            return []
+        queries = zip(self.options.query, self._summary.queried, strict=True)
+        unknown = (name for name, register in queries if not register and not name[:1].isdigit())
+        return list(dict.fromkeys(unknown))
 
     def text(self, record: Text) -> None:
         if record.type == SectionType.TEST:
@@ -161,85 +159,6 @@ class CffdumpSink(Sink):
 
     def problem(self, line: str) -> None:
         self.complain(line)
-
-    # -- output -----------------------------------------------------------------------------
-
-    def _update_quiet(self) -> None:
-        """cffdump: quiet: which levels are silent."""
-        draw = self.options.draw
-        hidden = draw is not None and draw != self._sampled_draw
-        self.quiet1 = hidden
-        self.quiet2 = hidden or bool(self.options.query)
-        self.quiet3 = self.quiet2 or self.options.summary
-        self._renew_segment_key()
-
-    def show_all(self, shown: bool) -> None:
-        """Show, within one packet, what --summary hides; or no longer."""
-        self.quiet3 = self.quiet2 or (self.options.summary and not shown)
-
-    def hex(self, words: Words, index: int, count: int, level: int) -> None:
-        """cffdump: dump_hex. A count below 0 is unsigned there: all that follows in the buffer."""
-        if not self.quiet2:
-            self.put_large(hex_rows(words, index, count & 0xFFFFFFFF, level, self.is_64bit))
-
-    def floats(self, words: Words, index: int, count: int, level: int) -> None:
-        """cffdump: dump_float: at every level."""
-        self.put_large(float_rows(words, index, count & 0xFFFFFFFF, level, self.is_64bit))
-
-    def address_hex(self, gpuaddr: int, level: int, dwords: int, quiet: bool) -> None:
-        """cffdump: dump_gpuaddr_size."""
-        if quiet:
-            return
-        place = self.machine.image.place(gpuaddr)
-        if place is not None:
-            self.hex(*place, dwords, level + 1)
-
-    def fields(self, domain: str, words: Words, index: int, count: int, level: int) -> None:
-        """cffdump: dump_domain."""
-        if not self.quiet2:
-            left = min(count, words.count - index)
-            self.put(self._fields.lines(domain, words.data, index, left, LEVELS[level])[0])
-
-    # -- segments ---------------------------------------------------------------------------
-
-    def _renew_segment_key(self) -> None:
-        """What text depends on besides memory and registers has changed."""
-        if self.options.dump_shaders or self.generation == 0:
-            return  # each shader printed is a file of its own; or no file has begun
-        state = (
-            self.quiet2,
-            self.gpuaddr_lo,
-            self.decoder.variants_key,
-            self.machine.image.epoch,
-        )
-        self.segment_key = self._segment_keys.setdefault(state, len(self._segment_keys))
-
-    def segment_begin(self) -> int:
-        return self.output.record((self.gpuaddr_lo, self.decoder.variants_key))
-
-    def segment_mark(self) -> int:
-        return self.output.mark()
-
-    def segment_end(self, mark: int) -> tuple[object, int]:
-        return self.output.recorded(mark)
-
-    def segment_replay(self, payload: object) -> None:
-        assert isinstance(payload, SegmentText)
-        self.output.replay(payload, self.machine.state.registers)
-        if payload.exit_state != (self.gpuaddr_lo, self.decoder.variants_key):
-            self.gpuaddr_lo, variants_key = payload.exit_state
-            self.decoder.restore(variants_key)
-            self._renew_segment_key()
-
-    def latch(self, value: int) -> None:
-        """Set the a5xx address latch."""
-        self.gpuaddr_lo = value
-        self._note_state()
-
-    def _note_state(self) -> None:
-        """The address latch or the current variants have changed."""
-        self.output.state_changed((self.gpuaddr_lo, self.decoder.variants_key))
-        self._renew_segment_key()
 
     # -- packets ----------------------------------------------------------------------------
 
@@ -317,7 +236,7 @@ class CffdumpSink(Sink):
             self.put(hex_rows(words, index, ndwords, level, self.is_64bit))
 
     def begin_registers(self, always_shown: bool = False) -> None:
-        self.registers.begin()
+        self._registers.begin()
         if always_shown:
             self.show_all(True)
 
@@ -325,23 +244,16 @@ class CffdumpSink(Sink):
         self.show_all(False)
 
     def register(self, register: int, value: int, level: int) -> None:
-        complete = self.registers.push(register, value)
+        complete = self._registers.push(register, value)
         if complete is not None:
-            self.show_register(*complete, level)
-
-    def show_register(self, entry: RegisterEntry, value: int, level: int) -> None:
-        """cffdump: dump_register: the line, then what follows this register."""
-        if not self.quiet3:
-            self.put(LEVELS[level] + self.registers.line(entry, value))
-        if entry.follow_up is not None:
-            entry.follow_up(self, value, level)
+            self._registers.show(*complete, level)
 
     def write_without_wfi(self, register: int) -> None:
         if not self.quiet2:
             self.put(self._writes.complaint(register))
 
     def register_sum(self, register: int, addend: int, source: int, level: int) -> None:
-        names = self.registers
+        names = self._registers
         value = self.machine.state.value(source)
         self.put(
             f"{LEVELS[level]}{names.entry(register).name} = {addend:08x} + "
@@ -349,7 +261,7 @@ class CffdumpSink(Sink):
         )
 
     def read_modify_write(self, register: int, mask: int, bits: int, level: int) -> None:
-        line = f"rmw ({self.registers.entry(register).name} & 0x{mask:08x}) | 0x{bits:08x})\n"
+        line = f"rmw ({self._registers.entry(register).name} & 0x{mask:08x}) | 0x{bits:08x})\n"
         if not self.quiet3:
             self.put(LEVELS[level] + line)
         if self.machine.state.needs_wfi and not self.quiet2:
@@ -365,7 +277,8 @@ class CffdumpSink(Sink):
             self.put(f"{LEVELS[level]}event {name or '(null)'}\n")
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
-        show_draw(self, draw, payload, level)
+        assert self._summary is not None
+        show_draw(self, self._summary, draw, payload, level)
 
     # -- nested streams ---------------------------------------------------------------------
 
