@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Names of draws: ``57`` is draw 57 of the dump, ``p0:8`` the program's draw 8 of pass 0."""
+"""Names of draws: ``57`` is draw 57 of the dump, ``p0:8`` the program's draw 8 of pass 0.
+
+``5-58`` and ``p0:5-58`` are ranges, where a command takes several draws.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
 
 _NAME = re.compile(r"(?:[pP]([0-9]{1,9}):)?([0-9]{1,9})")
+_RANGE = re.compile(_NAME.pattern + r"(?:-([0-9]{1,9}))?")
 
 
 class DrawName(NamedTuple):
@@ -32,6 +36,30 @@ def parse_draw_name(text: str) -> DrawName:
         raise ValueError(f"{text!r} is not a draw; use N (as in the dump) or pP:N (of pass P)")
     pass_index = None if found[1] is None else int(found[1])
     return DrawName(int(found[2]), pass_index)
+
+
+class DrawRange(NamedTuple):
+    """The draws from ``first`` to ``last``, both included, of the dump or of a pass."""
+
+    first: int
+    last: int
+    pass_index: int | None = None
+
+    def __str__(self) -> str:
+        first = str(DrawName(self.first, self.pass_index))
+        return first if self.first == self.last else f"{first}-{self.last}"
+
+
+def parse_draw_range(text: str) -> DrawRange:
+    """``57``, ``5-58``, ``p0:8`` or ``p0:5-58``. Raises ValueError."""
+    found = _RANGE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is no draw or range of draws; use N, N-M, pP:N or pP:N-M")
+    first = int(found[2])
+    last = first if found[3] is None else int(found[3])
+    if last < first:
+        raise ValueError(f"{text!r}: the last draw is before the first")
+    return DrawRange(first, last, None if found[1] is None else int(found[1]))
 
 
 def name_of(action: Action) -> DrawName | None:

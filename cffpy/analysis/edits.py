@@ -7,7 +7,7 @@ stay as they are. Draws are numbered as the dump numbers them, submits of compos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from cffpy.analysis.file_sections import Owners
 from cffpy.capture.gpu import Gpu
@@ -123,28 +123,45 @@ class Edit(Sink):
 
 
 class NopDraw(Edit):
-    """Makes the packet of a draw a CP_NOP of the same size."""
+    """Makes the packets of draws CP_NOPs of the same size. ``numbers``: as in the dump."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, numbers: int | Collection[int]) -> None:
         super().__init__()
-        self.number = number
-        self._patch: Patch | None = None
+        self.numbers = (numbers,) if isinstance(numbers, int) else numbers
+        #: File offset -> patch.
+        self._patches: dict[int, Patch] = {}
+        self._found: list[int] = []
         self._name = ""
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
-        if self.draw_number(draw, payload) == self.number:
-            self._name = draw.name
-            self._patch = Patch(self.place(payload), dwords_bytes(self.nop(payload.captured + 1)))
+        number = self.draw_number(draw, payload)
+        if number is None or number not in self.numbers:
+            return
+        self._found.append(number)
+        self._name = draw.name
+        offset = self.place(payload)
+        if offset not in self._patches:
+            nop = dwords_bytes(self.nop(payload.captured + 1))
+            self._patches[offset] = Patch(offset, nop)
 
     def patches(self) -> list[Patch]:
-        if self._patch is None:
-            raise no_draw(self.number, self.machine)
-        return [self._patch]
+        if len(self._found) < len(self.numbers):
+            found = set(self._found)
+            raise no_draw(next(n for n in self.numbers if n not in found), self.machine)
+        return list(self._patches.values())
 
     def messages(self) -> list[str]:
-        assert self._patch is not None
-        draws = self.executed[self._patch.offset]
-        return [f"draw {self.number} ({self._name}) is a CP_NOP now{_shared(draws)}"]
+        draws = sorted(number for offset in self._patches for number in self.executed[offset])
+        if len(self.numbers) == 1:
+            return [f"draw {self._found[0]} ({self._name}) is a CP_NOP now{_shared(draws)}"]
+        packets = len(self._patches)
+        line = f"{len(self.numbers)} draws ({_listed(self._found)}) are CP_NOPs now"
+        if len(draws) > len(self._found):
+            line += (
+                f"; their {packets} {'packet was' if packets == 1 else 'packets were'} executed "
+                f"{len(draws)} times (draws {_listed(draws)}), all are affected"
+            )
+        return [line]
 
 
 class TruncateAfterDraw(Edit):
@@ -283,8 +300,13 @@ def _shared(draws: Sequence[int]) -> str:
     """What else becomes of a packet that more than one draw is."""
     if len(draws) < 2:
         return ""
-    listed = ", ".join(map(str, draws[:_LISTED])) + (", ..." if len(draws) > _LISTED else "")
-    return f"; the packet was executed {len(draws)} times (draws {listed}), all are affected"
+    times = f"{len(draws)} times (draws {_listed(draws)})"
+    return f"; the packet was executed {times}, all are affected"
+
+
+def _listed(draws: Sequence[int]) -> str:
+    """The first of some numbers."""
+    return ", ".join(map(str, draws[:_LISTED])) + (", ..." if len(draws) > _LISTED else "")
 
 
 def edited(

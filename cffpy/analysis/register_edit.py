@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cffpy.analysis.edits import Edit, Patch, no_draw
 from cffpy.capture.gpu import Gpu
@@ -34,11 +34,13 @@ _MAX_DRAWS = 1 << 16
 class _Write:
     """One dword of a packet that writes a register."""
 
-    __slots__ = ("draws", "half", "is_rmw")
+    __slots__ = ("draws", "half", "kept", "value")
 
-    def __init__(self, half: int, is_rmw: bool) -> None:
+    def __init__(self, half: int, value: int, kept: int | None) -> None:
         self.half = half
-        self.is_rmw = is_rmw
+        self.value = value
+        #: Of CP_REG_RMW: the bits of the old value that are kept.
+        self.kept = kept
         #: The draws that it reached as the last write of its register.
         self.draws: list[int] = []
 
@@ -133,7 +135,8 @@ class SetRegister(Edit):
                 f"the write at {words.address + index * 4:#x} lies in buffers that overlap"
             )
         if offset not in self._writes:
-            self._writes[offset] = _Write(half, is_rmw)
+            kept = words.data[index - 1] if is_rmw else None
+            self._writes[offset] = _Write(half, words.data[index], kept)
         self._last[half] = offset
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
@@ -172,13 +175,28 @@ class SetRegister(Edit):
         mask = self._mask >> 32 * write.half & _DWORD
         bits = self._bits >> 32 * write.half & _DWORD
         yield Patch(offset, dwords_bytes([bits]), mask)
-        if write.is_rmw:  # SRC0 before it: the bits that are kept
+        if write.kept is not None:  # SRC0 before it
             yield Patch(offset - 4, dwords_bytes([0]), mask)
 
+    def _changes(self, offset: int) -> bool:
+        """Whether the dword has another value."""
+        write = self._writes[offset]
+        mask = self._mask >> 32 * write.half & _DWORD
+        bits = self._bits >> 32 * write.half & _DWORD
+        return write.value & mask != bits or bool(write.kept is not None and write.kept & mask)
+
+    def _registers(self, offsets: Iterable[int]) -> set[int]:
+        """A number for each place that writes the register: both halves have the same."""
+        return {offset // 4 - self._writes[offset].half for offset in offsets}
+
     def messages(self) -> list[str]:
-        count = len({offset // 4 - self._writes[offset].half for offset in self._done})
-        places = "1 place" if count == 1 else f"{count} places"
-        line = f"{self._text}: set in {places}"
+        changed = self._registers(offset for offset in self._done if self._changes(offset))
+        unchanged = len(self._registers(self._done) - changed)
+        line = f"{self._text}: set in {_places(len(changed))}"
+        if not changed:
+            return [f"{self._text}: it has this value already, in {_places(unchanged)}"]
+        if unchanged:
+            line += f"; {_places(unchanged)} had this value already"
         if self.at_draw is not None:
             draws = sorted({n for offset in self._done for n in self._writes[offset].draws})
             others = [number for number in draws if number != self.at_draw]
@@ -186,6 +204,10 @@ class SetRegister(Edit):
                 shown = ", ".join(map(str, others[:12])) + (", ..." if len(others) > 12 else "")
                 line += f"; this also reaches {len(others)} other draws ({shown})"
         return [line]
+
+
+def _places(count: int) -> str:
+    return "1 place" if count == 1 else f"{count} places"
 
 
 def _no_label(call: Call) -> int:

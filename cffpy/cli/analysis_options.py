@@ -23,7 +23,7 @@ from cffpy.errors import CaptureError, UnsupportedGpu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.draw_names import DrawName, DrawRange
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     _DrawType = click.ParamType[DrawName]
+    _RangeType = click.ParamType[DrawRange]
 else:
-    _DrawType = click.ParamType  # not generic before click 8.4
+    _DrawType = _RangeType = click.ParamType  # not generic before click 8.4
 
 _Command = TypeVar("_Command", bound="Callable[..., Any]")
 _Result = TypeVar("_Result")
@@ -80,6 +81,31 @@ class DrawNameType(_DrawType):
 
 
 DRAW_NAME = DrawNameType()
+
+
+class DrawRangeType(_RangeType):
+    """One or more draws: as DrawNameType, and ``5-58`` or ``p0:5-58``."""
+
+    name = "draws"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> DrawRange:
+        """The range; fails as click does."""
+        from cffpy.analysis.draw_names import DrawRange, parse_draw_range
+
+        if isinstance(value, DrawRange):
+            return value
+        try:
+            return parse_draw_range(str(value))
+        except ValueError as problem:
+            self.fail(str(problem), param, ctx)
+
+
+DRAW_RANGE = DrawRangeType()
 
 
 def capture_options(command: _Command) -> _Command:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.analysis.draw_names import find_draw
-from cffpy.cli.analysis_options import DRAW_NAME, edition, print_problems
-from cffpy.cli.integer import IntegerRange
+from cffpy.analysis.draw_names import DrawName, find_draw
+from cffpy.cli.analysis_options import DRAW_NAME, DRAW_RANGE, edition, print_problems
+from cffpy.cli.integer import Integer, IntegerRange
 from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import capture_file, write_output
@@ -18,7 +18,9 @@ from cffpy.cli.progress import progress
 from cffpy.errors import CaptureError, CffpyError, ContainerError
 
 if TYPE_CHECKING:
-    from cffpy.analysis.draw_names import DrawName
+    from collections.abc import Collection
+
+    from cffpy.analysis.draw_names import DrawRange
     from cffpy.analysis.edits import Edit
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.container.open import Content
@@ -27,6 +29,7 @@ _EPILOG = """\b
 Examples:
   cffpy edit capture.rd.gz --nop-draw 12 -o without-12.rd.gz
   cffpy edit capture.rd.gz --nop-draw p0:8 -o without-8-of-pass-0.rd.gz
+  cffpy edit capture.rd.gz --pass 0 --nop-draw 5-58 -o less-of-pass-0.rd.gz
   cffpy edit capture.rd.gz --truncate-after-draw 30 -o first-30.rd.gz
   cffpy edit capture.rd.gz --set 'RB_DEPTH_CNTL.ZFUNC=FUNC_ALWAYS' -o always.rd.gz
   cffpy edit capture.rd.gz --set 'GRAS_SU_CNTL.CULL_BACK=0' --at-draw 7 -o uncull-7.rd.gz
@@ -39,10 +42,10 @@ Examples:
 @click.option(
     "--nop-draw",
     "nops",
-    type=DRAW_NAME,
+    type=DRAW_RANGE,
     multiple=True,
-    metavar="DRAW",
-    help="Replace a draw by a CP_NOP.",
+    metavar="DRAW[-M]",
+    help="Replace a draw, or the draws up to M, by CP_NOPs.",
 )
 @click.option(
     "--truncate-after-draw",
@@ -60,9 +63,18 @@ Examples:
 )
 @click.option(
     "--at-draw",
+    "--draw",
+    "at_draw",
     type=DRAW_NAME,
     metavar="DRAW",
     help="With --set: change only the write that is in effect at this draw.",
+)
+@click.option(
+    "--pass",
+    "index",
+    type=Integer(),
+    metavar="P",
+    help="Numbers of draws are those in pass P: N is the same as pP:N.",
 )
 @click.option(
     "--drop-group",
@@ -84,10 +96,11 @@ Examples:
 @click.help_option("-h", "--help")
 def edit(
     path: str,
-    nops: tuple[DrawName, ...],
+    nops: tuple[DrawRange, ...],
     last: DrawName | None,
     values: tuple[str, ...],
     at_draw: DrawName | None,
+    index: int | None,
     groups: tuple[int, ...],
     output: str,
     register_db: str | None,
@@ -95,10 +108,11 @@ def edit(
     """Change a capture in place: draws, register values, draw state groups.
 
     All sizes stay the same: a removed packet becomes a CP_NOP of its size. DRAW is the draw's
-    number in the dump of FILE (draw[N]), or pP:N, its number N in pass P. If a packet is in
-    commands that are executed several times, all executions are affected; standard error reports
-    this and every change. FILE may be '-' for standard input, OUT.rd '-' for standard output. The
-    exit code is 1 if nothing was written, or if FILE is damaged; OUT.rd then has the same damage.
+    number in the dump of FILE (draw[N]), or pP:N, its number N in pass P; all numbers are those of
+    FILE as it is read. If a packet is in commands that are executed several times, all executions
+    are affected; standard error reports this and every change, and where a value was there already.
+    FILE may be '-' for standard input, OUT.rd '-' for standard output. The exit code is 1 if
+    nothing was written, or if FILE is damaged; OUT.rd then has the same damage.
     """
     if not (nops or last is not None or values or groups):
         raise click.UsageError(
@@ -106,6 +120,15 @@ def edit(
         )
     if at_draw is not None and not values:
         raise click.UsageError("--at-draw needs --set")
+    named = [one for one in (*nops, last, at_draw) if one is not None]
+    if index is not None:
+        if any(one.pass_index is not None for one in named):
+            raise click.UsageError("--pass cannot be used with pP:N")
+        if not named:
+            raise click.UsageError("--pass needs --nop-draw, --truncate-after-draw or --at-draw")
+        nops = tuple(one._replace(pass_index=index) for one in nops)
+        last = last and last._replace(pass_index=index)
+        at_draw = at_draw and at_draw._replace(pass_index=index)
     from cffpy.analysis.edits import edited
     from cffpy.container.damage import Damage
     from cffpy.container.kinds import check_capture
@@ -131,7 +154,7 @@ def edit(
 
 def _edits(
     number: _Numbers,
-    nops: tuple[DrawName, ...],
+    nops: tuple[DrawRange, ...],
     last: DrawName | None,
     values: tuple[str, ...],
     at_draw: DrawName | None,
@@ -144,7 +167,7 @@ def _edits(
     at_number = None if at_draw is None else number(at_draw)
     edits: list[Edit] = [SetRegister(text, at_number) for text in values]
     edits += [DropGroup(group) for group in groups]
-    edits += [NopDraw(number(name)) for name in nops]
+    edits += [NopDraw(number.all_of(one)) for one in nops]
     if last is not None:
         edits.append(TruncateAfterDraw(number(last)))
     return edits
@@ -162,12 +185,23 @@ class _Numbers:
         """The number. Raises CaptureError if there is no such draw."""
         if name.pass_index is None:
             return name.number
+        number = find_draw(self._found_passes(), name).number
+        if number is None:
+            raise CaptureError(f"draw {name} has no number in the dump")
+        return number
+
+    def all_of(self, draws: DrawRange) -> Collection[int]:
+        """The numbers of a range. Raises CaptureError if one of them is not there."""
+        if draws.pass_index is None:
+            return range(draws.first, draws.last + 1)
+        find_draw(self._found_passes(), DrawName(draws.last, draws.pass_index))
+        names = (DrawName(n, draws.pass_index) for n in range(draws.first, draws.last + 1))
+        return [self(name) for name in names]
+
+    def _found_passes(self) -> PassFinder:
         if self._passes is None:
             from cffpy.analysis.queries import find_passes
 
             directory = edition(self._register_db)
             self._passes, _ = find_passes(self._content, lambda _line: None, directory)
-        number = find_draw(self._passes, name).number
-        if number is None:
-            raise CaptureError(f"draw {name} has no number in the dump")
-        return number
+        return self._passes

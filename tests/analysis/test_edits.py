@@ -125,6 +125,20 @@ def test_numbers_are_those_of_the_capture_as_it_came() -> None:
         edited(open_bytes(data), [NopDraw(5)], pytest.fail)
 
 
+def test_nop_a_range_of_draws() -> None:
+    data = frame()
+    output, messages = edited(open_bytes(data), [NopDraw(range(1, 3))], pytest.fail)
+    assert messages == [
+        "2 draws (1, 2) are CP_NOPs now; their 2 packets were executed 4 times "
+        "(draws 0, 1, 2, 3), all are affected"
+    ]
+    assert draws_shown(bytes(output)) == 1
+    _, messages = edited(open_bytes(data), [NopDraw(range(5))], pytest.fail)
+    assert messages == ["5 draws (0, 1, 2, 3, 4) are CP_NOPs now"]
+    with pytest.raises(CaptureError, match="no draw 5: draws 0 to 4 are there"):
+        edited(open_bytes(data), [NopDraw(range(3, 1_000_000_000))], pytest.fail)
+
+
 def test_nop_draw_of_32_bit_packets() -> None:
     commands = [*type0(0x2000, 5), *type3(0x22, 0, 0x84, 3), *type3(0x22, 0, 0x84, 6)]
     lines, _ = changed(capture(330, commands), NopDraw(0))
@@ -192,6 +206,31 @@ def test_set_at_a_draw() -> None:
     ]
     with pytest.raises(CaptureError, match="RB_DEPTH_CNTL is never written before draw 0"):
         edited(open_bytes(data), [SetRegister("RB_DEPTH_CNTL.ZFUNC=FUNC_NEVER", 0)], pytest.fail)
+
+
+def test_a_value_that_is_there_already() -> None:
+    data = frame()
+    lines, messages = changed(data, SetRegister("RB_BIN_CONTROL=0x11"))
+    assert messages == ["RB_BIN_CONTROL=0x11: set in 1 place; 1 place had this value already"]
+    assert lines
+    for edit in (SetRegister("RB_BIN_CONTROL=0x11", 0), SetRegister("RB_DEPTH_CNTL.ZFUNC=1")):
+        lines, messages = changed(data, edit)
+        assert lines == []
+        assert messages[0].endswith(": it has this value already, in 1 place")
+
+
+def test_a_value_that_is_there_already_in_packets() -> None:
+    rmw = type7(REG_RMW, DEPTH, 0xFFFFFFE3, 0x47)
+    data = capture(630, [*rmw, *type4(0x8825, 0x1000, 1), *draw(3)])
+    _, messages = changed(data, SetRegister("RB_DEPTH_CNTL.ZFUNC=1"))
+    assert messages == ["RB_DEPTH_CNTL.ZFUNC=1: it has this value already, in 1 place"]
+    _, messages = changed(data, SetRegister("RB_MRT[0].BASE=0x100001000"))
+    assert messages == ["RB_MRT[0].BASE=0x100001000: it has this value already, in 1 place"]
+    _, messages = changed(data, SetRegister("RB_MRT[0].BASE=0x200001000"))
+    assert messages == ["RB_MRT[0].BASE=0x200001000: set in 1 place"]
+    kept = type7(REG_RMW, DEPTH, 0xFFFFFFFF, 0x47)
+    _, messages = changed(capture(630, [*kept, *draw(3)]), SetRegister("RB_DEPTH_CNTL.ZFUNC=1"))
+    assert messages == ["RB_DEPTH_CNTL.ZFUNC=1: set in 1 place"]
 
 
 def test_two_fields_of_one_write() -> None:
