@@ -120,15 +120,8 @@ def edit(
         )
     if at_draw is not None and not values:
         raise click.UsageError("--at-draw needs --set")
-    named = [one for one in (*nops, last, at_draw) if one is not None]
     if index is not None:
-        if any(one.pass_index is not None for one in named):
-            raise click.UsageError("--pass cannot be used with pP:N")
-        if not named:
-            raise click.UsageError("--pass needs --nop-draw, --truncate-after-draw or --at-draw")
-        nops = tuple(one._replace(pass_index=index) for one in nops)
-        last = last and last._replace(pass_index=index)
-        at_draw = at_draw and at_draw._replace(pass_index=index)
+        nops, last, at_draw = _in_pass(index, nops, last, at_draw)
     from cffpy.analysis.edits import edited
     from cffpy.container.damage import Damage
     from cffpy.container.kinds import check_capture
@@ -150,6 +143,22 @@ def edit(
         print(f"cffpy: {line}", file=sys.stderr)
     print_problems(path, damage)
     return EXIT_FAILURE if damage or content.truncated else EXIT_OK
+
+
+def _in_pass(
+    index: int, nops: tuple[DrawRange, ...], last: DrawName | None, at_draw: DrawName | None
+) -> tuple[tuple[DrawRange, ...], DrawName | None, DrawName | None]:
+    """The draws of a pass for those that have only a number. Raises UsageError."""
+    named = [one for one in (*nops, last, at_draw) if one is not None]
+    if not named:
+        raise click.UsageError("--pass needs --nop-draw, --truncate-after-draw or --at-draw")
+    if any(one.pass_index is not None for one in named):
+        raise click.UsageError("--pass cannot be used with pP:N")
+    return (
+        tuple(one._replace(pass_index=index) for one in nops),
+        last and last._replace(pass_index=index),
+        at_draw and at_draw._replace(pass_index=index),
+    )
 
 
 def _edits(
