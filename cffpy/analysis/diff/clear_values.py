@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Operation, Pass
 
 #: Formats whose components are as wide as their names say, lowest first.
-_COMPONENTS = re.compile(r"_?((?:R|G|B|A|\d)\w*?)_(UNORM|SNORM|UINT|SINT|FLOAT)\b")
+_COMPONENTS = re.compile(r"[A-Z]+\d?_([RGBA0-9_]+)_(UNORM|SNORM|UINT|SINT|FLOAT)")
 
 
 def clear_value(name: str, operation: Operation, of: Pass) -> tuple[int, ...] | None:
@@ -84,11 +84,11 @@ def _depth(word: int, form: str, operation: Operation) -> str | None:
 
 def _widths(form: str) -> tuple[int, ...] | None:
     """Bits of each component: of ``FMT6_8_8_8_8_UNORM`` 8, 8, 8, 8."""
-    found = _COMPONENTS.search(form)
+    found = _COMPONENTS.fullmatch(form)
     if found is None:
         return None
     widths = tuple(int(width) for width in re.findall(r"\d+", found[1]))
-    return widths if 0 < len(widths) <= 4 and all(4 <= width <= 32 for width in widths) else None
+    return widths if 0 < len(widths) <= 4 and all(1 <= width <= 32 for width in widths) else None
 
 
 def _format(name: str, operation: Operation, of: Pass) -> str:

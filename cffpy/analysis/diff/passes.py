@@ -110,6 +110,7 @@ def structure(one: Pass, other: Pass) -> Iterator[Difference]:
     if one.mode == other.mode == "gmem":
         for name, good, bad in (
             ("bin size", one.bin_size, other.bin_size),
+            ("bins", one.grid, other.grid),
             ("tiles", len(one.tiles), len(other.tiles)),
             ("first tile", _first_tile(one), _first_tile(other)),
         ):

@@ -163,3 +163,15 @@ def test_tiles_in_another_order_are_laid_out_otherwise() -> None:
     one, other = tiled(0, 32), tiled(32, 0)
     assert not is_laid_out_alike(one, other)
     assert told(one, other) == [("first tile", "0,0+32x32", "32,0+32x32")]
+
+
+def test_another_number_of_bins_is_a_difference() -> None:
+    good, bad = (made(mode="gmem", grid=Size(columns, 1)) for columns in (5, 13))
+    assert told(good, bad) == [("bins", "5x1", "13x1")]
+
+
+def test_clear_values_are_shown_as_the_format_means_them() -> None:
+    blue, grey = clear(0xFFFF0000), clear(0xFF333333)
+    assert told(made(blue), made(grey)) == [
+        ("clear value of color 0", "0.0 0.0 1.0 1.0 (ffff0000)", "0.2 0.2 0.2 1.0 (ff333333)")
+    ]

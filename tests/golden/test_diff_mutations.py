@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Any bit of the state that a draw uses: where one capture has another value, they differ.
+
+A difference may be folded under another or stand first, it may not be hidden. The bits are flipped
+in the bytes of recorded captures, each alone. A few of each generation run always, many with
+CFFPY_EXHAUSTIVE=1.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cffpy.analysis.diff.compare import compare
+from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.rules import CLASSES, COUNTS, is_used
+from cffpy.container.open import open_bytes
+from tests.golden.diff_edits import NotHere, Subject, register_offset, subject
+
+EXAMPLES = 60 if os.environ.get("CFFPY_EXHAUSTIVE") == "1" else 4
+
+CAPTURES = (
+    "a306-gl-cube-gmem",
+    "a430-gl-scene60-sysmem",
+    "a530-gl-inst-mrt",
+    "a635-vk-cube-gmem-full",
+    "a740-vk-cube-sysmem",
+)
+
+
+@cache
+def loaded(path: Path) -> tuple[Subject, tuple[tuple[str, int], ...]]:
+    """A capture, and where the values lie that its draw uses: register, file offset."""
+    where = subject(path)
+    found = []
+    for name in sorted(where.side.writes):
+        about = where.side.subject(name)
+        is_left_out = "scratch" in about.roles or name.partition("[")[0] in COUNTS
+        # where an address leads is compared, not the address
+        if is_left_out or where.side.is_address_register(name) or not is_used(about, "draw"):
+            continue
+        try:
+            found.append((name, register_offset(where, name)))
+        except NotHere:
+            continue
+    return where, tuple(found)
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_no_bit_of_a_draws_state_is_hidden(shared: Path, name: str) -> None:
+    path = shared / "captures" / f"{name}.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    where, registers = loaded(path)
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.sampled_from(registers), st.integers(0, 31))
+    def flipped(register: tuple[str, int], bit: int) -> None:
+        data = bytearray(where.content.data)
+        data[register[1] + bit // 8] ^= 1 << bit % 8
+        bad = record(open_bytes(bytes(data)), lambda line: None)
+        result = compare(where.recording, bad, frozenset(CLASSES))
+        assert result.differs, (register, bit, result.hidden)
+
+    flipped()
