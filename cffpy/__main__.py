@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
+#: Commands that fill memory with what they decode.
+_LEAVES_AT_ONCE = frozenset(("dump", "passes", "draws", "state", "tiles", "vsc", "diff"))
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
     _open_closed_streams()
@@ -29,7 +33,7 @@ def main() -> None:
 
         warnings.showwarning = _show_warning
         code = run(arguments)
-    if arguments[:1] == ["dump"]:
+    if arguments[:1] and arguments[0] in _LEAVES_AT_ONCE:
         _leave(code)
     sys.exit(code)
 

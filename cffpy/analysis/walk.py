@@ -33,7 +33,7 @@ from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -95,14 +95,19 @@ class Walk(Sink):
 
     every_marker_sets_mode = False
 
-    def __init__(self, applies_memory_writes: bool = True) -> None:
-        """``applies_memory_writes``: CP_MEM_WRITE changes the memory image.
+    def __init__(self, applies_memory_writes: bool = True, whole_groups: bool = True) -> None:
+        """``whole_groups``: write the registers of draw-state groups that do no more at once.
+
+        Nothing that an observer receives depends on it.
+
+        ``applies_memory_writes``: CP_MEM_WRITE changes the memory image.
 
         The capture has commands as they were at the submit; those that a driver patches then run
         as patched. Otherwise the data of such a packet is run where it stands, as the reference
         does it.
         """
         self._applies_memory_writes = applies_memory_writes
+        self.takes_writes_at_once = whole_groups
         #: Reads registers by name; another one after each ``bound``.
         self.registers: RegisterReader
         #: 2 for a2xx, ...; 0 before the first ``bound``.
@@ -459,6 +464,16 @@ class Walk(Sink):
         """The commands of a draw-state group begin."""
         for begins in self._on_group:
             begins(words.address + 4 * index)
+
+    def ignores_packet(self, opcode: int) -> bool:
+        """Whether no observer has a handler for it."""
+        return not self._handlers[opcode]
+
+    def group_writes(self, registers: Mapping[int, int]) -> bool:
+        """A draw-state group only writes registers: at once, unless an observer asks for them."""
+        if self.executed is Executed.NO:
+            return True
+        return not self._on_write and self._watched.keys().isdisjoint(registers)
 
     # -- within -----------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -155,6 +156,7 @@ def analyse(
     from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
 
+    gc.disable()  # what an analysis finds lives as long as the command, and has no cycles
     directory = edition(register_db)
     if content is None:
         content = check_capture(open_capture(path, command_limits()))

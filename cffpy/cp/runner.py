@@ -13,6 +13,7 @@ from cffpy.container.damage import missing_commands
 from cffpy.cp.machine import BANKED, Machine
 from cffpy.cp.nesting import CALLS_ITSELF, Refusal
 from cffpy.cp.outcomes import EACH_REGISTER, NOTHING
+from cffpy.cp.register_runs import RegisterRuns
 from cffpy.cp.segment import Segment
 from cffpy.cp.sink import Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
@@ -81,6 +82,9 @@ class Runner(Machine):
         self._keeps_groups = sink.keeps_groups_after_draws
         self._uses_segments = segments and sink.uses_segments
         self._table = table
+        #: Registers of groups that need not run, for a sink that may do without.
+        self.register_runs = RegisterRuns(image, self.headers, self._may_ignore)
+        self._takes_writes_at_once = sink.takes_writes_at_once and not self._uses_segments
         sink.attach(self)
 
     def bind(self, gpu: Gpu, database: Database) -> None:
@@ -90,6 +94,7 @@ class Runner(Machine):
         self._handlers = [
             (row.handler, row.loads_groups, row.has_effect, row.ends_segment) for row in rows
         ]
+        self.register_runs.forget()
 
     # -- streams ----------------------------------------------------------------------------
 
@@ -319,9 +324,28 @@ class Runner(Machine):
             self.miss(group.gpuaddr, group.ndwords)
             return
         self.sink.group_stream(*place, group.ndwords, level + 1)
+        if self._takes_writes_at_once and self._write_group(*place, group.ndwords):
+            return
         state.ib_level += 1
         self.run(*place, group.ndwords, level + 1, is_group=True)
         state.ib_level -= 1
+
+    def _may_ignore(self, opcode: int) -> bool:
+        """Whether neither the machine nor the sink has to see packets with this opcode."""
+        return self._handlers[opcode][0] is None and self.sink.ignores_packet(opcode)
+
+    def _write_group(self, words: Words, index: int, ndwords: int) -> bool:
+        """Write the registers of a group without running it; False for one that has to run."""
+        registers = self.register_runs.of_group(words, index, ndwords)
+        if registers is None or not self.sink.group_writes(registers):
+            return False
+        refusal = self.nesting.refusal(self.streams, self.blocks, (words, index, ndwords), ndwords)
+        if refusal is None:
+            self.state.registers.update(registers)
+            self.state.rewritten.update(registers)
+        else:
+            self.refuse(words.address + index * 4, refusal)
+        return True
 
 
 def _signed(ndwords: int) -> int:

@@ -17,6 +17,8 @@ from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
     from cffpy.cp.draw_values import DrawValues
@@ -216,6 +218,20 @@ class StreamSink:
     def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
         """The group's commands, before they run."""
 
+    def group_writes(self, registers: Mapping[int, int]) -> bool:
+        """A group only writes these registers: may they be stored at once?
+
+        No callbacks for its packets follow then. Called if ``takes_writes_at_once``.
+        """
+        return False
+
+    def ignores_packet(self, opcode: int) -> bool:
+        """Whether such a group may also have packets with this opcode.
+
+        The answer may change at ``bind`` only.
+        """
+        return False
+
     def groups_within_groups(self) -> None:
         """A draw inside a draw-state group would load groups again; it does not."""
 
@@ -237,6 +253,9 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
     #: Whether ``indirect_buffer`` returns True only the first time for an IB. Segments of IBs are
     #: not recorded then, and an IB may call itself: the sink ends the recursion.
     runs_streams_once = False
+
+    #: Whether ``group_writes`` is called. Not together with segments.
+    takes_writes_at_once = False
 
     #: The machine that calls this sink.
     machine: Machine

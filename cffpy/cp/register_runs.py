@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What draw-state groups write that do nothing but write registers, read without running them.
+
+Most groups are of this kind. Drivers set the same group for draw after draw, and a frame's groups
+are loaded again in each tile. ``Sink.group_writes`` returns whether a sink does without callbacks.
+"""
+
+from __future__ import annotations
+
+from cffpy.pm4.reader import OPCODE, REGISTERS, HeaderMemo
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.capture.memory import MemoryImage, Words
+
+    #: Its words, its first dword, how many dwords.
+    Group = tuple[Words, int, int]
+
+#: Registers of all groups that are kept, at most. A group counts as one more.
+MAX_KEPT = 1 << 16
+
+
+class RegisterRuns:
+    """Registers by group, kept from the second time on. Forgotten when memory changes."""
+
+    def __init__(
+        self, image: MemoryImage, headers: HeaderMemo, ignores: Callable[[int], bool]
+    ) -> None:
+        """``ignores``: whether packets with this opcode may be passed over."""
+        self._image = image
+        self._headers = headers
+        self._ignores = ignores
+        self._epoch = -1
+        self._known: dict[Group, dict[int, int] | None] = {}
+        self._seen: set[Group] = set()
+        self._kept = 0
+        #: How often a group was read, and how often it was known.
+        self.read = 0
+        self.known = 0
+
+    def of_group(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
+        """Register -> value. None for a group that has other packets, or that is damaged."""
+        if self._epoch != self._image.epoch:
+            self._epoch = self._image.epoch
+            self.forget()
+        group = (words, index, ndwords)
+        known = self._known
+        if group in known:
+            self.known += 1
+            return known[group]
+        self.read += 1
+        registers = self._read(words, index, ndwords)
+        if group in self._seen:
+            self._kept += len(registers or ()) + 1
+            if self._kept > MAX_KEPT:
+                self.forget()
+            known[group] = registers
+        else:
+            if len(self._seen) >= MAX_KEPT:
+                self._seen.clear()
+            self._seen.add(group)
+        return registers
+
+    def forget(self) -> None:
+        """Forget all groups: other packets are ignored from now on, or memory has changed."""
+        self._known.clear()
+        self._seen.clear()
+        self._kept = 0
+
+    def _read(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
+        headers, data = self._headers, words.data
+        end = index + ndwords
+        if end > words.count:
+            return None
+        registers: dict[int, int] = {}
+        while index < end:
+            kind, number, size = headers[data[index]]
+            following = index + size
+            if following > end:
+                return None
+            if kind == REGISTERS:
+                for value in data[index + 1 : following].tolist():
+                    registers[number] = value
+                    number += 1
+            elif kind != OPCODE or not self._ignores(number):
+                return None
+            index = following
+        return registers

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Draw-state groups whose registers are written at once: nothing that analyses find changes."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.packet_location import PacketLocation
+from cffpy.analysis.passes.density_tracker import DensityTracker
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.walk import Walk
+from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.cp import register_runs
+from cffpy.errors import CffpyError
+from cffpy.limits import Limits
+from cffpy.views import passes_document
+from cffpy.views.state import action_document
+
+SHARED = (
+    "a220-gl-passes",
+    "a320-gl-scene150-720p",
+    "a430-gl-scene150-720p",
+    "a530-gl-scene-msaa4",
+    "a660-gl-scene-msaa4-1080p",
+    "a660-vk-events-cond-gmem",
+    "a740-vk-frame-msaa4-1080p",
+    "fd-clouds",
+    "pair-a740-scene-bad-blend",
+    "shadow",
+)
+
+
+class _Writes(Observer):
+    """Counts the writes that it receives."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
+        self.count += len(registers)
+
+
+def outcome(content: Content, whole: bool, *others: Observer) -> tuple[Walk, dict[str, Any]]:
+    """A walk, and all that it has found."""
+    walk = Walk(whole_groups=whole)
+    finder = PassFinder(walk)
+    walk.observe(finder, DensityTracker(walk, finder), *others)
+    damage: list[Any] = []
+    error = ""
+    try:
+        damage = walk.run(content, lambda line: None)
+    except CffpyError as problem:
+        error = str(problem)
+    state = walk.machine.state
+    return walk, {
+        "error": error,
+        "damage": list(map(str, damage)),
+        "problems": walk.problems,
+        "truncated": list(map(str, walk.machine.problems.truncated)),
+        "passes": passes_document.document(finder.found, finder.found.submits),
+        "actions": list(map(action_document, finder.actions)),
+        "registers": dict(state.registers),
+        "rewritten": state.rewritten,
+    }
+
+
+def assert_same(content: Content) -> Walk:
+    walk, found = outcome(content, True)
+    plain, expected = outcome(content, False)
+    assert found == expected
+    assert plain.machine.register_runs.read == 0
+    return walk
+
+
+def test_samples(samples: Path) -> None:
+    paths = sorted(samples.glob("*.rd.gz"))
+    assert paths
+    for path in paths:
+        assert_same(open_capture(str(path)))
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_captures(shared: Path, name: str) -> None:
+    assert_same(open_capture(str(shared / "captures" / f"{name}.rd.gz")))
+
+
+def test_groups_of_tiles_are_read_once(shared: Path) -> None:
+    """A counter: each tile loads the same groups."""
+    path = shared / "captures" / "a740-vk-frame-msaa4-1080p.rd.gz"
+    walk, _ = outcome(open_capture(str(path)), True)
+    runs = walk.machine.register_runs
+    assert runs.known > 5 * runs.read > 0
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_captures(samples: Path, seed: int) -> None:
+    path = random.Random(seed).choice(sorted(samples.glob("a[67]*.rd.gz")))
+    data = bytearray(gzip.decompress(path.read_bytes()))
+    chance = random.Random(seed)
+    for _ in range(chance.choice((1, 10, 200))):
+        place = chance.randrange(len(data) // 4) * 4
+        if chance.random() < 0.5:
+            data[place] ^= 1 << chance.randrange(8)
+        else:
+            other = chance.randrange(len(data) // 4) * 4
+            data[place : place + 4] = data[other : other + 4]
+    assert_same(open_bytes(bytes(data)))
+
+
+@pytest.mark.parametrize("limits", [{"commands": 2000}, {"depth": 1}, {"draws": 3}])
+def test_limits_count_the_same(samples: Path, limits: dict[str, int]) -> None:
+    for path in sorted(samples.glob("a[67]*.rd.gz")):
+        content = open_bytes(gzip.decompress(path.read_bytes()), limits=Limits(**limits))
+        assert_same(content)
+
+
+def test_an_observer_of_writes_receives_each(samples: Path) -> None:
+    counted = 0
+    for path in sorted(samples.glob("*.rd.gz")):
+        whole, single = _Writes(), _Writes()
+        outcome(open_capture(str(path)), True, whole)
+        outcome(open_capture(str(path)), False, single)
+        assert whole.count == single.count
+        counted += whole.count
+    assert counted
+
+
+def test_little_is_kept(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small limit only means that groups are read again."""
+    path = shared / "captures" / "pair-a740-scene-bad-blend.rd.gz"
+    walk = assert_same(open_capture(str(path)))
+    monkeypatch.setattr(register_runs, "MAX_KEPT", 20)
+    limited = assert_same(open_capture(str(path)))
+    assert limited.machine.register_runs.read > walk.machine.register_runs.read
