@@ -19,18 +19,17 @@ from cffpy.analysis.actions import (
     dispatch_groups,
     draw_parameters,
 )
+from cffpy.analysis.bound_programs import BoundPrograms
 from cffpy.analysis.conditions import Condition, ConditionalBlock, Conditions, Executed
 from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import PacketLocation, Stream
-from cffpy.analysis.registers import RegisterReader, Remembered
-from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, Generation
+from cffpy.analysis.registers import RegisterReader
 from cffpy.cp.draw_values import DrawValues, draw_values
 from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, NOTHING, BlockOutcome, WriteOutcome
 from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
-from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -52,15 +51,11 @@ _KINDS: dict[str, Kind] = {
     "EVENT:LRZ_CLEAR": "lrz clear",
 }
 
-_IM_LOAD_IMMEDIATE = Fields("CP_IM_LOAD_IMMEDIATE", "SHADER_TYPE")
-_A2XX_STAGES = {0: "VS", 1: "FS"}
-
 #: Nesting of conditional blocks, at most.
 _MAX_BLOCKS = 16
 
-#: An entry of the machine's stack of streams; (stage, address) of each program of a draw.
+#: An entry of the machine's stack of streams.
 _Entry = tuple["Words", int, int]
-_Shaders = tuple[tuple[str, int], ...]
 _Callbacks = tuple["Callable[..., None]", ...]
 
 
@@ -131,12 +126,8 @@ class Walk(Sink):
         self._entry: _Entry | None = None
         #: Depth -> what the stream that begins there is: kind, group.
         self._kinds: dict[int, tuple[str, int | None]] = {}
-        #: Of each stage the register of its program, and the field that enables it.
-        self._programs: list[tuple[str, str, tuple[str, str] | None]] = []
-        self._bound_programs: dict[Kind, Remembered[_Shaders]] = {}
-        self._loaded_programs: dict[str, int] = {}
+        self._programs: BoundPrograms
         self._is_alternative = False
-        self._shader_lists: dict[_Shaders, _Shaders] = {}
         self._actions = -1
         self._last_submit = -1
         self._deep_stream = -1
@@ -259,7 +250,7 @@ class Walk(Sink):
         reader = self.registers = RegisterReader(self.machine)
         self._copies = CopiedRegisters(self.machine, self._registers_unknown)
         self._conditions = Conditions(self.machine, self._copies.forget)
-        self._find_programs(reader, gpu.facts)
+        self._programs = BoundPrograms(self.machine, reader)
         self._watched.clear()
         for bound in self._on_bound:
             bound(gpu, database)
@@ -267,29 +258,13 @@ class Walk(Sink):
         names = (name or f"{opcode:#x}" for opcode, name in enumerate(self.machine.packet_names))
         self._handlers = [tuple(table[name] for table in tables if name in table) for name in names]
 
-    def _find_programs(self, reader: RegisterReader, generation: Generation) -> None:
-        enables = {
-            stage: (name, "ENABLED")
-            for stage, name in generation.enable_registers
-            if reader.offset(name)
-        }
-        self._programs = [
-            (stage, name, enables.get(stage))
-            for stage, name, _upper in generation.program_registers
-            if reader.offset(name)
-        ]
-        kinds: tuple[Kind, ...] = ("draw", "dispatch")
-        self._bound_programs = {
-            kind: Remembered(self.machine, partial(self._read_programs, kind)) for kind in kinds
-        }
-
     def _own_handlers(self) -> dict[str, Callable[[Payload], None]]:
         return {
             "CP_NOP": self._nop,
             "CP_REG_TEST": self._register_test,
             "CP_REG_RMW": self._register_modified,
             "CP_SET_MARKER": self._conditions.marker,
-            "CP_IM_LOAD_IMMEDIATE": self._load_program,
+            "CP_IM_LOAD_IMMEDIATE": self._programs.load,
             "CP_DRAW_PRED_ENABLE_GLOBAL": partial(self._predicated_draws, "GLOBAL"),
             "CP_DRAW_PRED_ENABLE_LOCAL": partial(self._predicated_draws, "LOCAL"),
             "CP_DRAW_INDX_BIN": self._draw_with_visibility,
@@ -535,12 +510,6 @@ class Walk(Sink):
     def _predicated_draws(self, scope: str, payload: Payload) -> None:
         self._conditions.predicate_draws(scope, payload, self.executed)
 
-    def _load_program(self, payload: Payload) -> None:
-        (kind,) = payload.read(self.machine.packets[_IM_LOAD_IMMEDIATE])
-        stage = _A2XX_STAGES.get(kind)
-        if stage is not None:
-            self._loaded_programs[stage] = payload.words.address + 4 * (payload.index + 2)
-
     def _draw_with_visibility(self, payload: Payload) -> None:
         name = "CP_DRAW_INDX_BIN"
         values = draw_values(self.machine, name, payload)
@@ -580,29 +549,8 @@ class Walk(Sink):
             parameters.indexed,
             parameters.indirect,
             groups,
-            self._shaders(kind),
+            self._programs.of(kind),
             values=values,
         )
         for act in self._on_action:
             act(action)
-
-    def _shaders(self, kind: Kind) -> _Shaders:
-        """(Stage, address) of each program that an action runs."""
-        if kind not in ("draw", "dispatch"):
-            return ()
-        shaders = self._bound_programs[kind]()
-        if self.generation == 2:
-            shaders = (*shaders, *self._loaded_programs.items())
-        return self._shader_lists.setdefault(shaders, shaders)
-
-    def _read_programs(self, kind: Kind, reader: RegisterReader) -> _Shaders:
-        found = []
-        for stage, name, enable in self._programs:
-            if (stage == "CS") != (kind == "dispatch"):
-                continue
-            if enable is not None and not reader.flag(*enable):
-                continue
-            address = reader.address(name)
-            if address and address & PROGRAM_ADDRESS_MASK:
-                found.append((stage, address & PROGRAM_ADDRESS_MASK))
-        return tuple(found)

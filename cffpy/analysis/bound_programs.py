@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""BoundPrograms: the shader programs that a draw or dispatch runs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.registers import RegisterReader, Remembered
+from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
+from cffpy.pm4.fields import Fields
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Kind
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
+
+    #: (Stage, address) of each program.
+    Shaders = tuple[tuple[str, int], ...]
+
+_IM_LOAD_IMMEDIATE = Fields("CP_IM_LOAD_IMMEDIATE", "SHADER_TYPE")
+_A2XX_STAGES = {0: "VS", 1: "FS"}
+
+
+class BoundPrograms:
+    """For the GPU that a machine is bound to; another one after each ``bind``."""
+
+    def __init__(self, machine: Machine, reader: RegisterReader) -> None:
+        self._machine = machine
+        facts = machine.gpu.facts
+        enables = {
+            stage: (name, "ENABLED")
+            for stage, name in facts.enable_registers
+            if reader.offset(name)
+        }
+        #: Of each stage the register of its program, and the field that enables it.
+        self._programs = [
+            (stage, name, enables.get(stage))
+            for stage, name, _upper in facts.program_registers
+            if reader.offset(name)
+        ]
+        kinds: tuple[Kind, ...] = ("draw", "dispatch")
+        self._bound: dict[Kind, Remembered[Shaders]] = {
+            kind: Remembered(machine, partial(self._read, kind)) for kind in kinds
+        }
+        #: Of a2xx: stage -> address of the program that a packet has loaded.
+        self._loaded: dict[str, int] = {}
+        self._lists: dict[Shaders, Shaders] = {}
+
+    def of(self, kind: Kind) -> Shaders:
+        """Those of an action of this kind now; the same object where they are the same."""
+        bound = self._bound.get(kind)
+        if bound is None:
+            return ()
+        shaders = bound()
+        if self._machine.gpu.generation == 2:
+            shaders = (*shaders, *self._loaded.items())
+        return self._lists.setdefault(shaders, shaders)
+
+    def load(self, payload: Payload) -> None:
+        """CP_IM_LOAD_IMMEDIATE (a2xx): a program in the packet."""
+        (kind,) = payload.read(self._machine.packets[_IM_LOAD_IMMEDIATE])
+        stage = _A2XX_STAGES.get(kind)
+        if stage is not None:
+            self._loaded[stage] = payload.words.address + 4 * (payload.index + 2)
+
+    def _read(self, kind: Kind, reader: RegisterReader) -> Shaders:
+        found = []
+        for stage, name, enable in self._programs:
+            if (stage == "CS") != (kind == "dispatch"):
+                continue
+            if enable is not None and not reader.flag(*enable):
+                continue
+            address = reader.address(name)
+            if address and address & PROGRAM_ADDRESS_MASK:
+                found.append((stage, address & PROGRAM_ADDRESS_MASK))
+        return tuple(found)
