@@ -55,6 +55,9 @@ _PSEUDO_REGISTER = Fields("CP_SET_PSEUDO_REG", "PSEUDO_REG", "ADDRESS")
 #: gallium's scissor of a batch without a framebuffer, and of one pixel.
 _EMPTY_FRAMEBUFFER = Size(1, 1)
 
+#: Drivers write it whenever they bind buffers, also without a depth buffer.
+_DEPTH_INFO = "RB_DEPTH_BUFFER_INFO"
+
 _PIPES = 32
 _BYTES_BEHIND_LIMIT = 64
 
@@ -95,6 +98,10 @@ class A6xxTracker(Tracker):
         self._lrz = LrzFollower(self.registers)
         #: The buffers that registers name at the end of a pass.
         self._bound: tuple[Attachment, ...] = ()
+        #: Nesting at which buffers were bound last, and whether that was in a tile's own commands.
+        self._bound_level = -1
+        self._tile_binds = False
+        self.watch(_DEPTH_INFO)
         self._handlers: dict[str, Callable[[Payload], None]] = {
             "CP_SET_MARKER": self._marker,
             "CP_SKIP_IB2_ENABLE_GLOBAL": self._skip_ib2_global,
@@ -120,6 +127,10 @@ class A6xxTracker(Tracker):
         """LRZ_FLUSH after a tile ends the passes of Mesa's drivers."""
         if name == "LRZ_FLUSH" and self._draws_ended and self.level <= self.base_level:
             self._may_be_over = True
+
+    def written(self, name: str) -> None:
+        """Buffers are bound."""
+        self._bound_level = self.level
 
     def nested_begins(self) -> None:
         """At the first IB of a run the driver has set the run's registers."""
@@ -170,7 +181,9 @@ class A6xxTracker(Tracker):
             return
         name_attachments(found, self._bound)
         if found.mode == "gmem":
-            finish_gmem(found)
+            # gallium binds buffers in the commands of each tile, and clips tiles to the framebuffer;
+            # turnip binds them in the commands that tiles call, and does not
+            finish_gmem(found, self._tile_binds)
         elif found.framebuffer == _EMPTY_FRAMEBUFFER and not found.attachments:
             found.framebuffer = None
             found.unknown.append("framebuffer size: the scissor is that of one pixel or of none")
@@ -293,6 +306,7 @@ class A6xxTracker(Tracker):
             tile.number, tile.pass_index = 0, found.index
             found.tiles.append(tile)
             self.run = tile
+        self._tile_binds = self._bound_level == self.level
         found.bin_size = size or found.bin_size
         tile.window_offset = offset
         tile.rectangle = self._window_scissor()

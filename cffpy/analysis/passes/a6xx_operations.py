@@ -336,8 +336,11 @@ def _dwords(tracker: Tracker, name: str) -> tuple[int, ...] | None:
 # -- the pass as a whole --------------------------------------------------------------------------
 
 
-def finish_gmem(found: Pass) -> None:
-    """Grid, render area and framebuffer of a GMEM pass, by its tiles and operations."""
+def finish_gmem(found: Pass, is_clipped: bool) -> None:
+    """Grid, render area and framebuffer of a GMEM pass, by its tiles and operations.
+
+    ``is_clipped``: the driver clips tiles to the framebuffer.
+    """
     size = found.bin_size
     offsets = [tile.window_offset for tile in found.tiles if tile.window_offset is not None]
     if found.grid is None and size is not None and offsets:
@@ -349,19 +352,20 @@ def finish_gmem(found: Pass) -> None:
         covered = Rectangle.around(rectangles)
         _find_render_area(found, covered)
         if found.framebuffer is None and size is not None:
-            _find_framebuffer(found, covered, size)
+            _find_framebuffer(found, covered, size, is_clipped)
 
 
-def _find_framebuffer(found: Pass, covered: Rectangle, bin_size: Size) -> None:
-    """The framebuffer is what tiles cover, if they are clipped to it.
+def _find_framebuffer(found: Pass, covered: Rectangle, bin_size: Size, is_clipped: bool) -> None:
+    """The framebuffer is what tiles cover, if they are clipped to it, or all of it is cleared.
 
-    gallium clips tiles to the framebuffer. No render area is larger than the framebuffer.
+    No render area is larger than the framebuffer.
     """
-    is_clipped = (covered.size.width % bin_size.width and covered.right != _LARGEST) or (
-        covered.size.height % bin_size.height and covered.bottom != _LARGEST
+    may_stick_out = not (
+        (covered.size.width % bin_size.width and covered.right != _LARGEST)
+        or (covered.size.height % bin_size.height and covered.bottom != _LARGEST)
     )
     is_filled = found.render_area == covered and not found.render_area_rounded
-    if is_clipped or is_filled:
+    if is_clipped or not may_stick_out or is_filled:
         found.framebuffer = covered.size
     else:
         found.framebuffer_limit = covered.size

@@ -89,6 +89,25 @@ def test_tiles_that_are_not_clipped_leave_it_unknown(gpu: int) -> None:
 
 
 @BOTH
+@pytest.mark.parametrize("area", [128, 112])
+def test_a_framebuffer_of_whole_bins(gpu: int, area: int) -> None:
+    """gallium clips tiles, and binds buffers in their own commands; turnip does neither.
+
+    What is loaded and stored is rounded outwards, and may be less than the framebuffer.
+    """
+    s = Streams(gpu)
+    store = [*s.scissor("RB_BLIT_SCISSOR", 0, 0, area, 96), *move(s, "STORE", 0, COLOUR)]
+    gallium = tile(s, 0, 0, 128, 96, s.ib(s.draw()), store, before=targets(s))
+    found = only(s.find(gallium).found.passes)
+    assert (found.framebuffer, found.framebuffer_limit) == (Size(128, 96), None)
+    assert found.render_area == Rectangle(0, 0, area, 96)
+    assert not found.unknown
+    turnip = tile(s, 0, 0, 128, 96, s.ib(targets(s), s.draw()), store)
+    found = only(s.find(turnip).found.passes)
+    assert (found.framebuffer, found.framebuffer_limit) == (None, Size(128, 96))
+
+
+@BOTH
 def test_a_draw_that_a_tile_executes_twice_is_two_draws(gpu: int) -> None:
     s = Streams(gpu)
     body = s.ib(s.draw())
