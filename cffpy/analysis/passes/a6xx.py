@@ -181,8 +181,8 @@ class A6xxTracker(Tracker):
             return
         name_attachments(found, self._bound)
         if found.mode == "gmem":
-            # gallium binds buffers in the commands of each tile, and clips tiles to the framebuffer;
-            # turnip binds them in the commands that tiles call, and does not
+            # gallium binds buffers in a tile's own commands, and clips tiles to the framebuffer;
+            # turnip binds them in commands that the tile calls, and does not clip
             finish_gmem(found, self._tile_binds)
         elif found.framebuffer == _EMPTY_FRAMEBUFFER and not found.attachments:
             found.framebuffer = None
