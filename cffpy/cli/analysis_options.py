@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import gc
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cffpy.cli.integer import IntegerRange
 from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import (
     EXIT_FAILURE,
@@ -133,6 +133,20 @@ def decoding_options(command: _Command) -> _Command:
     return command
 
 
+def submit_option(command: _Command) -> _Command:
+    """The option ``--submit N``; ``--frame`` and ``-F`` are its names in cffdump."""
+    decorate = click.option(
+        "--submit",
+        "--frame",
+        "-F",
+        "submit",
+        type=IntegerRange(min=0),
+        metavar="N",
+        help="Only this submit.",
+    )
+    return decorate(command)
+
+
 def edition(register_db: str | None) -> str | None:
     """The directory of another edition. Raises RegisterDbError if it does not exist."""
     if register_db is None:
@@ -199,28 +213,6 @@ def the_pass(finder: PassFinder, index: int) -> Pass:
 def not_there(finder: PassFinder, message: str) -> Exception:
     """The error for what a capture lacks: a usage error, unless damage or a limit explains it."""
     return CaptureError(message) if finder.found.problems else click.UsageError(message)
-
-
-def write_lines(lines: Iterable[str], truncated: Iterable[Truncation] = ()) -> None:
-    """Write lines of text to standard output, through a pager on a terminal.
-
-    ``truncated``: what limits left out, written as a line each at the end.
-    """
-    with PagedOutput() as stream:
-        chunk: list[str] = []
-        for line in chain(lines, (f"truncated: {cut}" for cut in truncated)):
-            chunk.append(line)
-            if len(chunk) >= _LINES_AT_ONCE:
-                write_all(stream, _encoded(chunk))
-                chunk.clear()
-        write_all(stream, _encoded(chunk))
-
-
-_LINES_AT_ONCE = 4096
-
-
-def _encoded(lines: list[str]) -> bytes:
-    return "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
 
 
 def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Truncation] = ()) -> None:

@@ -15,7 +15,7 @@ from cffpy.errors import CffpyError
 
 _EPILOG = """\b
 Examples:
-  cffpy asm --gpu 630 -e "add.f r0.x, r0.y, (neg)c1.z"
+  cffpy asm --gpu 630 --expression "add.f r0.x, r0.y, (neg)c1.z"
   cffpy asm --gpu a7xx listing.txt
   cffpy disasm 0003.fo3 | sed 's/mul.f/add.f/' | cffpy asm --format raw - > patched.fo3
 """
@@ -25,7 +25,11 @@ _DEFAULT_GENERATION = 6
 @click.command(epilog=_EPILOG)
 @click.argument("path", metavar="[FILE]", required=False)
 @click.option(
-    "-e", "--expression", "given", multiple=True, help="Assemble this instruction instead of FILE."
+    "--expression",
+    "given",
+    metavar="TEXT",
+    multiple=True,
+    help="Assemble this instruction instead of FILE.",
 )
 @click.option(
     "--gpu",
@@ -53,14 +57,14 @@ def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: 
     next instruction; '//' starts a comment.
     """
     if (path is None) == (not given):
-        raise click.UsageError("give either FILE or -e")
+        raise click.UsageError("give either FILE or --expression")
     if generation is not None and generation_of(generation).instruction_set != "ir3":
         raise click.UsageError("a2xx has no ir3 instructions")
     try:
         text = "\n".join(given) if path is None else read_input(path).decode("utf-8", "replace")
         words = _words(text, generation or _DEFAULT_GENERATION)
     except CffpyError as problem:
-        print_error(f"{path or '-e'}: {problem}")
+        print_error(f"{path or '--expression'}: {problem}")
         return EXIT_FAILURE
     if form == "raw":
         sys.stdout.buffer.write(b"".join(word.to_bytes(8, "little") for word in words))

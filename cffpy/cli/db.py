@@ -12,6 +12,7 @@ import click
 from cffpy.capture.gpu import parse_gpu
 from cffpy.cli.analysis_options import write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import UnsupportedGpu
 from cffpy.views import database as view
 
@@ -79,6 +80,7 @@ def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
             help="Use another edition: a directory, or a name in register_db/editions.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+        text_options,
     )
     for option in reversed(options):
         command = option(command)
@@ -107,9 +109,9 @@ def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int
     if as_json:
         write_json(view.SHOW_SCHEMA, view.show_document(name, documents))
     elif documents:
-        from cffpy.cli.db_text import document_text
+        from cffpy.cli.db_text import documents_lines
 
-        sys.stdout.write("\n".join(document_text(document) for document in documents))
+        write_lines(documents_lines(documents))
     if documents:
         return EXIT_OK
     similar = nearest(catalogs, name)
@@ -134,9 +136,9 @@ def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> i
     if as_json:
         write_json(view.SEARCH_SCHEMA, view.search_document(text, hits))
     else:
-        from cffpy.cli.db_text import hits_text
+        from cffpy.cli.db_text import hit_lines
 
-        sys.stdout.write(hits_text(hits))
+        write_lines(hit_lines(hits))
     if hits:
         return EXIT_OK
     print_error(f"'{text}' not found in any name of {_generations(catalogs)}")
@@ -147,6 +149,7 @@ def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> i
 @click.argument("directory", metavar="[DIR]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--errors-only", is_flag=True, help="Do not print notices.")
+@text_options
 @click.help_option("-h", "--help")
 def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
     """Check the registers and instruction sets of an edition (default: the bundled one).
@@ -154,13 +157,13 @@ def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
     The exit code is 1 if there are errors. Notices, such as overlapping registers or instructions,
     are not errors: Mesa's descriptions have them, too.
     """
-    from cffpy.cli.db_check import as_text, check_edition, count_errors
+    from cffpy.cli.db_check import as_lines, check_edition, count_errors
 
     parts = check_edition(directory)
     if as_json:
         write_json(view.CHECK_SCHEMA, view.check_document(parts, errors_only))
     else:
-        sys.stdout.write(as_text(parts, errors_only))
+        write_lines(as_lines(parts, errors_only))
     return _failed() if any(map(count_errors, parts.values())) else EXIT_OK
 
 

@@ -46,13 +46,13 @@ def count_errors(findings: Sequence[Finding] | None) -> int:
     return sum(finding.severity == ERROR for finding in findings or ())
 
 
-def as_text(parts: Findings, errors_only: bool) -> str:
+def as_lines(parts: Findings, errors_only: bool) -> list[str]:
     """One line for each finding, then one for each part."""
     lines = [
         str(finding) for findings in parts.values() for finding in _shown(findings, errors_only)
     ]
     lines += [_summary(part, findings) for part, findings in parts.items()]
-    return "".join(f"{line}\n" for line in lines)
+    return lines
 
 
 def _summary(part: str, findings: Sequence[Finding] | None) -> str:

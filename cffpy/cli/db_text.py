@@ -3,18 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cffpy.regdb.search import Hit
-from cffpy.views.plain_text import columns
+from cffpy.views.plain_text import Styled, columns
 
 _MAX_VALUES = 16  # longer enums are only named inside a register
 _WIDE_FORMS = ("enum", "bitset")
 
 
-def document_text(document: Mapping[str, Any]) -> str:
-    """One document of explain.py, with what it holds indented under its first line."""
+def documents_lines(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The documents of explain.py, with an empty line between them."""
+    for number, document in enumerate(documents):
+        if number:
+            yield ""
+        first, *rest = _document_lines(document)
+        yield Styled(first)
+        yield from rest
+
+
+def _document_lines(document: Mapping[str, Any]) -> list[str]:
+    """One document, with its contents indented under its first line."""
     chips = " ".join(document["generations"])
     match document["kind"]:
         case "domain":
@@ -29,16 +39,16 @@ def document_text(document: Mapping[str, Any]) -> str:
             lines.extend(_field_lines(document["fields"]))
         case _:
             lines = _register_lines(document, chips)
-    return "".join(f"{line}\n" for line in lines)
+    return lines
 
 
-def hits_text(hits: Mapping[Hit, Sequence[str]]) -> str:
+def hit_lines(hits: Mapping[Hit, Sequence[str]]) -> list[str]:
     """A table of hits: kind, name, number, what it belongs to, generations."""
     table = [
         (hit.kind, hit.name, "" if hit.number is None else _number(hit), hit.where, " ".join(chips))
         for hit, chips in hits.items()
     ]
-    return "".join(f"{line}\n" for line in columns(table))
+    return columns(table)
 
 
 def _number(hit: Hit) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import click
 
-from cffpy.cli.analysis_options import print_problems
-from cffpy.cli.integer import IntegerRange
+from cffpy.cli.analysis_options import print_problems, submit_option
 from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import write_output
@@ -26,12 +25,7 @@ Examples:
 @click.option(
     "-o", "--output", default="-", metavar="OUT.pm4", help="Output file. Default: standard output."
 )
-@click.option(
-    "--submit",
-    type=IntegerRange(min=0),
-    metavar="N",
-    help="Only this submit (as numbered by dump), with its buffers.",
-)
+@submit_option
 @click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
 @limit_option
 @click.help_option("-h", "--help")

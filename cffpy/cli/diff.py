@@ -17,12 +17,12 @@ from cffpy.cli.analysis_options import (
     parse_capture_gpu,
     print_problems,
     write_json,
-    write_lines,
 )
 from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_USAGE, console, print_warning, use_colour
 from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
+from cffpy.cli.text_options import write_lines
 from cffpy.limits import Truncation
 from cffpy.views.plain_text import visible
 

@@ -9,7 +9,8 @@ import sys
 import click
 
 from cffpy.cli.limit_option import command_limits, limit_option
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
+from cffpy.cli.text_options import given_text_options, text_options
 from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.limits import hint
 
@@ -90,6 +91,7 @@ def read_input(path: str) -> bytes:
 )
 @click.option("--fragment", is_flag=True, help="a2xx: fragment program (implied by .fo).")
 @click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
+@text_options
 @limit_option
 @click.help_option("-h", "--help")
 def disasm(
@@ -129,7 +131,8 @@ def disasm(
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE
-    sys.stdout.buffer.write(text.encode("latin-1"))
+    with PagedOutput(given_text_options().pager is not False) as stream:
+        write_all(stream, text.encode("latin-1"))
     return EXIT_OK
 
 

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from cffpy.views.plain_text import columns
+from cffpy.views.plain_text import Styled, headed_columns
 
 if TYPE_CHECKING:
     from cffpy.analysis.shaders import Shader
@@ -29,14 +29,9 @@ def run(
     from cffpy.capture.gpu import guess
     from cffpy.cli.analysis_options import print_problems, write_json
     from cffpy.cli.limit_option import command_limits
-    from cffpy.cli.output import (
-        EXIT_FAILURE,
-        EXIT_OK,
-        PagedOutput,
-        print_warning,
-        write_all,
-    )
+    from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_warning
     from cffpy.cli.progress import progress
+    from cffpy.cli.text_options import write_lines
     from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
     from cffpy.limits import Truncation
@@ -59,25 +54,19 @@ def run(
         )
         write_json(view.SCHEMA, document, content.truncated)
     else:
-        with PagedOutput(pager=False) as stream:
-            _write_text(stream, collector.shaders, only_list, write_all)
-            for cut in content.truncated:
-                write_all(stream, f"truncated: {cut}\n".encode())
+        write_lines(_lines(collector.shaders, only_list), content.truncated)
     return EXIT_FAILURE if damage or content.truncated else EXIT_OK
 
 
-def _write_text(
-    stream: BinaryIO,
-    shaders: Sequence[Shader],
-    only_list: bool,
-    write: Callable[[BinaryIO, bytes], None],
-) -> None:
-    lines = [(*_HEADINGS, "uses", "where"), *(_row(*pair) for pair in enumerate(shaders))]
-    write(stream, "".join(f"{line}\n" for line in columns(lines, _RIGHT)).encode())
+def _lines(shaders: Sequence[Shader], only_list: bool) -> Iterator[str]:
+    rows = [(*_HEADINGS, "uses", "where"), *(_row(*pair) for pair in enumerate(shaders))]
+    yield from headed_columns(rows, _RIGHT)
     if only_list:
         return
     for number, shader in enumerate(shaders):
-        write(stream, f"\n{_header(number, shader)}\n{shader.program.text}".encode("latin-1"))
+        yield ""
+        yield Styled(_header(number, shader))
+        yield from shader.program.text.removesuffix("\n").split("\n")
 
 
 def _row(number: int, shader: Shader) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from cffpy.cli.analysis_options import (
     the_pass,
     write_csv,
     write_json,
-    write_lines,
 )
 from cffpy.cli.integer import Integer
 from cffpy.cli.limit_option import command_limits
-from cffpy.views.plain_text import columns
+from cffpy.cli.text_options import text_options, write_lines
+from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
@@ -44,6 +44,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@text_options
 @capture_options
 def draws(
     path: str,
@@ -87,7 +88,7 @@ def draws(
         write_csv(view.CSV_COLUMNS, view.rows(shown))
     else:
         table = [view.HEADINGS, *map(view.cells, shown)]
-        write_lines(columns(table, view.RIGHT), finder.found.truncated)
+        write_lines(headed_columns(table, view.RIGHT), finder.found.truncated)
     return code
 
 

@@ -91,6 +91,13 @@ OPTIONS = (
         convert=_number,
         names=("start", "end"),
     ),
+    Option(
+        "submit",
+        "The same as --frame.",
+        metavar="N",
+        convert=_number,
+        names=("start", "end"),
+    ),
     Option("draw", "Print only draw N.", short="D", metavar="N", convert=_number),
     Option("exe", "Only submits of processes with this name prefix.", short="e", metavar="NAME"),
     Option("textures", "Print the memory that texture descriptors point to."),
@@ -123,11 +130,15 @@ OPTIONS = (
 )
 
 
+#: Options that the reference does not have: its abbreviations keep their meaning.
+_ADDED = frozenset(("annotate", "gpu", "limit", "register-db", "submit"))
+
+
 def parse(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     """The settings that were given, and the files. Raises UsageProblem."""
     shorts = {row.short: bool(row.metavar) for row in OPTIONS if row.short}
     longs = {row.long: bool(row.metavar) for row in OPTIONS}
-    given, files = split(arguments, shorts, longs)
+    given, files = split(arguments, shorts, longs, _ADDED)
     rows = {f"--{row.long}": row for row in OPTIONS}
     rows.update({f"-{row.short}": row for row in OPTIONS if row.short})
     settings: dict[str, Any] = {}

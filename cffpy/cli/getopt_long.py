@@ -18,11 +18,15 @@ class UsageProblem(Exception):
 
 
 def split(
-    arguments: list[str], shorts: dict[str, bool], longs: dict[str, bool]
+    arguments: list[str],
+    shorts: dict[str, bool],
+    longs: dict[str, bool],
+    added: frozenset[str] = frozenset(),
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """The options (``-x`` or ``--long``, argument) in order, and the other arguments.
 
-    ``shorts`` and ``longs`` map each name to whether it takes an argument. Raises UsageProblem.
+    ``shorts`` and ``longs`` map each name to whether it takes an argument. An abbreviation stands
+    for one of the long names in ``added`` only if it fits no other. Raises UsageProblem.
     """
     options: list[tuple[str, str]] = []
     others: list[str] = []
@@ -32,7 +36,7 @@ def split(
             others.extend(rest)
         elif argument.startswith("--"):
             name, equals, value = argument[2:].partition("=")
-            name = _long_name(name, longs)
+            name = _long_name(name, longs, added)
             if longs[name] and not equals:
                 value = _next(rest, f"--{name}")
             elif equals and not longs[name]:
@@ -45,10 +49,11 @@ def split(
     return options, others
 
 
-def _long_name(given: str, longs: dict[str, bool]) -> str:
+def _long_name(given: str, longs: dict[str, bool], added: frozenset[str]) -> str:
     if given in longs:
         return given
     fitting = [name for name in longs if name.startswith(given)]
+    fitting = [name for name in fitting if name not in added] or fitting
     if not fitting:
         raise UsageProblem(f"no such option: --{given}")
     if len(fitting) > 1:

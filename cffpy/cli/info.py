@@ -3,26 +3,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary, summarise
 from cffpy.cli.analysis_options import SHOWN_PROBLEMS, write_json
 from cffpy.cli.limit_option import command_limits, limit_option
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, console, print_error
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.progress import progress
+from cffpy.cli.text_options import text_options, write_lines
 from cffpy.container.kinds import check_capture
 from cffpy.container.open import open_capture
 from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError
 from cffpy.views import info as view
-from cffpy.views.plain_text import columns, visible
+from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterator, Sequence
 
     from cffpy.limits import Truncation
+
+_SHOWN_PROCESSES = 10
 
 _EPILOG = """\b
 Examples:
@@ -36,40 +39,69 @@ Examples:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({view.SCHEMA}).")
 @click.option("--buffers", is_flag=True, help="Also list the buffers of each submit.")
-@click.option("--color/--no-color", "colour", default=None, help="Use colour, or not.")
+@text_options
 @limit_option
 @click.help_option("-h", "--help")
-def info(files: tuple[str, ...], as_json: bool, buffers: bool, colour: bool | None) -> int:
+def info(files: tuple[str, ...], as_json: bool, buffers: bool) -> int:
     """Summarise captures: GPU, processes, submits, buffers, damage.
 
     FILE may be '-' for standard input. Damage is listed with its offset in the decompressed file.
     The exit code is 1 if a file is damaged or cannot be read.
     """
-    code = EXIT_OK
-    documents: list[dict[str, Any]] = []
-    out = None if as_json else console(colour)
-    for number, path in enumerate(files):
-        try:
-            summary, truncated = _summarise(path)
-        except CffpyError as problem:
-            code = EXIT_FAILURE
-            print_error(str(problem))
-            documents.append(view.error_document(path, str(problem)))
-            continue
-        if summary.damage:
-            code = EXIT_FAILURE
-        if out is None:
-            document = view.file_document(summary, buffers)
-            if truncated:
-                document["truncated"] = [cut.document() for cut in truncated]
-            documents.append(document)
-            continue
-        if number:
-            out.print()
-        _print(out, summary, buffers)
-    if out is None:
+    read = _Files(files)
+    if as_json:
+        documents = [_document(one, buffers) for one in read]
         write_json(view.SCHEMA, view.document(documents))
-    return code
+    else:
+        write_lines(line for one in read for line in _file_lines(one, buffers))
+    return read.code
+
+
+class _File(NamedTuple):
+    """A file of the command line; without a summary if it could not be read."""
+
+    number: int
+    path: str
+    summary: CaptureSummary | None
+    truncated: list[Truncation]
+    problem: str = ""
+
+
+class _Files:
+    """Reads one file at a time; ``code`` is the exit code for those that were read."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = paths
+        self.code = EXIT_OK
+
+    def __iter__(self) -> Iterator[_File]:
+        for number, path in enumerate(self._paths):
+            try:
+                summary, truncated = _summarise(path)
+            except CffpyError as problem:
+                print_error(str(problem))
+                self.code = EXIT_FAILURE
+                yield _File(number, path, None, [], str(problem))
+                continue
+            if summary.damage:
+                self.code = EXIT_FAILURE
+            yield _File(number, path, summary, truncated)
+
+
+def _document(file: _File, buffers: bool) -> dict[str, Any]:
+    if file.summary is None:
+        return view.error_document(file.path, file.problem)
+    document = view.file_document(file.summary, buffers)
+    if file.truncated:
+        document["truncated"] = [cut.document() for cut in file.truncated]
+    return document
+
+
+def _file_lines(file: _File, buffers: bool) -> Iterator[str]:
+    if file.summary is not None:
+        if file.number:
+            yield ""
+        yield from _lines(file.summary, buffers)
 
 
 def _summarise(path: str) -> tuple[CaptureSummary, list[Truncation]]:
@@ -79,29 +111,27 @@ def _summarise(path: str) -> tuple[CaptureSummary, list[Truncation]]:
         return summarise(content), content.truncated
 
 
-def _print(out: Console, summary: CaptureSummary, buffers: bool) -> None:
-    from rich.markup import escape
-
-    out.print(f"[bold]{escape(visible(summary.name))}[/bold]")
+def _lines(summary: CaptureSummary, buffers: bool) -> Iterator[str]:
+    yield Styled(visible(summary.name))
     packed = "" if summary.compression == "none" else f", {summary.compression}"
-    out.print(f"  size       {summary.size:,} bytes ({summary.file_size:,} in the file{packed})")
-    out.print(f"  GPU        {escape(_gpu_text(summary))}")
-    for process in summary.processes[:10]:
-        out.print(f"  process    {escape(visible(process))}")
-    if len(summary.processes) > 10:
-        out.print(f"  process    ... and {len(summary.processes) - 10} more")
+    yield f"  size       {summary.size:,} bytes ({summary.file_size:,} in the file{packed})"
+    yield f"  GPU        {_gpu_text(summary)}"
+    for process in summary.processes[:_SHOWN_PROCESSES]:
+        yield f"  process    {visible(process)}"
+    if len(summary.processes) > _SHOWN_PROCESSES:
+        yield f"  process    ... and {len(summary.processes) - _SHOWN_PROCESSES} more"
     for damage in summary.damage[:SHOWN_PROBLEMS]:
-        out.print(f"  [red]damage[/red]     {escape(visible(str(damage)))}")
+        yield Styled(f"  damage     {visible(str(damage))}", "red")
         if damage.reference_says_corrupt:
-            out.print("             (cffdump reports: corrupt file)")
+            yield "             (cffdump reports: corrupt file)"
     if len(summary.damage) > SHOWN_PROBLEMS:
-        out.print("             more damage is not shown (--json lists all)")
-    _print_sections(out, summary)
+        yield "             more damage is not shown (--json lists all)"
+    yield from _section_lines(summary)
     if summary.submits:
-        _print_submits(out, summary)
+        yield from _submit_lines(summary)
     if buffers:
         for submit in summary.submits:
-            _print_buffers(out, submit)
+            yield from _buffer_lines(submit)
 
 
 def _gpu_text(summary: CaptureSummary) -> str:
@@ -118,18 +148,18 @@ def _gpu_text(summary: CaptureSummary) -> str:
     return text if summary.gpu_known else f"{text}: unknown to cffdump, decoded by generation"
 
 
-def _print_sections(out: Console, summary: CaptureSummary) -> None:
-    rows: list[_Row] = [
+def _section_lines(summary: CaptureSummary) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [
         (section_name(count.type), f"{count.count:,}", f"{count.payload_bytes:,}")
         for count in sorted(summary.sections.values(), key=lambda count: count.type)
     ]
     if rows:
-        out.print()
-        _print_table(out, ("section", "count", "bytes"), rows, (1, 2))
+        yield ""
+        yield from headed_columns([("section", "count", "bytes"), *rows], (1, 2))
 
 
-def _print_submits(out: Console, summary: CaptureSummary) -> None:
-    rows: list[_Row] = []
+def _submit_lines(summary: CaptureSummary) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = []
     styles: dict[int, str] = {}
     for submit in summary.submits:
         shared = f"{len(submit.kept_buffers):,}", f"{submit.buffer_bytes:,}"
@@ -150,9 +180,12 @@ def _print_submits(out: Console, summary: CaptureSummary) -> None:
                     "" if position else process,
                 )
             )
-    out.print()
+    yield ""
     headings = "submit", "stream", "address", "dwords", "buffers", "bytes", "captured", "process"
-    _print_table(out, headings, rows, (0, 1, 3, 4, 5), styles)
+    heading, *lines = headed_columns([headings, *rows], (0, 1, 3, 4, 5))
+    yield heading
+    for number, line in enumerate(lines):
+        yield Styled(line, styles[number]) if number in styles else line
 
 
 def _is_missing(stream: StreamSummary) -> bool:
@@ -165,8 +198,8 @@ def _captured_text(stream: StreamSummary) -> str:
     return f"{stream.captured_dwords:,} dwords" if _is_missing(stream) else "yes"
 
 
-def _print_buffers(out: Console, submit: SubmitSummary) -> None:
-    rows: list[_Row] = [
+def _buffer_lines(submit: SubmitSummary) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [
         (
             f"{buffer.address:#x}",
             f"{buffer.size:,}",
@@ -176,25 +209,8 @@ def _print_buffers(out: Console, submit: SubmitSummary) -> None:
         )
         for buffer in sorted(submit.buffers, key=lambda buffer: (buffer.address, buffer.offset))
     ]
-    out.print(f"\nbuffers of submit {submit.index}")
-    _print_table(out, ("address", "size", "contents", "file offset", ""), rows, (1, 2, 3))
-
-
-_Row = tuple[str, ...]
-
-
-def _print_table(
-    out: Console,
-    headings: _Row,
-    rows: list[_Row],
-    right: tuple[int, ...],
-    styles: dict[int, str] | None = None,
-) -> None:
-    """Print a table; ``styles``: row number -> style. rich's own tables are 50 times slower."""
-    lines = columns([headings, *rows], right)
-    out.print(lines[0], style="bold", markup=False, soft_wrap=True)
-    for number, line in enumerate(lines[1:]):
-        if styles and number in styles and not out.no_color:
-            out.print(line, style=styles[number], markup=False, soft_wrap=True)
-        else:
-            out.file.write(f"{line}\n")
+    yield ""
+    yield f"buffers of submit {submit.index}"
+    yield from headed_columns(
+        [("address", "size", "contents", "file offset", ""), *rows], (1, 2, 3)
+    )

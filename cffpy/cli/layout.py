@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from cffpy.cli.analysis_options import write_json, write_lines
+from cffpy.cli.analysis_options import write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.output_file import write_lines_to
+from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import CffpyError
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def layout() -> None:
     "--vendor", is_flag=True, help="a5xx with UBWC: use the layout of the vendor's driver."
 )
 @_batch
+@text_options
 @_json
 def image(
     gpu: str | None,
@@ -191,6 +193,7 @@ def image(
 @_samples
 @_layers
 @_batch
+@text_options
 @_json
 def lrz(
     gpu: str | None,
@@ -242,6 +245,7 @@ def lrz(
     "--force-binning", is_flag=True, help="Use hardware binning as with TU_DEBUG=forcebin."
 )
 @click.option("--svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
+@text_options
 @_json
 def tiles(
     gpu: str | None,
@@ -312,6 +316,7 @@ def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat |
 )
 @click.argument("points", type=_Point(), nargs=-1, metavar="[X,Y]...")
 @_batch
+@text_options
 @_json
 def tile(
     gpu: str | None,

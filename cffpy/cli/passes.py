@@ -11,12 +11,13 @@ from cffpy.cli.analysis_options import (
     capture_options,
     find,
     not_there,
+    submit_option,
     the_pass,
     write_csv,
     write_json,
-    write_lines,
 )
 from cffpy.cli.integer import Integer
+from cffpy.cli.text_options import text_options, write_lines
 
 if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
@@ -32,9 +33,10 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
-@click.option("--submit", type=Integer(), metavar="N", help="Only the passes of this submit.")
+@submit_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
+@text_options
 @capture_options
 def passes(
     path: str,

@@ -16,12 +16,12 @@ from cffpy.cli.analysis_options import (
     print_problems,
     write_csv,
     write_json,
-    write_lines,
 )
 from cffpy.cli.integer import Integer
 from cffpy.cli.limit_option import command_limits
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_warning
 from cffpy.cli.progress import progress
+from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 @click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.state/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")
+@text_options
 @capture_options
 @click.argument("names", nargs=-1, metavar="[REG]...")
 def state(

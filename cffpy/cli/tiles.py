@@ -14,11 +14,11 @@ from cffpy.cli.analysis_options import (
     the_pass,
     write_csv,
     write_json,
-    write_lines,
 )
 from cffpy.cli.integer import Integer
 from cffpy.cli.output_file import write_lines_to
-from cffpy.views.plain_text import columns
+from cffpy.cli.text_options import text_options, write_lines
+from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,6 +51,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
+@text_options
 @capture_options
 def tiles(
     path: str,
@@ -126,7 +127,7 @@ def _lines(found: Pass, facts: Sequence[TileFacts]) -> Iterator[str]:
 
     yield from view.head_lines(found)
     yield ""
-    yield from columns(view.table(facts), view.RIGHT)
+    yield from headed_columns(view.table(facts), view.RIGHT)
     yield ""
     yield from view.operation_lines(facts)
     yield from view.condition_lines(facts)
@@ -134,15 +135,11 @@ def _lines(found: Pass, facts: Sequence[TileFacts]) -> Iterator[str]:
     if density:
         yield ""
         yield "fragment density map: x' = s * x + o"
-        yield from columns(density, view.DENSITY_RIGHT)
+        yield from headed_columns(density, view.DENSITY_RIGHT)
     yield from view.problem_lines(found)
 
 
 def _draw(path: str, output: str, found: Pass, facts: Sequence[TileFacts]) -> None:
     from cffpy.views.tiles_svg import drawing
 
-    lines = drawing(found, facts).lines()
-    if output == "-":
-        write_lines(lines)
-    else:
-        write_lines_to(output, lines, [path])
+    write_lines_to(output, drawing(found, facts).lines(), [path])

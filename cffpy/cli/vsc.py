@@ -9,6 +9,7 @@ import click
 
 from cffpy.cli.analysis_options import decoding_options
 from cffpy.cli.integer import Integer, IntegerRange
+from cffpy.cli.text_options import text_options
 from cffpy.vsc.bins import MAX_BINS
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ Examples:
     is_flag=True,
     help="Print one JSON document (cffpy.vsc/1 for FILE; with --pass it lists visible draws).",
 )
+@text_options
 @decoding_options
 def vsc(
     path: str | None,

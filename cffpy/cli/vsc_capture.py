@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.cli.analysis_options import find, not_there, the_pass, write_json, write_lines
+from cffpy.cli.analysis_options import find, not_there, the_pass, write_json
 from cffpy.cli.output import EXIT_FAILURE
 from cffpy.cli.output_file import write_lines_to
-from cffpy.views.plain_text import columns
+from cffpy.cli.text_options import write_lines
+from cffpy.views.plain_text import Styled, headed_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -81,15 +82,12 @@ def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
         yield from view.finding_lines(found.findings)
         for pipe in found.pipes:
             yield from view.pipe_lines(pipe)
-            for line in columns(view.bin_table(found.one, pipe), view.RIGHT):
-                yield f"    {line}"
+            for line in headed_columns(view.bin_table(found.one, pipe), view.RIGHT):
+                text = f"    {line}"
+                yield Styled(text) if isinstance(line, Styled) else text
 
 
 def _draw(path: str, output: str, found: PassVisibility) -> None:
     from cffpy.views.visibility_svg import drawing
 
-    lines = drawing(found).lines()
-    if output == "-":
-        write_lines(lines)
-    else:
-        write_lines_to(output, lines, [path])
+    write_lines_to(output, drawing(found).lines(), [path])

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
-from cffpy.views.plain_text import visible
+from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
 def lines(found: Passes, submits: Iterable[Submit]) -> Iterator[str]:
     """The tree of the submits that are given."""
     for submit in submits:
-        yield f"submit {submit.number}: {total(submit)}"
+        yield Styled(f"submit {submit.number}: {total(submit)}")
         for one in submit.passes:
             yield from _pass_lines(one)
 
@@ -79,7 +79,7 @@ def size_text(one: Pass) -> str:
 
 
 def _pass_lines(one: Pass) -> Iterator[str]:
-    yield f"  {title(one)}"
+    yield Styled(f"  {title(one)}")
     for marker in one.markers:
         yield f"    marker: {visible(marker)}"
     if one.render_area is not None:

@@ -5,9 +5,24 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 _GAP = "  "
+
+#: Columns by which the parts of a folded line are indented further than its beginning.
+_FOLD_INDENT = 4
+
+
+class Styled(str):
+    """A line of text with a style (``bold``, ``dim``, ``red``, ``yellow``) for terminals."""
+
+    style: str
+
+    def __new__(cls, text: str, style: str = "bold") -> Styled:
+        """The line; by default in bold, as headings are."""
+        made = super().__new__(cls, text)
+        made.style = style
+        return made
 
 
 def visible(text: str) -> str:
@@ -23,6 +38,35 @@ def _escaped(number: int) -> str:
     if number < 0x100:
         return f"\\x{number:02x}"
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def folded(line: str, width: int) -> Iterator[str]:
+    """A line in parts of at most ``width`` columns, broken at spaces; further parts are indented.
+
+    What has no space in it, such as an address or a name, is never broken, even if it is wider.
+    """
+    line = line.rstrip(" ")
+    begin = len(line) - len(line.lstrip(" "))  # of the part's first word
+    prefix = line[:begin]
+    continued = " " * min(begin + _FOLD_INDENT, width // 2)
+    while len(prefix) + len(line) - begin > width:
+        cut = line.rfind(" ", begin, max(begin, begin + width - len(prefix) + 1))
+        if cut < 0:
+            cut = line.find(" ", begin)
+        if cut < 0:
+            break
+        yield prefix + line[begin:cut].rstrip(" ")
+        begin = cut
+        while begin < len(line) and line[begin] == " ":
+            begin += 1
+        prefix = continued
+    yield prefix + line[begin:]
+
+
+def headed_columns(table: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """As ``columns``, for a table whose first row has the headings."""
+    first, *rows = columns(table, right)
+    return [Styled(first), *rows]
 
 
 def columns(table: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:

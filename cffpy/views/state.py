@@ -9,6 +9,7 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.passes_document import hexadecimal, place_document
+from cffpy.views.plain_text import Styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -53,7 +54,7 @@ def heading(action: Action) -> str:
 def lines(state: State, registers: Iterable[int]) -> Iterator[str]:
     """A line for each register: value, name, fields; then where it was written."""
     text = RegisterText(state.database)
-    yield heading(state.action)
+    yield Styled(heading(state.action))
     for register in text.listed(registers):
         value = _value(text, state, register)
         width = 16 if text.is_wide(register) else 8

@@ -9,6 +9,7 @@ from cffpy.analysis.stream_tiles import position
 from cffpy.analysis.visibility import undecoded_format
 from cffpy.views.passes import title
 from cffpy.views.passes_document import hexadecimal
+from cffpy.views.plain_text import Styled
 from cffpy.vsc.bins import slots
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ Table = list[tuple[str, ...]]
 def head_lines(found: PassVisibility) -> Iterator[str]:
     """The pass: where its streams are, how many draws they should have."""
     one, streams = found.one, found.one.visibility
-    yield f"{title(one)}, submit {one.submit}"
+    yield Styled(f"{title(one)}, submit {one.submit}")
     if found.reason is not None or streams is None:
         yield f"  visibility streams: {found.reason}"
         return
@@ -64,7 +65,7 @@ def head_lines(found: PassVisibility) -> Iterator[str]:
     yield f"  sizes at {_address(streams.sizes)}"
     if not found.pipes:
         yield "  VSC pipes: none is known"
-    yield f"  draws of the binning run that go by streams: {_wanted(found)}"
+    yield f"  draws of the binning run that use streams: {_wanted(found)}"
     decoded = [pipe for pipe in found.pipes if pipe.entries]
     if found.shared_with and decoded:
         numbers = ", ".join(map(str, found.shared_with[:_SHOWN_FINDINGS]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of all commands as a table: one name has one form, one short name one long name."""
+"""The options of all commands as a table: a name means one thing, in whichever command it is."""
 
 from __future__ import annotations
 
@@ -7,52 +7,149 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import click
+import pytest
 
 from cffpy.cli.main import COMMANDS, cli
 
-#: Options of dump are cffdump's; where another command has the same name for something else,
-#: it is listed here with the reason.
-OTHER_FORMS = {
-    ("dump", "--draw"): "cffdump's: a number of the dump; elsewhere also pP:N",
-    ("dump", "--limit"): "parsed by getopt",
+#: Options that several commands have: their meaning. Others belong to one command.
+MEANINGS = {
+    "--all": "nothing is left out that is left out otherwise; of disasm: all shaders of a capture",
+    "--annotate": "marks passes, tiles, draws and conditions",
+    "--batch": "questions in JSON lines from a file",
+    "--color": "colour, or not",
+    "--csv": "CSV",
+    "--draw": "a draw: 57 or p0:8; of dump, which is cffdump's: only a number of the dump",
+    "--edition": "the name of an edition",
+    "--format": "of layout: format of texels; of asm, disasm: form of programs",
+    "--frame": "the same as --submit",
+    "--gpu": "decode, assemble or calculate for this GPU",
+    "--help": "help",
+    "--inherited": "values from earlier submits",
+    "--json": "one JSON document",
+    "--layers": "array layers",
+    "--limit": "a limit of the decoder",
+    "--no-color": "no colour",
+    "--no-pager": "no pager",
+    "--output": "the output file or directory",
+    "--pager": "a pager, or not",
+    "--pass": "a pass by its number",
+    "--register-db": "another edition of the descriptions",
+    "--samples": "samples per pixel",
+    "--size": "of layout: width and height; of repair: dwords of a command stream",
+    "--submit": "only this submit",
+    "--svg": "write an SVG drawing to this file",
+    "--wide": "lines are not folded to the width of the terminal",
 }
 
+#: Short names and the only long name that each may stand for.
+SHORT = {
+    "-a": "--allregs",
+    "-D": "--draw",
+    "-e": "--exe",
+    "-E": "--end",
+    "-F": "--frame",
+    "-h": "--help",
+    "-L": "--script",
+    "-o": "--output",
+    "-q": "--query",
+    "-s": "--summary",
+    "-S": "--start",
+    "-v": "--verbose",
+}
 
-def options() -> Iterator[tuple[str, str, str, bool]]:
-    """Command, long name, short name or "", whether it is a flag."""
+#: Commands that print text for people: each has --color, --pager and --wide.
+TEXT = {
+    "info",
+    "passes",
+    "tiles",
+    "draws",
+    "state",
+    "diff",
+    "disasm",
+    "vsc",
+    "layout image",
+    "layout lrz",
+    "layout tiles",
+    "layout tile",
+    "db show",
+    "db search",
+    "db check",
+}
+
+#: Options whose help text is the same wherever they are, but in dump, where getopt parses.
+SAME_HELP = ("--color", "--pager", "--wide", "--limit", "--register-db", "--submit", "--help")
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """All commands that are no groups, by name."""
     context = click.Context(cli)
 
-    def of(name: str, command: click.Command) -> Iterator[tuple[str, str, str, bool]]:
-        for one in command.params:
-            if isinstance(one, click.Option):
-                names = [*one.opts, *one.secondary_opts]
-                shorts = [text for text in names if not text.startswith("--")]
-                for text in names:
-                    if text.startswith("--"):
-                        yield name, text, shorts[0] if shorts else "", one.is_flag
-        if isinstance(command, click.Group):
-            for inner in command.list_commands(context):
-                found = command.get_command(context, inner)
-                assert found is not None
-                yield from of(f"{name} {inner}", found)
+    def within(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+        if not isinstance(command, click.Group):
+            yield name, command
+            return
+        for inner in command.list_commands(context):
+            found = command.get_command(context, inner)
+            assert found is not None
+            yield from within(f"{name} {inner}", found)
 
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None
-        yield from of(name, command)
+        yield from within(name, command)
 
 
-def test_a_long_name_has_one_form_in_all_commands() -> None:
-    forms: dict[str, dict[tuple[str, bool], list[str]]] = defaultdict(lambda: defaultdict(list))
-    for command, long, short, is_flag in options():
-        if (command, long) not in OTHER_FORMS:
-            forms[long][short, is_flag].append(command)
-    assert {long: dict(found) for long, found in forms.items() if len(found) > 1} == {}
+def options() -> Iterator[tuple[str, click.Option]]:
+    for name, command in commands():
+        for one in command.params:
+            if isinstance(one, click.Option):
+                yield name, one
 
 
-def test_a_short_name_means_one_thing_outside_of_dump() -> None:
-    meanings: dict[str, set[str]] = defaultdict(set)
-    for command, long, short, _ in options():
-        if short and command != "dump":
-            meanings[short].add(long)
-    assert {short: longs for short, longs in meanings.items() if len(longs) > 1} == {}
+def test_an_option_of_several_commands_has_a_meaning() -> None:
+    having: dict[str, set[str]] = defaultdict(set)
+    for command, option in options():
+        for name in (*option.opts, *option.secondary_opts):
+            if name.startswith("--"):
+                having[name].add(command)
+    assert {name for name, found in having.items() if len(found) > 1} - MEANINGS.keys() == set()
+    assert MEANINGS.keys() - having.keys() == set()
+
+
+def test_an_option_takes_an_argument_everywhere_or_nowhere() -> None:
+    flags: dict[str, set[bool]] = defaultdict(set)
+    for _, option in options():
+        for name in (*option.opts, *option.secondary_opts):
+            flags[name].add(option.is_flag)
+    assert [name for name, found in flags.items() if len(found) > 1] == []
+
+
+def test_a_short_name_stands_for_one_long_name() -> None:
+    for command, option in options():
+        for name in option.opts:
+            if not name.startswith("--"):
+                assert SHORT[name] in option.opts, (command, name)
+
+
+@pytest.mark.parametrize("name", SAME_HELP)
+def test_shared_options_are_described_alike(name: str) -> None:
+    texts = {option.help for command, option in options() if name in option.opts}
+    dump = {
+        option.help for command, option in options() if name in option.opts and command == "dump"
+    }
+    assert len(texts - dump) <= 1
+
+
+def test_commands_that_print_text_have_its_options() -> None:
+    having: dict[str, set[str]] = defaultdict(set)
+    for command, option in options():
+        having[command].update((*option.opts, *option.secondary_opts))
+    wanted = {"--color", "--no-color", "--pager", "--no-pager"}
+    assert {name for name, found in having.items() if wanted <= found} == {*TEXT, "dump"}
+    assert {name for name, found in having.items() if "--wide" in found} == TEXT
+
+
+def test_submit_and_frame_are_one_option() -> None:
+    both = [option for _, option in options() if "--submit" in option.opts]
+    assert len(both) == 3
+    assert sum({"--submit", "--frame", "-F"} <= set(option.opts) for option in both) == 2

@@ -43,7 +43,7 @@ def test_text(run_cffpy: Run, written: Path) -> None:
         "draw streams at 0x300000, pitch 1088, limit 1024",
         "primitive streams at 0x400000, pitch 4160, limit 4096",
         "sizes at 0x500000",
-        "draws of the binning run that go by streams: 2",
+        "draws of the binning run that use streams: 2",
         "culled in all bins: 50.0% of draws, 65.0% of primitives",
         "pipe 0, 2 x 2 tiles from 0,0: decoded",
         "draw stream at 0x300000: 8 of 1024 bytes, size at 0x500000",

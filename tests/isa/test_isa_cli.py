@@ -68,7 +68,9 @@ def test_asm_gives_the_words_back(run_cffpy, raw):
 
 
 def test_asm_of_instructions(run_cffpy):
-    done = run_cffpy("asm", "-e", "add.f r0.x, r0.y, (neg)c1.z", "-e", "(ss)(rpt2)nop")
+    done = run_cffpy(
+        "asm", "--expression", "add.f r0.x, r0.y, (neg)c1.z", "--expression", "(ss)(rpt2)nop"
+    )
     assert done.stdout.decode() == "4010000050060001\n0000120000000000\n"
 
 
@@ -97,10 +99,14 @@ def test_an_edited_line_changes_alone(run_cffpy):
         (("disasm", "nowhere"), 1, b"nowhere: No such file"),
         (("disasm", "x", "--gpu", "930"), 2, b"neither a GPU (630) nor a generation"),
         (("disasm",), 2, b"Missing argument"),
-        (("asm",), 2, b"give either FILE or -e"),
-        (("asm", "-e", "nop", "--gpu", "220"), 2, b"a2xx has no ir3 instructions"),
-        (("asm", "-e", "frobnicate r1.x"), 1, b"1: not an instruction of generation 6"),
-        (("asm", "-e", "nop", "-e", "jump #nowhere"), 1, b"2: not an instruction"),
+        (("asm",), 2, b"give either FILE or --expression"),
+        (("asm", "--expression", "nop", "--gpu", "220"), 2, b"a2xx has no ir3 instructions"),
+        (("asm", "--expression", "frobnicate r1.x"), 1, b"1: not an instruction of generation 6"),
+        (
+            ("asm", "--expression=nop", "--expression=jump #nowhere"),
+            1,
+            b"2: not an instruction",
+        ),
     ],
 )
 def test_what_is_wrong(run_cffpy, arguments, code, message):
@@ -127,7 +133,9 @@ def test_input_as_long_as_the_limit_is_read(run_cffpy, raw):
 
 
 def test_asm_of_a_word_and_of_fields_that_no_text_shows(run_cffpy):
-    done = run_cffpy("asm", "-e", "raw 0x12", "-e", "stg.s32 g[r0.z+5], r8.y, 3")
+    done = run_cffpy(
+        "asm", "--expression", "raw 0x12", "--expression", "stg.s32 g[r0.z+5], r8.y, 3"
+    )
     assert done.stdout.decode() == "0000000000000012\nc0ca050503800042\n"
 
 

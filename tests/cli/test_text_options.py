@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Colour, pager, and lines wider than the terminal, alike in all commands that print text."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import sys
+import termios
+from collections.abc import Sequence
+from pathlib import Path
+from subprocess import PIPE, Popen
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cffpy.views.plain_text import folded
+
+#: A command line for each kind of text. FILE: a capture with tiles, visibility streams and shaders.
+COMMANDS = (
+    "info --buffers FILE",
+    "passes FILE",
+    "tiles --pass 0 FILE",
+    "draws FILE",
+    "draws --inherited FILE",
+    "state --draw p0:0 FILE",
+    "vsc FILE",
+    "disasm --all --list FILE",
+    "layout image --gpu 650 --format RGBA8 --size 256x256",
+    "db show RB_MRT[2].CONTROL --gpu 630",
+    "db search LRZ --gpu 630",
+)
+FILE = "a660-frame-binning.rd"
+
+
+def on_a_terminal(
+    arguments: Sequence[str], width: int, **environment: str
+) -> tuple[int, list[str]]:
+    """The exit code and the lines that a terminal of this width gets; no pager unless given."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    unset = ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "PAGER")
+    clean = {name: value for name, value in os.environ.items() if name not in unset}
+    given = {"TERM": "xterm", "CFFPY_PAGER": "cat", **environment}
+    command = [sys.executable, "-m", "cffpy", *arguments]
+    with Popen(command, stdout=theirs, stderr=PIPE, env={**clean, **given}) as process:
+        os.close(theirs)
+        shown = bytearray()
+        while True:
+            try:
+                piece = os.read(ours, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece
+        process.wait()
+    os.close(ours)
+    return process.returncode, shown.decode().replace("\r\n", "\n").splitlines()
+
+
+@pytest.fixture
+def arguments(request: pytest.FixtureRequest, samples: Path) -> list[str]:
+    return [str(samples / FILE) if word == "FILE" else word for word in request.param.split()]
+
+
+every_command = pytest.mark.parametrize("arguments", COMMANDS, indirect=True, ids=COMMANDS)
+
+
+@every_command
+def test_lines_are_folded_between_words(arguments: list[str]) -> None:
+    code, whole = on_a_terminal([*arguments, "--wide", "--no-color"], 40)
+    narrow_code, narrow = on_a_terminal([*arguments, "--no-color"], 40)
+    assert narrow_code == code
+    assert " ".join(narrow).split() == " ".join(whole).split()
+    assert [line for line in narrow if len(line) > 40 and " " in line.strip()] == []
+
+
+@every_command
+def test_colour_and_pager(arguments: list[str]) -> None:
+    _, plain = on_a_terminal([*arguments, "--no-color"], 4000)
+    assert not any("\x1b" in line for line in plain)
+    _, environment = on_a_terminal(arguments, 4000, NO_COLOR="1")
+    assert environment == plain
+    _, coloured = on_a_terminal([*arguments, "--color"], 4000, NO_COLOR="1")
+    for style in ("1", "31", "33", "0"):
+        coloured = [line.replace(f"\x1b[{style}m", "") for line in coloured]
+    assert coloured == plain
+    paged = {"CFFPY_PAGER": "sed 's/^/paged:/'"}
+    assert on_a_terminal([*arguments, "--no-color"], 4000, **paged)[1] == [
+        f"paged:{line}" for line in plain
+    ]
+    assert on_a_terminal([*arguments, "--no-color", "--no-pager"], 4000, **paged)[1] == plain
+
+
+def test_columns_of_the_environment(samples: Path) -> None:
+    _, lines = on_a_terminal(["passes", "--no-color", str(samples / FILE)], 4000, COLUMNS="60")
+    assert any(len(line) > 50 for line in lines)
+    assert [line for line in lines if len(line) > 60 and " " in line.strip()] == []
+
+
+def test_files_and_pipes_get_whole_lines(samples: Path) -> None:
+    command = [sys.executable, "-m", "cffpy", "draws", str(samples / FILE)]
+    with Popen(command, stdout=PIPE, env={**os.environ, "COLUMNS": "40"}) as process:
+        assert process.stdout is not None
+        text = process.stdout.read().decode()
+    assert max(map(len, text.splitlines())) > 100
+    assert "\x1b" not in text
+
+
+@given(st.lists(st.text("ab 0x_", max_size=30), max_size=12), st.integers(1, 60))
+def test_folded(words: list[str], width: int) -> None:
+    line = " ".join(words)
+    parts = list(folded(line, width))
+    assert " ".join(parts).split() == line.split()
+    assert all(len(part) <= width or len(part.split()) == 1 for part in parts)
+    if len(line.rstrip(" ")) <= width:
+        assert parts == [line.rstrip(" ")]
+
+
+def test_a_long_line_is_folded_in_linear_time() -> None:
+    line = "ab " * 1_000_000
+    assert sum(1 for _ in folded(line, 40)) > 50_000
