@@ -77,7 +77,7 @@ def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
             "--register-db",
             "edition",
             metavar="DIR",
-            help="Use another edition: a directory, or a name in register_db/editions.",
+            help="Use another edition of the descriptions.",
         ),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         text_options,

@@ -19,24 +19,21 @@ from cffpy.cli.analysis_options import (
     write_json,
 )
 from cffpy.cli.limit_option import command_limits, limit_option
-from cffpy.cli.output import EXIT_USAGE, console, print_warning, use_colour
+from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.text_options import text_options, write_lines
 from cffpy.limits import Truncation
-from cffpy.views.plain_text import visible
+from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from rich.tree import Tree
 
     from cffpy.analysis.diff.model import Comparison, Recording
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.diff.selection import Selection
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
-    from cffpy.views.diff import Node
 
 #: As diff(1). Errors raised here lead to exit code 2.
 _SAME, _DIFFERENT = 0, 1
@@ -84,7 +81,7 @@ Examples:
     "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
 )
 @click.option("--html", metavar="OUT", help="Write one HTML page to this file ('-': stdout).")
-@click.option("--brief", "-q", is_flag=True, help="Print nothing; only set the exit code.")
+@click.option("--brief", is_flag=True, help="Print nothing; only set the exit code.")
 @click.option(
     "--gpu",
     metavar="GPU",
@@ -92,7 +89,7 @@ Examples:
     help="Decode both as this GPU (630) or generation (a6xx).",
 )
 @click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
-@click.option("--color/--no-color", "colour", default=None, help="Use colour, or not.")
+@text_options
 @limit_option
 @click.help_option("-h", "--help")
 def diff(
@@ -106,7 +103,6 @@ def diff(
     brief: bool,
     gpu: Gpu | None,
     register_db: str | None,
-    colour: bool | None,
 ) -> int:
     """Show what differs between two captures, for example of a good and a bad frame.
 
@@ -144,7 +140,7 @@ def diff(
 
         write_output(html, [page(result)], [path, other_path])
     elif not brief:
-        _write(result, truncated, as_json, everything, colour)
+        _write(result, truncated, as_json, everything)
     if truncated:
         return EXIT_USAGE
     return _DIFFERENT if result.differs else _SAME
@@ -245,29 +241,11 @@ def _write(
     truncated: Sequence[Truncation],
     as_json: bool,
     everything: bool,
-    colour: bool | None,
 ) -> None:
     from cffpy.views import diff as view
 
     if as_json:
         write_json(view.SCHEMA, view.document(result), truncated)
         return
-    nodes = view.tree(result, everything)
-    if not use_colour(colour):
-        write_lines(view.text_lines(nodes), truncated)
-        return
-    out = console(colour)
-    for node in nodes:
-        out.print(_rich_tree(node))
-    for cut in truncated:
-        out.print(f"truncated: {cut}", markup=False, highlight=False)
-
-
-def _rich_tree(node: Node) -> Tree:
-    from rich.text import Text
-    from rich.tree import Tree
-
-    tree = Tree(Text(node.text, _STYLES.get(node.style, "")), guide_style="dim")
-    for child in node.children:
-        tree.children.append(_rich_tree(child))
-    return tree
+    lines = view.text_lines(view.tree(result, everything))
+    write_lines((Styled(line, _STYLES.get(line.style, "")) for line in lines), truncated)

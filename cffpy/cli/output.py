@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Where output goes: colour, pager, big raw output, errors, exit codes.
 
-Data goes to standard output, everything else to standard error. rich and subprocess are imported
-only when needed.
+Data goes to standard output, everything else to standard error. subprocess is imported only when
+needed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import IO, Any, BinaryIO
 
-    from rich.console import Console
-
     from cffpy.cli.pager import Pager
     from cffpy.row_readers import BytesLike
 
@@ -25,8 +23,6 @@ EXIT_OK = 0
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
-
-_UNBOUNDED = 4096  # columns
 
 
 def is_terminal(stream: IO[Any] | None) -> bool:
@@ -53,26 +49,6 @@ def use_colour(flag: bool | None = None, stdout: IO[Any] | None = None) -> bool:
             return True
     return is_terminal(sys.stdout if stdout is None else stdout) and (
         environment.get("TERM") != "dumb"
-    )
-
-
-def console(colour: bool | None = None) -> Console:
-    """A rich console on standard output with the colour decision applied."""
-    from rich.console import Console
-
-    class _Console(Console):
-        def on_broken_pipe(self) -> None:
-            # rich would exit with 1
-            raise BrokenPipeError
-
-    colour = use_colour(colour)
-    terminal = is_terminal(sys.stdout)
-    return _Console(
-        force_terminal=True if colour else None,
-        color_system="auto" if colour and terminal else ("standard" if colour else None),
-        no_color=not colour,
-        highlight=False,
-        width=None if terminal else _UNBOUNDED,  # do not wrap lines in files and pipes
     )
 
 

@@ -30,7 +30,14 @@ _GIVEN = f"{__name__}.given"
 _LINES_AT_ONCE = 4096
 
 #: SGR parameters of the styles of lines.
-_STYLES = {"bold": "1", "dim": "2", "red": "31", "yellow": "33"}
+_STYLES = {
+    "bold": "1",
+    "bold yellow": "1;33",
+    "dim": "2",
+    "dim italic": "2;3",
+    "red": "31",
+    "yellow": "33",
+}
 
 
 class TextOptions(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.views.passes_document import pass_document, place_document
-from cffpy.views.plain_text import visible
+from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
@@ -74,11 +74,11 @@ def tree(result: Comparison, everything: bool = False) -> list[Node]:
     return nodes
 
 
-def text_lines(nodes: list[Node], depth: int = 0) -> list[str]:
-    """The tree as indented lines."""
+def text_lines(nodes: list[Node], depth: int = 0) -> list[Styled]:
+    """The tree as indented lines, each with the style of its node."""
     lines = []
     for node in nodes:
-        lines.append("  " * depth + node.text)
+        lines.append(Styled("  " * depth + node.text, node.style))
         lines.extend(text_lines(node.children, depth + 1))
     return lines
 

@@ -14,7 +14,7 @@ _FOLD_INDENT = 4
 
 
 class Styled(str):
-    """A line of text with a style (``bold``, ``dim``, ``red``, ``yellow``) for terminals."""
+    """A line of text with a style for terminals, such as ``bold``; "" for none."""
 
     style: str
 
@@ -65,8 +65,8 @@ def folded(line: str, width: int) -> Iterator[str]:
 
 def headed_columns(table: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
     """As ``columns``, for a table whose first row has the headings."""
-    first, *rows = columns(table, right)
-    return [Styled(first), *rows]
+    lines = columns(table, right)
+    return [*map(Styled, lines[:1]), *lines[1:]]
 
 
 def columns(table: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:

@@ -70,7 +70,7 @@ def test_quiet_does_not_keep_the_page_from_being_written(
     run_cffpy: Run, captures: tuple[Path, Path], tmp_path: Path
 ) -> None:
     out = tmp_path / "page.html"
-    done = run_cffpy("diff", "-q", "--html", out, *captures)
+    done = run_cffpy("diff", "--brief", "--html", out, *captures)
     assert (done.returncode, done.stdout) == (1, b"")
     assert out.stat().st_size > 1000
 

@@ -30,10 +30,12 @@ COMMANDS = (
     "vsc FILE",
     "disasm --all --list FILE",
     "layout image --gpu 650 --format RGBA8 --size 256x256",
+    "diff --all GOOD BAD",
     "db show RB_MRT[2].CONTROL --gpu 630",
     "db search LRZ --gpu 630",
 )
 FILE = "a660-frame-binning.rd"
+FILES = {"FILE": FILE, "GOOD": "a430-depth-good.rd", "BAD": "a430-depth-bad.rd"}
 
 
 def on_a_terminal(
@@ -64,7 +66,8 @@ def on_a_terminal(
 
 @pytest.fixture
 def arguments(request: pytest.FixtureRequest, samples: Path) -> list[str]:
-    return [str(samples / FILE) if word == "FILE" else word for word in request.param.split()]
+    files = {name: str(samples / file) for name, file in FILES.items()}
+    return [files.get(word, word) for word in request.param.split()]
 
 
 every_command = pytest.mark.parametrize("arguments", COMMANDS, indirect=True, ids=COMMANDS)
@@ -86,7 +89,7 @@ def test_colour_and_pager(arguments: list[str]) -> None:
     _, environment = on_a_terminal(arguments, 4000, NO_COLOR="1")
     assert environment == plain
     _, coloured = on_a_terminal([*arguments, "--color"], 4000, NO_COLOR="1")
-    for style in ("1", "31", "33", "0"):
+    for style in ("0", "1", "1;33", "2", "2;3", "31", "33"):
         coloured = [line.replace(f"\x1b[{style}m", "") for line in coloured]
     assert coloured == plain
     paged = {"CFFPY_PAGER": "sed 's/^/paged:/'"}
