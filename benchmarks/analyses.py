@@ -82,7 +82,7 @@ def facts_of(path: str) -> dict[str, str]:
 
 def measure(path: str, names: list[str], runs: int) -> dict[str, Any]:
     """The best of ``runs`` of each command that makes sense for the capture."""
-    with tempfile.TemporaryFile("w+") as output:  # in a process of its own: it may be large
+    with tempfile.TemporaryFile("w+") as output:  # in a separate process: it may be large
         command = [sys.executable, os.path.abspath(__file__), "--facts", path]
         subprocess.run(command, stdout=output, check=True)
         output.seek(0)

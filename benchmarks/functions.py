@@ -58,7 +58,9 @@ def main() -> None:
     )
     parser.add_argument("capture")
     parser.add_argument("--options", default="", help='options of dump, such as "-s --once"')
-    parser.add_argument("--no-segments", action="store_true", help="decode all packets anew")
+    parser.add_argument(
+        "--no-segments", action="store_true", help="decode all packets, replay none"
+    )
     parser.add_argument("--most", type=int, default=10, help="functions that are shown (10)")
     arguments = parser.parse_args()
     if not os.path.isfile(arguments.capture):

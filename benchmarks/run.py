@@ -53,7 +53,7 @@ HEADS = [
 ]
 
 
-# -- in a process of its own ----------------------------------------------------------------------
+# -- in a separate process ------------------------------------------------------------------------
 
 
 def measure_stages(path: str, options: list[str]) -> dict[str, Any]:

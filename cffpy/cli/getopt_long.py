@@ -25,8 +25,8 @@ def split(
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """The options (``-x`` or ``--long``, argument) in order, and the other arguments.
 
-    ``shorts`` and ``longs`` map each name to whether it takes an argument. An abbreviation stands
-    for one of the long names in ``added`` only if it fits no other. Raises UsageProblem.
+    ``shorts`` and ``longs`` map each name to whether it takes an argument. An abbreviation
+    means one of the long names in ``added`` only if it fits no other. Raises UsageProblem.
     """
     options: list[tuple[str, str]] = []
     others: list[str] = []

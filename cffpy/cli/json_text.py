@@ -23,7 +23,7 @@ _LEVELS = 2
 
 _ESCAPE: Callable[[str], str] = encode_basestring_ascii
 
-#: Types whose text does not depend on where they stand. Not their subclasses.
+#: Types whose text does not depend on the position in the document. Not their subclasses.
 _SCALARS: dict[type, Callable[[Any], str]] = {
     str: _ESCAPE,
     int: int.__repr__,

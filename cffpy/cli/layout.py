@@ -103,7 +103,7 @@ _layers = click.option(
 @click.group(epilog=_EPILOG)
 @click.help_option("-h", "--help")
 def layout() -> None:
-    """Calculate where images lie in memory and how framebuffers are divided, without a capture.
+    """Calculate layouts of images in memory and of tiles in GMEM, without a capture.
 
     Rules are those of Mesa's drivers for a5xx, a6xx and a7xx; sizes are in bytes.
     """
@@ -258,7 +258,7 @@ def tiles(
     svg: str | None,
     as_json: bool,
 ) -> int:
-    """How a framebuffer is divided into tiles, and where attachments lie in GMEM."""
+    """How a framebuffer is divided into tiles, and the offsets of attachments in GMEM."""
     from cffpy.image.devices import device
     from cffpy.image.formats import image_format
     from cffpy.image.gmem import gallium_tiles, turnip_tiles

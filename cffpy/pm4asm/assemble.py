@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Text -> capture: runs the statements in order, then fills in what labels stand for.
+"""Text -> capture: runs the statements in order, then fills in the values of labels.
 
 What refers to a label that comes later is built twice: first with 0, for its size, and at the end
 with the label's place. A unit without labels is built once, however often it is there.

@@ -62,7 +62,7 @@ class Image:
     def section(self, data: bytes) -> None:
         """Append a whole section."""
         if self._blocks:
-            raise SourceProblem("a section cannot stand in a block: } is missing", 1)
+            raise SourceProblem("a section cannot be inside a block: } is missing", 1)
         self.output += data
         self._check(0)
 
@@ -123,13 +123,13 @@ class Image:
         return block.address + len(self.output) - block.start
 
     def move_to(self, address: int, column: int) -> None:
-        """Zeros up to ``address``, which must not lie in what is there already."""
+        """Zeros up to ``address``, which must not be before the end of the block."""
         if not self._blocks:
             raise SourceProblem("an address belongs into a buffer", 1)
         missing = address - self.address
         if missing < 0:
             raise SourceProblem(
-                f"overlap: {address:#x} lies {-missing} bytes before {self.address:#x}, "
+                f"overlap: {address:#x} is {-missing} bytes before {self.address:#x}, "
                 "where the content so far ends",
                 column,
             )

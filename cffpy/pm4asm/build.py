@@ -17,7 +17,7 @@ from cffpy.pm4asm.vocabulary import Structure, Vocabulary
 #: CP_SET_CONSTANT of this type writes registers, counted from here on.
 SET_REGISTERS = 4
 CONTEXT_REGISTERS = 0x2000
-#: Packets that are pairs of a register's offset and its value, behind so many dwords.
+#: Packets of pairs (register offset, value) -> dwords before the first pair.
 PAIRS = {"CP_CONTEXT_REG_BUNCH": 0, "CP_CONTEXT_REG_BUNCH2": 2}
 
 _ONE_DWORD = plain_field("value", 0, 31)

@@ -45,7 +45,7 @@ def row_words(text: str) -> list[int]:
 
 
 def row_bytes(text: str) -> bytes:
-    """The same as they lie in memory."""
+    """The dwords of a row as bytes in memory order."""
     words = array("I", bytes.fromhex(text))
     words.byteswap()
     return words.tobytes()

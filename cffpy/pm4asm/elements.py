@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Elements: a register, or a dword of a packet or structure, as fields; both ways.
 
-A packet's fields may choose what the fields behind them mean (a *variant*). Variants last as long
-as the packet: what is chosen in it is chosen by its own fields, so that a line stands for itself.
+A packet's fields may choose the meaning of the fields after them (a *variant*). A variant applies
+until the end of the packet, so each line can be read without the lines before it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Variants = dict[str, int]
 
 
 class Element(NamedTuple):
-    """One or two dwords and their fields. ``is_bitset``: the fields have names of their own."""
+    """One or two dwords and their fields. ``is_bitset``: each field has a name."""
 
     fields: tuple[DwordField, ...]
     dwords: int

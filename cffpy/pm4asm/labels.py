@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Labels: what a name, or a function of it, stands for once its block has a place."""
+"""Labels: the values of names, and of functions of them, once their blocks have addresses."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Labels:
         return address in self._by_address
 
     def name(self, address: int) -> str:
-        """The label of the block that begins at an address where one does."""
+        """The label of the block at this address; there must be one."""
         return self._by_address[address].name
 
     def size(self, name: str) -> int | None:
-        """The dwords of the block of this name, or None."""
+        """The size of a labelled block in dwords, or None."""
         address = self._places.get(name)
         return None if address is None else self._by_address[address].dwords
 
     def value(self, call: Call) -> int:
-        """What a call says of a label. Raises SourceProblem where there is none of its name."""
+        """The value of a call. Raises SourceProblem if there is no such label."""
         address = self._places.get(call.name)
         if address is None:
             raise SourceProblem(f"no label {call.name}", call.column)
@@ -49,7 +49,7 @@ NO_LABELS = Labels()
 
 
 def label_value(call: Call, address: int, dwords: int) -> int:
-    """What a call says of a label at ``address`` whose block has so many dwords."""
+    """The value of a call for a label at ``address``, whose block has ``dwords`` dwords."""
     if call.function == "sizeof":
         return dwords + call.addend
     whole = (address + call.addend) & 0xFFFFFFFFFFFFFFFF

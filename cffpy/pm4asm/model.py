@@ -86,7 +86,7 @@ class Item(NamedTuple):
 
 
 class FieldList(NamedTuple):
-    """The fields of a register; a number stands for bits that have no field."""
+    """The fields of a register; a number sets bits that belong to no field."""
 
     items: tuple[Item | Number, ...]
     column: int = 0
@@ -106,11 +106,11 @@ class Statement(NamedTuple):
     column: int = 1
 
 
-#: What the grammar takes for a name where a description's name stands.
+#: What the grammar accepts as a name from the descriptions.
 _NAME = re.compile(r"(?:[A-Za-z_]|[0-9]+[A-DF-WYZa-df-wyz])[A-Za-z0-9_]*")
 _HEX = re.compile(r"[0-9a-f]{8}")
 
-#: Words with which statements of the grammar begin, or which go on within one.
+#: Words that begin statements of the grammar or occur within them.
 KEYWORDS = frozenset(
     [
         *("pm4", "gpu", "gpu_id", "chip_id", "marker", "cmd", "test", "param", "stream"),
@@ -122,7 +122,7 @@ KEYWORDS = frozenset(
 
 
 def is_name(text: str) -> bool:
-    """Whether a name of a description can be written in the language, wherever it stands."""
+    """Whether a name from the descriptions can be written anywhere in the language."""
     return (
         _NAME.fullmatch(text) is not None and _HEX.fullmatch(text) is None and text not in KEYWORDS
     )
@@ -148,7 +148,7 @@ def _escaped(character: str) -> str:
 
 
 def unquoted(text: str) -> bytes:
-    """The bytes that a string of the language stands for."""
+    """The bytes that a string of the language denotes."""
 
     def replace(match: re.Match[str]) -> str:
         return chr(int(match[1], 16)) if match[1] else _UNESCAPES[match[2]]
@@ -156,7 +156,7 @@ def unquoted(text: str) -> bytes:
     inner = text[1:-1]
     try:
         if "\\" in inner:
-            # what is beyond ASCII stands for its UTF-8 bytes, an escape for one byte
+            # a character beyond ASCII is its UTF-8 bytes, an escape is one byte
             inner = inner.encode("utf-8").decode("latin-1")
             return _ESCAPE.sub(replace, inner).encode("latin-1")
         return inner.encode("utf-8")

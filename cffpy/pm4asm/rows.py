@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A row of fields: consecutive dwords of a packet or structure as items, and back.
 
-An address whose halves are two fields is one item: ``ADDR=...`` stands for ADDR_LO and ADDR_HI.
+An address whose halves are two fields is one item: ``ADDR=...`` sets ADDR_LO and ADDR_HI.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _base(low: DwordField) -> str:
 
 
 def _is_alone(element: Element, field: DwordField) -> bool:
-    """Whether nothing but this field is in its dword."""
+    """Whether this field is the only one in its dword."""
     return len(element.fields) == 1 and element.fields[0] is field
 
 
@@ -158,7 +158,7 @@ def _place(position: int, words: Sequence[int]) -> Item:
 
 
 def _zero(element: Element, position: int) -> Item:
-    """An item that says nothing but that its dword is there."""
+    """An item with the value zero: it shows only that the dword exists."""
     field = element.fields[0] if element.fields else None
     if field is None or not field.name or field.selects or field.condition is not None:
         return Item(position, Number("0x0"))
@@ -248,7 +248,7 @@ def _build_pair(
     variants: Variants,
     resolve: Resolve,
 ) -> list[int] | None:
-    """The two dwords of an address that is told by one item."""
+    """The two dwords of an address that is written as one item."""
     if element.dwords != 1 or len(element.fields) != 1:
         return None
     low = element.fields[0]

@@ -27,10 +27,10 @@ from cffpy.pm4asm.model import Call, Item, Number, SourceProblem
 from cffpy.pm4asm.rows import build_row, show_row
 from cffpy.pm4asm.vocabulary import Structure, Vocabulary
 
-#: What lies in a packet: from which dword of its payload on, which structure, how many of it.
+#: Structures in a packet: first dword in the payload, name of the structure, how many.
 Hint = tuple[int, str, int]
 
-#: Packets, and values of registers, that are remembered; dwords of the longest such packet.
+#: Packets and register values in the memo; dwords of the longest packet that is kept.
 _MEMO = 1 << 17
 _MEMO_DWORDS = 64
 
@@ -39,7 +39,7 @@ _SET_CONSTANT = Fields("CP_SET_CONSTANT", "INDEX", "TYPE", "ADD")
 #: Dwords of CP_IM_LOAD_IMMEDIATE before the program.
 _A2XX_PROGRAM = 2
 
-#: Dwords of a packet that nothing describes which are told one by one, on its line.
+#: Undescribed dwords of a packet that are still listed one by one, on its line.
 _FEW = 2
 
 
@@ -49,7 +49,7 @@ class Shower:
     def __init__(
         self, vocabulary: Vocabulary, listing: Callable[[bytes, bool], str] | None = None
     ) -> None:
-        """``listing``: the text of an a2xx program, and of a fragment program if told so."""
+        """``listing``: returns the text of an a2xx program; the flag marks a fragment program."""
         self.vocabulary = vocabulary
         self._listing = listing
         self.labels = NO_LABELS

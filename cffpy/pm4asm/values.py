@@ -33,7 +33,7 @@ from cffpy.regdb.rows import (
     TypeRow,
 )
 
-#: The number that a label, or a name with a function, stands for.
+#: The value of a label, or of a function of a name.
 Resolve = Callable[[Call], int]
 
 _REGISTER_ID = re.compile(r"r([0-9]{1,10})\.([xyzw])")
@@ -56,7 +56,7 @@ class DwordField(NamedTuple):
     #: The varset whose variant this field's value chooses, or "".
     selects: str
     condition: Condition
-    #: Whether a label may stand for its value unasked: an address, or a plain number.
+    #: Whether its value is shown as a label where one fits: an address, or a plain number.
     is_address: bool
 
     @property
@@ -79,7 +79,7 @@ def make_field(
 ) -> DwordField:
     """The field that a type of the database describes; bitsets within bitsets are numbers.
 
-    A name that the language cannot write is dropped: bits without a name are told as numbers.
+    A name that the language cannot write is dropped: its bits are shown as numbers.
     """
     kind, type_name, low, high, shr, radix, selects, payload = type_row
     names: dict[int, str] = {}
@@ -196,7 +196,7 @@ def _float_bits(text: str, width: int) -> int | None:
         packed = struct.pack(_FLOATS[width], value)
     except OverflowError:
         return None
-    if math.isinf(value):  # infinities are told by their bits
+    if math.isinf(value):  # infinities are written as bits
         return None
     number: int = struct.unpack(_INTEGERS[width], packed)[0]
     return number
@@ -222,7 +222,7 @@ def encode(field: DwordField, value: Value | None, resolve: Resolve, column: int
             raise SourceProblem(f"{field.name} needs a value", column)
         return 1
     if isinstance(value, FieldList):
-        raise SourceProblem(f"{field.name} is one field, without fields of its own", value.column)
+        raise SourceProblem(f"{field.name} is one field and has no fields in it", value.column)
     if isinstance(value, Name):
         return _encode_name(field, value, resolve)
     if isinstance(value, Call):

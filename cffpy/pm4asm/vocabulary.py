@@ -185,7 +185,7 @@ class Vocabulary:
         return register.integer, None, register.text
 
     def register_of(self, call: Call) -> int:
-        """What ``reg(NAME)`` stands for."""
+        """The value of ``reg(NAME)``."""
         return self.named_register(call.name, call.column)[0] + call.addend
 
 

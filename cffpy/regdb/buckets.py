@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from cffpy.regdb import rows
 
 ELSEWHERE = -1
-"""The bucket of elements that can be anywhere, for offsets that have no bucket of their own."""
+"""The bucket of elements that can be anywhere, for offsets without a bucket."""
 
 _SMALL = 32
 _UNBOUNDED_SPAN = 1 << 32

@@ -169,7 +169,7 @@ def _at(
     return None
 
 
-# The repeat that a dword at ``offset`` can only lie in.
+# The only array element that can contain a dword at ``offset``.
 def _index(level: Level, offset: int) -> int | None:
     if isinstance(level.start, tuple):
         matching = (
@@ -186,7 +186,7 @@ def _index(level: Level, offset: int) -> int | None:
 def _collect_bitsets(kind: rows.TypeRow, found: dict[str, rows.TypeRow]) -> None:
     number, name, payload = kind[0], kind[1], kind[7]
     named = number in (rows.BITSET, rows.NAMED_INLINE_BITSET)
-    # A register may have fields of its own before those of its bitset: the least is the bitset.
+    # A register may add fields before those of its bitset; the shortest list is the bitset's.
     if named and (name not in found or len(payload) < len(found[name][7])):
         found[name] = kind
     if named or number == rows.INLINE_BITSET:

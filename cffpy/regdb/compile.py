@@ -43,7 +43,7 @@ BUILTIN_TYPES: Mapping[str, int] = {
 
 _MAX_TYPE_DEPTH = 16
 
-# Chips whose registers partly stand in a domain that generations share.
+# Chips that have some of their registers in a domain shared by generations.
 _WITH_COMMON_DOMAIN = ("A2XX", "A3XX")
 _COMMON_DOMAIN = "AXXX"
 

@@ -65,7 +65,7 @@ class Palette(ValueObject):
 
 
 class Formatter(ValueObject):
-    """``text`` of a value; ``fixed``: it depends on nothing but the value."""
+    """``text`` of a value; ``fixed``: it depends only on the value."""
 
     __slots__ = ("fixed", "text")
 
@@ -260,7 +260,7 @@ class Decoder:
         return conditional, not _varies(condition for _, _, condition in values)
 
     def _selecting_enum(self, enum_name: str) -> ValueText:
-        """An enum whose value, once decoded, is the current variant of its own varset."""
+        """An enum whose value, once decoded, becomes the current variant of its varset."""
         enum, number, reset = self.palette.enum, self.palette.number, self.palette.reset
 
         def text(value: int) -> str:

@@ -89,7 +89,7 @@ class _Importer:
                     self.hoisted.clear()
                     declarations.append(domain)
                 case "group":
-                    pass  # stands where it is used
+                    pass  # written where it is used
                 case _:
                     raise node.error("not supported here")
         return Description(tuple(declarations))

@@ -61,7 +61,7 @@ def merge(files: Mapping[str, Description], root: str) -> Merged:
 def located(files: Mapping[str, Description], root: str) -> Iterator[tuple[str, Declaration]]:
     """The declarations of ``root`` and its imports with their file, in the order of merging.
 
-    Depth first: an import's declarations come where the import stands.
+    Depth first: an import's declarations replace the import.
     """
     seen = {root}
     stack = [(root, iter(files[root].declarations))]

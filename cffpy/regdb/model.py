@@ -44,8 +44,9 @@ class Value:
 class Type:
     """How the bits of a field or register are shown.
 
-    ``name`` is that of an enum, a bitset or a built-in type. ``shr``: the value is stored shifted
-    right by so many bits; ``radix``: bits behind the binary point; ``align``: bytes, of an address.
+    ``name`` is that of an enum, a bitset or a built-in type. ``shr``: bits by which the
+    stored value is shifted right; ``radix``: bits after the binary point; ``align``: bytes, of an
+    address.
     """
 
     name: str | None = None
@@ -181,7 +182,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """The declarations of another file, ``name`` without its extension, stand here."""
+    """The declarations of another file, ``name`` without its extension, belong here."""
 
     name: str
     line: int = field(default=0, compare=False)

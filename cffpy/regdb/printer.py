@@ -220,7 +220,7 @@ def _join(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-# Neighbouring items without a body share their columns; an item with a body stands alone.
+# Neighbouring items without a body share their columns; an item with a body is on its own.
 def _table(rows: Iterable[_Row]) -> list[str]:
     lines: list[str] = []
     group: list[tuple[str, ...]] = []

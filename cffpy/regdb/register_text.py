@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names, values and fields of registers. The lower dword of a 64-bit register stands for both."""
+"""Names, values and fields of registers. A 64-bit register is named by its lower dword."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class RegisterText:
     def _without_parts(self, fields: Iterable[rows.FieldRow]) -> list[rows.FieldRow]:
         """The fields in force whose bits are not all bits of another, wider one.
 
-        An example is CHROMA_MIDPOINT_X of an a6xx texture, which lies in MIPLVLS.
+        An example is CHROMA_MIDPOINT_X of an a6xx texture, which is part of MIPLVLS.
         """
         live = [row for row in fields if row[1] is None or holds(row[1], self._decoder.variants)]
         bits = [(row[2][2], row[2][3]) for row in live]

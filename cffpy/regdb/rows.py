@@ -21,7 +21,7 @@ type       (kind, name, low, high, shr, radix, addvariant, payload): payload is 
 field      (name, condition, type)
 value      (name, number or None, condition)
 subjects   {domain: {path: (topic, derived, roles, engine, {field: (topic, derived, roles)})}}: what
-           registers are for (subjects.py), of one generation; a part of its own
+           registers are for (subjects.py), of one generation; a separate part
 condition  None, or ((varset, mask), ...): in force when for each varset that has a current
            variant bit ``position of the variant in its enum`` of ``mask`` is set
 =========  =====================================================================================
@@ -63,7 +63,7 @@ REGISTER, ARRAY, STRIPE = range(3)
     INLINE_ENUM,
     BITSET,  # a named bitset, not inline
     NAMED_INLINE_BITSET,  # a named bitset declared inline
-    INLINE_BITSET,  # the fields stand in the register itself
+    INLINE_BITSET,  # the fields are declared in the register itself
 ) = range(13)
 
 Condition: TypeAlias = tuple[tuple[str, int], ...] | None

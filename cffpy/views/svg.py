@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: Outlines that can be told apart, in turn.
+#: Colours of outlines that are easy to distinguish, used in turn.
 PALETTE = (
     "#1b6ca8",
     "#d1495b",
@@ -40,7 +40,7 @@ _ON_LIGHT, _ON_DARK = "#212121", "#fefefe"
 #: What the colours above become on a dark page.
 _DARK = {INK: "#e4e4e4", FAINT: "#8a8a8a", PAPER: "#1c1c1e", NEUTRAL: "#2e2e30"}
 
-#: Degrees between the hues of neighbours, of which any number lie far apart on the wheel.
+#: Degrees between successive hues: the golden angle keeps any number of them apart.
 _HUE_STEP = 137.508
 _LIGHTNESS = (38, 56, 47)
 
@@ -177,7 +177,7 @@ class ColourScale:
         self.high = high
 
     def colour(self, value: float) -> str:
-        """The colour of a number; of the nearer end where it lies outside."""
+        """The colour of a number; of the nearer end if it is outside of the scale."""
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
         position = min(1.0, max(0.0, share)) * (len(self._STOPS) - 1)
         index = min(int(position), len(self._STOPS) - 2)

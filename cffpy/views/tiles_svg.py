@@ -72,7 +72,7 @@ def drawing(found: Pass, facts: Sequence[TileFacts]) -> Svg:
 
 
 class _Canvas:
-    """Where the framebuffer lies in the drawing, and ``factor``: pixels there a pixel here."""
+    """Position of the framebuffer in the drawing; ``factor``: pixels of the drawing per pixel."""
 
     def __init__(self, svg: Svg, left: float, top: float, factor: float) -> None:
         self.svg = svg

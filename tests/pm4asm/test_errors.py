@@ -48,12 +48,12 @@ WRONG = [
     ("CP_INDIRECT_BUFFER IB_BASE=c IB_SIZE=1\n}", 3, 30, "no label c"),
     ("CP_INDIRECT_BUFFER IB_BASE=b IB_SIZE=sizeof(bb)\n}", 3, 40, "no label bb, did you mean b?"),
     ("CP_REG_TO_MEM REG=reg(RB_CNTLL) DEST=0", 3, 21, "no register is called RB_CNTLL"),
-    ("fill 0x1 * 10\n  at 0x1010", 4, 6, "overlap: 0x1010 lies 24 bytes before 0x1028"),
+    ("fill 0x1 * 10\n  at 0x1010", 4, 6, "overlap: 0x1010 is 24 bytes before 0x1028"),
     ("fill 0x1 * 10\n  commands c at 0x1010 {", 4, 17, "overlap"),
     ("bytes 00\n  commands c {", 4, 3, "cannot begin at 0x1001"),
     ("commands b {", 3, 12, "label b is there already"),
     ("data c {\ndata d {\ndata e {\ndata f {", 6, 1, "nested more than 4 deep"),
-    ("gpu_id 630", 3, 3, "a section cannot stand in a block: } is missing"),
+    ("gpu_id 630", 3, 3, "a section cannot be inside a block: } is missing"),
     ("shader s {\n nop\n mumble r0.x\n }", 5, 2, "not an instruction of generation 6"),
     # text that no word gives again: the offset has seven bits
     (

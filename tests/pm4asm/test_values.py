@@ -114,7 +114,7 @@ def test_what_people_write(what: DwordField, text: str, bits: int) -> None:
         (field(REGID, 8), "r0.q", "no label r0.q"),
         (field(HEX), "here", "does not fit into 32 bits"),
         (field(HEX), "there", "no label there"),
-        (field(UINT), "{ }", "one field, without fields of its own"),
+        (field(UINT), "{ }", "is one field and has no fields in it"),
     ],
 )
 def test_what_does_not_fit(what: DwordField, text: str, message: str) -> None:

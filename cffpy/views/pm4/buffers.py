@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A buffer's contents as lines: labelled blocks where something is known to lie, data elsewhere."""
+"""A buffer's contents as lines: labelled blocks where contents are known, data elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN_DRAWS = 8
 
 
 class BufferLines:
-    """The lines of the buffers of one set. ``labels`` are told by address."""
+    """The lines of the buffers of one set. ``labels`` are keyed by address."""
 
     def __init__(
         self,

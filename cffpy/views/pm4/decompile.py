@@ -170,7 +170,7 @@ class _Decompiler:
         return programs
 
     def _labels(self, buffers: BufferSet) -> dict[int, tuple[int, Label]]:
-        """Address of a block -> the section it lies in, and its label."""
+        """Address of a block -> offset of the section that contains it, and its label."""
         labels = {}
         for section, address in _buffers(buffers):
             for segment in segments(buffers.findings.get(section.offset, ())):
@@ -315,7 +315,7 @@ _STATEMENTS: dict[int, Callable[[bytes], str | None]] = {
 def _buffers(buffers: BufferSet) -> Iterator[tuple[Section, int]]:
     """The sections of contents that are shown as buffers, with their addresses."""
     address: int | None = None
-    end = 0  # no marker may stand between the two sections
+    end = 0  # the two sections must be adjacent, without a marker between them
     for section in buffers.sections:
         is_next = section.type == SectionType.BUFFER_CONTENTS and section.offset == end
         if is_next and address is not None:
