@@ -27,14 +27,14 @@ from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.regdb.database import Database
 
 _MEMO = 1 << 17
-#: Characters of a unit that is remembered at most.
+#: Longest unit that the memo keeps, in characters.
 _MEMO_UNIT = 4096
 #: Characters of a line that an error shows.
 _LONGEST_SHOWN = 200
 
 
 class _Pending:
-    """A unit that needs a label which was not known: where its dwords are, to be built again."""
+    """A unit that uses a label before its definition: where its dwords are, to be built again."""
 
     __slots__ = ("lines", "offset", "size", "vocabulary")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The capture while it is put together: its bytes, the blocks that are open, the labels."""
+"""The capture under construction: its bytes, the open blocks, the labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from cffpy.pm4asm.model import SourceProblem
 from cffpy.pm4asm.source import Line
 
-#: Blocks within blocks at most: a section, and blocks in it.
+#: Deepest nesting: a section, and blocks in it.
 _DEEPEST = 4
 
 
@@ -49,14 +49,14 @@ class Image:
         self._blocks: list[_Block] = []
 
     def add(self, data: bytes) -> None:
-        """Append bytes to the block that is open."""
+        """Append bytes to the open block."""
         if not self._blocks:
             raise SourceProblem("this belongs into a block, such as: buffer b 0x1000 {", 1)
         self.output += data
         self._check(0)
 
     def check_content(self) -> None:
-        """Raise SourceProblem where no block is open."""
+        """Raise SourceProblem if no block is open."""
         self.add(b"")
 
     def section(self, data: bytes) -> None:
@@ -76,7 +76,7 @@ class Image:
             raise SourceProblem(f"the capture would have more than {self._limit} bytes", 1)
 
     def check_size(self, size: int) -> None:
-        """Raise SourceProblem where ``size`` more bytes are too many."""
+        """Raise SourceProblem if ``size`` more bytes exceed the limit."""
         self._check(size)
 
     # -- blocks -----------------------------------------------------------------------------
@@ -136,6 +136,6 @@ class Image:
         self.fill(missing)
 
     def finish(self) -> None:
-        """The text is over. Raises SourceProblem where a block is still open."""
+        """End of the text. Raises SourceProblem if a block is still open."""
         if self._blocks:
             raise SourceProblem("the text ends, but a block is open: } is missing", 1)

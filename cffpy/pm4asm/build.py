@@ -135,7 +135,7 @@ class Builder:
         return [register_header(self.vocabulary.gpu.is_64bit, first, len(words)), *words]
 
     def _register_words(self, row: Statement, resolve: Resolve) -> tuple[int, list[int]]:
-        """Offset and dwords of ``NAME = value``, also as a row that goes on."""
+        """Offset and dwords of ``NAME = value``, also in a continuation row."""
         if row.kind == "more_items":
             items = [part for part in row.parts if isinstance(part, Item)]
             item = items[0]

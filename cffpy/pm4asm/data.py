@@ -88,7 +88,7 @@ def _big(data: bytes) -> list[int]:
 def show_data(view: memoryview, address: int) -> Iterator[str]:
     """Lines for bytes at an address, which is aligned with a dword; long zeros as ``at``.
 
-    Zeros at the very end are not shown at all.
+    Trailing zeros are not shown.
     """
     whole = len(view) // 4 * 4
     end = whole
@@ -108,7 +108,7 @@ def show_data(view: memoryview, address: int) -> Iterator[str]:
 
 
 def _without_zeros(view: memoryview) -> int:
-    """Where the zeros at the end begin, in whole dwords."""
+    """Offset of the trailing zeros, in bytes; a multiple of 4."""
     end = len(view)
     step = 4096
     while end and not bytes(view[max(0, end - step) : end]).strip(b"\0"):

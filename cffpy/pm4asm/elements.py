@@ -84,7 +84,7 @@ def _select(field: DwordField, bits: int, variants: Variants, database: Database
 
 
 def show(fields: Sequence[DwordField], word: int, labels: Labels) -> tuple[list[Item], int]:
-    """The fields' items that say ``word``, and the bits that no field says.
+    """The items of the fields of ``word``, and the bits that no field covers.
 
     Numbers that are 0 are left out, as what is not said is 0.
     """
@@ -119,7 +119,7 @@ class Taken:
         return name in self._items
 
     def take(self, name: str | int) -> Item | None:
-        """The item of this name, which is taken away, or None."""
+        """Remove and return the item of this name, or None."""
         if isinstance(name, str):
             self._seen.append(name)
         return self._items.pop(name, None)
@@ -129,7 +129,7 @@ class Taken:
         return (name for name in self._items if isinstance(name, int))
 
     def unknown(self, where: str) -> SourceProblem:
-        """What is left, as an error."""
+        """The error for the items that are left."""
         item = next(iter(self._items.values()))
         near = nearest(item.name, self._seen) if isinstance(item.name, str) else ""
         name = f"[{item.name}]" if isinstance(item.name, int) else item.name

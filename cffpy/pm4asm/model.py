@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a line of the packet assembly language says: statements, fields, values.
+"""The model of a line of the packet assembly language: statements, fields, values.
 
 ``str`` of a value or field is its text in the language. ``column`` counts from 1, 0 where a value
 was not read from a text; it does not count in comparisons of meaning.
@@ -37,7 +37,7 @@ class Number(NamedTuple):
 
     @property
     def integer(self) -> int:
-        """The number, where it has no fraction. Raises SourceProblem."""
+        """The number. Raises SourceProblem if it has a fraction."""
         if self.is_raw:
             return int(self.text, 16)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A line of text -> what it says. The only module of the language that knows lark."""
+"""A line of text -> statement. The only module of the language that knows lark."""
 
 from __future__ import annotations
 

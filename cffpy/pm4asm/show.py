@@ -59,7 +59,7 @@ class Shower:
         self._packets: dict[tuple[int, ...], list[str] | None] = {}
 
     def label(self, labels: Labels) -> None:
-        """From now on, these blocks have labels."""
+        """Use these labels from now on."""
         self.labels = labels
         self._packets.clear()
 
@@ -72,7 +72,7 @@ class Shower:
         return size
 
     def show(self, words: Sequence[int], hint: Hint | None) -> list[str] | None:
-        """The lines of a packet, all of whose dwords are ``words``; None where it is data."""
+        """The lines of the packet with the dwords ``words``; None if it must be shown as data."""
         if hint is not None or len(words) > _MEMO_DWORDS:
             return self._show(words, hint)
         key = tuple(words)
@@ -91,7 +91,7 @@ class Shower:
                 return self._show_registers(number, words)
             if kind == OPCODE:
                 return self._show_opcode(number, words, hint)
-        except SourceProblem:  # no packet that the language could say
+        except SourceProblem:  # a packet that the language cannot express
             return None
         return ["idle"] if kind == IDLE else None
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A text's lines: read one by one, cut at a longest length, joined to units.
 
-A unit is a statement with the lines behind it that go on with it: those that begin with ``+``.
+A unit is a statement with its continuation lines, which begin with ``+``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from cffpy.errors import AssemblyError
 
-#: Bytes of a line at most.
+#: Longest line, in bytes.
 LONGEST_LINE = 1 << 18
 #: Lines of a unit at most: more than the longest packet has dwords.
 _LONGEST_UNIT = 1 << 15
@@ -26,7 +26,7 @@ class Line(NamedTuple):
 
 
 def read_lines(stream: BinaryIO, file: str) -> Iterator[Line]:
-    """The lines that say something. Raises AssemblyError for one too long, or no UTF-8."""
+    """The lines that are not empty. Raises AssemblyError for one too long, or no UTF-8."""
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
@@ -45,7 +45,7 @@ def read_lines(stream: BinaryIO, file: str) -> Iterator[Line]:
 
 
 def units(lines: Iterator[Line], file: str) -> Iterator[list[Line]]:
-    """The statements, each with the lines that go on with it."""
+    """The statements, each with its continuation lines."""
     unit: list[Line] = []
     for line in lines:
         if line.text[0] == "+":

@@ -61,7 +61,7 @@ class Structure:
         return self._fixed is None or bool(self._fixed)
 
     def element(self, position: int, variants: Variants) -> Element | None:
-        """What begins at a dword, or None where nothing is described."""
+        """The element that begins at a dword, or None if none is described."""
         if self._fixed is not None:
             return self._fixed.get(position)
         key = position, tuple(variants.items())
@@ -115,7 +115,7 @@ class Vocabulary:
         return self._opcodes.get(name)
 
     def structure(self, name: str) -> Structure | None:
-        """What a packet holds, or a structure in memory; None where nothing describes it."""
+        """The contents of a packet or of a structure in memory; None if they are not described."""
         if name not in self._structures:
             self._structures[name] = self._make_structure(name)
         return self._structures[name]

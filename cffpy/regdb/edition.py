@@ -17,7 +17,7 @@ _EDITION_FILE = "EDITION"
 def resolve_edition(name_or_path: str | None) -> str:
     """The directory of an edition: None is the bundled one, a name one under ``editions/``.
 
-    Raises RegisterDbError where there is none.
+    Raises RegisterDbError if there is none.
     """
     bundled = data_path("register_db")
     if name_or_path is None:

@@ -203,7 +203,7 @@ def _values(catalog: Catalog, values: Iterable[rows.ValueRow]) -> list[Document]
     return found
 
 
-# The names of the variants under which something is in force, by varset; None: always.
+# The names of the variants to which something applies, by varset; None: all.
 def _condition(catalog: Catalog, condition: rows.Condition) -> dict[str, list[str]] | None:
     if condition is None:
         return None

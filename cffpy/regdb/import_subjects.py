@@ -123,7 +123,7 @@ class _Carrier:
     new: _Registers
     old: _Registers
     unknown: list[str] = field(default_factory=list)
-    #: Bitset that the old edition has not -> the old fields of the registers that use it now.
+    #: Bitset that is new in this edition -> the old fields of the registers that use it.
     _moved: dict[str, list[Bitfield]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

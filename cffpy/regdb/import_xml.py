@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rules-ng XML, as Mesa keeps its registers, -> model: the importer behind ``cffpy db import``.
 
-Prose is left behind. What an item's ``variants`` refer to, which rules-ng takes from the item or
+Prose is not imported. What an item's ``variants`` refer to, which rules-ng takes from the item or
 from what surrounds it, is worked out here, so that every condition of the model names its varset.
 """
 
@@ -37,7 +37,7 @@ _BITS = frozenset({"low", "high", "pos"})
 _TYPE = _BITS | {"type", "shr", "radix", "align", "addvariant", "min", "max"}
 _REGISTER = frozenset({"name", "offset", "length", "stride", "usage", "access"})
 
-# The attributes that each element may have. Those that change no decoding are read over.
+# The attributes that each element may have. Those that do not affect decoding are ignored.
 _ATTRIBUTES: Mapping[str, frozenset[str]] = {
     "import": frozenset({"file"}),
     "group": frozenset({"name"}) | _VARIANTS,

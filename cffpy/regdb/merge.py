@@ -102,7 +102,7 @@ def generations(files: Mapping[str, Description]) -> dict[str, str]:
 def covered(condition: Condition, names: list[str]) -> int:
     """Bitmask of the positions in ``names`` that the condition's ranges cover.
 
-    Raises KeyError with a name that a range gives and ``names`` has not.
+    Raises KeyError with a name that a range gives and ``names`` lacks.
     """
     mask = 0
     for variants in condition.ranges:

@@ -2,7 +2,7 @@
 """The declarations of one description file, as the parser, the importer and the printer share them.
 
 Everything is immutable and compares by content; ``line`` (from 1, 0 where unknown) is only for
-messages and takes no part in comparisons. Offsets, strides are in dwords, bit positions in bits.
+messages and does not affect comparisons. Offsets, strides are in dwords, bit positions in bits.
 """
 
 from __future__ import annotations

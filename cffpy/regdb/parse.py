@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Description text -> model. The only module of the register database that knows lark.
 
-Slow beside everything else (about 0.5 MB/s): only the compiler and the tools call it.
+Slow (about 0.5 MB/s): only the compiler and the tools call it.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ else:
 
 SCHEMA = 4
 
-#: The part of the compiled form that tells {"edition": name, "chips": names}; each chip is another.
+#: The part of the compiled form with {"edition": name, "chips": names}; each chip is another.
 OVERVIEW = "overview"
 
 

@@ -18,7 +18,7 @@ _INDEX = re.compile(r"\[[^\]]*\]")
 class Hit(NamedTuple):
     """A name that holds the text. ``where`` is what it belongs to: a domain, register or enum.
 
-    ``number`` is an offset in dwords, a field's lowest bit, or an enum value; None where none is.
+    ``number`` is an offset in dwords, a field's lowest bit, or an enum value; or None.
     """
 
     kind: str

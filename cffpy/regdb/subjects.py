@@ -86,7 +86,7 @@ class Subjects:
         return cls(database, store.load_subjects(database.directory, database.chip))
 
     def register(self, offset: int) -> RegisterSubject:
-        """What the register at a dword offset is for; ``UNKNOWN`` where nothing says."""
+        """What the register at a dword offset is for; ``UNKNOWN`` if not described."""
         row = self._known.get(offset)
         if row is None:
             found = self._database.register(offset, {})
