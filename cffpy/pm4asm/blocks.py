@@ -98,7 +98,8 @@ class Image:
         """A labelled block in a section begins here."""
         if not self._blocks:
             raise SourceProblem("a block belongs into a buffer", 1)
-        if self.address % 4:
+        # a buffer may begin at any address: its own dwords count
+        if (len(self.output) - self._blocks[0].start) % 4:
             raise SourceProblem(f"a block cannot begin at {self.address:#x}, amid a dword", 1)
         self.open(self.address, name, None, column)
 

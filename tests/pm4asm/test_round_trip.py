@@ -127,6 +127,16 @@ def section_bytes(sections: list[NewSection]) -> bytes:
 @example([NewSection(12, b"\0" * 300)], 3, b"\xff" * 9)
 @example([address_section(0x1000, 8), NewSection(-1, b""), NewSection(12, b"12345678")], 0, b"")
 @example([NewSection(3, b"1234567890123456"), NewSection(12, b"")], 0, b"")
+@example(  # a buffer, and a stream in it, whose address is no multiple of 4
+    [
+        gpu_id_section(630),
+        address_section(2, 8),
+        NewSection(SectionType.BUFFER_CONTENTS, b"12345678"),
+        command_stream_section(2, 2),
+    ],
+    0,
+    b"",
+)
 @example([NewSection(2, 'a"b\\\n\0\x80'.encode("latin-1"))], 0, b"")
 def test_any_sections(sections: list[NewSection], cut: int, trailing: bytes) -> None:
     data = section_bytes(sections)
