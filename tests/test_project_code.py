@@ -76,16 +76,6 @@ def test_files_are_of_a_length_to_read(path: Path) -> None:
 
 # -- circular imports -----------------------------------------------------------------------------
 
-#: Modules that import each other still: nothing is added here.
-KNOWN_CIRCLES: list[set[str]] = [
-    {
-        "cffpy.pm4.compile",
-        "cffpy.pm4.fields",
-        "cffpy.pm4.packets",
-        "cffpy.pm4.store",
-    },
-]
-
 
 def circles(imported: dict[str, set[str]]) -> list[set[str]]:
     """Groups of modules each of which reaches all others of its group."""
@@ -111,9 +101,7 @@ def test_no_circular_imports() -> None:
     """Those under TYPE_CHECKING and those within functions count."""
     graph = grimp.build_graph("cffpy", exclude_type_checking_imports=False, cache_dir=None)
     imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
-    found = circles(imported)
-    new = [group for group in found if not any(group <= known for known in KNOWN_CIRCLES)]
-    assert list(map(sorted, new)) == []
+    assert list(map(sorted, circles(imported))) == []
 
 
 def test_a_circle_is_found() -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cffpy.capture.generations import generation_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,9 +42,10 @@ class Attachment:
 
 def attachments(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
     """The buffers that a draw now would render to."""
-    if generation >= 6:
+    family = generation_of(generation).tracker
+    if family == "a6xx":
         return _from_a6xx(reader, generation, reader.field("RB_FS_OUTPUT_CNTL1", "MRT") or 0)
-    if generation == 5:
+    if family == "a5xx":
         return _a5xx(reader, reader.field("RB_FS_OUTPUT_CNTL", "MRT") or 0)
     return bound_buffers(reader, generation)
 
@@ -52,13 +55,14 @@ def bound_buffers(reader: RegisterReader, generation: int) -> tuple[Attachment, 
 
     From a6xx on, drivers leave old values in registers of colour buffers that are not used.
     """
-    if generation >= 6:
+    family = generation_of(generation).tracker
+    if family == "a6xx":
         return _from_a6xx(reader, generation, _MAX_COLOURS)
-    if generation == 5:
+    if family == "a5xx":
         return _a5xx(reader, _MAX_COLOURS)
-    if generation == 2:
+    if family == "a2xx":
         return _a2xx(reader)
-    return _a3xx_a4xx(reader, generation)
+    return _a3xx_a4xx(reader, has_old_modes=family == "a3xx")
 
 
 def samples(reader: RegisterReader) -> int | None:
@@ -69,6 +73,7 @@ def samples(reader: RegisterReader) -> int | None:
 
 def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Attachment, ...]:
     number = samples(reader)
+    has_bits = generation_of(generation).has_compression_bits
     found = []
     compressed = reader.field("RB_RENDER_CNTL", "FLAG_MRTS")
     for index in range(min(count, _MAX_COLOURS)):
@@ -78,7 +83,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
         if not address and not gmem and not reader.value(f"{target}.PITCH"):
             continue
         flags = reader.address(f"{flag_buffer}.ADDR")
-        if generation > 6:  # an address of flags stands there in any case
+        if has_bits:  # drivers write the address of flags in any case
             ubwc = reader.flag(f"{target}.BUF_INFO", "LOSSLESSCOMPEN")
         else:
             ubwc = bool(flags) if compressed is None else bool(compressed >> index & 1)
@@ -102,7 +107,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
         flags = reader.address("RB_DEPTH_FLAG_BUFFER_BASE")
         ubwc = (
             reader.flag("RB_DEPTH_BUFFER_INFO", "LOSSLESSCOMPEN")
-            if generation > 6
+            if has_bits
             else bool(flags) and reader.flag("RB_RENDER_CNTL", "FLAG_DEPTH")
         )
         found.append(
@@ -198,12 +203,12 @@ def _separate_stencil(
     )
 
 
-def _a3xx_a4xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
+def _a3xx_a4xx(reader: RegisterReader, has_old_modes: bool) -> tuple[Attachment, ...]:
     """In GMEM mode the base registers hold GMEM offsets; memory is named where tiles are stored.
 
-    Drivers set the pitch of what they do not use to 0.
+    Drivers set the pitch of what they do not use to 0. ``has_old_modes``: a3xx.
     """
-    if generation == 3:
+    if has_old_modes:
         in_memory = reader.flag("RB_MODE_CONTROL", "GMEM_BYPASS")
         count = (reader.field("RB_MODE_CONTROL", "MRT") or 0) + 1
     else:
@@ -213,7 +218,7 @@ def _a3xx_a4xx(reader: RegisterReader, generation: int) -> tuple[Attachment, ...
     colours = (_colour_a3xx_a4xx(reader, index, in_memory, number) for index in range(count))
     found = [colour for colour in colours if colour is not None]
     # a3xx has no format that says "none": its drivers write 0, and leave an older pitch
-    if generation == 4 or reader.value("RB_DEPTH_INFO") or not found:
+    if not has_old_modes or reader.value("RB_DEPTH_INFO") or not found:
         found.extend(_depth_a3xx_a4xx(reader, in_memory, number))
     base = reader.field("RB_STENCIL_INFO", "STENCIL_BASE")
     if base and reader.field("RB_STENCIL_PITCH"):

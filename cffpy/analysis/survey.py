@@ -30,16 +30,13 @@ from cffpy.cp.loadstate import (
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, NestedStream, Payload
 from cffpy.cp.state import DrawStateGroup
-from cffpy.descriptors import SAMPLERS as SAMPLER_DOMAINS
-from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
-from cffpy.descriptors import UBOS
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
 
 #: Kinds of what lies somewhere, the strongest first.
 COMMANDS, PROGRAM, STRUCTURES = range(3)
 
-_DESCRIPTORS = {SAMPLERS: SAMPLER_DOMAINS, TEXTURES: TEXTURE_DOMAINS, UBO: UBOS}
+_DESCRIPTORS = {SAMPLERS: "sampler", TEXTURES: "texture", UBO: "ubo"}
 _NAMES = {SAMPLERS: "samplers", TEXTURES: "textures", UBO: "ubos"}
 
 #: Packets that point at commands -> what these are.
@@ -148,11 +145,10 @@ class Survey(ShaderCollector):
             self._descriptors(payload)
 
     def _descriptors(self, payload: Payload) -> None:
-        generation = self.machine.gpu.generation
         loaded = loaded_state(self.machine, payload)
         if loaded.kind not in _DESCRIPTORS:
             return
-        described = _DESCRIPTORS[loaded.kind].get(generation)
+        described = self.machine.gpu.facts.descriptors.get(_DESCRIPTORS[loaded.kind])
         place = state_place(self.machine, payload, loaded)
         if described is None or place is None:
             return

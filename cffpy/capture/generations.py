@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The generations of Adreno GPUs: one record each, with what decoding must know of it.
+"""The generations of Adreno GPUs: one record each, with what decoders need to know.
 
 Registers, packets and enums come from the descriptions of the record's ``chip``
 (register_db/adreno), instructions from those of its ``instruction_set`` (register_db/isa). Facts
@@ -11,9 +11,16 @@ from __future__ import annotations
 from cffpy.errors import UnsupportedGpu
 from cffpy.value_object import ValueObject
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 #: Shader stages, in the order of the blocks of CP_LOAD_STATE4 and 6.
 STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
 
+
+#: Dwords from one bindless descriptor to the next.
+BINDLESS_STRIDE = 16
 
 #: Low bits of a register of ``program_registers`` that are no part of the address.
 PROGRAM_ADDRESS_MASK = ~0xF
@@ -32,12 +39,23 @@ class Generation(ValueObject):
     program's address; the last is empty where the first holds the whole address.
     ``enable_registers``: (stage, register) of each whose field ENABLED tells whether draws run
     the stage's program. An edition of the database need not have all registers.
+    ``descriptors``: "sampler", "texture", "ubo" (of uniform data), "storage" and "storage size"
+    (the two descriptors of a storage buffer or image) -> (domain, dwords of a descriptor).
+    ``constant_dwords``: of the unit in which packets count constants.
+    ``has_bindless``: shaders use sets of bindless descriptors.
+    ``has_render_modes``: packets tell the render mode. ``has_compression_bits``: a bit of each
+    render target tells whether it is compressed.
     """
 
     __slots__ = (
+        "constant_dwords",
         "decodes_captures",
+        "descriptors",
         "enable_registers",
         "groups_have_modes",
+        "has_bindless",
+        "has_compression_bits",
+        "has_render_modes",
         "instruction_set",
         "is_64bit",
         "number",
@@ -59,6 +77,11 @@ class Generation(ValueObject):
         groups_have_modes: bool = False,
         resolves_are_draws: bool = False,
         decodes_captures: bool = True,
+        descriptors: Mapping[str, tuple[str, int]] | None = None,
+        constant_dwords: int = 4,
+        has_bindless: bool = False,
+        has_render_modes: bool = False,
+        has_compression_bits: bool = False,
     ) -> None:
         self.number = number
         self.tracker = tracker
@@ -70,6 +93,11 @@ class Generation(ValueObject):
         self.groups_have_modes = groups_have_modes
         self.resolves_are_draws = resolves_are_draws
         self.decodes_captures = decodes_captures
+        self.descriptors = descriptors or {}
+        self.constant_dwords = constant_dwords
+        self.has_bindless = has_bindless
+        self.has_render_modes = has_render_modes
+        self.has_compression_bits = has_compression_bits
 
     @property
     def name(self) -> str:
@@ -98,6 +126,14 @@ def _from_a6xx(number: int, decodes_captures: bool = True) -> Generation:
         groups_have_modes=True,
         resolves_are_draws=True,
         decodes_captures=decodes_captures,
+        descriptors={
+            "sampler": ("A6XX_TEX_SAMP", 4),
+            "texture": ("A6XX_TEX_CONST", 16),
+            "ubo": ("A6XX_UBO", 2),
+        },
+        has_bindless=True,
+        has_render_modes=True,
+        has_compression_bits=number > 6,
     )
 
 
@@ -109,7 +145,7 @@ GENERATIONS = {
     one.number: one
     for one in (
         # programs are loaded by packets or lie in them
-        Generation(2, tracker="a2xx", program_unit=2, instruction_set="a2xx"),
+        Generation(2, tracker="a2xx", program_unit=2, instruction_set="a2xx", constant_dwords=2),
         Generation(
             3,
             tracker="a3xx",
@@ -117,16 +153,24 @@ GENERATIONS = {
             program_registers=tuple(
                 [(stage, f"SP_{stage}_OBJ_START_REG", "") for stage in ("VS", "FS")]
             ),
+            descriptors={"sampler": ("A3XX_TEX_SAMP", 2), "texture": ("A3XX_TEX_CONST", 4)},
+            constant_dwords=2,
         ),
         Generation(
             4,
             tracker="a4xx",
             program_unit=32,
             program_registers=tuple([(stage, f"SP_{stage}_OBJ_START", "") for stage in STAGES]),
-            # drivers of old wrote the registers of VS and FS in another form
+            # old drivers wrote the registers of VS and FS in another form
             enable_registers=tuple(
                 [(stage, f"HLSQ_{stage}_CONTROL_REG") for stage in ("HS", "DS", "GS")]
             ),
+            descriptors={
+                "sampler": ("A4XX_TEX_SAMP", 2),
+                "texture": ("A4XX_TEX_CONST", 8),
+                "storage": ("A4XX_SSBO_0", 4),
+                "storage size": ("A4XX_SSBO_1", 2),
+            },
         ),
         Generation(
             5,
@@ -140,6 +184,14 @@ GENERATIONS = {
             ),
             enable_registers=_CONFIGS,
             is_64bit=True,
+            descriptors={
+                "sampler": ("A5XX_TEX_SAMP", 4),
+                "texture": ("A5XX_TEX_CONST", 12),
+                "ubo": ("A5XX_UBO", 2),
+                "storage": ("A5XX_SSBO_0", 4),
+                "storage size": ("A5XX_SSBO_1", 2),
+            },
+            has_render_modes=True,
         ),
         _from_a6xx(6),
         _from_a6xx(7),
@@ -149,7 +201,7 @@ GENERATIONS = {
 
 
 def generation_of(number: int) -> Generation:
-    """The record of a generation. Raises UnsupportedGpu for one that there is none of."""
+    """The record of a generation. Raises UnsupportedGpu for an unknown one."""
     found = GENERATIONS.get(number)
     if found is None:
         raise UnsupportedGpu(f"GPUs of a{number}xx are not known")

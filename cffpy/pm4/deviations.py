@@ -13,6 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.row_readers import Row
 
+#: Packets that the database describes under the name of another.
+PACKET_DOMAINS = {
+    "CP_LOAD_STATE6_FRAG": "CP_LOAD_STATE6",
+    "CP_LOAD_STATE6_GEOM": "CP_LOAD_STATE6",
+}
+
 #: What the names of these fields begin with in ``Fields``.
 PREFIX = "cffdump:"
 

@@ -20,12 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.row_readers import Row, Rows
 
-#: Packets that the database describes under the name of another.
-PACKET_DOMAINS = {
-    "CP_LOAD_STATE6_FRAG": "CP_LOAD_STATE6",
-    "CP_LOAD_STATE6_GEOM": "CP_LOAD_STATE6",
-}
-
 
 class Fields:
     """Fields of a packet or structure that are read together, as ints, in the order of ``names``.

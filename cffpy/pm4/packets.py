@@ -41,7 +41,7 @@ from construct import (
 )
 
 from cffpy.errors import RegisterDbError
-from cffpy.pm4.fields import PACKET_DOMAINS
+from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.regdb.database import Database, holds
 from cffpy.regdb.rows import (
     ARRAY,

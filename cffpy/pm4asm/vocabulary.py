@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from cffpy.capture.gpu import Gpu
-from cffpy.pm4.fields import PACKET_DOMAINS, Packets
+from cffpy.pm4.deviations import PACKET_DOMAINS
+from cffpy.pm4.fields import Packets
 from cffpy.pm4asm.elements import Element, Variants, make_element, row_elements
 from cffpy.pm4asm.model import Call, Name, Number, SourceProblem, is_name
 from cffpy.pm4asm.values import nearest

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.facts import Fact, address_masks, descriptor, digest, region
 from cffpy.analysis.diff.loads import uniform_buffer
-from cffpy.descriptors import BINDLESS_STRIDE, SAMPLERS, TEXTURES, UBOS
+from cffpy.capture.generations import BINDLESS_STRIDE, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,8 @@ class Sets:
 
     def __init__(self, database: Database, packets: Packets, generation: int) -> None:
         self._packets = packets
-        self._domains = TEXTURES[generation], SAMPLERS[generation], UBOS[generation]
+        descriptors = generation_of(generation).descriptors
+        self._domains = descriptors["texture"], descriptors["sampler"], descriptors["ubo"]
         self._masks = {domain: address_masks(database, domain) for domain, _dwords in self._domains}
         self._known: dict[tuple[int, int], tuple[bytes, list[SetPart]]] = {}
 

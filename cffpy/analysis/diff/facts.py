@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from cffpy.descriptors import BINDLESS_STRIDE
+from cffpy.capture.generations import BINDLESS_STRIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,9 +19,6 @@ from cffpy.cp.loadstate import (
     loaded_state,
     state_place,
 )
-from cffpy.descriptors import SAMPLERS as SAMPLER_DOMAINS
-from cffpy.descriptors import STORAGE_LAYOUTS, STORAGE_SIZES, UBOS
-from cffpy.descriptors import TEXTURES as TEXTURE_DOMAINS
 from cffpy.pm4.fields import Fields, Packets
 
 if TYPE_CHECKING:
@@ -31,8 +28,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
-#: Bytes of a unit of constants: a vector of four, up to a3xx half of one.
-_VECTOR_BYTES, _A3XX_UNIT_BYTES = 16, 8
+_VECTOR_BYTES = 16
 
 #: a3xx: state block of CP_LOAD_STATE -> the stage whose textures' levels lie at the addresses that
 #: it loads, so many of one texture. Source: SB_*_MIPADDR, and fd3_emit of freedreno.
@@ -45,10 +41,10 @@ _PUSHED = (SSBO_1, SSBO_2)
 
 #: What is loaded -> the first part of its facts' keys, and its descriptors by generation.
 _DESCRIPTORS = {
-    SAMPLERS: ("sampler", SAMPLER_DOMAINS),
-    TEXTURES: ("texture", TEXTURE_DOMAINS),
-    SSBO_0: ("storage", STORAGE_LAYOUTS),
-    SSBO_1: ("storage size", STORAGE_SIZES),
+    SAMPLERS: "sampler",
+    TEXTURES: "texture",
+    SSBO_0: "storage",
+    SSBO_1: "storage size",
 }
 
 #: Facts that are kept at most: each draw is compared by all of them, and none has nearly as many.
@@ -87,7 +83,7 @@ class Loads:
         words, index = place
         dwords = words.data[index : words.count]
         if loaded.kind == CONSTANTS:
-            size = loaded.units * (_VECTOR_BYTES if generation >= 4 else _A3XX_UNIT_BYTES)
+            size = loaded.units * self._machine.gpu.facts.constant_dwords * 4
             self._drop_constants(loaded, first)
             self._put(("constants", loaded.stage, first), dwords[: size // 4].cast("B"), packet)
         elif loaded.source == BINDLESS:
@@ -98,7 +94,7 @@ class Loads:
             self._texture_addresses(stage, first, dwords[: loaded.units], packet)
         elif loaded.kind in _DESCRIPTORS:
             self._descriptors(loaded, first, dwords, packet)
-        elif loaded.kind == UBO and generation in UBOS:
+        elif loaded.kind == UBO and "ubo" in self._machine.gpu.facts.descriptors:
             self._uniform_buffers(loaded, first, dwords, packet)
 
     def _not_captured(self, loaded: LoadedState, first: int, packet: PacketLocation) -> None:
@@ -107,7 +103,7 @@ class Loads:
             self._drop_constants(loaded, first)
             keys: list[FactKey] = [("constants", loaded.stage, first)]
         elif loaded.kind in _DESCRIPTORS and loaded.source != BINDLESS:
-            name, _ = _DESCRIPTORS[loaded.kind]
+            name = _DESCRIPTORS[loaded.kind]
             keys = [(name, loaded.stage, first + unit) for unit in range(loaded.units)]
         else:
             return
@@ -143,8 +139,8 @@ class Loads:
     def _descriptors(
         self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
     ) -> None:
-        name, domains = _DESCRIPTORS[loaded.kind]
-        row = domains.get(self._machine.gpu.generation)
+        name = _DESCRIPTORS[loaded.kind]
+        row = self._machine.gpu.facts.descriptors.get(name)
         if row is None:
             return
         domain, size = row
@@ -167,7 +163,7 @@ class Loads:
     def _uniform_buffers(
         self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
     ) -> None:
-        domain, size = UBOS[self._machine.gpu.generation]
+        domain, size = self._machine.gpu.facts.descriptors["ubo"]
         for unit in range(min(loaded.units, len(dwords) // size)):
             descriptor = dwords[unit * size : (unit + 1) * size]
             place = loaded.stage, first + unit

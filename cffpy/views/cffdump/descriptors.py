@@ -7,8 +7,8 @@ starts behind the end of its buffer ends the list.
 
 from __future__ import annotations
 
+from cffpy.capture.generations import BINDLESS_STRIDE
 from cffpy.capture.memory import MemoryLocation, Words
-from cffpy.descriptors import BINDLESS_STRIDE, SAMPLERS, TEXTURES
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False
@@ -25,12 +25,13 @@ def dump_samplers(
     view: View, place: MemoryLocation, count: int, level: int, bindless: bool = False
 ) -> None:
     """``count`` samplers at ``place``."""
-    kind = SAMPLERS.get(view.generation)
+    facts = view.machine.gpu.facts
+    kind = facts.descriptors.get("sampler")
     if kind is None:
         return
     domain, dwords = kind
     words, index = place
-    stride = BINDLESS_STRIDE if bindless and view.generation >= 6 else dwords
+    stride = BINDLESS_STRIDE if bindless and facts.has_bindless else dwords
     for _ in range(count):
         if index >= words.count or (count == _NOISY_COUNT and _all_zero(words, index, 2)):
             return
@@ -41,7 +42,7 @@ def dump_samplers(
 
 def dump_textures(view: View, place: MemoryLocation, count: int, level: int) -> None:
     """``count`` texture descriptors at ``place``; with --textures what they point at, too."""
-    kind = TEXTURES.get(view.generation)
+    kind = view.machine.gpu.facts.descriptors.get("texture")
     if kind is None:
         return
     domain, dwords = kind
@@ -57,6 +58,7 @@ def dump_textures(view: View, place: MemoryLocation, count: int, level: int) -> 
 
 
 def _dump_texels(view: View, words: Words, index: int, level: int) -> None:
+    # cffdump: dump_tex_const shows 64 dwords on a4xx, later the rest of the buffer (mesa 25.0.7)
     if view.generation == 4:
         view.address_hex(words.get(index + 4) & ~0x1F, level - 2, 64, view.quiet3)
         return

@@ -60,7 +60,7 @@ def show_draw(view: View, summary: Summary, draw: Draw, payload: Payload, level:
 
 
 def _print_mode(view: View, level: int) -> None:
-    if view.generation < 5 or view.quiet2:
+    if view.quiet2 or not view.machine.gpu.facts.has_render_modes:
         return
     state = view.machine.state
     tabs = LEVELS[level]

@@ -6,6 +6,7 @@ cffdump: cp_load_state (mesa 25.0.7).
 
 from __future__ import annotations
 
+from cffpy.capture.generations import BINDLESS_STRIDE
 from cffpy.capture.memory import MemoryLocation
 from cffpy.cp.loadstate import (
     BINDLESS,
@@ -24,7 +25,6 @@ from cffpy.cp.loadstate import (
     state_place,
 )
 from cffpy.cp.sink import Payload
-from cffpy.descriptors import BINDLESS_STRIDE
 from cffpy.views.cffdump.descriptors import (
     dump_descriptor_target,
     dump_samplers,
@@ -36,18 +36,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.views.cffdump.view import View
 
-_SSBO_0_DOMAINS = {
-    4: ("A4XX_SSBO_0", 4),
-    5: ("A5XX_SSBO_0", 4),
-    6: ("A6XX_TEX_CONST", 16),
-    7: ("A6XX_TEX_CONST", 16),
-}
-_SSBO_1_DOMAINS = {4: "A4XX_SSBO_1", 5: "A5XX_SSBO_1"}
-_UBO_DOMAINS = {5: "A5XX_UBO", 6: "A6XX_UBO", 7: "A6XX_UBO"}
-
 
 def cp_load_state(view: View, payload: Payload, level: int) -> None:
-    """Show the state that a packet loads, wherever it lies."""
+    """Show the state that a packet loads, from the packet or from memory."""
     if view.quiet2:
         return
     loaded = loaded_state(view.machine, payload)
@@ -59,15 +50,15 @@ def cp_load_state(view: View, payload: Payload, level: int) -> None:
 def _show(view: View, loaded: LoadedState, place: MemoryLocation, level: int) -> None:
     words, index = place
     kind, units = loaded.kind, loaded.cffdump_units
-    generation = view.generation
+    facts = view.machine.gpu.facts
     if kind == SHADER:
-        dwords = program_dwords(generation, units)
+        dwords = program_dwords(facts.number, units)
         view.shaders.program(words, index, dwords, level + 2)
         extension = EXTENSIONS.get(loaded.stage)
         if extension:
             view.shaders.write_file(extension, words, index, dwords)
     elif kind == CONSTANTS:
-        dwords = units * (4 if generation >= 4 else 2)
+        dwords = units * facts.constant_dwords
         view.floats(words, index, dwords, level + 1)
         view.hex(words, index, dwords, level + 1)
     elif kind == SAMPLERS:
@@ -75,15 +66,19 @@ def _show(view: View, loaded: LoadedState, place: MemoryLocation, level: int) ->
     elif kind == TEXTURES:
         dump_textures(view, place, units, level)
     elif kind == SSBO_0:
-        domain, dwords = _SSBO_0_DOMAINS.get(generation, ("", 4))
+        # cffdump: cp_load_state takes a6xx's for texture descriptors (mesa 25.0.7)
+        name = "texture" if facts.has_bindless else "storage"
+        domain, dwords = facts.descriptors.get(name, ("", 4))
         _structures(view, place, domain, dwords, dwords, units, level)
     elif kind == SSBO_1:
-        _structures(view, place, _SSBO_1_DOMAINS.get(generation, ""), 2, 2, units, level)
+        domain, dwords = facts.descriptors.get("storage size", ("", 2))
+        _structures(view, place, domain, dwords, dwords, units, level)
     elif kind == SSBO_2:
         _ssbo_2(view, place, units, level)
     elif kind == UBO:
         stride = BINDLESS_STRIDE if loaded.source == BINDLESS else 2
-        _structures(view, place, _UBO_DOMAINS.get(generation, ""), 2, stride, units, level)
+        domain, dwords = facts.descriptors.get("ubo", ("", 2))
+        _structures(view, place, domain, dwords, stride, units, level)
     else:
         view.hex(words, index, units * (2 if kind == PAIRS else 1), level + 1)
 

@@ -7,7 +7,7 @@ depends on nothing else.
 
 from __future__ import annotations
 
-from cffpy.pm4.fields import PACKET_DOMAINS
+from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.regdb.decode import Palette
 from cffpy.views.cffdump.fields import FieldTable
 from cffpy.views.cffdump.quirks import LEVELS

@@ -160,8 +160,10 @@ class Summary:
     def _print_query(self, label: str | None, num_indices: int) -> None:
         view = self._view
         state = view.machine.state
+        # cffdump: do_query knows no bins of a7xx (mesa 25.0.7)
         if view.generation in (5, 6):
             self._bin_from_scissor()
+        has_modes = view.machine.gpu.facts.has_render_modes
         left, top, right, bottom = state.bin_rectangle
         printed = 0
         table = self._registers
@@ -174,7 +176,7 @@ class Summary:
                 complete = table.push(register + 1, state.value(register + 1))
             assert complete is not None
             entry, value = complete
-            mode = f"{state.render_mode or '(null)'}:" if view.generation >= 5 else ""
+            mode = f"{state.render_mode or '(null)'}:" if has_modes else ""
             thread = f"{state.thread}:" if state.thread else ""
             changed = "!" if value != self._last_values.get(register, 0) else " "
             written = "+" if register in state.rewritten else " "
