@@ -61,7 +61,7 @@ KEPT_FACTOR = 8
 MAX_COMPARED = 1 << 16
 DWORDS_COMPARED = 4
 
-#: ``elements``: what is printed of one packet or list.
+#: ``elements``: how many elements of one packet or list are printed.
 MAX_ELEMENTS = 1 << 20
 
 

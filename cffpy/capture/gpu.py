@@ -44,7 +44,7 @@ class Gpu(ValueObject):
         return self.facts.chip
 
 
-# The parts that have a GPU id.
+# The GPUs that have a GPU id.
 _GPU_IDS = frozenset(
     [
         *(200, 201, 205, 220),
@@ -98,7 +98,7 @@ def lookup_chip_id(chip_id: int) -> Gpu | None:
 
 
 def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:
-    """The GPU of ids that the reference need not know, by generation; None if even that is unclear.
+    """The GPU of any ids, by their generation; None if that is unclear, too.
 
     The hundreds of a GPU id are the generation; so is a chip id's core, with 0x43 for later a7xx.
     """
@@ -119,7 +119,7 @@ def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:
 
 
 def parse_gpu(text: str) -> Gpu:
-    """What a user calls a GPU: an id (``630``, ``a630``) or a generation (``a6xx``, ``6``).
+    """The GPU of a user's text: an id (``630``, ``a630``) or a generation (``a6xx``, ``6``).
 
     A generation is a GPU without ids. Of a8xx only the instructions are known. Raises
     UnsupportedGpu.
@@ -151,7 +151,7 @@ def _of_gpu_id(gpu_id: int) -> Gpu:
 
 
 def _classic_gpu_id(core_id: int) -> int:
-    """The GPU id whose digits are core, major and minor; 0 where they are no digits."""
+    """The GPU id whose digits are core, major and minor; 0 if they are no digits."""
     core, major, minor = core_id >> 24, core_id >> 16 & 0xFF, core_id >> 8 & 0xFF
     if core > 9 or major > 9 or minor > 9:
         return 0

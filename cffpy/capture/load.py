@@ -69,7 +69,7 @@ _TEXTS = (
 
 
 def read_records(sections: Iterable[Section], image: MemoryImage) -> Iterator[CaptureRecord]:
-    """The records of a file in order. While one is handled, ``image`` is as the file has it there.
+    """The records of a file in order. ``image`` has the buffers that are valid at each.
 
     Text is decoded as latin-1, so that every byte survives.
     """

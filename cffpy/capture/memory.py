@@ -46,7 +46,7 @@ class Words:
         self.show(contents)
 
     def show(self, contents: memoryview) -> None:
-        """Have these contents, of the same size as before, from now on."""
+        """Use these contents, of the same size as before, from now on."""
         #: The dwords, host-endian; index with 0 <= i < count.
         self.data = _as_dwords(contents[: self.count * 4])
         self._contents = contents
@@ -84,7 +84,7 @@ class Words:
         return " ".join(pages)
 
 
-#: Where an address lies: the words, and the index of the dword in them.
+#: The location of an address: the words, and the index of the dword in them.
 MemoryLocation = tuple[Words, int]
 
 
@@ -145,7 +145,7 @@ class _Node:
     def side(self, gpuaddr: int) -> int:
         """0 if the buffer contains the address, -1 if it ends before, 1 if it starts after."""
         buffer = self.buffer
-        # an end at or above 2^64 wraps around, so that every address seems to lie after the buffer
+        # an end at or above 2^64 wraps around, so that every address is after the buffer
         if (buffer.gpuaddr + buffer.size & _ADDRESSES - 1) <= gpuaddr:
             return -1
         return 1 if buffer.gpuaddr > gpuaddr else 0
@@ -258,13 +258,13 @@ class MemoryImage:
         self._buffers: list[Buffer] = []
         #: The buffers in the order in which they were added.
         self._added: list[Buffer] = []
-        #: Searched instead once two buffers overlap, one is odd, or there are very many.
+        #: Used instead once two buffers overlap, one is odd, or there are too many.
         self._tree: BufferTree | None = None
-        #: Rises with every change; a key for whatever is derived from addresses.
+        #: Incremented with every change: a key for what is derived from addresses.
         self.epoch = 0
-        #: Rises when all buffers are dropped.
+        #: Incremented when all buffers are dropped.
         self.drops = 0
-        #: Rises when buffers come or go, not when what they hold is written to.
+        #: Incremented when buffers are added or dropped, not when they are written to.
         self.layout = 0
 
     def clear(self) -> None:
@@ -334,7 +334,7 @@ class MemoryImage:
         return None
 
     def place(self, gpuaddr: int) -> MemoryLocation | None:
-        """Where the dword at this address is, or None. It may lie behind a cut buffer's end."""
+        """Where the dword at this address is, or None. It may be after a cut buffer's end."""
         buffer = self.find(gpuaddr)
         if buffer is None:
             return None
@@ -342,7 +342,7 @@ class MemoryImage:
         return buffer.words(offset & 3), offset >> 2
 
     def write(self, gpuaddr: int, data: bytes) -> bytes | None:
-        """Change what the image has at an address, as the GPU would; the capture keeps its own.
+        """Write to memory, as the GPU would. The capture itself does not change.
 
         Returns what was there, as far as it was captured (up to the end of one buffer); None where
         the buffer has more than MAX_WRITABLE bytes and nothing is changed. A stream that runs in

@@ -100,7 +100,7 @@ class CaptureSummary:
 
 
 def summarise(content: Content) -> CaptureSummary:
-    """Go through all sections of a file once."""
+    """Summarise all sections of a file."""
     summary = CaptureSummary(
         content.name, content.compression, content.file_size, len(content.data)
     )
@@ -110,7 +110,7 @@ def summarise(content: Content) -> CaptureSummary:
 
 
 class _Collector:
-    """What has to be remembered from section to section."""
+    """Collects the summary section by section."""
 
     def __init__(self, summary: CaptureSummary) -> None:
         self.summary = summary

@@ -3,7 +3,7 @@
 
 Measured on captures of 2 to 80 MB: zlib-ng unpacks 826 to 2,610 MB/s, zlib 294 to 494, and packs
 two to five times as fast at the same size (docs/performance.md). The bytes of a packed file differ
-between the two, what comes out of it does not, damaged or not.
+between the two, the unpacked bytes do not, even of damaged files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _WORTH_IMPORTING = 1 << 16
 
 
 def zlib_module(size: int) -> ModuleType:
-    """A module with the functions and the ``error`` of zlib, for so many bytes of packed data."""
+    """A module with zlib's functions and ``error``, for ``size`` bytes of packed data."""
     import zlib
 
     if size < _WORTH_IMPORTING:

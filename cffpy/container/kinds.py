@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.row_readers import BytesLike
 
-#: First bytes of formats that users have beside captures.
+#: First bytes of other formats that users have.
 _MAGICS = (
     (b"\x7fELF", "an ELF file"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -71,7 +71,7 @@ _SEARCHED = 1 << 16
 
 
 def check_capture(content: Content) -> Content:
-    """The content itself. Raises ContainerError if it is something else than a capture.
+    """Return the content. Raises ContainerError if it is not a capture.
 
     Damaged and empty captures pass: they are reported by the commands.
     """
@@ -84,7 +84,7 @@ def check_capture(content: Content) -> Content:
 def is_capture(data: BytesLike) -> bool:
     """Whether data is a capture, possibly damaged, cut short or empty.
 
-    The first section has a known type, or some section is one that only a capture has.
+    True if the first section has a known type, or any section is one that only captures have.
     """
     for number, section in enumerate(iter_sections(data)):
         if _is_essential(section):

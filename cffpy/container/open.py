@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _INPUT_STEP = 64 << 10  # bytes of compressed data taken at a time
-_OUTPUT_STEP = 1 << 20  # bytes that a decompressor may give out at a time
+_OUTPUT_STEP = 1 << 20  # bytes that a decompressor may return at a time
 _XZ_MEMORY = 512 << 20  # bytes; a hostile header may ask for 4 GiB
 _REFERENCE_BLOCK = 64 << 10
 _MAX_LAYERS = 4
@@ -60,9 +60,9 @@ class Content:
 
     ``data``: read-only view. ``compression``: ``none``, ``gzip``, ..., with layers as in
     ``gzip+tar``. ``file_size``: bytes as stored. ``damage``: of the compressed stream, or None.
-    ``limits``: what its user chose, for everything that decodes it. ``truncated``: what limits left
-    out so far, of its bytes and of the commands that were run, each once.
-    ``position``: bytes of ``data`` in front of the section that ``sections`` gave last.
+    ``limits``: the user's, for everything that decodes it. ``truncated``: what limits have left out
+    of its bytes and commands so far, each once.
+    ``position``: byte offset of the section that ``sections`` yielded last.
     """
 
     __slots__ = (
@@ -120,7 +120,7 @@ class Content:
 
     @property
     def is_readable(self) -> bool:
-        """False where the reference cannot open the file: nothing comes out of it."""
+        """False where the reference cannot open the file: it reads no bytes of it."""
         return self.reference_size > 0
 
     @property
@@ -179,9 +179,9 @@ def sniff_compression(view: BytesLike) -> str | None:
 
 
 def is_gzip_header(view: BytesLike) -> bool:
-    """Whether a whole header of gzip stands here, of the kind that there is.
+    """Whether ``view`` begins with a complete and valid gzip header.
 
-    What begins otherwise, or ends before the header does, is no gzip stream to the reference
+    Anything else is no gzip stream to the reference
     (libarchive: peek_at_header in archive_read_support_filter_gzip.c).
     """
     fixed = bytes(view[:10])
@@ -229,7 +229,7 @@ def _read_stream(limit: int) -> BytesLike:
 
 
 def _read_all(read_into: Callable[[memoryview], int | None], name: str, limit: int) -> bytearray:
-    """All bytes of a pipe; bounded, for its length is not known beforehand."""
+    """All bytes of a pipe, up to a limit, since its length is unknown."""
     collected = bytearray()
     step = bytearray(_OUTPUT_STEP)
     with memoryview(step) as window:
@@ -277,7 +277,7 @@ class _GzipMember:
 
 
 class _Broken(Exception):
-    """A compressed stream broke; ``output`` came out of the last step before it did."""
+    """A compressed stream is broken; ``output``: of the last step, up to the break."""
 
     def __init__(self, reason: str, output: bytes) -> None:
         self.output = output
@@ -285,7 +285,7 @@ class _Broken(Exception):
 
 
 def _until_error(inner: object, data: bytes, error: type[Exception]) -> bytes:
-    """What comes out of ``data``, fed byte by byte, before the decompressor gives up."""
+    """The output of ``data``, fed byte by byte, up to the decompressor's error."""
     output = bytearray()
     decompress = inner.decompress  # type: ignore[attr-defined]
     try:
@@ -359,7 +359,7 @@ def _unpack(layer: str, view: memoryview, name: str, limit: int) -> tuple[bytear
 
 
 def _broken_stream(layer: str, offset: int, reason: str) -> Damage:
-    # The reference takes no notice of checksums, nor of what follows the last member.
+    # The reference ignores checksums and what follows the last member.
     silent = "check" in reason or "follow" in reason
     return Damage(
         offset,

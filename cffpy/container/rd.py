@@ -68,7 +68,7 @@ class Section(ValueObject):
         self.type = section_type
         self.offset = offset
         self.payload = payload
-        #: How many such sections stand here: more than one only of empty ones of type 0.
+        #: How many equal sections this is: more than 1 only for empty ones of type 0.
         self.count = count
 
     @property
@@ -80,9 +80,9 @@ class Section(ValueObject):
 def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterator[Section]:
     """The sections of ``data`` in order; what is wrong is appended to ``damage``.
 
-    Resync markers are skipped. The last section may be cut short by the end of the file: it comes
-    with the payload that is there. A size with bit 31 set ends the file. A long run of zeros, which
-    are empty sections, comes as one with a ``count``.
+    Resync markers are skipped. The last section may be cut short by the end of the file: it has
+    the payload that is there. A size with bit 31 set ends the file. A long run of zeros, which
+    are empty sections, is yielded as one section with a ``count``.
     """
     damage = [] if damage is None else damage
     view = memoryview(data)
@@ -115,7 +115,7 @@ def iter_sections(data: BytesLike, damage: list[Damage] | None = None) -> Iterat
 
 
 def looks_like_capture(data: BytesLike) -> bool:
-    """Whether data starts like a capture: known sections, and soon one that every capture has.
+    """Whether data starts like a capture: with known sections, and one that every capture has.
 
     No valid shader program starts like this.
     """
@@ -158,7 +158,7 @@ def chip_id(payload: BytesLike) -> int:
 
 
 def text(payload: BytesLike) -> str:
-    """An ASCII payload up to its NUL, if it has one; other bytes come as backslash escapes."""
+    """An ASCII payload up to its NUL, if it has one; other bytes become backslash escapes."""
     return bytes(payload).split(b"\0", 1)[0].decode("ascii", "backslashreplace")
 
 

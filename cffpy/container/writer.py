@@ -33,7 +33,7 @@ from cffpy.container.structs import (
 from cffpy.errors import StructError
 from cffpy.row_readers import BytesLike
 
-#: Of compression: captures are stored as small as with 9, in a third of the time.
+#: Compression level: captures become as small as with 9, in a third of the time.
 _LEVEL = 6
 
 
@@ -72,7 +72,7 @@ def capture_bytes(sections: Iterable[tuple[int, BytesLike]], *, markers: int = 0
 
 
 def gzip_bytes(data: BytesLike) -> bytes:
-    """``data`` as one gzip member without time or name, whatever Python writes by itself."""
+    """``data`` as one gzip member without time or name."""
     packer = zlib_module(len(data)).compressobj(_LEVEL, zlib.DEFLATED, -15)
     header = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
     packed: bytes = packer.compress(data) + packer.flush()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What draw packets say: decoded once, for sinks and analyses alike."""
+"""The values of draw packets: decoded once, for sinks and analyses alike."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 #: SOURCE_SELECT (pc_di_src_sel): indices come from memory, or from the packet.
 _INDEX_SOURCES = (0, 1)
 
-#: VIS_CULL (pc_di_vis_cull_mode): the draw goes by the visibility stream.
+#: VIS_CULL (pc_di_vis_cull_mode): the draw uses the visibility stream.
 _USE_VISIBILITY = 1
 
-#: Draws of the older kind: a dword stands before the draw initiator.
+#: Older draw packets: they have a dword before the draw initiator.
 INITIATOR_IS_SECOND = ("CP_DRAW_INDX", "CP_DRAW_INDX_2", "CP_DRAW_INDX_BIN")
 
 #: Bytes of an index by SMALL_INDEX and INDEX_SIZE of the older draw initiator. Both bits at once
@@ -63,10 +63,10 @@ _DRAWS = {
 
 
 class DrawValues:
-    """What a draw packet says. What it does not say is None; ``index_bytes`` is then 0.
+    """The values of a draw packet; None for those that it does not have, 0 for ``index_bytes``.
 
-    A class with defaults, not a ``ValueObject``: there is one for each draw, and most values of one
-    packet are those that another has.
+    A class with defaults, not a ``ValueObject``: there is one for each draw, and most values are
+    the defaults.
     """
 
     #: PRIM_TYPE (pc_di_primtype), and as the reference reads it.
@@ -80,7 +80,7 @@ class DrawValues:
     has_stages = False
     #: The size of an index.
     index_bytes = 0
-    #: Vertices or indices; NUM_INDICES, by which a20x does not count.
+    #: Vertices or indices; NUM_INDICES, which a20x does not use.
     vertices: int | None = None
     num_indices = 0
     instances: int | None = None
@@ -95,7 +95,7 @@ class DrawValues:
 
     @property
     def uses_visibility(self) -> bool:
-        """Whether it goes by the visibility stream."""
+        """Whether it uses the visibility stream."""
         return self.visibility == _USE_VISIBILITY
 
     @property
@@ -105,7 +105,7 @@ class DrawValues:
 
 
 def draw_values(machine: Machine, name: str, payload: Payload) -> DrawValues:
-    """What the draw packet ``name`` says."""
+    """The values of the draw packet ``name``."""
     if name in INITIATOR_IS_SECOND:
         return _old_draw(machine, name, payload)
     values = payload.read(machine.packets[_DRAWS[name]])

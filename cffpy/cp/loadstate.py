@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CP_LOAD_STATE, 4 and 6: what such a packet loads, for which stage, from where.
+"""CP_LOAD_STATE, 4 and 6: what the packet loads, for which stage, from where.
 
 Facts: a3xx_get_state_type, _get_state_type and cp_load_state of Mesa 25.0.7's cffdump.
 """
@@ -34,7 +34,7 @@ _LOAD_STATE_4 = Fields("CP_LOAD_STATE4", *_FIELDS, "EXT_SRC_ADDR", "EXT_SRC_ADDR
 _LOAD_STATE_6 = Fields("CP_LOAD_STATE6", *_FIELDS, "EXT_SRC_ADDR")
 _BINDLESS_SOURCE = Fields("CP_LOAD_STATE6", "OFFSET", "BASE", variant="BINDLESS")
 
-#: Addresses of state are those of dwords.
+#: Addresses of state are multiples of a dword.
 _ALIGNED = 0xFFFFFFFFFFFFFFFC
 
 #: STATE_SRC of a6xx (a6xx_state_src); the state is in the packet for the reference.
@@ -52,7 +52,7 @@ _A3XX_STATE = {
     (6, 1): ("FS", CONSTANTS),
 }
 
-#: a4xx and later. Blocks without a stage of their own are listed under the vertex stage.
+#: a4xx and later. Blocks without a stage are listed under the vertex stage.
 _STATE = {
     **{(block, 0): (stage, SAMPLERS) for block, stage in enumerate(STAGES)},
     **{(block, 1): (stage, TEXTURES) for block, stage in enumerate(STAGES)},
@@ -75,9 +75,9 @@ _STATE = {
 class LoadedState(ValueObject):
     """What a packet loads: ``units`` of ``kind`` for ``stage`` from ``source``.
 
-    ``block``: STATE_BLOCK. ``first``: DST_OFF, the unit that is loaded first. ``cffdump_units``: as
-    many units as the reference shows. ``address``: of the state, for an INDIRECT source;
-    ``packet_dwords``: the dwords of the packet before state that is in it.
+    ``block``: STATE_BLOCK. ``first``: DST_OFF, the unit that is loaded first.
+    ``cffdump_units``: those that the reference shows. ``address``: of the state, for an
+    INDIRECT source; ``packet_dwords``: the dwords of the packet before state that is in it.
     """
 
     __slots__ = (
@@ -141,7 +141,7 @@ def loaded_state(machine: Machine, payload: Payload) -> LoadedState:
 
 
 def state_place(machine: Machine, payload: Payload, loaded: LoadedState) -> MemoryLocation | None:
-    """Where the state lies, in the packet or elsewhere; None where that was not captured."""
+    """Where the state is, in the packet or in memory; None if that was not captured."""
     gpuaddr = _source_address(machine, payload, loaded)
     if gpuaddr:
         return machine.image.place(gpuaddr)
@@ -151,7 +151,7 @@ def state_place(machine: Machine, payload: Payload, loaded: LoadedState) -> Memo
 
 
 def program_dwords(generation: int, units: int) -> int:
-    """The size of a program of so many units."""
+    """The size of a program in dwords, from its units."""
     return units * generation_of(generation).program_unit
 
 

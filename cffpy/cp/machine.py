@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The machine as sinks and readers of packets see it: GPU, memory, state, streams that run.
+"""The machine as sinks and packet readers see it: GPU, memory, state, active streams.
 
-``cffpy.cp.runner`` runs it. One machine decodes any number of submits and files; its CpState lives
-on between them as the reference's does.
+``cffpy.cp.runner`` runs it. One machine decodes any number of submits and files; its CpState is
+kept between them, as in the reference.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Machine:
         self.headers = HeaderMemo()
         self.state = state
         self.segments = Segments(image, segment_sink)
-        #: The streams and blocks that run now, outermost first: words, first dword, dwords.
+        #: The active streams and blocks, outermost first: words, first dword, dwords.
         self.streams: list[tuple[Words, int, int]] = []
         #: How many of these are blocks.
         self.blocks = 0
@@ -57,7 +57,7 @@ class Machine:
     def set_limits(self, limits: CaptureLimits, bounds_capture: bool) -> None:
         """A capture of these limits begins.
 
-        ``bounds_capture``: whether all that runs of it is bounded together, as for analyses.
+        ``bounds_capture``: whether there is one limit for all its streams, as for analyses.
         """
         self.limits = limits
         self.nesting.set_limits(limits, bounds_capture)
@@ -71,7 +71,7 @@ class Machine:
         chip = database.variant("chip", database.chip)
         if chip is not None:
             variants["chip"] = chip
-        #: Names of enum values that packets set the state by, in this generation.
+        #: The current variants, by which enums of this generation are looked up.
         self.variants = variants
         if gpu.chip not in self._packets:
             self._packets[gpu.chip] = Packets(gpu.chip)

@@ -18,7 +18,7 @@ def is_marker(_machine: Machine, payload: Payload) -> bool:
 
 
 def marker_text(payload: Payload, limit: int | None = None) -> str:
-    """The ASCII characters behind the first dword, up to a NUL; of ``limit`` bytes at most."""
+    """The ASCII characters after the first dword, up to a NUL; at most ``limit`` bytes."""
     content = payload.words.bytes(payload.index + 1, payload.count - 1)
     text = content.split(b"\0", 1)[0][:limit]
     return bytes(byte for byte in text if byte < 0x80).decode("ascii")
@@ -30,7 +30,7 @@ _MAX_BYTES = 256
 
 
 class OpenMarkers:
-    """Follows debug markers as they begin and end; ``texts``: those open, outermost first."""
+    """Tracks debug markers; ``texts``: the open ones, outermost first."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How deep streams may nest and how much may run, whatever a capture holds.
 
-No sound capture meets these limits (cffpy.limits); the reference crashes or runs on for ever.
+Undamaged captures stay below these limits (cffpy.limits). The reference has none: it crashes or
+does not end.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _TOO_MANY_OF_SUBMIT = Refusal("commands", "come after too many others of this su
 
 
 class Nesting:
-    """Decides of each stream whether it is run."""
+    """Decides for each stream whether it is run."""
 
     def __init__(self, limits: CaptureLimits) -> None:
         self.set_limits(limits, bounds_capture=False)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Payload: the dwords of a packet, as the machine hands them to handlers and sinks.
 
-A payload is a view of the buffer that the packet lies in: nothing is copied until its dwords are
-asked for.
+A payload is a view of the buffer that the packet lies in: dwords are copied only
+when they are read.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Payload:
     """A packet's dwords (with or without its header): ``count`` from ``index`` of ``words``.
 
-    The buffer may end before the packet does; and what follows a packet in its buffer can be read
-    too, since the reference's handlers do.
+    The buffer may end before the packet does. Dwords after the packet can be read too, because the
+    reference's handlers read them.
     """
 
     __slots__ = ("count", "index", "words")
@@ -28,7 +28,7 @@ class Payload:
         self.count = count
 
     def __getitem__(self, position: int) -> int:
-        """The dword at ``position``, 0 behind the end of the buffer."""
+        """The dword at ``position``, 0 after the end of the buffer."""
         return self.words.get(self.index + position)
 
     @property
@@ -37,7 +37,7 @@ class Payload:
         return max(0, min(self.count, self.words.count - self.index))
 
     def read(self, reader: DwordReader, position: int = 0) -> tuple[int, ...]:
-        """The values of ``reader`` at ``position``; what lies behind the end of the buffer is 0."""
+        """The values of ``reader`` at ``position``; dwords after the buffer's end are 0."""
         start = self.index + position
         if start + reader.dwords <= self.words.count:
             return reader.read(self.words.data, start)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What of a capture's command streams is damaged or truncated, each once.
+"""Damage and truncations of a capture's command streams, each reported once.
 
-Damage is what no sound capture has: commands that are missing, that call themselves, that are no
-packets. What a limit leaves out is no damage, but a truncation.
+Damage: commands that are missing, that call themselves, or that are no packets. What a limit leaves
+out is a truncation, not damage.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Problems:
 
     @property
     def lines(self) -> list[str]:
-        """Damage and truncations in words, in the order in which they came."""
+        """Messages for damage and truncations, in order."""
         return list(self._lines)
 
     def damaged(self, text: str, reported: bool = False) -> None:
-        """Note damage. ``text`` has the GPU address. ``reported``: by a callback of its own."""
+        """Note damage. ``text`` has the GPU address. ``reported``: another callback reports it."""
         line = f"stream {self.stream}: {text}"
         if len(self.damage) < _MOST and self._is_new(line, reported):
             self.damage.append(Damage(None, line))

@@ -26,15 +26,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    #: What it returns, if anything: how many dwords behind the packet ran within it.
+    #: Returns how many dwords after the packet it has run itself; None for 0.
     Handler = Callable[["Runner", Payload, int], int | None]
     EndsSegment = Callable[["Runner", Payload], bool]
 
 
 class Row(ValueObject):
-    """How a packet is handled, and what it means for the segment that is recorded.
+    """How a packet is handled, and what that means for a segment being recorded.
 
-    A packet without effect and end is pure: it writes registers and shows text, no more.
+    A packet with neither ``has_effect`` nor ``ends_segment`` is pure: it only writes registers and
+    shows text.
     """
 
     __slots__ = ("ends_segment", "handler", "has_effect", "loads_groups")
@@ -52,7 +53,7 @@ class Row(ValueObject):
         #: It sets modes or groups: a segment repeats its handler when replayed.
         self.has_effect = has_effect
         #: Whether a segment ends before it, since it draws, descends into a stream, or reads
-        #: registers that are not known beforehand. None: never.
+        #: registers that cannot be guards. None: never.
         self.ends_segment = ends_segment
 
 
@@ -71,7 +72,7 @@ class Runner(Machine):
         state: CpState | None = None,
         segments: bool = True,
     ) -> None:
-        """``table``: a packet's name -> how it is handled; others change nothing.
+        """``table``: a packet's name -> how it is handled; other packets change nothing.
 
         ``segments``: whether a sink that uses segments has them recorded and replayed.
         """
@@ -130,8 +131,8 @@ class Runner(Machine):
 
         ``ndwords`` is signed for the reference: a length with bit 31 set runs nothing.
 
-        ``is_group``: they are a draw-state group, not an IB. ``may_recur``: they may run within
-        themselves, since the sink sees to it that they do not for ever.
+        ``is_group``: they are a draw-state group, not an IB. ``may_recur``: they may call
+        themselves; the sink ends the recursion.
         """
         stream = None if may_recur else (words, index, ndwords)
         dwords = min(ndwords, max(0, words.count - index))
@@ -149,7 +150,7 @@ class Runner(Machine):
             self.sink.overrun(beyond)
 
     def run_block(self, words: Words, index: int, ndwords: int, level: int) -> int:
-        """Run a part of the current stream; by how many dwords its last packet ends behind it."""
+        """Run a part of the current stream; by how many dwords its last packet exceeds it."""
         self.segments.end(self.state.needs_wfi)
         self.blocks += 1
         beyond = self._run(words, index, ndwords, level, is_group=False)
@@ -157,7 +158,7 @@ class Runner(Machine):
         return beyond
 
     def _run(self, words: Words, index: int, ndwords: int, level: int, is_group: bool) -> int:
-        """Run packets; by how many dwords the last one ends behind the stream's end."""
+        """Run packets. Returns by how many dwords the last one exceeds the stream."""
         state, sink, segments = self.state, self.sink, self.segments
         self.streams.append((words, index, ndwords))
         headers, data, captured = self.headers, words.data, words.count
@@ -210,7 +211,7 @@ class Runner(Machine):
         return max(0, -left)
 
     def _run_opcode(self, opcode: int, payload: Payload, level: int) -> int:
-        """Run a packet with an opcode; how many dwords behind it ran within it."""
+        """Run a packet with an opcode. Returns how many dwords after it were run with it."""
         sink, segments = self.sink, self.segments
         handler, loads_groups, has_effect, ends_segment = self._handlers[opcode]
         if ends_segment is not None and ends_segment(self, payload):
@@ -227,7 +228,7 @@ class Runner(Machine):
         return apart or 0
 
     def _skip_bad_header(self, words: Words, index: int, left: int) -> int:
-        """Report a dword that is no packet header; how many dwords to skip."""
+        """Report a dword that is no packet header. Returns how many dwords to skip."""
         self.segments.end(self.state.needs_wfi)
         word = words.data[index]
         self.problems.damaged(f"no packet header: {word:08x} at {words.address + 4 * index:#x}")
@@ -244,7 +245,7 @@ class Runner(Machine):
         return self._uses_segments and (is_group or not self.runs_streams_once)
 
     def _replay(self, segment: Segment) -> None:
-        """Do what the packets of a segment did."""
+        """Replay a segment, and repeat its effects."""
         self.segments.replay(segment, self.state)
         for handler, payload, level in segment.effects:
             handler(self, payload, level)
@@ -260,7 +261,7 @@ class Runner(Machine):
         self.sink.refused(gpuaddr, f"{refusal.reason} {hint(limit)}" if limit else refusal.reason)
 
     def miss(self, gpuaddr: int, ndwords: int, reported: bool = False) -> None:
-        """Commands that are called were not captured. ``reported``: by a callback of its own."""
+        """Commands were not captured. ``reported``: another callback reports it."""
         if ndwords:
             self.problems.damaged(missing_commands(gpuaddr, ndwords, None), reported)
 
@@ -269,7 +270,7 @@ class Runner(Machine):
     def write_registers(self, register: int, values: list[int], level: int) -> None:
         """Write consecutive registers from ``register`` on."""
         state = self.state
-        registers, rewritten, tell = state.registers, state.rewritten, self.sink.register
+        registers, rewritten, on_register = state.registers, state.rewritten, self.sink.register
         recorder = self.segments.recorder
         self.sink.begin_registers()
         for value in values:
@@ -279,7 +280,7 @@ class Runner(Machine):
             rewritten.add(register)
             if recorder is not None:
                 recorder.registers[register] = value
-            tell(register, value, level)
+            on_register(register, value, level)
             register += 1
 
     def write_register(self, register: int, value: int, level: int) -> None:

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Segments: what a run of packets does, recorded once and replayed when it comes again.
+"""Segments: the effect of a run of packets, recorded once and replayed at its next executions.
 
-Streams are executed again and again: the same IB for each tile, the same state object for each
-draw. A segment is a maximal run of packets, within one stream, that do nothing but write
+Streams are executed many times: the same IB for each tile, the same state object for each
+draw. A segment is a maximal run of packets, within one stream, that only write
 registers, set modes and show text. It ends before a packet that draws, descends into another
 stream, or needs decoding state that is not listed here.
 
-What a replay is right for:
+A replay is valid for:
 
 - the key: the place in memory, the level, whether a
-  wait-for-idle is due, and whatever the sink says that it depends on (``Sink.segment_key``: quiet
+  wait-for-idle is due, and what the sink's text depends on (``Sink.segment_key``: quiet
   levels, current variants, the a5xx address latch, the memory image's epoch);
-- the guards: registers that the text was made from but that the segment did not write itself, with
-  the values that they had. Another value means: decode anew.
+- the guards: values of registers that the text depends on and that the segment did not write. If
+  one has changed, the packets are decoded again.
 
-What it does: appends the sink's payload, updates the registers, repeats the packets' effects on
-modes and draw-state groups, and goes on behind the last packet.
+A replay appends the sink's payload, updates the registers, repeats the packets' effects on modes
+and draw-state groups, and continues after the last packet.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 #: Where a segment may start: words, dword index, level, needs_wfi, the sink's key.
 SegmentKey = tuple["Words", int, int, bool, int]
 
-#: A segment whose guards failed so often is not recorded anew.
+#: After this many failures of its guards a segment is not recorded again.
 MAX_MISSES = 4
 
-#: Whenever so many segments were recorded and less than every second one has come again, segments
-#: are recorded one visit later than before: many streams run only once or twice.
+#: If of this many recorded segments fewer than half were replayed, segments are recorded one visit
+#: later than before: many streams run only once or twice.
 TRIAL = 512
 
-#: Places whose visits are counted for that.
+#: Places whose visits are counted for that, at most.
 MAX_VISITED = 1 << 16
 
 #: Packets of a segment at most, so that its text stays small.
@@ -63,11 +63,11 @@ class SegmentSink:
     segment_key: int | None = None
 
     def segment_begin(self) -> int:
-        """Record from here on. Returns a mark of what was put so far."""
+        """Start recording. Returns a mark: the current end of the output."""
         return 0
 
     def segment_mark(self) -> int:
-        """A mark of what was put so far."""
+        """A mark: the current end of the output."""
         return 0
 
     def segment_end(self, mark: int) -> tuple[object, int]:
@@ -75,7 +75,7 @@ class SegmentSink:
         return None, 0
 
     def segment_replay(self, payload: object) -> None:
-        """Put a payload again, as if its packets were decoded."""
+        """Output a payload again, as if its packets were decoded."""
 
 
 class Segment:
@@ -101,11 +101,11 @@ class Segment:
         self.needs_wfi = needs_wfi
         #: The sink's.
         self.payload = payload
-        #: How often this place was recorded anew because a guard failed.
+        #: How often this place was recorded again because a guard failed.
         self.misses = 0
 
     def holds(self, registers: dict[int, int]) -> bool:
-        """True when every register that the text was made from has the value that it had."""
+        """Whether all guards hold: registers that the text depends on have not changed."""
         return not self.guards or all(
             registers.get(register, 0) == value for register, value in self.guards
         )
@@ -142,7 +142,7 @@ class Recorder:
             self.registers[written] = value
 
     def read(self, register: int, value: int) -> None:
-        """Note that the text was made from a register's value."""
+        """Note that the text depends on a register's value."""
         if register not in self.registers:
             self.guards.setdefault(register, value)
 
@@ -150,8 +150,8 @@ class Recorder:
 class Segments:
     """The segments of one machine, which calls ``begin`` before a packet and ``note`` after it.
 
-    ``recorder`` is the segment that is recorded, or None. ``is_waiting``: this place is visited
-    without being recorded, up to where its segment would end.
+    ``recorder`` is the segment that is recorded, or None. ``is_waiting``: this visit
+    is not recorded, up to where the segment would end.
     """
 
     def __init__(self, image: MemoryImage, sink: SegmentSink) -> None:
@@ -203,7 +203,7 @@ class Segments:
         return None
 
     def replay(self, segment: Segment, state: CpState) -> None:
-        """Put the sink's payload and the registers. The caller repeats the effects."""
+        """Output the sink's payload and set the registers. The caller repeats the effects."""
         self.replayed += 1
         self._sink.segment_replay(segment.payload)
         state.registers.update(segment.registers)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Session: runs captures for one sink. Chooses the GPU, opens its database, drives the machine.
 
-One session takes all files of a call: the GPU's identity and the decoding state live on from file
-to file, as the reference's do. ``Session.run`` runs a file; ``Session.records`` is the same as a
+One session takes all files of a call: the GPU's identity and the decoding state are kept from file
+to file, as in the reference. ``Session.run`` runs a file; ``Session.records`` is the same as a
 generator, for callers that work between the records.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cffpy.container.rd import Section
     from cffpy.cp.sink import Sink
 
-#: Processes whose submits are passed over by default.
+#: Processes whose submits are skipped by default.
 _COMPOSITORS = ("fdperf", "chrome", "surfaceflinger", "X")
 
 
@@ -50,8 +50,8 @@ class Session:
     ) -> None:
         """``warn`` takes a line: the GPU is unknown, and which generation is decoded instead.
 
-        ``register_db``: directory of another edition. ``gpu``: decode for it, whatever a file says
-        that it is of. ``segments``: False turns the memo of cffpy.cp.segment off.
+        ``register_db``: directory of another edition. ``gpu``: decode for this GPU, whatever
+        the files name. ``segments``: False turns the memo of cffpy.cp.segment off.
         """
         self.image = MemoryImage()
         self.machine = Runner(sink, self.image, TABLE, segments=segments)
@@ -63,7 +63,7 @@ class Session:
         self._given = gpu
         self._gpu = gpu
         self._databases: dict[str, Database] = {}
-        #: Whether the current file's GPU is known: later sections that name one are passed over.
+        #: Whether the current file's GPU is known: later sections that name one are ignored.
         self._is_identified = gpu is not None
 
     def start_file(self) -> None:
@@ -78,11 +78,11 @@ class Session:
         skips: Callable[[str], bool] = is_compositor,
         watch: Callable[[Iterable[Section]], Iterable[Section]] = iter,
     ) -> list[Damage]:
-        """Run a file's submits; the damage that was met, of the file and of its commands.
+        """Run a file's submits. Returns the damage of the file and of its commands.
 
-        ``skips``: whether the submits of the process of this name are passed over. ``watch``
-        returns the sections that it is given, and sees each before it takes effect. Raises
-        UnsupportedGpu where a stream comes and nothing tells the generation.
+        ``skips``: whether the submits of a process are skipped, by its name. ``watch`` returns
+        the sections that it is given, and sees each before it takes effect. Raises UnsupportedGpu
+        for a stream whose generation is not known.
         """
         damage: list[Damage] = []
         self.set_limits(content)
@@ -92,7 +92,7 @@ class Session:
         return self.finish(content, damage)
 
     def set_limits(self, content: Content, bounds_capture: bool = True) -> None:
-        """The limits of a file hold from now on: call it before ``start_file`` binds a GPU.
+        """Set the limits for a file. Call it before ``start_file`` binds a GPU.
 
         ``bounds_capture``: whether all that runs is bounded together, not only each submit.
         """
@@ -148,7 +148,7 @@ class Session:
             self._chip_id = record.chip_id
         elif record.gpu_id:
             self._gpu_id = record.gpu_id
-        else:  # cffdump: handle_file passes over a GPU id of 0, but not over a chip id of 0
+        else:  # cffdump: handle_file ignores a GPU id of 0, but not over a chip id of 0
             return
         # cffdump: fd_dev_info_raw: an old GPU id still matches before a new chip id
         # (mesa 25.0.7)
@@ -167,7 +167,7 @@ class Session:
         self.machine.run_submit(record.gpuaddr, record.ndwords)
 
     def _guess(self) -> None:
-        """No GPU is known, and a stream is about to run: take the generation of an unknown id."""
+        """Take the generation from an unknown id: a stream is about to run."""
         gpu = guess(self._gpu_id, self._chip_id)
         if gpu is None:
             named = f"GPU id {self._gpu_id}, chip id {self._chip_id:#x}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Sink: the callbacks of the machine. A view overrides those it needs.
+"""Sink: the callbacks of the machine. A sink overrides those it needs.
 
-Callbacks take plain ints and the ``Words`` of the buffer that a packet lies in; ``level`` is the
+Callbacks take plain ints and the ``Words`` of the buffer that holds a packet; ``level`` is the
 nesting of streams as the reference counts it (an IB adds one, a draw-state group two). A callback
 that returns a bool may veto: the machine then does not descend.
 """
@@ -45,7 +45,7 @@ class Draw(ValueObject):
         self.num_indices = num_indices
         #: False for a draw without indices: it is not counted and has no register summary.
         self.counted = counted
-        #: What the packet says; None for what is no draw.
+        #: The packet's values; None for blits, dispatches and events.
         self.values = values
 
     @property
@@ -73,21 +73,21 @@ class FileSink:
     """Callbacks of cffpy.cp.session: files, the GPU, command streams, problems."""
 
     def start_file(self) -> None:
-        """A file begins, or its GPU is known: marks of what was written are cleared."""
+        """A file begins, or its GPU is known: no register counts as written."""
 
     def bind(self, gpu: Gpu, database: Database) -> None:
-        """What follows is decoded for this GPU."""
+        """Everything from here on is decoded for this GPU."""
 
     def text(self, record: Text) -> None:
         """A section of text."""
 
     def identity(self, record: Identity) -> None:
-        """A section names the GPU, which was not known. Comes before ``bind``."""
+        """A section names the GPU, which was unknown. Called before ``bind``."""
 
     def command_stream(self, record: CommandStream, skipped: bool) -> bool:
-        """A submit's command stream comes next; return whether it runs.
+        """A submit's command stream is next; return whether it runs.
 
-        ``skipped``: it belongs to a process whose streams are passed over.
+        ``skipped``: it belongs to a process whose streams are skipped.
         """
         return not skipped
 
@@ -95,10 +95,10 @@ class FileSink:
         """A submit's command stream is about to run. Its GPU is bound."""
 
     def command_stream_done(self, record: CommandStream) -> None:
-        """The stream of ``command_stream`` has run, or was passed over."""
+        """The stream of ``command_stream`` has run, or was skipped."""
 
     def problem(self, line: str) -> None:
-        """Damage of the streams, or what a limit left out, that no other callback reports."""
+        """Damage or a truncation of streams that no other callback reports."""
 
 
 class PacketSink:
@@ -167,13 +167,13 @@ class StreamSink:
     """Callbacks about streams: IBs, conditional blocks, draw-state groups, what is not run."""
 
     def no_command_stream(self) -> None:
-        """A submit's command stream lies in no captured buffer."""
+        """A submit's command stream was not captured."""
 
     def bad_header(self, word: int) -> None:
         """A dword that is no packet header."""
 
     def overrun(self, dwords: int) -> None:
-        """The last packet of a stream ends ``dwords`` behind the stream's end."""
+        """The last packet of a stream ends ``dwords`` after the stream's end."""
 
     def refused(self, gpuaddr: int, reason: str) -> None:
         """The commands at ``gpuaddr`` are not run: "are nested too deeply" and the like."""
@@ -188,7 +188,7 @@ class StreamSink:
         """The end of a block for which ``conditional_block`` returned LIVE or DISCARDED."""
 
     def alternative_block(self, begins: bool) -> None:
-        """Behind a block that was not executed, what is executed in its place begins or ends."""
+        """The block that is executed instead of a discarded one begins or ends."""
 
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
         """CP_INDIRECT_BUFFER: descend?"""
@@ -201,16 +201,16 @@ class StreamSink:
         """The next block of CP_START_BIN or CP_FIXED_STRIDE_DRAW_TABLE ("bin" or "draw")."""
 
     def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
-        """A packet that carries commands or points at them otherwise than as an IB: descend?
+        """A packet, other than an IB, that contains or points at commands: descend?
 
-        For CP_MEM_WRITE ``stream`` is the address that is written, and the dwords of the data.
+        For CP_MEM_WRITE ``stream`` has the address that is written and the size of the data.
         """
         return True
 
     def nested_stream_done(
         self, name: str, words: Words, index: int, ndwords: int, level: int
     ) -> None:
-        """The commands of such a packet are done."""
+        """The commands of a ``nested_stream`` are done."""
 
     def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
         """A draw-state group is loaded, or skipped for its enable mask."""
@@ -237,10 +237,9 @@ class StreamSink:
 
 
 class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
-    """The base of all sinks, of callbacks by subject: does nothing and vetoes nothing.
+    """The base of all sinks. Its callbacks do nothing and veto nothing.
 
-    What a sink needs of the machine it declares by the attributes below, which the machine reads
-    when it is made.
+    The attributes below declare what a sink needs. The machine reads them in its constructor.
     """
 
     #: Whether ``packet_start`` is called before each packet.
@@ -261,7 +260,7 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
     machine: Machine
 
     def attach(self, machine: Machine) -> None:
-        """The machine that calls this sink is complete. Called once, before all else."""
+        """The machine that calls this sink is complete. Called once, before other callbacks."""
         self.machine = machine
 
 

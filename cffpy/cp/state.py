@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """CpState: everything that decoding changes, in one object.
 
-What survives what (Mesa: the statics of cffdec.c, and cffdec_init): values, modes, draw-state
+Lifetimes (Mesa: the statics of cffdec.c, and cffdec_init): values, modes, draw-state
 groups, the thread and the skip_ib2 flags live as long as the object; ``start_file`` clears only
 the marks that the reference clears at a file's start. Nothing is cleared between submits.
 """
@@ -37,12 +37,12 @@ class DrawStateGroup:
 
 
 class Overlay(dict[int, int]):
-    """Registers over others: what is written stays here, what is not here is read from below."""
+    """Registers on top of others: writes stay here, other registers are read from below."""
 
     def __init__(self, below: dict[int, int]) -> None:
         super().__init__()
         self._below = below
-        #: Registers that are not known any more, whatever is below.
+        #: Registers that became unknown, even if they are below.
         self._gone: set[int] = set()
 
     def __missing__(self, register: int) -> int:
@@ -115,13 +115,13 @@ class CpState:
         #: Draws, blits and dispatches of this file so far.
         self.draw_count = 0
 
-        #: The bin's rectangle as last told: left, top, right, bottom.
+        #: The current bin's rectangle: left, top, right, bottom.
         self.bin_rectangle = (0, 0, 0, 0)
 
     def fork(self) -> CpState:
-        """A state to go on from here without changing this one.
+        """A copy to continue with, without changing this state.
 
-        It is made at once, however many registers there are. It does not know which of them were
+        It takes constant time: registers are not copied. It does not know which of them were
         written.
         """
         other = CpState()
@@ -152,11 +152,11 @@ class CpState:
         self.rewritten.add(register)
 
     def clear_rewritten(self) -> None:
-        """Forget which registers were written since the last draw, not that they were."""
+        """A draw is done: no register counts as written since it."""
         self.written_before |= self.rewritten
         self.rewritten.clear()
 
     def finish_draw(self) -> None:
-        """Count a draw: what is written from now on is written since this one."""
+        """Count a draw, and start a new set of rewritten registers."""
         self.clear_rewritten()
         self.draw_count += 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The bits of a stream: packets out of bytes, packets into bytes.
 
-Bits count from the most significant bit of the first byte on; nothing but a stream's begin is
+Bits count from the most significant bit of the first byte on; only the start of a stream is
 aligned. A packet of either kind of stream is
 
     bitfield   0: no bins; else 1 and a bit for each bin of the pipe
@@ -31,7 +31,7 @@ _FLUSH_AT = 2048  # bits the writer gathers: short integers stay cheap
 
 
 class PacketReader:
-    """Takes packets one by one, each at a cost that does not depend on the stream's size.
+    """Reads packets one by one, each in constant time.
 
     ``position``: bit offset of the next packet; after an error, of the packet that is wrong.
     ``size``: of the data, in bytes.
@@ -127,7 +127,7 @@ class PacketReader:
 
 
 class PacketWriter:
-    """Puts packets one behind the other."""
+    """Writes consecutive packets."""
 
     def __init__(self, bin_count: int) -> None:
         check_bin_count(bin_count)
@@ -167,7 +167,7 @@ class PacketWriter:
             self._flush()
 
     def _flush(self) -> None:
-        """Move whole bytes over."""
+        """Move whole bytes to ``_bytes``."""
         rest = self._count & 7
         self._bytes += (self._bits >> rest).to_bytes(self._count >> 3, "big")
         self._bits &= (1 << rest) - 1
@@ -175,5 +175,5 @@ class PacketWriter:
 
 
 def dwords(bits: int) -> int:
-    """So many dwords a stream of ``bits`` bits takes, as its size is reported."""
+    """The size in dwords of a stream of ``bits`` bits, as it is reported."""
     return (bits + _DWORD - 1) // _DWORD

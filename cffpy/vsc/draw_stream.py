@@ -16,7 +16,7 @@ from cffpy.vsc.bits import PacketReader, PacketWriter
 
 
 class DrawPacket(NamedTuple):
-    """One packet but the end packet.
+    """One packet other than the end packet.
 
     ``more_instances``: the instance bit. With bins: 1 if further instances of the draw follow.
     Without: 1 if ``number`` instances are skipped and the draw goes on; 0 if all remaining
@@ -51,11 +51,11 @@ def packets(reader: PacketReader, whole: bool = True) -> Iterator[DrawPacket]:
 
 
 def decode(data: bytes | memoryview, bin_count: int, whole: bool = True) -> Iterator[DrawPacket]:
-    """The packets of a stream up to its end packet, which is checked and not given.
+    """The packets of a stream up to its end packet, which is checked but not yielded.
 
     ``whole``: ``data`` is as long as the VSC reported the stream to be, so nothing but zeros may
-    follow the end packet. Else that is asked only of the rest of its dword, and what an older,
-    longer stream has left behind it is passed over.
+    follow the end packet. Otherwise only the rest of its dword has to be zero, and what an
+    older, longer stream has left after it is ignored.
 
     Raises VisibilityStreamError at the first packet that is wrong, after those before it: as
     packets are not aligned, nothing behind it can be trusted.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The streams of one VSC pipe together: draws with their primitives, totals per bin, findings.
 
-What is wrong is collected, with its place, and decoding goes on where that is sound. A draw
+Errors are collected with their location, and decoding continues where that is possible. A draw
 stream ends at its first damage: its packets are not aligned. A primitive stream that is damaged
 does no harm to others, because the draw stream says where each one lies.
 """
@@ -24,9 +24,9 @@ PRIMITIVE_STREAM = "primitive stream"
 
 
 class StreamFinding(NamedTuple):
-    """Something that is wrong. ``bit_offset`` counts from the begin of the pipe's buffer.
+    """An error in a stream. ``bit_offset`` counts from the begin of the pipe's buffer.
 
-    ``stream``: DRAW_STREAM or PRIMITIVE_STREAM. ``draw``, ``instance``: None where it is of none.
+    ``stream``: DRAW_STREAM or PRIMITIVE_STREAM. ``draw``, ``instance``: None if it concerns none.
     """
 
     stream: str
@@ -75,11 +75,11 @@ class DrawVisibility(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PipeVisibility:
-    """What the streams of a pipe say.
+    """The decoded streams of a pipe.
 
     ``is_whole``: the draw stream could be decoded to its end, and fits the counts that were given.
     ``draw_stream_size``: bytes up to its end, as the VSC reports them; None unless it is whole.
-    ``primitive_stream_size``: bytes of all primitive streams that the draw stream tells of.
+    ``primitive_stream_size``: bytes of all primitive streams that the draw stream lists.
     ``draw_count``, ``primitive_count``: draws in the draw stream; primitives in decoded streams.
     ``skipped_primitives``: those of instances without bins, which have no primitive stream; None
     where the counts that are needed are not known.
@@ -121,7 +121,7 @@ def decode_pipe(
     draw_stream_size: int | None = None,
     keep_runs: bool = True,
 ) -> PipeVisibility:
-    """Decode the streams of a pipe; what is wrong is in the findings. ValueError: ``bin_count``.
+    """Decode the streams of a pipe; errors are in the findings. ValueError: ``bin_count``.
 
     ``draws``, ``primitives``: the contents of the pipe's buffers from their begin on, None if
     there is no such buffer. ``draw_stream_size``: bytes, as the VSC has reported them, if known.

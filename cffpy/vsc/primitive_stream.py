@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Primitive streams: for each primitive of one instance of a draw, the bins it covers.
 
-Nothing in a primitive stream marks its end. Where the number of primitives is known, it ends with
-the last of them. Else it ends where only zeros follow: the padding to the next dword has no bit
+A primitive stream has no end marker. If the number of primitives is known, it ends with the last
+of them. Otherwise it ends where only zeros follow: the padding to the next dword has no bit
 set, and every packet has one, the first bit of its number. A packet may begin with zeros, but
 never consists of them.
 """
@@ -18,7 +18,7 @@ from cffpy.vsc.bits import PacketReader, PacketWriter
 
 
 class PrimitiveRun(NamedTuple):
-    """``primitives`` primitives, one behind the other, that cover the same bins.
+    """``primitives`` consecutive primitives that cover the same bins.
 
     ``offset``: where the packet starts, in bits from the begin of the stream.
     """

@@ -3,7 +3,7 @@
 
 Packets without a row change nothing that decoding depends on. A row also says what a packet means
 for segments (see cffpy.cp.segment). Conditional packets are pure: a sink that follows conditions
-uses no segments, and ``Runner.run_block`` ends them all the same.
+uses no segments, and ``Runner.run_block`` ends a segment anyway.
 """
 
 from __future__ import annotations

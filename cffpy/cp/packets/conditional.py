@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Packets that make the dwords behind them conditional.
+"""Packets that make the dwords after them conditional.
 
-The reference runs them regardless; a sink may have them run as a block, whose effects may be
-discarded. A packet that is too short to say how many dwords is skipped.
+The reference runs these dwords unconditionally. A sink may choose to run them as a block, whose
+effects may be discarded. A packet that is too short to contain the number of dwords is ignored.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def _conditional(
 def _run_apart(
     machine: Runner, payload: Payload, ndwords: int, level: int, outcome: BlockOutcome
 ) -> tuple[int, int]:
-    """Run the ``ndwords`` behind a packet as a block: its dwords, and those of its packets beyond.
+    """Run the ``ndwords`` after a packet as a block. Returns its dwords, and those beyond its end.
 
-    A last packet that reaches beyond the block is run whole, as the reference does; and no block
-    reaches beyond its stream.
+    The last packet is run whole even if it exceeds the block, as in the reference. A block ends
+    with its stream at the latest.
     """
     words, start, length = machine.streams[-1]
     index = payload.index + payload.count
@@ -93,9 +93,9 @@ def _ends_with_nop(machine: Runner, index: int, ndwords: int) -> bool:
 
 
 def _run_alternative(machine: Runner, index: int, ndwords: int, level: int) -> None:
-    """What is executed instead of a block: the dwords that a CP_NOP at its end passes over.
+    """Run what is executed instead of a block: the dwords that a CP_NOP at its end skips.
 
-    The reference passes over them, too, so draws in them have no numbers.
+    The reference skips them, too, so draws in them have no numbers.
     """
     words, start, length = machine.streams[-1]
     ndwords = min(ndwords, start + length - index)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws and blits. A direct draw without indices is told to the sink but not counted."""
+"""Draws and blits. A direct draw without indices is reported to the sink but not counted."""
 
 from __future__ import annotations
 

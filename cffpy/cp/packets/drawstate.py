@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
-#: One entry of CP_SET_DRAW_STATE; the flags are those of ``GROUP_DISABLE`` and its kin.
+#: One entry of CP_SET_DRAW_STATE; the flags are ``GROUP_DISABLE`` and the others.
 DRAW_STATE_ENTRY = Fields(
     "CP_SET_DRAW_STATE", "COUNT", "DIRTY..LOAD_IMMED", "cffdump:ENABLE_MASK", "GROUP_ID", "ADDR"
 )
 
 
 def cp_set_draw_state(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_SET_DRAW_STATE: set, disable or at once load groups, entry by entry."""
+    """CP_SET_DRAW_STATE: set, disable or immediately load groups, entry by entry."""
     entry = machine.packets[DRAW_STATE_ENTRY]
     groups = machine.state.groups
     for position in range(0, payload.captured, entry.dwords):

@@ -36,13 +36,13 @@ def cp_indirect_buffer(machine: Runner, payload: Payload, level: int) -> None:
 
 
 def cp_start_bin(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_START_BIN: blocks of commands, one a bin, one behind the other."""
+    """CP_START_BIN: consecutive blocks of commands, one a bin."""
     count, gpuaddr, ndwords = payload.read(machine.packets[_START_BIN])
     _run_blocks(machine, "bin", gpuaddr, ndwords, count, level)
 
 
 def cp_fixed_stride_draw_table(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_FIXED_STRIDE_DRAW_TABLE: blocks of commands, one a draw, one behind the other."""
+    """CP_FIXED_STRIDE_DRAW_TABLE: consecutive blocks of commands, one a draw."""
     # cffdump: cp_fixed_stride_draw_table takes STRIDE for the size of a block, not IB_SIZE
     # (mesa 25.0.7)
     gpuaddr, ndwords, count = payload.read(machine.packets[_FIXED_STRIDE_DRAW_TABLE])

@@ -18,7 +18,7 @@ _MEM_WRITE = Fields("CP_MEM_WRITE", "ADDR")
 def cp_mem_write(machine: Runner, payload: Payload, level: int) -> None:
     """CP_MEM_WRITE: data that looks like commands runs as commands.
 
-    turnip patches commands so: what it writes is about to be executed from there.
+    turnip patches commands this way: they are executed from that address later.
     """
     reader = machine.packets[_MEM_WRITE]
     (gpuaddr,) = payload.read(reader)

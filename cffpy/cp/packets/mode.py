@@ -32,7 +32,7 @@ _SET_RENDER_MODE = 0
 
 
 def marker_mode(machine: Machine, payload: Payload) -> int | None:
-    """The render mode (a6xx_marker) that a CP_SET_MARKER sets; None if it is about something else.
+    """The render mode (a6xx_marker) that a CP_SET_MARKER sets; None if it sets something else.
 
     Packets with a MODE of 0 set other bits only.
     """
@@ -44,7 +44,7 @@ def cp_set_marker(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_MARKER: the render mode, and with it which draw-state groups are loaded.
 
     cffdump: cp_set_marker takes the bits of MODE for the mode even where MARKER_MODE says that they
-    mean something else, or where they are 0 and other bits are what the packet is about (mesa
+    mean something else, or where they are 0 and the packet sets other bits (mesa
     25.0.7).
     """
     if not machine.every_marker_sets_mode and marker_mode(machine, payload) is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Packets with an opcode that write registers.
 
-CP_REG_WRITE, CP_WIDE_REG_WRITE and the register bunches tell the sink before they store: whoever
-reads another register then sees its old value, as in the reference.
+CP_REG_WRITE, CP_WIDE_REG_WRITE and the register bunches call the sink before they store the value:
+other registers then still have their old values, as in the reference.
 """
 
 from __future__ import annotations

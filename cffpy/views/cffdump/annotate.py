@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``dump --annotate``: lines of cffpy's own between the reference's.
+"""``dump --annotate``: lines of cffpy between the reference's.
 
 Each begins with a prefix that no line of the reference begins with, and is only put where the
 reference begins a line. What remains without them is the reference's output.
@@ -68,7 +68,7 @@ def choose_prefix(texts: Iterable[bytes | memoryview]) -> str:
 
 
 class AnnotatedOutput(Output):
-    """Holds lines of its own back until the reference's text begins a line."""
+    """Holds annotations back until the reference's text begins a line."""
 
     def __init__(self, write: Callable[[bytes], object], prefix: str) -> None:
         super().__init__(write)
@@ -79,7 +79,7 @@ class AnnotatedOutput(Output):
         self.put = self._put
 
     def annotate(self, text: str) -> None:
-        """Put a line of its own before the text that comes next."""
+        """Put an annotation before the next text."""
         self._due.append(f"{self._prefix}{visible(text)}\n")
 
     def withdraw(self, number: int) -> None:
@@ -92,7 +92,7 @@ class AnnotatedOutput(Output):
         return len(self._due)
 
     def settle(self) -> None:
-        """No text comes any more, or none that the lines that wait are about."""
+        """Write the waiting lines now: no text that they are about follows."""
         if self._due and self._begins_line:
             self._append("".join(self._due))
             self._due.clear()
@@ -141,13 +141,13 @@ class AnnotatingSink(CffdumpSink):
 
     def command_stream(self, record: CommandStream, skipped: bool) -> bool:
         if self._is_wanted(record):
-            self._tell_stream(record, Position.BEFORE)
+            self._annotate_stream(record, Position.BEFORE)
         return super().command_stream(record, skipped)
 
     def command_stream_done(self, record: CommandStream) -> None:
         super().command_stream_done(record)
         if self._is_wanted(record):
-            self._tell_stream(record, Position.AFTER)
+            self._annotate_stream(record, Position.AFTER)
 
     def submit(self, submit: CommandStream) -> None:
         super().submit(submit)
@@ -158,24 +158,24 @@ class AnnotatingSink(CffdumpSink):
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         self._enter()
         self._addresses[-1] = payload.words.address + 4 * (payload.index - 1)
-        self._tell(Position.BEFORE)
+        self._annotate(Position.BEFORE)
         self._of_draw = self.notes.of_packet(self._key(), Position.DRAW)
         super().packet(opcode, payload, level)
 
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
         if self._of_draw:  # an action that the reference does not take for a draw
             if not self.quiet2:
-                self._tell_draw("")
+                self._annotate_draw("")
             self._of_draw = []
         super().packet_done(opcode, payload, level)
         self._enter()
-        self._tell(Position.AFTER)
+        self._annotate(Position.AFTER)
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
         before = self.output.waiting
         if not self.quiet1:
             number = f" (dump draw {self.machine.state.draw_count})" if draw.counted else ""
-            self._tell_draw(number)
+            self._annotate_draw(number)
         told = self.output.waiting
         super().draw(draw, payload, level)
         if self.quiet2 and self.output.waiting >= told:  # nothing was shown of it
@@ -203,19 +203,19 @@ class AnnotatingSink(CffdumpSink):
     def _key(self) -> tuple[int, ...]:
         return (self._stream, *self._addresses)
 
-    def _tell(self, position: Position) -> None:
+    def _annotate(self, position: Position) -> None:
         if self.quiet1:
             return
         for note in self.notes.of_packet(self._key(), position):
             if not (note.is_detail and self.quiet2):
                 self.output.annotate(note.text)
 
-    def _tell_stream(self, record: CommandStream, position: Position) -> None:
+    def _annotate_stream(self, record: CommandStream, position: Position) -> None:
         if not self.quiet1:
             for note in self.notes.of_stream(record.number, position):
                 self.output.annotate(note.text)
 
-    def _tell_draw(self, number: str) -> None:
+    def _annotate_draw(self, number: str) -> None:
         for note in self._of_draw:
             self.output.annotate(f"{note.text}{number}{note.more}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What packets print of their own behind their fields: one row and one function a packet.
+"""What certain packets print after their fields: one row and one function a packet.
 
 cffdump: cp_nop, cp_reg_mem, cp_im_loadi, cp_mem_write, cp_set_ctxswitch_ib, cp_set_render_mode,
 cp_compute_checkpoint (mesa 25.0.7).
@@ -34,7 +34,7 @@ _A2XX_STAGES = {0: ("vertex", "vo"), 1: ("fragment", "fo")}
 
 
 def cp_nop(view: View, payload: Payload, level: int) -> None:
-    """CP_NOP: markers. The first dword is looked at even where the packet has none."""
+    """CP_NOP: markers. The first dword is read even if the packet has none."""
     if view.quiet3:
         return
     marker = payload[0]
@@ -108,7 +108,7 @@ def _commands(view: View, stream: NestedStream, payload: Payload, level: int) ->
     return not view.quiet2
 
 
-#: Packets that print something of their own and point at no commands.
+#: Packets that print details and do not point at commands.
 DETAILS: dict[str, Detail] = {
     "CP_NOP": cp_nop,
     "CP_REG_TO_MEM": cp_reg_to_mem,
@@ -117,7 +117,7 @@ DETAILS: dict[str, Detail] = {
     **dict.fromkeys(LOAD_STATE_PACKETS, cp_load_state),
 }
 
-#: Packets that carry or point at commands: print, then tell whether these are decoded.
+#: Packets that contain or point at commands: print, then return whether to decode these.
 NESTED: dict[str, Nested] = {
     "CP_MEM_WRITE": cp_mem_write,
     "CP_SET_CTXSWITCH_IB": cp_set_ctxswitch_ib,

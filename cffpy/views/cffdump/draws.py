@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Draws, blits and dispatches: parameters, then the register summary.
 
-cffdump: draw_indx_common, cp_draw_indx and its kin, print_mode (mesa 25.0.7).
+cffdump: draw_indx_common, cp_draw_indx and similar, print_mode (mesa 25.0.7).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WITHOUT_DESCRIPTORS = ("CP_RUN_OPENCL", "CP_BLIT", "CP_EVENT_WRITE")
 
 
 def show_draw(view: View, summary: Summary, draw: Draw, payload: Payload, level: int) -> None:
-    """Everything that is printed for a draw behind the packet's fields."""
+    """Print a draw, after the packet's fields."""
     if draw.name == "CP_EXEC_CS_INDIRECT":
         _exec_cs_indirect(view, payload, level)
     if summary.queried or view.options.query_compare:

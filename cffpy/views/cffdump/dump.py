@@ -76,7 +76,7 @@ class Dump:
         damage: list[Damage] = []
         view, session = self._view, self._session
         sections = content.sections(damage, content.reference_size)
-        # the output of a dump that prints all grows with what runs
+        # a dump that prints everything is bounded by its output
         session.set_limits(content, bounds_capture=not self._options.prints_all)
         try:
             if content.decompression_error:
@@ -101,7 +101,7 @@ class Dump:
         return CffdumpSink(options, Output(write), complain, register_db)
 
     def _skips(self, process: str) -> bool:
-        """Whether the streams of this process are passed over."""
+        """Whether the streams of this process are skipped."""
         options = self._options
         if options.exe is not None:
             return not process.startswith(argument_text(options.exe))

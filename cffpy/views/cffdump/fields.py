@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Fields of packets and of structures in memory, dword by dword of their domain.
 
-cffdump: dump_domain (mesa 25.0.7). What a dword means may depend on variants that earlier fields
-selected; only what does not is kept.
+cffdump: dump_domain (mesa 25.0.7). The meaning of a dword may depend on variants that earlier
+fields selected; only fields without variants are kept.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Field:
 
 
 class FieldTable:
-    """The fields of all domains that were met."""
+    """The fields of all domains that were used."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder

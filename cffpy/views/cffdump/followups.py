@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is shown behind certain registers: scratch registers, memory, shaders, descriptors.
+"""What is shown after certain registers: scratch registers, memory, shaders, descriptors.
 
 cffdump: the tables reg_a2xx to reg_a7xx and the functions reg_* (mesa 25.0.7). Names that an
-edition of the register database does not have are passed over.
+edition of the register database does not have are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.views.cffdump.registers import FollowUp
     from cffpy.views.cffdump.view import View
 
-    #: Shows so many descriptors at a place, at a level.
+    #: Shows a number of descriptors at a place, at a level.
     Show = Callable[[View, MemoryLocation, int, int], None]
 
 #: Dwords that are shown at an address.
@@ -163,5 +163,5 @@ def _count(view: View, register: int) -> int:
     return 0 if count & 0x80000000 else count
 
 
-#: What acts also where registers are not shown.
+#: Follow-ups that have an effect even where registers are not shown.
 ALWAYS = (latch_low_half,)

@@ -8,7 +8,7 @@ from cffpy.value_object import ValueObject
 #: Query modes: which draws a query prints.
 QUERY_ALL, QUERY_WRITTEN, QUERY_DELTA = range(3)
 
-#: Index behind any submit.
+#: An index after any submit.
 LAST_SUBMIT = 0x7FFFFFF
 
 
@@ -73,5 +73,5 @@ class DumpOptions(ValueObject):
 
     @property
     def prints_all(self) -> bool:
-        """Whether all that runs is printed."""
+        """Whether everything that runs is printed."""
         return not (self.summary or self.query or self.draw is not None)

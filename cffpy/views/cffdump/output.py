@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The text on its way out: collected in chunks, recorded for segments, written in larger pieces.
+"""Output: text is collected in chunks, recorded for segments, and written in larger pieces.
 
-Bytes of a capture's own strings pass through as latin-1.
+Strings of a capture are latin-1, so that their bytes do not change.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def argument_text(argument: str) -> str:
 
 
 class Output:
-    """Takes text; ``write`` takes it on as bytes."""
+    """Collects text; ``write`` receives it as bytes."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self._write = write
@@ -35,18 +35,18 @@ class Output:
         self._large = 0
         #: The segment that is being recorded.
         self.recording: SegmentText | None = None
-        #: Take a piece of text.
+        #: Append a piece of text.
         self.put = self._chunks.append
-        #: A mark for what was put so far.
+        #: A mark: the number of chunks.
         self.mark = self._chunks.__len__
 
     def put_large(self, text: str) -> None:
-        """Take a piece of text that may be long."""
+        """Append a piece of text that may be long."""
         self._chunks.append(text)
         self._large += len(text)
 
     def flush(self) -> None:
-        """Write what has been collected."""
+        """Write the collected text."""
         chunks = self._chunks
         if chunks:
             self._write("".join(chunks).encode("latin-1", "replace"))
@@ -54,7 +54,7 @@ class Output:
             self._large = 0
 
     def flush_if_full(self) -> None:
-        """Write what has been collected, if that is much and no segment is recorded."""
+        """Write the collected text if it is large and no segment is recorded."""
         full = len(self._chunks) > _CHUNKS or self._large > _CHARACTERS
         if full and self.recording is None:
             self.flush()
@@ -77,7 +77,7 @@ class Output:
         return segment, size
 
     def replay(self, segment: SegmentText, registers: Mapping[int, int]) -> None:
-        """Put a recorded text again."""
+        """Append a recorded text again."""
         if segment.holes:
             self._chunks.extend(segment.filled(registers))
         else:
@@ -89,14 +89,14 @@ class Output:
         """What a replay must restore has changed."""
         if self.recording is not None:
             self.recording.state_changed(len(self._chunks), state)
-            self.put("")  # so that a mark behind this packet lies behind the change
+            self.put("")  # so that a mark after this packet is after the change
 
     def add_hole(
         self, tabs: str, registers: Iterable[int], wrote: Callable[[int], int | None]
     ) -> None:
         """The chunk that is put next is a line of registers' values.
 
-        A segment does not keep these but asks for them anew. ``wrote`` gives the value that the
+        A segment does not keep these: a replay reads them again. ``wrote`` gives the value that the
         segment itself has written, or None.
         """
         if self.recording is not None:
@@ -108,24 +108,24 @@ _MOST = 50
 
 
 class Complaints:
-    """Passes lines on to ``complain``; those that repeat, and those behind the first 50, it keeps.
+    """Passes lines to ``complain``, each once for a file, and at most 50.
 
-    A stream that a capture lacks may be called from every draw.
+    A stream that was not captured may be called from every draw.
     """
 
     def __init__(self, complain: Callable[[str], None]) -> None:
         self._complain = complain
-        self._told: set[str] = set()
+        self._seen: set[str] = set()
 
     def __call__(self, line: str) -> None:
-        """Say a line."""
-        if line in self._told or len(self._told) > _MOST:
+        """Report a line."""
+        if line in self._seen or len(self._seen) > _MOST:
             return
-        if len(self._told) == _MOST:
+        if len(self._seen) == _MOST:
             line = "there is more like this"
-        self._told.add(line)
+        self._seen.add(line)
         self._complain(line)
 
     def start_file(self) -> None:
-        """Another file: it may have the same faults."""
-        self._told.clear()
+        """A file begins, which may have the same problems."""
+        self._seen.clear()

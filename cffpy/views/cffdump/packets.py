@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Text of packets with an opcode: the line ``opcode: NAME (opcode) (dwords)`` and the fields.
 
-Short packets come again and again with the same values: their text is kept by these, where it
-depends on nothing else.
+Short packets often repeat with the same values: their text is kept by the values if it depends on
+nothing else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Habits of the reference's register database (rnn) that change text; each names its function.
+"""Quirks of the reference's register database (rnn) that change text; each names its function.
 
-Everything else about values is in cffpy.regdb.decode, which these functions are given to.
+All other decoding of values is in cffpy.regdb.decode, to which these functions are passed.
 """
 
 from __future__ import annotations

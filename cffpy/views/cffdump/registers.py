@@ -29,7 +29,7 @@ _LINES_LIMIT = 1 << 17
 
 
 class RegisterEntry:
-    """What is known of one register in the current database."""
+    """One register of the current database, and its texts."""
 
     __slots__ = (
         "follow_up",
@@ -64,13 +64,13 @@ class RegisterEntry:
         self.summaries: dict[int, str] = {}
 
     def forget(self) -> None:
-        """Keep no text any longer."""
+        """Drop all texts."""
         self.values.clear()
         self.summaries.clear()
 
 
 class RegisterTable:
-    """All registers of the current database that were met, and the pending half of a pair."""
+    """The registers of the current database that were used, and the pending half of a pair."""
 
     def __init__(self, view: View, follow_ups: Mapping[int, FollowUp]) -> None:
         """``follow_ups``: register offset -> what is shown after its line."""
@@ -81,7 +81,7 @@ class RegisterTable:
         self._read = view.machine.read_register
         self._warn = view.put
         self._follow_ups = follow_ups
-        #: Register offset -> entry, of all that were met.
+        #: Register offset -> entry, of all that were used.
         self.entries: dict[int, RegisterEntry] = {}
         self._kept = 0
         self._addresses: list[RegisterEntry] = []
@@ -94,7 +94,7 @@ class RegisterTable:
         self._low_half = None
 
     def push(self, register: int, value: int) -> tuple[RegisterEntry, int] | None:
-        """Take a dword; the register and its value, if that completes one."""
+        """Take a dword. Returns the register and its value when it is complete."""
         low = self._low_half
         if low is not None:
             self._low_half = None
@@ -121,7 +121,7 @@ class RegisterTable:
         return entry
 
     def line(self, entry: RegisterEntry, value: int) -> str:
-        """``NAME: VALUE`` and a newline, with where an address lies behind it."""
+        """``NAME: VALUE``, the location of an address, and a newline."""
         if entry.is_address:
             self.refresh()
         elif entry.other_half:
@@ -142,7 +142,7 @@ class RegisterTable:
             entry.follow_up(view, value, level)
 
     def summary(self, entry: RegisterEntry, value: int, level: int) -> str:
-        """A register's line in a summary, behind its marks."""
+        """A register's line in a summary, after its marks."""
         text = f"{value:08x}{LEVELS[level]}{self.line(entry, value)}"
         if not entry.other_half:
             entry.summaries[value << LEVEL_BITS | level] = text
@@ -157,7 +157,7 @@ class RegisterTable:
         entry.values[value] = line
 
     def refresh(self) -> None:
-        """Forget where addresses lie, if memory has changed."""
+        """Forget the locations of addresses if memory has changed."""
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
             for known in self._addresses:

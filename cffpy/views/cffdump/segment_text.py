@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The text of a segment, with holes where register values stand that differ from run to run.
+"""The text of a segment, with holes for register values that differ from run to run.
 
-See cffpy.cp.segment. Scratch registers count tiles and draws: were their values part of a segment's
-guards, none would ever be replayed on a3xx and a4xx.
+See cffpy.cp.segment. Scratch registers count tiles and draws: if their values were guards, no
+segment would be replayed on a3xx and a4xx.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class _Hole:
 
 
 class SegmentText:
-    """What a segment puts out, and the view's state behind it."""
+    """The output of a segment, and the view's state after it."""
 
     __slots__ = ("_changes", "_start", "exit_state", "holes", "pieces", "size", "text")
 
     def __init__(self, start: int, state: State) -> None:
         self._start = start
         self._changes: list[tuple[int, State]] = []
-        #: The view's state behind the last packet.
+        #: The view's state after the last packet.
         self.exit_state = state
         self.holes: list[_Hole] = []
         #: The text; with holes, ``pieces`` before, between and behind them.

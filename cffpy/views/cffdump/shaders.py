@@ -22,8 +22,8 @@ EXTENSIONS = {"VS": "vo3", "FS": "fo3", "GS": "go3", "CS": "co3"}
 
 _SHOWN_DWORDS = 64
 
-#: Dwords that an a2xx program may take of what follows the packet: its addresses have 9 bits, and
-#: count three dwords each. Where the first of them stands, only damage puts so far away.
+#: Dwords after the packet that an a2xx program may reach: its addresses have 9 bits, in units of
+#: three dwords.
 _REACH_A2XX = 1 << 12
 
 #: Characters of programs at an address that are kept at most.
@@ -88,7 +88,7 @@ class ShaderText:
         self._output.put(listing.text)
 
     def write_file(self, extension: str, words: Words, index: int, dwords: int) -> None:
-        """--dump-shaders: the next file in the working directory. What cannot be is passed over."""
+        """--dump-shaders: the next file in the working directory. Errors are ignored."""
         if not self._writes_files:
             return
         name = f"{self._files:04d}.{extension}"
@@ -103,9 +103,9 @@ class ShaderText:
 
 
 def _replace_file(name: str, data: bytes) -> None:
-    """Write a file of a name that others can guess: neither it nor a link of this name is opened.
+    """Write a file whose name others can guess: an existing file or link is replaced, not opened.
 
-    A new file takes the name at the end. Raises OSError.
+    Raises OSError.
     """
     temporary = f".{name}.{os.getpid()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL

@@ -112,9 +112,9 @@ class Summary:
         return count
 
     def _print_halves(self, registers: list[int], level: int) -> None:
-        """As ``_print_whole``, dword by dword, with the reference's complaints about lone halves.
+        """As ``_print_whole``, dword by dword, with the reference's complaints about single halves.
 
-        The marks of a half without a line of its own go to the next line.
+        The marks of a half that has no line are printed in the next line.
         """
         view = self._view
         state, last, table = view.machine.state, self._last_values, self._registers

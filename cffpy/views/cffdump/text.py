@@ -50,9 +50,9 @@ class DumpedPlaces:
         self._drops = 0
 
     def add(self, image: MemoryImage, gpuaddr: int, modes: int) -> bool:
-        """Note that the place is taken in ``modes`` (bits); whether it was in all of them before.
+        """Note that an IB is shown in ``modes`` (bits); whether it was in all of them before.
 
-        Memory that was dropped takes its notes along; an address outside of memory is never noted.
+        Notes are dropped with the memory. An address that was not captured is never noted.
         """
         if self._drops != image.drops:
             self._drops = image.drops
@@ -83,7 +83,7 @@ class CffdumpSink(View):
         self.runs_streams_once = options.once or options.query_compare
         self._registers: RegisterTable
         self._summary: Summary | None = None
-        #: What follows the register that was written last: function, value, level.
+        #: The follow-up of the register that was written last: function, value, level.
         self._follow_up: tuple[FollowUp, int, int] | None = None
         self._dumped = DumpedPlaces()
         self._group_hex: dict[tuple[Words, int, int, int], str] = {}
@@ -150,7 +150,7 @@ class CffdumpSink(View):
 
     def command_stream_done(self, record: CommandStream) -> None:
         if self._is_wanted(record) and not self.quiet2:
-            # cffdump: handle_file prints a counter of its own, which nothing counts (mesa 25.0.7)
+            # cffdump: handle_file prints a counter that is always 0 (mesa 25.0.7)
             self.put(f"{_RULE}vertices: 0\n")
 
     def _is_wanted(self, record: CommandStream) -> bool:

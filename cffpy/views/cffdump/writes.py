@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Text of whole register-write packets: the line ``write NAME (offset)`` and the registers' lines.
 
-Most writes of a capture are of the same few runs of registers: what is known of a run is kept, and
-the text of the shorter ones by their values. Runs with a register before the last one that shows
-more than its value are not taken: they go the long way, register by register.
+Most writes of a capture are to the same few runs of registers. Facts about each run are kept, and
+for short runs the text of each set of values. A run in which a register before the last one shows
+more than its value is printed register by register instead.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class RegisterRange:
         #: The registers, and how many dwords each takes.
         self.parts: list[tuple[RegisterEntry, int]] = []
         #: No register needs more than its value: a follow-up (of any but the last one), another
-        #: register's value, or, of an upper half, the lower one. Others go the long way.
+        #: register's value, or, of an upper half, the lower one. Others are printed one by one.
         self.is_whole = count > 0
         #: Where registers are not shown it does nothing: no latch, no odd halves.
         self.is_silent = count > 0
@@ -73,7 +73,7 @@ class RegisterRange:
         self.follow_up: FollowUp | None = None if last is None else last.follow_up
         #: The only register, if all is one line. A lone lower half has none.
         self.only = last if len(self.parts) == 1 and position == count else None
-        #: What stands before its value, by level and whether there are complaints.
+        #: The text before its value, by level and whether there are complaints.
         self.openings: dict[tuple[int, bool], str] = {}
         self.complaints: str | None = None
 
@@ -95,7 +95,7 @@ class WriteTable:
         self._written: dict[WrittenKey, str] = {}
 
     def run(self, register: int, count: int) -> RegisterRange:
-        """What is known of a run of registers."""
+        """The facts about a run of registers."""
         run = self._ranges.get((register, count))
         if run is None:
             self._kept += count
@@ -111,11 +111,11 @@ class WriteTable:
         return f"{LEVELS[level]}write {self._registers.entry(register).name} ({register:04x})\n"
 
     def complaint(self, register: int) -> str:
-        """What is said of a register that is written without a wait for idle."""
+        """The complaint about a register that is written without a wait for idle."""
         return f"NEEDS WFI: {self._registers.entry(register).name} ({register:x})\n"
 
     def complaints(self, run: RegisterRange) -> str:
-        """All that is said of a run without a wait for idle."""
+        """The complaints about a run that is written without a wait for idle."""
         if run.complaints is None:
             run.complaints = self._complaints(run.register, run.count)
         return run.complaints
