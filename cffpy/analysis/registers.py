@@ -136,6 +136,9 @@ class RegisterReader:
 
 _Result = TypeVar("_Result")
 
+#: In place of a result that is not known: None may be one.
+_MISSING = object()
+
 #: Results that are kept, and lists of registers that they depend on. Hostile streams have no end.
 _MAX_RESULTS, _MAX_LISTS = 1 << 12, 64
 
@@ -181,9 +184,9 @@ class Remembered(Generic[_Result]):
         """The result for the values that registers have now."""
         get = self._machine.state.registers.get
         for registers, results in self._known.items():
-            values = tuple(map(get, registers))
-            if values in results:
-                return results[values]
+            known = results.get(tuple(map(get, registers)), _MISSING)
+            if known is not _MISSING:
+                return known  # type: ignore[return-value]
         if self._count >= _MAX_RESULTS or len(self._known) >= _MAX_LISTS:
             self._known.clear()
             self._count = 0

@@ -95,6 +95,7 @@ class Runner(Machine):
         self._handlers = [
             (row.handler, row.loads_groups, row.has_effect, row.ends_segment) for row in rows
         ]
+        self._groups_have_modes = gpu.facts.groups_have_modes
         self.register_runs.forget()
 
     # -- streams ----------------------------------------------------------------------------
@@ -302,8 +303,7 @@ class Runner(Machine):
         if state.groups.count(None) == GROUP_COUNT:
             return
         state.loading_groups = True
-        for group_id in range(GROUP_COUNT):
-            group = state.groups[group_id]
+        for group in state.groups:
             if group is not None:
                 self.load_group(group, level)
         state.loading_groups = False
@@ -316,7 +316,7 @@ class Runner(Machine):
             return
         state = self.state
         self.segments.end(state.needs_wfi)  # of a group that is loaded when it is set
-        masked = self.gpu.facts.groups_have_modes and not group.enable_mask & state.enable_mask
+        masked = self._groups_have_modes and not group.enable_mask & state.enable_mask
         self.sink.group(group, not masked, level)
         if masked:
             return

@@ -58,6 +58,9 @@ class Tracker:
         self._kept = 0
         self._max_kept = walk.machine.limits.kept
         self._targets: dict[tuple[Attachment, ...], tuple[Attachment, ...]] = {}
+        #: What ``targets`` found last, and the object that it returned for it.
+        self._last_found: tuple[Attachment, ...] | None = None
+        self._last_targets: tuple[Attachment, ...] = ()
         generation = walk.generation
         self._attachments = Remembered(walk.machine, lambda reader: attachments(reader, generation))
 
@@ -196,7 +199,10 @@ class Tracker:
     def targets(self) -> tuple[Attachment, ...]:
         """What a draw renders to now; the same object where it is the same."""
         found = self._attachments()
-        return self._targets.setdefault(found, found)
+        if found is not self._last_found:  # hashing attachments takes long
+            self._last_found = found
+            self._last_targets = self._targets.setdefault(found, found)
+        return self._last_targets
 
     def _place_in_run(self, action: Action, found: Pass, run: Run) -> None:
         self.touch(action)
