@@ -1,6 +1,112 @@
 # SPDX-License-Identifier: MIT
-"""Decode Adreno GPU command-stream captures."""
+"""Decode Adreno GPU command-stream captures.
+
+    import cffpy
+
+    with cffpy.open("capture.rd.gz") as capture:
+        for draw in capture.draws:
+            print(draw.name, draw.state["RB_DEPTH_CNTL"].text)
+
+The names in ``__all__`` are the public interface; everything else may change. They are imported
+when they are first used, so that ``import cffpy`` costs next to nothing. See docs/api.md.
+"""
+
+from __future__ import annotations
 
 from cffpy._version import __version__
 
-__all__ = ("__version__",)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.api.capture import Capture, Problem, Submit, open  # noqa: A004
+    from cffpy.api.memory import Buffer, Memory
+    from cffpy.api.passes import Action, Draw, IndexBuffer, Pass, Tile
+    from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
+    from cffpy.api.state import Change, RegisterState, RegisterWrite, StateValue
+    from cffpy.errors import (
+        CaptureError,
+        CffpyError,
+        ContainerError,
+        UnknownName,
+        UnknownValue,
+        UnsupportedGpu,
+        UsageError,
+    )
+    from cffpy.limits import Limits
+
+#: Public name -> the module that has it.
+_MODULES = {
+    "Action": "cffpy.api.passes",
+    "Buffer": "cffpy.api.memory",
+    "Capture": "cffpy.api.capture",
+    "CaptureError": "cffpy.errors",
+    "CffpyError": "cffpy.errors",
+    "Change": "cffpy.api.state",
+    "ContainerError": "cffpy.errors",
+    "Draw": "cffpy.api.passes",
+    "FieldBits": "cffpy.api.registers",
+    "IndexBuffer": "cffpy.api.passes",
+    "Limits": "cffpy.limits",
+    "Memory": "cffpy.api.memory",
+    "Pass": "cffpy.api.passes",
+    "Problem": "cffpy.api.capture",
+    "Register": "cffpy.api.registers",
+    "RegisterState": "cffpy.api.state",
+    "RegisterValue": "cffpy.api.registers",
+    "RegisterWrite": "cffpy.api.state",
+    "Registers": "cffpy.api.registers",
+    "StateValue": "cffpy.api.state",
+    "Submit": "cffpy.api.capture",
+    "Tile": "cffpy.api.passes",
+    "UnknownName": "cffpy.errors",
+    "UnknownValue": "cffpy.errors",
+    "UnsupportedGpu": "cffpy.errors",
+    "UsageError": "cffpy.errors",
+    "open": "cffpy.api.capture",
+}
+
+__all__ = (
+    "Action",
+    "Buffer",
+    "Capture",
+    "CaptureError",
+    "CffpyError",
+    "Change",
+    "ContainerError",
+    "Draw",
+    "FieldBits",
+    "IndexBuffer",
+    "Limits",
+    "Memory",
+    "Pass",
+    "Problem",
+    "Register",
+    "RegisterState",
+    "RegisterValue",
+    "RegisterWrite",
+    "Registers",
+    "StateValue",
+    "Submit",
+    "Tile",
+    "UnknownName",
+    "UnknownValue",
+    "UnsupportedGpu",
+    "UsageError",
+    "__version__",
+    "open",
+)
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used."""
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'cffpy' has no attribute {name!r}")
+    from importlib import import_module
+
+    found: object = getattr(import_module(module), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

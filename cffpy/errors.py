@@ -5,7 +5,10 @@
     +-- ContainerError       the .rd file itself: unreadable, damaged, unknown compression
     +-- CaptureError         a capture that is readable but cannot be decoded
     |   +-- UnsupportedGpu   no known generation for the capture's GPU
+    |   +-- UnknownValue     a value that only the GPU knows, or that was never written
+    +-- UnknownName          a name that the descriptions do not have; also a KeyError
     +-- SelectionError       no such submit, pass or draw
+    +-- UsageError           the Python interface is used in a way that makes no sense
     +-- StructError          values that do not fit a binary structure
     +-- VisibilityStreamError  a damaged visibility stream, with the bit offset
     +-- DslError             a description in one of cffpy's languages, with file, line and column
@@ -45,6 +48,25 @@ class UnsupportedGpu(CaptureError):
 
 class SelectionError(CffpyError):
     """A capture has no such submit, pass or draw."""
+
+
+class UnknownValue(CaptureError):
+    """The number of a register whose value only the GPU knows, or that was never written."""
+
+
+class UnknownName(CffpyError, KeyError, AttributeError):
+    """No register, field, stage or option has this name; the message has the nearest ones.
+
+    Also a KeyError and an AttributeError, for names are used as keys and as attributes.
+    """
+
+    def __str__(self) -> str:
+        """The message, which KeyError would put in quotes."""
+        return str(self.args[0]) if self.args else ""
+
+
+class UsageError(CffpyError):
+    """An argument of the Python interface that cannot be used, or a capture that is closed."""
 
 
 class StructError(CffpyError):

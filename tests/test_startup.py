@@ -47,6 +47,7 @@ UNUSED = {
     "cffpy.cli.db",
     "cffpy.cli.info",
     "cffpy.analysis.walk",
+    "cffpy.api.capture",
     "cffpy.views.cffdump.annotate",
 }
 
@@ -95,3 +96,13 @@ def test_dump_with_shaders(shared: Path) -> None:
     assert "cffpy.isa.ir3" in loaded
     assert loaded & COSTLY == set()
     assert loaded & UNUSED == set()
+
+
+def test_import_costs_next_to_nothing() -> None:
+    script = (
+        "import sys; before = set(sys.modules); import cffpy; print(*set(sys.modules) - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
+    assert set(done.stdout.split()) - {"__future__"} == {"cffpy", "cffpy._version"}

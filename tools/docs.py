@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Writes the generated parts of the documentation: ``./dev docs``.
 
-These are the reference pages of commands, the index of commands, two pictures, and the output of
-examples. With ``--check`` nothing is written; the exit code is 1 if something is out of date.
+These are the reference pages of commands, the reference of the Python interface, the index of
+commands, two pictures, and the output of examples. With ``--check`` nothing is written; the exit
+code is 1 if something is out of date.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from tools import command_pages, examples, layers
+from tools import api_page, command_pages, examples, layers
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,6 +32,8 @@ def generated() -> dict[Path, str]:
     files = {folder / name: text for name, text in command_pages.pages(folder).items()}
     files[docs / "layers.svg"] = layers.drawing(ROOT)
     files[docs / "tiles.svg"] = tiles_picture()
+    api = docs / "api.md"
+    files[api] = api_page.page(api.read_text("utf-8"))
     index = docs / "README.md"
     table = "".join(f"{line}\n" for line in command_pages.index_lines())
     files[index] = _INDEX.sub(lambda _match: table, index.read_text("utf-8"))

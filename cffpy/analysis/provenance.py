@@ -126,6 +126,11 @@ class Provenance(Observer):
         """Remember the packet: it is a write, too."""
         self.registers_written(registers, location, 1)
 
+    def take_writes(self) -> dict[int, Write]:
+        """``writes``, which is empty from then on: for an observer that keeps changes."""
+        writes, self.writes = self.writes, {}
+        return writes
+
     def _patched_by(self, location: PacketLocation, ndwords: int) -> PacketLocation | None:
         addresses = range(location.gpuaddr, location.gpuaddr + 4 * ndwords, 4)
         found = (self._patches[address] for address in addresses if address in self._patches)

@@ -15,11 +15,12 @@ from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Inheritance, Inherited, Provenance, State, StateTaker
+from cffpy.analysis.register_history import RegisterHistory, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.draw_names import DrawName
@@ -43,6 +44,28 @@ def find_passes(
     finder.found.damage = walk.run(content, complain, register_db, gpu)
     finder.found.truncated = list(content.truncated)
     return finder, finder.found.damage
+
+
+def walk_with_history(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+    observers: Iterable[Observer] = (),
+) -> tuple[PassFinder, RegisterHistory]:
+    """The same as ``find_passes``, with the registers at the program's draws, in one walk.
+
+    ``observers``: others that see the walk, too.
+    """
+    walk = Walk()
+    finder = PassFinder(walk)
+    provenance = Provenance(walk, finder)
+    most = most_changes(len(content.data))
+    history = RegisterHistory(walk, finder, provenance, most)
+    walk.observe(finder, DensityTracker(walk, finder), provenance, history, *observers)
+    finder.found.damage = walk.run(content, complain, register_db, gpu)
+    finder.found.truncated = list(content.truncated)
+    return finder, history
 
 
 class _Found(Exception):

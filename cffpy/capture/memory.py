@@ -277,6 +277,13 @@ class MemoryImage:
         self.drops += 1
         self.layout += 1
 
+    def copy(self) -> MemoryImage:
+        """An image of the same buffers, which stay in it when they are dropped here."""
+        other = MemoryImage()
+        other._starts, other._buffers = self._starts.copy(), self._buffers.copy()
+        other._added, other._tree = self._added.copy(), self._tree
+        return other
+
     def add(self, gpuaddr: int, size: int, contents: memoryview, file_offset: int = 0) -> None:
         """Add a buffer of ``size`` bytes, whose contents lie at ``file_offset``.
 

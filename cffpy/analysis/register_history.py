@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""RegisterHistory: the registers at each of the program's draws, as changes between draws.
+
+A dword that is written between two draws costs some 20 bytes, however many draws follow, so the
+memory grows with what changes and not with draws times registers. The value at a draw is found by
+a binary search among the changes of its register.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.analysis.provenance import Provenance, Write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.passes.model import Pass, Run
+    from cffpy.analysis.walk import Walk
+
+#: Changes of registers that are kept: a base, and this many for each dword of the file. In sound
+#: captures, few registers change more often than the file has dwords.
+_MAX_CHANGES, _CHANGES_PER_DWORD = 1 << 20, 2
+
+#: Stands for a value that only the GPU knows.
+_UNKNOWN = -1
+
+
+def most_changes(size: int) -> int:
+    """The changes that are kept of a capture of ``size`` bytes."""
+    return _MAX_CHANGES + _CHANGES_PER_DWORD * (size // 4)
+
+
+class _Changes:
+    """The changes of one register: positions in rising order, and what was written by then."""
+
+    __slots__ = ("orders", "values", "writes")
+
+    def __init__(self) -> None:
+        self.orders = array("q")
+        self.values = array("q")
+        self.writes: list[Write] = []
+
+
+class _Step:
+    """What was written up to an action since the action before; of no action: ``order`` is -1."""
+
+    __slots__ = ("order", "values", "writes")
+
+    def __init__(self, order: int, writes: dict[int, Write], values: list[int]) -> None:
+        self.order = order
+        self.writes = writes
+        self.values = values
+
+
+class RegisterHistory(Observer):
+    """Records the registers at the program's draws: at one execution of each.
+
+    That execution is the one in ``Pass.program_draws``. ``order`` in the methods below is
+    ``Action.order`` of such a draw. Complete when the walk has ended.
+    """
+
+    def __init__(self, walk: Walk, passes: PassFinder, provenance: Provenance, most: int) -> None:
+        """``provenance`` observes the same walk; this observer takes its writes.
+
+        ``most``: changes that are kept; see ``most_changes``.
+        """
+        self._walk = walk
+        self._passes = passes
+        self._provenance = provenance
+        self._most = most
+        #: Changes in ``_steps``.
+        self._pending = 0
+        self._changes: dict[int, _Changes] = {}
+        #: The registers that changed, of all draws one after another; draw -> its first.
+        self._changed = array("L")
+        self._starts: dict[int, int] = {}
+        #: The keys of ``_starts`` in rising order, once they are asked for.
+        self._in_order: list[int] = []
+        #: The pass whose draws are recorded, its steps, and the first step of the current run.
+        self._pass: Pass | None = None
+        self._steps: list[_Step] = []
+        self._run: Run | None = None
+        self._run_start = 0
+        #: The run of the pass with the most draws so far, and where its steps are.
+        self._best_count = 0
+        self._best: tuple[int, int] = (0, 0)
+        #: Writes that come before the next draw that is kept.
+        self._carried: dict[int, tuple[int, Write]] = {}
+        self._is_full = False
+
+    # -- while the machine runs -----------------------------------------------------------------
+
+    def action(self, action: Action) -> None:
+        """Take what was written since the last action."""
+        if not action.executed.is_possible or self._is_full:
+            return
+        current, run = self._passes.current, self._passes.run
+        if current is not self._pass:
+            self._end_pass()
+            self._pass = current
+        if run is not self._run:
+            self._end_run()
+            self._run = run
+        writes = self._provenance.take_writes()
+        get = self._walk.machine.state.registers.get
+        values = [get(register, _UNKNOWN) for register in writes]
+        self._steps.append(_Step(action.order, writes, values))
+        self._pending += len(values)
+        if self._pending + len(self._changed) > self._most:
+            self._stop()
+
+    def finished(self) -> None:
+        """Record the draws of the last pass."""
+        if not self._is_full:
+            self._end_pass()
+
+    def _end_run(self) -> None:
+        """Keep the steps of the run with the most draws; join those of all others."""
+        run, start, end = self._run, self._run_start, len(self._steps)
+        if run is not None and end > start:
+            found = self._pass
+            is_binning = found is not None and run is found.binning
+            count = 0 if is_binning else sum(map(is_program_draw, run.draws))
+            if count > self._best_count or not self._best[1]:
+                start = self._join(*self._best, start)
+                self._best_count, self._best = count, (start, len(self._steps))
+            else:
+                self._join(start, end, end)
+        self._run_start = len(self._steps)
+
+    def _join(self, start: int, end: int, following: int) -> int:
+        """Make one step of those from ``start`` to ``end``; where ``following`` is then."""
+        if end - start < 2:
+            return following
+        writes: dict[int, Write] = {}
+        values: dict[int, int] = {}
+        for step in self._steps[start:end]:
+            writes.update(step.writes)
+            values.update(zip(step.writes, step.values, strict=True))
+        self._pending -= sum(len(step.values) for step in self._steps[start:end]) - len(writes)
+        self._steps[start:end] = [_Step(-1, writes, [values[register] for register in writes])]
+        return following - (end - start - 1)
+
+    def _stop(self) -> None:
+        """Record nothing from now on: so many changes are no sound capture's."""
+        self._end_pass()
+        self._is_full = True
+        text = f"the registers of the first {len(self._starts)} draws only are recorded"
+        self._walk.machine.problems.truncate("", text)
+
+    def _end_pass(self) -> None:
+        """Record the program's draws of the pass, whose numbers are known now."""
+        found = self._pass
+        wanted = set() if found is None else {draw.order for draw in found.program_draws}
+        carried = self._carried
+        for step in self._steps:
+            if step.order not in wanted:
+                for register, value in zip(step.writes, step.values, strict=True):
+                    carried[register] = value, step.writes[register]
+                continue
+            if carried:
+                for register, value in zip(step.writes, step.values, strict=True):
+                    carried[register] = value, step.writes[register]
+                self._record(step.order, carried.items())
+                carried.clear()
+            else:
+                rows = zip(step.writes.items(), step.values, strict=True)
+                self._record(step.order, ((r, (value, w)) for (r, w), value in rows))
+        self._steps.clear()
+        self._pending = 0
+        self._run, self._run_start = None, 0
+        self._best_count, self._best = 0, (0, 0)
+
+    def _record(self, order: int, changes: Iterable[tuple[int, tuple[int, Write]]]) -> None:
+        self._starts[order] = len(self._changed)
+        known, changed = self._changes, self._changed
+        for register, (value, write) in changes:
+            row = known.get(register)
+            if row is None:
+                row = known[register] = _Changes()
+            row.orders.append(order)
+            row.values.append(value)
+            row.writes.append(write)
+            changed.append(register)
+
+    # -- afterwards -----------------------------------------------------------------------------
+
+    def has(self, order: int) -> bool:
+        """Whether the registers at this draw were recorded."""
+        return order in self._starts
+
+    def value(self, register: int, order: int) -> int | None:
+        """The value of a dword at a draw; None where it is unknown or was never written."""
+        row = self._changes.get(register)
+        if row is None:
+            return None
+        index = bisect_right(row.orders, order) - 1
+        if index < 0:
+            return None
+        value = row.values[index]
+        return None if value == _UNKNOWN else value
+
+    def write(self, register: int, order: int) -> Write | None:
+        """The write of a dword's value at a draw; None where it was never written."""
+        row = self._changes.get(register)
+        if row is None:
+            return None
+        index = bisect_right(row.orders, order) - 1
+        return row.writes[index] if index >= 0 else None
+
+    def registers(self, order: int) -> Iterator[int]:
+        """The dwords that were written before a draw, in no particular order."""
+        return (register for register, row in self._changes.items() if row.orders[0] <= order)
+
+    def written_since(self, order: int) -> Sequence[int]:
+        """The dwords that were written between the recorded draw before and this one."""
+        start = self._starts[order]
+        orders = self._ordered
+        position = bisect_right(orders, order)
+        end = self._starts[orders[position]] if position < len(orders) else len(self._changed)
+        return self._changed[start:end]
+
+    def before(self, order: int) -> int | None:
+        """The recorded draw before this one."""
+        position = bisect_right(self._ordered, order) - 2
+        return self._ordered[position] if position >= 0 else None
+
+    @property
+    def _ordered(self) -> list[int]:
+        if len(self._in_order) != len(self._starts):
+            self._in_order = sorted(self._starts)
+        return self._in_order

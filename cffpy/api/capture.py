@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""Capture: a file that is open, and what can be asked of it. ``open`` makes one."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.api.memory import Buffer, Memory
+from cffpy.api.passes import Frame
+from cffpy.api.source import Source
+from cffpy.capture.gpu import Gpu, parse_capture_gpu
+from cffpy.container.kinds import check_capture
+from cffpy.container.open import open_bytes, open_capture
+from cffpy.errors import CaptureError, ContainerError, UsageError
+from cffpy.limits import Limits, hint
+from cffpy.regdb.edition import resolve_edition
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import BinaryIO
+
+    from cffpy.api.passes import Action, Draw, Pass
+    from cffpy.api.registers import Registers
+    from cffpy.api.source import Progress
+    from cffpy.capture.summary import StreamSummary, SubmitSummary
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import Content
+
+
+class Problem(NamedTuple):
+    """Something that is wrong with a capture, or was left out of its results.
+
+    ``kind``: "damage"; "truncated", by a limit; "warning". ``text``: one line. ``offset``: in the
+    decompressed file, in bytes; None where the problem is in the commands.
+    """
+
+    kind: str
+    text: str
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+class Submit:
+    """The command streams of a capture that see one set of buffers."""
+
+    def __init__(self, capture: Capture, summary: SubmitSummary) -> None:
+        self._capture = capture
+        self._summary = summary
+
+    @property
+    def number(self) -> int:
+        """The index in ``Capture.submits``."""
+        return self._summary.index
+
+    @property
+    def process(self) -> str | None:
+        """Name of the process, where the capture has it."""
+        return self._summary.process
+
+    @property
+    def streams(self) -> list[StreamSummary]:
+        """Its command streams: ``index``, ``address``, ``dwords``, ``captured_dwords``."""
+        return self._summary.streams
+
+    @property
+    def memory(self) -> Memory:
+        """What its buffers hold."""
+        return self._capture._source.memory(self.number)
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """Its buffers by rising address."""
+        return self.memory.buffers
+
+    @property
+    def passes(self) -> list[Pass]:
+        """Its passes."""
+        return [one for one in self._capture.passes if one.submit == self.number]
+
+    def __repr__(self) -> str:
+        streams, buffers = len(self.streams), len(self._summary.kept_buffers)
+        return f"<Submit {self.number}: {streams} command streams, {buffers} buffers>"
+
+
+class Capture:
+    """A capture that is open: a context manager. Made by ``cffpy.open``.
+
+    Everything is computed when it is first asked for, once. What needs decoded commands (passes,
+    draws, actions, problems, registers) comes from one walk over them.
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Use ``cffpy.open``."""
+        self._source = source
+
+    def close(self) -> None:
+        """Release the file and all results. Objects that were taken from it may stop working."""
+        self._source.close()
+        for name in ("submits", "_frame", "draws", "actions", "problems"):
+            self.__dict__.pop(name, None)
+
+    def __enter__(self) -> Capture:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # -- the file -------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The file's path, or what stands for it."""
+        return self._source.content.name
+
+    @property
+    def gpu(self) -> Gpu | None:
+        """The GPU: ``name``, ``generation`` (7 for a7xx), ``gpu_id``, ``chip_id``.
+
+        None where the capture does not tell it.
+        """
+        return self._source.given_gpu or self._source.summary.gpu
+
+    @cached_property
+    def submits(self) -> list[Submit]:
+        """The submits in order."""
+        return [Submit(self, one) for one in self._source.summary.submits]
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """The buffers of all submits, submit by submit."""
+        return [buffer for memory in self._source.memories for buffer in memory.buffers]
+
+    @property
+    def memory(self) -> Memory:
+        """The memory of the last submit; that of another is ``submits[n].memory``."""
+        memories = self._source.memories
+        return memories[-1] if memories else self._source.memory(0)
+
+    # -- the commands ---------------------------------------------------------------------------
+
+    @cached_property
+    def _frame(self) -> Frame:
+        return Frame(self._source)
+
+    @property
+    def passes(self) -> list[Pass]:
+        """The render passes, and the groups of dispatches and copies between them, in order."""
+        return self._frame.passes
+
+    @cached_property
+    def draws(self) -> list[Draw]:
+        """The program's draws, dispatches and copies, each once: those of all passes, in order."""
+        return list(chain.from_iterable(one.draws for one in self.passes))
+
+    @cached_property
+    def actions(self) -> list[Action]:
+        """Every execution of a draw, dispatch, blit, clear, load and store, in order.
+
+        Also those that a condition skips; see ``Action.executed``.
+        """
+        return self._frame.actions_of(self._source.walked.finder.actions)
+
+    def draw(self, name: str | int) -> Action:
+        """A draw by the name that commands take: "p0:8", or 57 for draw 57 of the dump.
+
+        Raises CaptureError where there is none, or where it is not executed.
+        """
+        from cffpy.analysis.draw_names import find_draw, parse_draw_name
+
+        try:
+            parsed = parse_draw_name(str(name))
+        except ValueError as problem:
+            raise UsageError(str(problem)) from None
+        finder = self._source.walked.finder
+        return self._frame.actions_of([find_draw(finder, parsed)])[0]
+
+    @property
+    def registers(self) -> Registers:
+        """The registers of the capture's GPU, by name and by offset."""
+        return self._source.registers
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        """Damage, what limits left out, and warnings, of the file and of its commands.
+
+        Results are as good as the capture allows; this says why they may not be all.
+        """
+        try:
+            walked = self._source.walked
+        except CaptureError as problem:
+            found = [Problem("damage", str(problem))]
+            return found + [_damage(one) for one in self._source.summary.damage]
+        damage = walked.finder.found.damage
+        cuts = self._source.content.truncated
+        return [
+            *(Problem("warning", line) for line in walked.warnings),
+            *(_damage(one) for one in damage),
+            *(Problem("truncated", str(cut)) for cut in cuts),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of the file in the document of ``cffpy info --json``."""
+        from cffpy.views.info import file_document
+
+        return file_document(self._source.summary)
+
+    def __repr__(self) -> str:
+        if self._source.is_closed:
+            return "<Capture, closed>"
+        gpu = self.gpu
+        name = "unknown GPU" if gpu is None else gpu.name
+        return f"<Capture {self.name}: {name}, {len(self.submits)} submits>"
+
+    def _repr_html_(self) -> str:
+        from cffpy.api.notebook import table
+
+        rows = [
+            (one.index, one.kind, one.mode, one.framebuffer, len(one.draws), len(one.tiles))
+            for one in self.passes
+        ]
+        columns = ("pass", "kind", "mode", "framebuffer", "draws", "tiles")
+        return table((self.name, *columns[1:]), rows)
+
+
+def _damage(one: Damage) -> Problem:
+    return Problem("damage", one.message, one.offset)
+
+
+def open(  # noqa: A001 - cffpy.open
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO,
+    *,
+    gpu: str | int | Gpu | None = None,
+    register_db: str | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+    progress: Progress | None = None,
+) -> Capture:
+    """Open a capture: a path ("-": standard input), the bytes of a file, or a binary file object.
+
+    Every compression and archive that the commands take is taken here. ``gpu``: decode for this
+    one, such as "630" or "a7xx", whatever the file says. ``register_db``: name or directory of
+    another edition of the descriptions. ``limits``: as for ``--limit``, as in ``{"draws": 1000}``.
+    ``progress(done, size)`` is called while commands are decoded, with bytes of the decompressed
+    file; an exception that it raises ends the decoding.
+
+    Raises ContainerError where the file cannot be read or is no capture, UnsupportedGpu for an
+    unknown ``gpu``, RegisterDbError where there is no such edition, UsageError for other arguments.
+    Damage raises nothing: see ``Capture.problems``.
+    """
+    chosen = _limits(limits)
+    content = check_capture(_content(source, chosen))
+    directory = None if register_db is None else resolve_edition(register_db)
+    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
+    return Capture(Source(content, given, directory, progress))
+
+
+def _limits(limits: Limits | Mapping[str, int] | None) -> Limits:
+    if isinstance(limits, Limits):
+        return limits
+    try:
+        return Limits(**(limits or {}))
+    except (TypeError, ValueError) as problem:
+        raise UsageError(f"limits: {problem}") from None
+
+
+def _content(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO, limits: Limits
+) -> Content:
+    if isinstance(source, bytes | bytearray | memoryview):
+        return open_bytes(bytes(source), "data", limits)
+    if isinstance(source, str | os.PathLike):
+        return open_capture(os.fspath(source), limits)
+    if not hasattr(source, "read"):
+        raise UsageError(f"cannot open a {type(source).__name__}: a path, bytes or a binary file")
+    name = str(getattr(source, "name", "data"))
+    try:
+        data = source.read(limits.stored_bytes + 1)
+    except OSError as problem:
+        raise ContainerError(f"{name}: {problem.strerror or problem}") from None
+    if not isinstance(data, bytes | bytearray):
+        raise UsageError(f"{name}: the file object is not binary")
+    if len(data) > limits.stored_bytes:
+        raise ContainerError(f"{name}: more than {limits.stored_bytes} bytes {hint('bytes')}")
+    return open_bytes(bytes(data), name, limits)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Buffers of a submit, and what they hold: GPU memory as the capture has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.capture import memory
+
+
+class Buffer:
+    """A buffer of a submit. Sizes are bytes."""
+
+    __slots__ = ("_buffer",)
+
+    def __init__(self, buffer: memory.Buffer) -> None:
+        self._buffer = buffer
+
+    @property
+    def gpuaddr(self) -> int:
+        """GPU address of its first byte."""
+        return self._buffer.gpuaddr
+
+    @property
+    def size(self) -> int:
+        """The size that the capture declares."""
+        return self._buffer.size
+
+    @property
+    def contents(self) -> memoryview:
+        """The captured bytes, which may be fewer than ``size``. Not a copy; read only."""
+        return self._buffer.contents.toreadonly()
+
+    @property
+    def file_offset(self) -> int:
+        """Where the contents begin in the decompressed file."""
+        return self._buffer.file_offset
+
+    def __contains__(self, gpuaddr: int) -> bool:
+        return self.gpuaddr <= gpuaddr < self.gpuaddr + self.size
+
+    def __repr__(self) -> str:
+        there = len(self._buffer.contents)
+        cut = "" if there == self.size else f", {there} captured"
+        return f"<Buffer {self.gpuaddr:#x}, {self.size} bytes{cut}>"
+
+
+class Memory:
+    """The memory of one submit as the capture has it: before its commands ran.
+
+    What a driver patches by CP_MEM_WRITE is not in it, nor what the GPU writes.
+    """
+
+    def __init__(self, image: memory.MemoryImage) -> None:
+        self._image = image
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """The buffers by rising address."""
+        return [Buffer(buffer) for buffer in self._image.buffers]
+
+    def buffer(self, gpuaddr: int) -> Buffer | None:
+        """The buffer that holds an address, or None."""
+        found = self._image.find(gpuaddr)
+        return None if found is None else Buffer(found)
+
+    def read(self, gpuaddr: int, size: int) -> bytes | None:
+        """``size`` bytes from an address on, also across adjacent buffers.
+
+        None where any of these bytes was not captured; ``captured`` tells how many there are.
+        """
+        if size < 0:
+            raise UsageError(f"cannot read {size} bytes")
+        pieces = []
+        for piece in self._pieces(gpuaddr, size):
+            pieces.append(piece)
+            size -= len(piece)
+        return None if size else b"".join(pieces)
+
+    def captured(self, gpuaddr: int, most: int = 1 << 32) -> int:
+        """Bytes that were captured from an address on without a gap, at most ``most``."""
+        return sum(len(piece) for piece in self._pieces(gpuaddr, most))
+
+    def u32(self, gpuaddr: int) -> int | None:
+        """The dword at an address; None where it was not captured."""
+        data = self.read(gpuaddr, 4)
+        return None if data is None else int.from_bytes(data, "little")
+
+    def u64(self, gpuaddr: int) -> int | None:
+        """The 64-bit word at an address; None where it was not captured."""
+        data = self.read(gpuaddr, 8)
+        return None if data is None else int.from_bytes(data, "little")
+
+    def _pieces(self, gpuaddr: int, size: int) -> Iterator[memoryview]:
+        while size > 0:
+            buffer = self._image.find(gpuaddr)
+            if buffer is None:
+                return
+            start = gpuaddr - buffer.gpuaddr
+            piece = buffer.contents[start : start + size]
+            if not piece:
+                return
+            yield piece
+            gpuaddr += len(piece)
+            size -= len(piece)
+
+    def __repr__(self) -> str:
+        buffers = self._image.buffers
+        total = sum(len(buffer.contents) for buffer in buffers)
+        return f"<Memory: {len(buffers)} buffers, {total} bytes captured>"

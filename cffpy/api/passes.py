@@ -1,0 +1,463 @@
+# SPDX-License-Identifier: MIT
+"""Pass, Tile, Action, Draw: what the commands of a capture execute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.analysis.conditions import Executed
+from cffpy.analysis.draw_names import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cffpy.analysis import actions
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.passes import model
+    from cffpy.analysis.passes.geometry import Rectangle, Size
+    from cffpy.analysis.passes.model import Lrz, Operation, Pipe
+    from cffpy.api.memory import Memory
+    from cffpy.api.source import Source
+    from cffpy.api.state import RegisterState
+
+
+class IndexBuffer(NamedTuple):
+    """The indices that a draw reads: address of the first, their number, bytes of each."""
+
+    gpuaddr: int
+    indices: int
+    bytes_per_index: int
+
+
+class Action:
+    """One execution of a draw, dispatch, blit, clear, load or store.
+
+    The program's draw is executed in the binning run and in every tile: one Action each.
+    """
+
+    __slots__ = ("_frame", "model")
+
+    def __init__(self, frame: Frame, found: actions.Action) -> None:
+        self._frame = frame
+        #: The object that the commands use; its shape may change.
+        self.model = found
+
+    # -- what it is -----------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        """One of "draw", "dispatch", "blit" (CP_BLIT), "resolve" (a BLIT event), "lrz clear"."""
+        return self.model.kind
+
+    @property
+    def role(self) -> str:
+        """What a driver does with it: "clear", "load", "store", "copy", ...; "" for a draw."""
+        return self.model.role
+
+    @property
+    def packet(self) -> str:
+        """The packet's name."""
+        return self.model.packet
+
+    @property
+    def primitive(self) -> str | None:
+        """Of a draw, the primitive type; of a blit, its kind."""
+        return self.model.label
+
+    @property
+    def name(self) -> str | None:
+        """The name that commands take: "p0:8" for the program's draw 8 of pass 0, else "57"."""
+        name = name_of(self.model)
+        return None if name is None else str(name)
+
+    @property
+    def dump_number(self) -> int | None:
+        """Its number in ``cffpy dump``; None for what the dump does not number."""
+        return self.model.number
+
+    @property
+    def order(self) -> int:
+        """Its position among all actions of the capture."""
+        return self.model.order
+
+    # -- where it is ----------------------------------------------------------------------------
+
+    @property
+    def place(self) -> PacketLocation:
+        """Where its packet is: ``gpuaddr``, ``file_offset`` (bytes), ``stream``."""
+        return self.model.place
+
+    @property
+    def submit(self) -> int:
+        """Number of its submit: the index in ``Capture.submits``."""
+        return self.model.place.submit.submit
+
+    @property
+    def pass_(self) -> Pass | None:
+        """Its pass; None outside of all."""
+        index = self.model.pass_index
+        return None if index is None else self._frame.passes[index]
+
+    @property
+    def tile(self) -> Tile | None:
+        """The tile that it is executed in; None in a binning run and in sysmem mode."""
+        found, number = self.pass_, self.model.tile
+        return None if found is None or number is None else found.tiles[number]
+
+    @property
+    def is_binning(self) -> bool:
+        """Whether it is executed in a binning run."""
+        return self.model.is_binning
+
+    @property
+    def executed(self) -> bool | None:
+        """Whether it is executed; None where only the GPU knows."""
+        executed = self.model.executed
+        return None if executed is Executed.UNKNOWN else executed is Executed.YES
+
+    @property
+    def condition(self) -> str | None:
+        """The condition that ``executed`` depends on, in words."""
+        return self.model.condition
+
+    # -- what it draws --------------------------------------------------------------------------
+
+    @property
+    def vertices(self) -> int | None:
+        """Vertices, or indices, of each instance; None where only the GPU knows them."""
+        return self.model.vertices
+
+    @property
+    def instances(self) -> int | None:
+        """Instances; None where only the GPU knows them."""
+        return self.model.instances
+
+    @property
+    def groups(self) -> tuple[int, int, int] | None:
+        """Work groups of a dispatch in x, y and z; None where only the GPU knows them."""
+        return self.model.groups
+
+    @property
+    def indexed(self) -> bool:
+        """Whether it reads indices."""
+        return self.model.indexed
+
+    @property
+    def indirect(self) -> bool:
+        """Whether its numbers are in memory."""
+        return self.model.indirect
+
+    @property
+    def index_buffer(self) -> IndexBuffer | None:
+        """The indices, where the packet has their address."""
+        from cffpy.analysis.diff.draw_packet import index_region
+
+        found = index_region(self.model)
+        return None if found is None else IndexBuffer(*found)
+
+    @property
+    def program_addresses(self) -> dict[str, int]:
+        """GPU address of the program of each stage that runs: "VS", "FS", "CS", ..."""
+        return dict(self.model.shaders)
+
+    @property
+    def targets(self) -> tuple[Attachment, ...]:
+        """The buffers that it renders to."""
+        return self.model.targets
+
+    # -- what it depends on ---------------------------------------------------------------------
+
+    @property
+    def state(self) -> RegisterState:
+        """The registers. For an action that is not the program's draw, each costs a walk.
+
+        Raises CaptureError for one that is not executed.
+        """
+        return self._frame.source.state(self.model)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory of its submit, as captured."""
+        return self._frame.source.memory(self.submit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document of ``cffpy draws --json``."""
+        from cffpy.views.state import action_document
+
+        return action_document(self.model)
+
+    def __repr__(self) -> str:
+        words = [type(self).__name__, self.name or "", self.role, self.primitive or self.packet]
+        if self.vertices is not None:
+            words.append(f"{self.vertices} vertices")
+        return f"<{' '.join(filter(None, words))} at {self.place.gpuaddr:#x}>"
+
+    def _repr_html_(self) -> str:
+        from cffpy.api.notebook import table
+
+        document = self.to_dict()
+        document["place"] = str(self.place)
+        return table(("", ""), document.items())
+
+
+class Draw(Action):
+    """One of the program's draws, dispatches or copies, each once: ``Pass.draws``."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> int:
+        """Its number among the draws of its pass."""
+        number = self.model.program_number
+        assert number is not None
+        return number
+
+    @property
+    def executions(self) -> list[Action]:
+        """All executions of it: in the binning run and in tiles."""
+        found = self.pass_
+        if found is None:
+            return [self]
+        return [action for action in found.actions if action.model.program_number == self.number]
+
+
+class Tile:
+    """One tile of a GMEM pass."""
+
+    __slots__ = ("_frame", "model")
+
+    def __init__(self, frame: Frame, found: model.Tile) -> None:
+        self._frame = frame
+        #: The object that the commands use; its shape may change.
+        self.model = found
+
+    @property
+    def number(self) -> int:
+        """Its position in the order of execution."""
+        return self.model.number
+
+    @property
+    def rectangle(self) -> Rectangle | None:
+        """Its pixels as the scissor has them: ``left``, ``top``, ``right``, ``bottom``."""
+        return self.model.rectangle
+
+    @property
+    def pipe(self) -> int | None:
+        """The VSC pipe whose stream it uses."""
+        return self.model.pipe
+
+    @property
+    def slot(self) -> int | None:
+        """Its slot in the pipe."""
+        return self.model.slot
+
+    @property
+    def actions(self) -> list[Action]:
+        """What is executed in it, draws and operations, in order."""
+        found = {action.order: action for action in self.model.draws}
+        found.update((one.action.order, one.action) for one in self.model.operations)
+        return self._frame.actions_of(found[order] for order in sorted(found))
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Its loads, clears and stores, in order."""
+        return self.model.operations
+
+    def __repr__(self) -> str:
+        return f"<Tile {self.number}, {self.rectangle}>"
+
+
+class Pass:
+    """A render pass, or a group of dispatches or copies between passes.
+
+    What is None is not in the command stream. Sizes and rectangles are pixels.
+    """
+
+    __slots__ = ("_draws", "_frame", "_tiles", "model")
+
+    def __init__(self, frame: Frame, found: model.Pass) -> None:
+        self._frame = frame
+        #: The object that the commands use; its shape may change.
+        self.model = found
+        self._draws: list[Draw] | None = None
+        self._tiles: list[Tile] | None = None
+
+    @property
+    def index(self) -> int:
+        """Its number: the index in ``Capture.passes``."""
+        return self.model.index
+
+    @property
+    def kind(self) -> str:
+        """One of "render", "compute", "transfer"."""
+        return self.model.kind
+
+    @property
+    def mode(self) -> str | None:
+        """One of "gmem", "sysmem"; None where it is not a render pass."""
+        return self.model.mode
+
+    @property
+    def submit(self) -> int:
+        """Number of its submit: the index in ``Capture.submits``."""
+        return self.model.submit
+
+    @property
+    def hardware_binning(self) -> bool:
+        """Whether it has a binning run."""
+        return self.model.hardware_binning
+
+    @property
+    def framebuffer(self) -> Size | None:
+        """Width and height of the framebuffer."""
+        return self.model.framebuffer
+
+    @property
+    def width(self) -> int | None:
+        """Width of the framebuffer."""
+        size = self.model.framebuffer
+        return None if size is None else size.width
+
+    @property
+    def height(self) -> int | None:
+        """Height of the framebuffer."""
+        size = self.model.framebuffer
+        return None if size is None else size.height
+
+    @property
+    def render_area(self) -> Rectangle | None:
+        """The part of the framebuffer that is rendered to."""
+        return self.model.render_area
+
+    @property
+    def layers(self) -> int | None:
+        """Layers of the framebuffer."""
+        return self.model.layers
+
+    @property
+    def samples(self) -> int | None:
+        """Samples of a pixel."""
+        return self.model.samples
+
+    @property
+    def attachments(self) -> list[Attachment]:
+        """The buffers that its draws render to."""
+        return self.model.attachments
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Loads, clears and stores of all tiles, in order; see their ``kind``, ``attachment``."""
+        return [operation for run in self.model.runs for operation in run.operations]
+
+    @property
+    def bin_size(self) -> Size | None:
+        """Width and height of a tile."""
+        return self.model.bin_size
+
+    @property
+    def grid(self) -> Size | None:
+        """Columns and rows of tiles."""
+        return self.model.grid
+
+    @property
+    def pipes(self) -> list[Pipe]:
+        """The VSC pipes in use, with their rectangles in tiles."""
+        return self.model.pipes
+
+    @property
+    def tiles(self) -> list[Tile]:
+        """The tiles in the order of execution; empty in sysmem mode."""
+        if self._tiles is None:
+            self._tiles = [Tile(self._frame, tile) for tile in self.model.tiles]
+        return self._tiles
+
+    @property
+    def draws(self) -> list[Draw]:
+        """The program's draws, each once; of a group, its dispatches or copies."""
+        if self._draws is None:
+            self._draws = [self._frame.draw(draw) for draw in self.model.program_draws]
+        return self._draws
+
+    @property
+    def actions(self) -> list[Action]:
+        """Everything that is executed in it, in order."""
+        return self._frame.actions_of(self.model.actions)
+
+    @property
+    def lrz(self) -> Lrz | None:
+        """Its low-resolution depth buffer."""
+        return self.model.lrz
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """The debug markers that are open around it, outermost first."""
+        return self.model.markers
+
+    @property
+    def unknown(self) -> list[str]:
+        """What could not be found out, in words."""
+        return self.model.unknown
+
+    @property
+    def first(self) -> PacketLocation:
+        """Where its first packet is."""
+        return self.model.first
+
+    @property
+    def last(self) -> PacketLocation:
+        """Where its last packet is."""
+        return self.model.last
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document of ``cffpy passes --json``."""
+        from cffpy.views.passes_document import pass_document
+
+        return pass_document(self.model)
+
+    def __repr__(self) -> str:
+        words = [f"Pass {self.index}", self.kind, self.mode or "", str(self.framebuffer or "")]
+        return f"<{' '.join(filter(None, words))}, {len(self.model.program_draws)} draws>"
+
+    def _repr_html_(self) -> str:
+        from cffpy.api.notebook import table
+
+        rows = [(d.name, d.primitive, d.vertices, d.instances, d.place) for d in self.draws]
+        return f"<b>{self!r}</b>".replace("<Pass", "Pass").replace("draws>", "draws") + table(
+            ("draw", "primitive", "vertices", "instances", "packet"), rows
+        )
+
+
+class Frame:
+    """The passes and actions of a capture, one object each however often they are asked for."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._actions: dict[int, Action] = {}
+        #: Whether the Draws of all passes are among them.
+        self._has_draws = False
+        #: The passes in order.
+        self.passes = [Pass(self, found) for found in source.walked.finder.found.passes]
+
+    def draw(self, found: actions.Action) -> Draw:
+        """One of the program's draws."""
+        known = self._actions.get(found.order)
+        if not isinstance(known, Draw):
+            known = self._actions[found.order] = Draw(self, found)
+        return known
+
+    def actions_of(self, found: Iterable[actions.Action]) -> list[Action]:
+        """Actions; those that are the program's draws are Draws."""
+        if not self._has_draws:
+            self._has_draws = True
+            for one in self.passes:
+                for draw in one.model.program_draws:
+                    self.draw(draw)
+        known = self._actions
+        wrapped = []
+        for action in found:
+            one = known.get(action.order)
+            if one is None:
+                one = known[action.order] = Action(self, action)
+            wrapped.append(one)
+        return wrapped

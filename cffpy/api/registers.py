@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Registers by name or offset, and values of them: decoded text, fields."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.errors import UnknownName, UnknownValue
+from cffpy.regdb.register_text import RegisterText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.regdb.database import Database
+    from cffpy.regdb.register_text import FieldValue
+
+
+class FieldBits(NamedTuple):
+    """A field of a register: its name and its bits, ``low`` to ``high``."""
+
+    name: str
+    low: int
+    high: int
+
+
+class Register:
+    """A register of a GPU.
+
+    ``name``: as in the descriptions, with indices of arrays. ``offset``: in dwords. ``bits``: 32 or
+    64; a 64-bit register takes two dwords, of which the first is at ``offset``. Where two registers
+    ``X_LO`` and ``X_HI`` are described, ``X`` names both together.
+    """
+
+    __slots__ = ("_text", "bits", "is_pair", "name", "offset")
+
+    def __init__(
+        self, name: str, offset: int, bits: int, is_pair: bool, text: RegisterText
+    ) -> None:
+        self.name = name
+        self.offset = offset
+        self.bits = bits
+        #: Whether it is two described registers, ``X_LO`` and ``X_HI``.
+        self.is_pair = is_pair
+        self._text = text
+
+    @property
+    def fields(self) -> tuple[FieldBits, ...]:
+        """The bitfields as described; empty where the register is one value."""
+        if self.is_pair:
+            return ()
+        found = self._text.field_values(self.offset, {self.offset: 0, self.offset + 1: 0})
+        return tuple(FieldBits(field.name, field.low, field.high) for field in found)
+
+    @property
+    def type_name(self) -> str:
+        """The name of the register's type in the descriptions, "" where it is unknown."""
+        return "" if self.is_pair else self._text.type_name(self.offset)
+
+    def decode(self, value: int) -> RegisterValue:
+        """What a value of this register means."""
+        return RegisterValue(self, value)
+
+    def text_of(self, value: int) -> str:
+        """A value as ``cffpy state`` prints it."""
+        if self.is_pair:
+            return f"{value:#x}"
+        return self._text.text(self.offset, self._dwords(value))
+
+    def fields_of(self, value: int) -> dict[str, FieldValue]:
+        """The fields of a value by name; bits that are not described are "other bits"."""
+        if self.is_pair:
+            return {}
+        found = self._text.field_values(self.offset, self._dwords(value))
+        return {field.name: field for field in found}
+
+    def _dwords(self, value: int) -> dict[int, int]:
+        return {self.offset: value & 0xFFFFFFFF, self.offset + 1: value >> 32}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Register):
+            return NotImplemented
+        return (self.name, self.offset) == (other.name, other.offset)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.offset))
+
+    def __repr__(self) -> str:
+        return f"<Register {self.name} {self.offset:#x}, {self.bits} bits>"
+
+
+class Registers:
+    """All registers of a GPU: ``registers["RB_DEPTH_CNTL"]``, ``registers[0x8871]``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._text = RegisterText(database)
+        #: Those that were asked for; by offset, also those that are not described.
+        self._known: dict[str | int, Register] = {}
+        self._at: dict[int, Register] = {}
+
+    def __getitem__(self, key: str | int) -> Register:
+        """The register of a name, with indices as in ``RB_MRT[0].CONTROL``, or of an offset.
+
+        Raises UnknownName, which is a KeyError; its message has names that are spelt like it.
+        """
+        try:
+            return self._known[key]
+        except (KeyError, TypeError):
+            pass
+        found = self._find(key)
+        if found is None:
+            raise UnknownName(self._no_such_register(key))
+        self._known[key] = found
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str | int) and self._find(key) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all registers; of arrays, those of the first element."""
+        return (name for name, _offset in self._database.register_names())
+
+    def at(self, offset: int) -> Register:
+        """The register at an offset in dwords; one without a name where none is described."""
+        known = self._at.get(offset)
+        if known is None:
+            text = self._text
+            bits = 64 if text.is_wide(offset) else 32
+            known = self._at[offset] = Register(text.name(offset), offset, bits, False, text)
+        return known
+
+    def _find(self, key: str | int) -> Register | None:
+        if isinstance(key, int):
+            return None if self._database.register(key, {}) is None else self.at(key)
+        if not isinstance(key, str):
+            return None
+        offset = self._database.register_offset(key)
+        if offset:
+            return self.at(offset)
+        low = self._database.register_offset(f"{key}_LO")
+        if low and self._database.register_offset(f"{key}_HI") == low + 1:
+            return Register(key, low, 64, True, self._text)
+        return None
+
+    def _no_such_register(self, key: str | int) -> str:
+        chip = self._database.chip
+        if not isinstance(key, str):
+            shown = f"{key:#x}" if isinstance(key, int) else repr(key)
+            return f"{chip.lower()} has no register at offset {shown}"
+        from cffpy.regdb import store
+        from cffpy.regdb.catalog import Catalog
+        from cffpy.regdb.search import no_such_register
+
+        return no_such_register(Catalog(store.load(self._database.directory, chip)), key)
+
+    def __repr__(self) -> str:
+        return f"<Registers of {self._database.chip.lower()}>"
+
+
+class RegisterValue:
+    """A value of a register.
+
+    A field is an attribute: ``value.ZFUNC`` is its text, or a bool, an int or a float where the
+    description says so. Compares with ints, and is one where Python wants an index: ``hex(value)``.
+    """
+
+    __slots__ = ("_fields", "register", "value")
+
+    def __init__(self, register: Register, value: int | None) -> None:
+        self.register = register
+        #: The number; None where only the GPU knows it, or where it was never written.
+        self.value = value
+        self._fields: dict[str, FieldValue] | None = None
+
+    @property
+    def name(self) -> str:
+        """The register's name."""
+        return self.register.name
+
+    @property
+    def text(self) -> str:
+        """The decoded value, as ``cffpy state`` prints it."""
+        return "only the GPU knows" if self.value is None else self.register.text_of(self.value)
+
+    @property
+    def fields(self) -> dict[str, FieldValue]:
+        """The fields by name, with bits, text and value; empty where there are none."""
+        if self._fields is None:
+            self._fields = {} if self.value is None else self.register.fields_of(self.value)
+        return self._fields
+
+    def __getattr__(self, name: str) -> bool | int | float | str:
+        """The value of a field. Raises UnknownName, or UnknownValue for an unknown value."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        field = self.fields.get(name)
+        if field is not None:
+            return field.value
+        names = [described.name for described in self.register.fields]
+        if name in names:
+            raise UnknownValue(f"{self.name} is not known: {self.text}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.upper(), names, n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise UnknownName(f"{self.name} has no field {name}{hint}")
+
+    def __int__(self) -> int:
+        if self.value is None:
+            raise UnknownValue(f"{self.name} is not known: {self.text}")
+        return self.value
+
+    __index__ = __int__
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, RegisterValue):
+            return self.register == other.register and self.value == other.value
+        if isinstance(other, int):
+            return self.value == other
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(int(self), spec) if spec else self.text
+
+    def __repr__(self) -> str:
+        number = "unknown" if self.value is None else f"{self.value:#x}"
+        return f"<{self.name} {number}: {self.text}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(field.name)}</td><td>{field.high}:{field.low}</td>"
+            f"<td>{escape(field.text)}</td></tr>"
+            for field in self.fields.values()
+        )
+        number = "unknown" if self.value is None else f"{self.value:#x}"
+        title = f"<b>{escape(self.name)}</b> {number}"
+        return f"{title}<table>{rows}</table>" if rows else f"{title} {escape(self.text)}"

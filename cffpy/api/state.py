@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: MIT
+"""RegisterState: the registers at a draw, and what wrote them."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.analysis.conditions import Executed
+from cffpy.analysis.provenance import State
+from cffpy.api.registers import RegisterValue
+from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
+from cffpy.regdb.register_text import RegisterText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.provenance import Origin, Write
+    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.api.registers import Register, Registers
+    from cffpy.regdb.database import Database
+
+_PACKETS = "adreno_pm4_type3_packets"
+
+
+class RegisterWrite:
+    """The packet that wrote a register.
+
+    ``place`` has its ``gpuaddr``, ``file_offset`` (bytes, of the decompressed file) and ``stream``:
+    the submit's own commands, an IB, or a draw state group; ``str(place)`` says it in words.
+    """
+
+    __slots__ = ("_database", "_write")
+
+    def __init__(self, write: Write, database: Database) -> None:
+        self._write = write
+        self._database = database
+
+    @property
+    def place(self) -> PacketLocation:
+        """Where the packet is."""
+        return self._write.place
+
+    @property
+    def packet(self) -> str:
+        """The packet's name; "register write" for a packet of type 0 or 4."""
+        place = self._write.place
+        kind, opcode, _ = read_header(place.words.get(place.index))
+        if kind != OPCODE:
+            return "register write" if kind == REGISTERS else "unknown"
+        database = self._database
+        chip = database.variant("chip", database.chip)
+        variants = {} if chip is None else {"chip": chip}
+        return database.enum_name(_PACKETS, opcode, variants) or f"{opcode:#x}"
+
+    @property
+    def pass_index(self) -> int | None:
+        """Index of the pass that it was written in; None between passes."""
+        return self._write.pass_index
+
+    @property
+    def condition(self) -> str | None:
+        """Where only the GPU knows whether the packet is executed: its condition, in words."""
+        return self._write.condition if self._write.executed is Executed.UNKNOWN else None
+
+    @property
+    def patched_by(self) -> PacketLocation | None:
+        """The CP_MEM_WRITE that stored (a part of) the packet, if one did."""
+        return self._write.patched_by
+
+    def __repr__(self) -> str:
+        return f"<{self.packet} at {self.place}>"
+
+
+class StateValue(RegisterValue):
+    """The value of a register at a draw."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, register: Register, value: int | None, state: RegisterState) -> None:
+        super().__init__(register, value)
+        self._state = state
+
+    @property
+    def is_written(self) -> bool:
+        """Whether any packet wrote it before the draw; otherwise ``value`` is None."""
+        return self._state.write_of(self.register) is not None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it was written, with a value that only the GPU knows."""
+        return self.value is None and self.is_written
+
+    @property
+    def text(self) -> str:
+        """The decoded value, as ``cffpy state`` prints it."""
+        if self.value is None and not self.is_written:
+            return "never written"
+        return super().text
+
+    @property
+    def written_by(self) -> RegisterWrite | None:
+        """The packet that wrote it, of a 64-bit register the lower dword; None: none did."""
+        write = self._state.write_of(self.register)
+        return None if write is None else RegisterWrite(write, self._state.database)
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where it was written: "this pass", "before the pass" or "earlier submit"."""
+        write = self._state.write_of(self.register)
+        return None if write is None else write.origin(self._state.action)
+
+    @property
+    def inherited(self) -> bool:
+        """Whether it was written in an earlier submit."""
+        return self.origin == "earlier submit"
+
+
+class Change(NamedTuple):
+    """A register that differs from the draw before."""
+
+    name: str
+    before: StateValue
+    now: StateValue
+
+
+class HistoryAt:
+    """The registers of a ``RegisterHistory`` at one draw."""
+
+    __slots__ = ("_history", "_order")
+
+    def __init__(self, history: RegisterHistory, order: int) -> None:
+        self._history = history
+        self._order = order
+
+    def value(self, register: int) -> int | None:
+        """The value of a dword, None where it is unknown."""
+        return self._history.value(register, self._order)
+
+    def write(self, register: int) -> Write | None:
+        """What wrote a dword."""
+        return self._history.write(register, self._order)
+
+    def registers(self) -> Iterable[int]:
+        """The dwords that were written."""
+        return self._history.registers(self._order)
+
+    def written_since(self) -> Sequence[int] | None:
+        """The dwords that were written since the draw before."""
+        return self._history.written_since(self._order)
+
+    def before(self) -> HistoryAt | None:
+        """The same at the draw before."""
+        order = self._history.before(self._order)
+        return None if order is None else HistoryAt(self._history, order)
+
+
+class StateAt:
+    """The registers of a ``State``, which a walk of its own has found."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, found: State) -> None:
+        self._found = found
+
+    def value(self, register: int) -> int | None:
+        """The value of a dword, None where it is unknown."""
+        return self._found.registers.get(register)
+
+    def write(self, register: int) -> Write | None:
+        """What wrote a dword."""
+        return self._found.writes.get(register)
+
+    def registers(self) -> Iterable[int]:
+        """The dwords that were written."""
+        return self._found.written
+
+    def written_since(self) -> Sequence[int] | None:
+        """Not known."""
+        return None
+
+    def before(self) -> None:
+        """Not known."""
+
+
+class NothingWritten:
+    """The registers before any packet."""
+
+    __slots__ = ()
+
+    def value(self, register: int) -> int | None:
+        """None."""
+        return None
+
+    def write(self, register: int) -> Write | None:
+        """None."""
+        return None
+
+    def registers(self) -> Iterable[int]:
+        """None at all."""
+        return ()
+
+    def written_since(self) -> Sequence[int] | None:
+        """None at all."""
+        return ()
+
+    def before(self) -> None:
+        """There is no draw before."""
+
+
+class RegisterState:
+    """The registers at a draw: ``state["RB_DEPTH_CNTL"]``, ``state[0x8871]``.
+
+    Iterating gives the names of the registers that were written before the draw, by offset.
+    """
+
+    __slots__ = ("_at", "_registers", "action", "database")
+
+    def __init__(
+        self,
+        at: HistoryAt | StateAt | NothingWritten,
+        registers: Registers,
+        database: Database,
+        action: Action,
+    ) -> None:
+        self._at = at
+        self._registers = registers
+        self.database = database
+        self.action = action
+
+    def __getitem__(self, key: str | int) -> StateValue:
+        """The value of a register by name, as in ``RB_MRT[0].CONTROL``, or by offset in dwords.
+
+        Raises UnknownName, which is a KeyError. A register that was not written has no value.
+        """
+        return self._value(self._registers[key])
+
+    def _value(self, register: Register) -> StateValue:
+        at, offset = self._at, register.offset
+        value = at.value(offset)
+        if register.bits == 64 and value is not None:
+            upper = at.value(offset + 1)
+            if upper is not None:
+                value |= upper << 32
+            elif register.is_pair or at.write(offset + 1) is not None:
+                value = None
+        return StateValue(register, value, self)
+
+    def write_of(self, register: Register) -> Write | None:
+        """What wrote a register, of a 64-bit register the lower dword."""
+        return self._at.write(register.offset)
+
+    def __contains__(self, key: object) -> bool:
+        """Whether a register was written before the draw. False for an unknown name."""
+        if not isinstance(key, str | int) or key not in self._registers:
+            return False
+        return self.write_of(self._registers[key]) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        text = RegisterText(self.database)
+        return (text.name(register) for register in text.listed(self._at.registers()))
+
+    def __len__(self) -> int:
+        return len(RegisterText(self.database).listed(self._at.registers()))
+
+    def values(self) -> Iterator[StateValue]:
+        """The values of all registers that were written, by offset."""
+        for register in RegisterText(self.database).listed(self._at.registers()):
+            yield self.at(register)
+
+    def at(self, offset: int) -> StateValue:
+        """The value at an offset, which need not be described."""
+        return self._value(self._registers.at(offset))
+
+    def matching(self, pattern: str) -> list[StateValue]:
+        """Those whose names match, with ``*`` and ``?`` as in file names: ``RB_MRT[*].CONTROL``."""
+        wanted = pattern.upper().replace("[", "[[]")  # '[' is an array index, not a set
+        return [value for value in self.values() if fnmatchcase(value.name.upper(), wanted)]
+
+    @property
+    def written(self) -> list[StateValue]:
+        """The registers that were written since the draw before, by offset, changed or not.
+
+        Empty for an action that is not one of the program's draws.
+        """
+        since = self._at.written_since() or ()
+        return [self.at(register) for register in RegisterText(self.database).listed(since)]
+
+    @property
+    def changed(self) -> list[Change]:
+        """The registers whose values differ from the program's draw before, by offset.
+
+        Of the capture's first draw, all that were written. Empty for an action that is not one of
+        the program's draws.
+        """
+        before = self._at.before()
+        earlier = NothingWritten() if before is None else before
+        old = RegisterState(earlier, self._registers, self.database, self.action)
+        found = []
+        for value in self.written:
+            was = old._value(value.register)
+            if was.value != value.value or was.is_unknown != value.is_unknown:
+                found.append(Change(value.name, was, value))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy state --json``, without its schema."""
+        from cffpy.views.state import document
+
+        state = self.snapshot()
+        return document(state, state.written)
+
+    def snapshot(self) -> State:
+        """All registers and writes as the commands use them."""
+        registers, writes = {}, {}
+        for register in self._at.registers():
+            value, write = self._at.value(register), self._at.write(register)
+            if value is not None:
+                registers[register] = value
+            if write is not None:
+                writes[register] = write
+        return State(self.action, self.database, registers, writes)
+
+    def __repr__(self) -> str:
+        return f"<RegisterState: {len(self)} registers>"
+
+    def _repr_html_(self) -> str:
+        from cffpy.api.notebook import table
+
+        rows = [
+            (value.name, "unknown" if value.value is None else f"{value.value:#x}", value.text)
+            for value in self.values()
+        ]
+        return table(("register", "value", "decoded"), rows)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""docs/api.md: its examples run, its reference is that of the docstrings."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from tools import examples
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+PAGE = (CHECKOUT / "docs/api.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They share their names, and run where all samples are."""
+    parser = doctest.DocTestParser()
+    test = parser.get_doctest("\n".join(BLOCKS), {}, "docs/api.md", "docs/api.md", 0)
+    assert len(test.examples) >= 20
+    report: list[str] = []
+    with examples.runner() as runner:
+        monkeypatch.chdir(runner.folder)
+        doctest.DocTestRunner().run(test, out=report.append)
+    assert not report, "".join(report)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The reference part of docs/api.md: the public names of cffpy with their docstrings.
+
+The page is a hand-written part, up to the line START, and the generated part below it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+import cffpy
+
+START = "<!-- Written by ./dev docs from here on. -->"
+
+#: In this order; everything else of ``cffpy.__all__`` follows by name.
+_FIRST = ("open", "Capture", "Submit", "Pass", "Tile", "Action", "Draw", "RegisterState")
+
+
+def page(old: str) -> str:
+    """The page, with the hand-written part of its ``old`` text."""
+    above, _, _ = old.partition(START)
+    names = [name for name in cffpy.__all__ if not name.startswith("_")]
+    names.sort(key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
+    parts = [f"{above}{START}\n\n## Reference\n"]
+    parts += ["\n".join(_entry(name, getattr(cffpy, name))) for name in names]
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def _entry(name: str, found: object) -> Iterator[str]:
+    if inspect.isfunction(found):
+        yield f"### cffpy.{name}\n\n```text\ncffpy.{name}{_signature(found)}\n```\n"
+        yield _markdown(inspect.getdoc(found) or "")
+        return
+    assert isinstance(found, type)
+    base = found.__bases__[0]
+    of = f" ({base.__name__})" if base.__name__ in cffpy.__all__ else ""
+    yield f"### cffpy.{name}{of}\n\n{_markdown(inspect.getdoc(found) or '')}"
+    rows = list(_members(found))
+    if rows:
+        yield "\n| member | |\n| --- | --- |"
+        yield from rows
+
+
+def _members(found: type) -> Iterator[str]:
+    for name, member in vars(found).items():
+        is_shown = not name.startswith("_") or name in ("__getitem__", "__iter__", "__contains__")
+        inner = getattr(member, "func", None)  # of a cached property
+        text = inspect.getdoc(inner if inner is not None else member)
+        described = isinstance(member, property) or inner is not None or inspect.isfunction(member)
+        if not is_shown or not described or not text:
+            continue
+        shown = f"{name}{_signature(member)}" if inspect.isfunction(member) else name
+        yield f"| `{_cell(shown)}` | {_cell(_markdown(' '.join(text.split())))} |"
+
+
+def _signature(function: object) -> str:
+    signature = inspect.signature(function)  # type: ignore[arg-type]
+    parameters = [one for name, one in signature.parameters.items() if name != "self"]
+    return str(signature.replace(parameters=parameters)).replace("'", "")
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"``([^`]*)``", r"`\1`", text)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
