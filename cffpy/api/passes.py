@@ -454,10 +454,9 @@ class Frame:
                 for draw in one.model.program_draws:
                     self.draw(draw)
         known = self._actions
-        wrapped = []
+        wrapped: list[Action] = []
         for action in found:
-            one = known.get(action.order)
-            if one is None:
-                one = known[action.order] = Action(self, action)
-            wrapped.append(one)
+            if action.order not in known:
+                known[action.order] = Action(self, action)
+            wrapped.append(known[action.order])
         return wrapped

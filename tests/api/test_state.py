@@ -57,7 +57,7 @@ def test_states_of_a_damaged_capture(samples: Path) -> None:
 def test_draws_beyond_the_limit_of_changes_cost_a_walk(
     samples: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cffpy.analysis.queries.most_changes", lambda _size: 20)
+    monkeypatch.setattr("cffpy.analysis.queries.most_changes", lambda _size: 5)
     whole = cffpy.open(samples / "a530-two-submits.rd")
     assert [problem.kind for problem in whole.problems] == ["truncated"]
     draws = whole.draws
