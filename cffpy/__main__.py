@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 #: Commands that fill memory with what they decode.
-_LEAVES_AT_ONCE = frozenset(("dump", "passes", "draws", "state", "tiles", "vsc", "diff"))
+_LEAVES_AT_ONCE = frozenset(
+    ("dump", "crashdec", "passes", "draws", "state", "tiles", "vsc", "diff")
+)
 
 
 def main() -> None:
@@ -100,6 +102,11 @@ def run(arguments: list[str]) -> int:
             from cffpy.cli.dump import run as dump
 
             return dump(arguments[1:], _show_help_of_dump)
+        if arguments[:1] == ["crashdec"]:
+            gc.disable()
+            from cffpy.cli.crashdec import run as crashdec
+
+            return crashdec(arguments[1:], _show_help_of_crashdec)
         from cffpy.cli.main import run
 
         return run(arguments)
@@ -110,6 +117,12 @@ def run(arguments: list[str]) -> int:
 
 def _show_help_of_dump() -> int:
     from cffpy.cli.dump_command import show_help
+
+    return show_help()
+
+
+def _show_help_of_crashdec() -> int:
+    from cffpy.cli.crashdec_command import show_help
 
     return show_help()
 

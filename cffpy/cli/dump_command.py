@@ -6,6 +6,7 @@ from __future__ import annotations
 import click
 
 from cffpy.cli.dump_options import OPTIONS
+from cffpy.cli.getopt_command import GetoptCommand, parameters
 from cffpy.cli.output import EXIT_OK
 
 _EXAMPLES = """\b
@@ -19,12 +20,8 @@ Examples:
 """
 
 
-class _DumpCommand(click.Command):
-    """Passes its arguments to cffpy.cli.dump unparsed."""
-
-    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        context.args = list(arguments)
-        return context.args
+class _DumpCommand(GetoptCommand):
+    """Runs cffpy.cli.dump."""
 
     def invoke(self, context: click.Context) -> int:
         from cffpy.cli.dump import run
@@ -32,23 +29,11 @@ class _DumpCommand(click.Command):
         return run(context.args, show_help)
 
 
-def _parameter(row_index: int) -> click.Option:
-    row = OPTIONS[row_index]
-    names = [f"-{row.short}"] if row.short else []
-    return click.Option(
-        [*names, f"--{row.long}", f"option_{row_index}"],
-        is_flag=not row.metavar,
-        metavar=row.metavar or None,
-        multiple=row.repeats,
-        help=row.help,
-    )
-
-
 dump = _DumpCommand(
     "dump",
     params=[
         click.Argument(["files"], nargs=-1, metavar="FILE..."),
-        *[_parameter(index) for index in range(len(OPTIONS))],
+        *parameters(OPTIONS),
     ],
     add_help_option=False,
     help=(

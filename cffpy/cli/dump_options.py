@@ -134,13 +134,20 @@ OPTIONS = (
 _ADDED = frozenset(("annotate", "gpu", "limit", "register-db", "submit"))
 
 
-def parse(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """The settings that were given, and the files. Raises UsageProblem."""
-    shorts = {row.short: bool(row.metavar) for row in OPTIONS if row.short}
-    longs = {row.long: bool(row.metavar) for row in OPTIONS}
-    given, files = split(arguments, shorts, longs, _ADDED)
-    rows = {f"--{row.long}": row for row in OPTIONS}
-    rows.update({f"-{row.short}": row for row in OPTIONS if row.short})
+def parse(
+    arguments: list[str],
+    options: tuple[Option, ...] = OPTIONS,
+    added: frozenset[str] = _ADDED,
+) -> tuple[dict[str, Any], list[str]]:
+    """The settings that were given, and the files. Raises UsageProblem.
+
+    ``added``: names of ``options`` that the reference does not have.
+    """
+    shorts = {row.short: bool(row.metavar) for row in options if row.short}
+    longs = {row.long: bool(row.metavar) for row in options}
+    given, files = split(arguments, shorts, longs, added)
+    rows = {f"--{row.long}": row for row in options}
+    rows.update({f"-{row.short}": row for row in options if row.short})
     settings: dict[str, Any] = {}
     for name, argument in given:
         row = rows[name]

@@ -29,6 +29,9 @@ COMMANDS = {
     "dump": _Row(
         "cffpy.cli.dump_command", "dump", "Decode captures as Mesa's cffdump prints them."
     ),
+    "crashdec": _Row(
+        "cffpy.cli.crashdec_command", "crashdec", "Decode a GPU crash dump as Mesa's crashdec does."
+    ),
     "info": _Row("cffpy.cli.info", "info", "Summarise a capture: GPU, submits, buffers, damage."),
     "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),
     "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),

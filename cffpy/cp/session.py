@@ -140,6 +140,12 @@ class Session:
         content.note_truncated(self.machine.problems.truncated)
         return [*sections, *content.faults, *self.machine.problems.damage]
 
+    def use_gpu(self, gpu: Gpu) -> None:
+        """Decode for this GPU from now on, as where a section names it."""
+        self._gpu = gpu
+        self._is_identified = True
+        self._reset()
+
     # -- the GPU ----------------------------------------------------------------------------
 
     def _identify(self, record: Identity) -> None:

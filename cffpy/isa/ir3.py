@@ -41,10 +41,14 @@ def tabs_of(level: int) -> str:
 class Listing(ValueObject):
     """A program's text, and how many instructions were listed before it stopped."""
 
-    __slots__ = ("instructions", "statistics", "text")
+    __slots__ = ("code", "instructions", "statistics", "text")
 
-    def __init__(self, text: str, instructions: int, statistics: Statistics) -> None:
+    def __init__(
+        self, text: str, instructions: int, statistics: Statistics, code: str = ""
+    ) -> None:
         self.text = text
+        #: The text without the statistics behind it.
+        self.code = code
         #: Instructions listed; each takes 8 bytes.
         self.instructions = instructions
         self.statistics = statistics
@@ -163,8 +167,8 @@ class Ir3Disassembler:
             if state.is_over:
                 break
         statistics = Statistics(listed, cycles, state.last_bary, self._generation)
-        lines.append(statistics.text(tabs))
-        return Listing("".join(lines), len(listed), statistics)
+        code = "".join(lines)
+        return Listing(code + statistics.text(tabs), len(listed), statistics, code)
 
 
 class _ListingState:

@@ -12,14 +12,16 @@ from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
 from cffpy.regdb.buckets import bucketed, span
 from cffpy.regdb.edition import source_files
-from cffpy.regdb.merge import CHIP, Merged, covered, generations, merge
+from cffpy.regdb.merge import CHIP, Merged, covered, generations, located, merge
 from cffpy.regdb.model import (
     NO_SUBJECT,
     Array,
     Bitfield,
     Condition,
     Description,
+    Domain,
     Element,
+    Import,
     Register,
     Stripe,
     Type,
@@ -47,6 +49,9 @@ _MAX_TYPE_DEPTH = 16
 _WITH_COMMON_DOMAIN = ("A2XX", "A3XX")
 _COMMON_DOMAIN = "AXXX"
 
+#: The file with the types that all files use.
+_COMMON_FILE = "adreno_common"
+
 _Context = tuple[tuple[str, int], ...]
 
 
@@ -64,7 +69,11 @@ def compile_directory(directory: str, edition: str) -> dict[str, bytes]:
         rows.subjects_part(chip): marshal.dumps(compile_subjects(files, chip, root))
         for chip, root in chips.items()
     }
-    return {rows.OVERVIEW: marshal.dumps(overview), **compiled, **subjects}
+    blocks = {
+        rows.block_part(name): marshal.dumps(compile_block(files, name, max(chips)))
+        for name in _blocks(files, chips)
+    }
+    return {rows.OVERVIEW: marshal.dumps(overview), **compiled, **subjects, **blocks}
 
 
 def read_directory(directory: str) -> dict[str, Description]:
@@ -78,6 +87,25 @@ def read_directory(directory: str) -> dict[str, Description]:
 def compile_generation(files: Mapping[str, Description], chip: str, root: str) -> dict[str, Any]:
     """The generation dict of ``chip``, from the file ``root`` and its imports."""
     return _Generation(merge(files, root), chip).compiled()
+
+
+def compile_block(files: Mapping[str, Description], name: str, chip: str) -> dict[str, Any]:
+    """As a generation dict: the file ``name``, which no generation imports, such as a6xx_gmu.
+
+    ``chip`` decides what is in force. The file alone tells too little: it uses the common types.
+    """
+    imports = tuple(Import(file, 0) for file in (_COMMON_FILE, name) if file in files)
+    return _Generation(merge({**files, "": Description(imports)}, ""), chip).compiled()
+
+
+def _blocks(files: Mapping[str, Description], chips: Mapping[str, str]) -> list[str]:
+    """The files that no generation imports and that declare domains."""
+    imported = {file for root in chips.values() for file, _ in located(files, root)}
+    return [
+        name
+        for name, description in files.items()
+        if name not in imported and any(isinstance(one, Domain) for one in description.declarations)
+    ]
 
 
 def compile_subjects(

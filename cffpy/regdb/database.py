@@ -79,6 +79,19 @@ class Database:
 
         return cls(store.load(directory, chip), directory)
 
+    @classmethod
+    def open_block(cls, file: str, domain: str, directory: str | None = None) -> Database | None:
+        """The registers of ``domain`` in a file that no generation imports; None without it.
+
+        E.g. the domain "A6XX" of "a6xx_gmu". Raises RegisterDbError as ``open``.
+        """
+        from cffpy.regdb import store
+
+        row = store.load_block(directory, file)
+        if row is None or domain not in row["domains"]:
+            return None
+        return cls({**row, "register_domains": (domain,)}, directory)
+
     # -- domains and enums ------------------------------------------------------------------
 
     def domain_names(self) -> Iterable[str]:

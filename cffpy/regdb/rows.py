@@ -37,15 +37,21 @@ if TYPE_CHECKING:
 else:
     Any = object
 
-SCHEMA = 4
+SCHEMA = 5
 
-#: The part of the compiled form with {"edition": name, "chips": names}; each chip is another.
+#: The part of the compiled form with {"edition": name, "chips": names}; each chip is another, and
+#: each file that no generation imports is a generation row of its own (``block_part``).
 OVERVIEW = "overview"
 
 
 def subjects_part(chip: str) -> str:
     """The name of the part with the subjects of a generation."""
     return f"{chip} subjects"
+
+
+def block_part(name: str) -> str:
+    """The name of the part with a file that no generation imports, such as "a6xx_gmu"."""
+    return f"block {name}"
 
 
 REGISTER, ARRAY, STRIPE = range(3)

@@ -40,6 +40,14 @@ def load_subjects(directory: str | None, chip: str) -> dict[str, Any]:
     return _part(directory, rows.subjects_part(chip)) or {}
 
 
+def load_block(directory: str | None, name: str) -> dict[str, Any] | None:
+    """The generation row of a file that no generation imports ("a6xx_gmu"); None without it.
+
+    Its registers are those of blocks beside the GPU's own register space: the GMU, the CP.
+    """
+    return _part(directory, rows.block_part(name))
+
+
 def chips(directory: str | None) -> tuple[str, ...]:
     """The generations that an edition describes, lowest first."""
     return tuple(_overview(directory)["chips"])

@@ -14,6 +14,7 @@ from cffpy.cli.main import COMMANDS, cli
 #: Options that several commands have: their meaning. Others belong to one command.
 MEANINGS = {
     "--all": "nothing is left out that is left out otherwise; of disasm: all shaders of a capture",
+    "--allregs": "at draws, all registers written so far",
     "--annotate": "marks passes, tiles, draws and conditions",
     "--batch": "questions in JSON lines from a file",
     "--color": "colour, or not",
@@ -37,19 +38,24 @@ MEANINGS = {
     "--samples": "samples per pixel",
     "--size": "of layout: width and height; of repair: dwords of a command stream",
     "--submit": "only this submit",
+    "--summary": "registers at draws, not at each write",
     "--svg": "write an SVG drawing to this file",
+    "--verbose": "more text; of dump, which is cffdump's: nothing",
     "--wide": "lines are not folded to the width of the terminal",
 }
 
 #: Short names and the only long name that each may stand for.
 SHORT = {
     "-a": "--allregs",
+    "-c": "--color",
     "-D": "--draw",
     "-e": "--exe",
     "-E": "--end",
+    "-f": "--file",
     "-F": "--frame",
     "-h": "--help",
     "-L": "--script",
+    "-m": "--markers",
     "-o": "--output",
     "-q": "--query",
     "-s": "--summary",
@@ -76,7 +82,10 @@ TEXT = {
     "db check",
 }
 
-#: Options whose help text is the same wherever they are, but in dump, where getopt parses.
+#: Commands whose options are those of Mesa's tools of these names.
+GETOPT = {"dump", "crashdec"}
+
+#: Options whose help text is the same wherever they are, but where getopt parses.
 SAME_HELP = ("--color", "--pager", "--wide", "--limit", "--register-db", "--submit", "--help")
 
 
@@ -134,7 +143,9 @@ def test_a_short_name_stands_for_one_long_name() -> None:
 @pytest.mark.parametrize("name", SAME_HELP)
 def test_shared_options_are_described_alike(name: str) -> None:
     texts = {
-        option.help for command, option in options() if name in option.opts and command != "dump"
+        option.help
+        for command, option in options()
+        if name in option.opts and command not in GETOPT
     }
     assert len(texts) == 1
 
@@ -144,7 +155,7 @@ def test_commands_that_print_text_have_its_options() -> None:
     for command, option in options():
         having[command].update((*option.opts, *option.secondary_opts))
     wanted = {"--color", "--no-color", "--pager", "--no-pager"}
-    assert {name for name, found in having.items() if wanted <= found} == {*TEXT, "dump"}
+    assert {name for name, found in having.items() if wanted <= found} == {*TEXT, *GETOPT}
     assert {name for name, found in having.items() if "--wide" in found} == TEXT
 
 

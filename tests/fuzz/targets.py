@@ -33,7 +33,11 @@ from cffpy.regdb.compile import compile_generation
 from cffpy.regdb.parse import parse_text
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
+from cffpy.views.crashdec.dump import CrashDump
+from cffpy.views.crashdec.options import CrashdecOptions
 from cffpy.vsc.pipe import decode_pipe
+from tests.builders import type7
+from tests.crash_dumps import CP_NOP, IB2, call, hang
 from tests.fuzz.captures import CHECKOUT
 
 _GPUS = (200, 320, 430, 540, 630, 740)
@@ -102,6 +106,13 @@ def instructions(data: bytes) -> None:
         parse_isa(data.decode("utf-8"), "text.isa", _isa_grammar())
 
 
+def crash_dump(data: bytes) -> None:
+    """A crash dump."""
+    options = CrashdecOptions(summary=bool(data[:1] < b"\x80"), verbose=data[-1:] == b" ")
+    with suppress(CffpyError):
+        CrashDump(options, lambda text: None, lambda line: None).file(open_bytes(data))
+
+
 @lru_cache(maxsize=2)
 def _disassembler(generation: int) -> Ir3Disassembler:
     return Ir3Disassembler(generation)
@@ -146,5 +157,6 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = 
     "capture_text": (capture_text, lambda: _texts("samples", "*.pm4")),
     "registers": (registers, lambda: _texts("register_db/adreno", "*.regs")),
     "instructions": (instructions, lambda: _texts("register_db/isa", "*.isa")),
+    "crash_dump": (crash_dump, lambda: [hang(call(IB2, 2) + type7(CP_NOP, 1), 2, [0, 0], 1)]),
     "program": (program, lambda: [bytes.fromhex("00" + "0000000000000003")]),
 }

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from cffpy.regdb.decode import ValueText
+    from cffpy.regdb.decode import Decoder, ValueText
     from cffpy.views.cffdump.view import View
 
     #: Called with (view, value, level) after the register's line.
@@ -72,11 +72,16 @@ class RegisterEntry:
 class RegisterTable:
     """The registers of the current database that were used, and the pending half of a pair."""
 
-    def __init__(self, view: View, follow_ups: Mapping[int, FollowUp]) -> None:
-        """``follow_ups``: register offset -> what is shown after its line."""
+    def __init__(
+        self, view: View, follow_ups: Mapping[int, FollowUp], decoder: Decoder | None = None
+    ) -> None:
+        """``follow_ups``: register offset -> what is shown after its line.
+
+        ``decoder``: of registers that are not in the GPU's own space; none holds an address.
+        """
         self._view = view
-        self._decoder = view.decoder
-        self._generation = view.generation
+        self._decoder = decoder or view.decoder
+        self._generation = 0 if decoder is not None else view.generation
         self._image = view.machine.image
         self._read = view.machine.read_register
         self._warn = view.put
@@ -119,6 +124,11 @@ class RegisterTable:
         if entry is None:
             entry = self.entries[register] = self._make(register)
         return entry
+
+    def type_name(self, register: int) -> str | None:
+        """The name of the register's type; None for a register that is not known."""
+        found = self._decoder.register(register)
+        return None if found is None or found.type is None else str(found.type[1])
 
     def line(self, entry: RegisterEntry, value: int) -> str:
         """``NAME: VALUE``, the location of an address, and a newline."""

@@ -10,10 +10,11 @@ import os
 
 from cffpy.capture.memory import Words
 from cffpy.isa.edition import Disassemblers
-from cffpy.views.cffdump.hexdump import hex_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cffpy.cp.machine import Machine
     from cffpy.views.cffdump.output import Output
 
@@ -34,12 +35,23 @@ class ShaderText:
     """Shows shader programs. Keeps the text of those at an address until memory changes."""
 
     def __init__(
-        self, machine: Machine, output: Output, writes_files: bool, register_db: str | None
+        self,
+        machine: Machine,
+        output: Output,
+        show_hex: Callable[[Words, int, int, int], None],
+        register_db: str | None,
+        writes_files: bool,
+        shows_statistics: bool,
     ) -> None:
-        """``writes_files``: --dump-shaders. ``register_db``: directory of another edition."""
+        """``show_hex`` prints dwords: words, index, count, level. ``writes_files``: --dump-shaders.
+
+        ``register_db``: directory of another edition.
+        """
         self._machine = machine
         self._output = output
+        self._show_hex = show_hex
         self._writes_files = writes_files
+        self._shows_statistics = shows_statistics
         self._disassemblers = Disassemblers(register_db)
         self._texts: dict[tuple[int, int], str] = {}
         self._kept = 0
@@ -53,14 +65,14 @@ class ShaderText:
             self._epoch = image.epoch
             self._texts.clear()
             self._kept = 0
+        place = image.place(gpuaddr)
+        if place is None:
+            return
+        words, index = place
+        self._show_hex(words, index, _SHOWN_DWORDS, level + 1)
         text = self._texts.get((gpuaddr, level))
         if text is None:
-            place = image.place(gpuaddr)
-            if place is None:
-                return
-            words, index = place
-            text = hex_rows(words, index, _SHOWN_DWORDS, level + 1, self._machine.is_64bit)
-            text += self._ir3(words.bytes(index, words.count), level + 2)
+            text = self._ir3(words.bytes(index, words.count), level + 2)
             if self._kept > _KEPT_CHARACTERS:
                 self._texts.clear()
                 self._kept = 0
@@ -68,9 +80,7 @@ class ShaderText:
             self._kept += len(text)
         self._output.put_large(text)
         if extension and self._writes_files:
-            place = image.place(gpuaddr)
-            if place is not None:
-                self.write_file(extension, *place, place[0].count)
+            self.write_file(extension, words, index, words.count)
 
     def program(self, words: Words, index: int, dwords: int, level: int) -> None:
         """The ir3 program in ``dwords`` from ``index``."""
@@ -99,7 +109,8 @@ class ShaderText:
             return
 
     def _ir3(self, code: bytes, level: int) -> str:
-        return self._disassemblers.ir3(self._machine.gpu.generation).disassemble(code, level)
+        listing = self._disassemblers.ir3(self._machine.gpu.generation).listing(code, level)
+        return listing.text if self._shows_statistics else listing.code
 
 
 def _replace_file(name: str, data: bytes) -> None:

@@ -180,7 +180,7 @@ class CffdumpSink(View):
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
         if not self.quiet2:
             header, count = payload.index - 1, payload.count + 1
-            self.put(hex_rows(payload.words, header, count, level, self.is_64bit))
+            self.put(self.rows(payload.words, header, count, level, self.is_64bit))
 
     def type2(self, level: int) -> None:
         if not self.quiet3:
@@ -215,7 +215,7 @@ class CffdumpSink(View):
         elif run.is_whole:
             text = writes.text(run, values, level, complains)
             if run.follow_up is None:
-                row = hex_rows(words, index, len(values) + 1, level, self.is_64bit)
+                row = self.rows(words, index, len(values) + 1, level, self.is_64bit)
                 self.put(text + row)
                 return NOTHING
             self.put(text)
@@ -233,7 +233,7 @@ class CffdumpSink(View):
             self._follow_up = None
             follow_up(self, value, register_level)
         if not self.quiet3:
-            self.put(hex_rows(words, index, ndwords, level, self.is_64bit))
+            self.put(self.rows(words, index, ndwords, level, self.is_64bit))
 
     def begin_registers(self, always_shown: bool = False) -> None:
         self._registers.begin()

@@ -31,6 +31,12 @@ class View(Sink):
 
     uses_segments = True
 
+    #: Whether statistics follow each program.
+    shows_statistics = True
+
+    #: Rows of hex: words, index, count, level, whether addresses have 64 bits.
+    rows = staticmethod(hex_rows)
+
     def __init__(
         self,
         options: DumpOptions,
@@ -61,8 +67,14 @@ class View(Sink):
 
     def attach(self, machine: Machine) -> None:
         super().attach(machine)
-        writes_files = self.options.dump_shaders
-        self.shaders = ShaderText(machine, self.output, writes_files, self._register_db)
+        self.shaders = ShaderText(
+            machine,
+            self.output,
+            self.hex,
+            self._register_db,
+            writes_files=self.options.dump_shaders,
+            shows_statistics=self.shows_statistics,
+        )
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """cffdump: init_rnn: a fresh database, so no current variants."""
@@ -90,7 +102,7 @@ class View(Sink):
     def hex(self, words: Words, index: int, count: int, level: int) -> None:
         """cffdump: dump_hex. A count below 0 is unsigned there: all that follows in the buffer."""
         if not self.quiet2:
-            self.put_large(hex_rows(words, index, count & 0xFFFFFFFF, level, self.is_64bit))
+            self.put_large(self.rows(words, index, count & 0xFFFFFFFF, level, self.is_64bit))
 
     def floats(self, words: Words, index: int, count: int, level: int) -> None:
         """cffdump: dump_float: at every level."""

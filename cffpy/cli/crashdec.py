@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy crashdec``: the options of Mesa's crashdec and its output."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+from cffpy.cli.dump_options import Option, parse
+from cffpy.cli.getopt_long import UsageProblem
+from cffpy.cli.output import (
+    EXIT_FAILURE,
+    EXIT_OK,
+    EXIT_USAGE,
+    PagedOutput,
+    is_terminal,
+    print_error,
+    print_on_standard_error,
+    print_warning,
+    use_colour,
+    write_all,
+)
+from cffpy.cli.progress import progress
+from cffpy.container.open import open_capture
+from cffpy.errors import ContainerError
+from cffpy.limits import HELP as LIMIT_HELP
+from cffpy.limits import chosen_limits, parse_options
+from cffpy.views.crashdec.dump import CrashDump
+from cffpy.views.crashdec.options import CrashdecOptions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from cffpy.limits import Limits
+
+OPTIONS = (
+    Option("allregs", "At draws, print all registers written so far.", short="a"),
+    Option("color", "Use colour (default: on a terminal).", short="c"),
+    Option("no-color", "Do not use colour.", names=("color",), value=False),
+    Option("pager", "Use a pager (default: on a terminal)."),
+    Option("no-pager", "Do not use a pager.", names=("pager",), value=False),
+    Option("file", "Read this file, as the argument FILE.", short="f", metavar="FILE"),
+    Option("markers", "Print the payload of CP_NOP packets as strings.", short="m"),
+    Option("summary", "Print registers at draws, not at each write.", short="s"),
+    Option("verbose", "Print all data as hex, and decode the whole ring.", short="v"),
+    Option("register-db", "Use another edition of the descriptions.", metavar="DIR"),
+    Option("limit", LIMIT_HELP, metavar="NAME=N", repeats=True, names=("limits",)),
+    Option("help", "Show this message and exit.", short="h"),
+)
+
+#: Options that crashdec does not have: its abbreviations keep their meaning.
+_ADDED = frozenset(("limit", "no-color", "no-pager", "pager", "register-db"))
+
+_USAGE = (
+    "Usage: cffpy crashdec [OPTIONS] [FILE]\nTry 'cffpy crashdec --help' for help.\n\nError: {}\n"
+)
+
+
+def run(arguments: list[str], show_help: Callable[[], int]) -> int:
+    """Print the dump that the command line names; the exit code. ``show_help`` is for --help."""
+    try:
+        settings, files = parse(arguments, OPTIONS, _ADDED)
+        if settings.pop("help", False):
+            return show_help()
+        files = [name for name in (settings.pop("file", None), *files) if name is not None]
+        if len(files) > 1:
+            raise UsageProblem("only one FILE can be decoded at a time.")
+        return _print(settings, files[0] if files else "-", _limits(settings.pop("limits", [])))
+    except UsageProblem as problem:
+        sys.stdout.flush()
+        print_on_standard_error(_USAGE.format(problem))
+        return EXIT_USAGE
+
+
+def _limits(texts: list[str]) -> Limits:
+    try:
+        return chosen_limits(parse_options(texts), os.environ)
+    except ValueError as problem:
+        raise UsageProblem(f"--limit: {problem}.") from None
+
+
+def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:
+    register_db, pager = settings.pop("register_db", None), settings.pop("pager", None)
+    settings["color"] = use_colour(settings.get("color"))
+    if register_db is not None:
+        from cffpy.regdb.edition import resolve_edition
+
+        register_db = resolve_edition(register_db)
+    try:
+        content = open_capture(name, limits)
+    except ContainerError as problem:
+        print_error(str(problem))
+        return EXIT_FAILURE
+    # Nearly all objects live until the end; garbage collection would take a third of the time.
+    gc.disable()
+    with PagedOutput(is_terminal(sys.stdout) if pager is None else pager) as stream:
+        dump = CrashDump(
+            CrashdecOptions(**settings),
+            lambda data: write_all(stream, data),
+            print_warning,
+            register_db,
+        )
+        with progress(f"Reading {name}", content):
+            dump.file(content)
+    for damage in content.faults:
+        print_error(f"{content.name}: {damage}")
+    return EXIT_FAILURE if dump.is_damaged or content.faults else EXIT_OK

@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: MIT
+"""The text of a GPU crash dump, as Linux's msm driver writes it (devcoredump): lines -> items.
+
+The text looks like YAML but is not read as YAML. A section begins with a line that starts with its
+name, and ends before the first line that does not start with a space. Buffers and memories follow
+as one line of ascii85 (``Block``). Facts: crashdec.c in Mesa's src/freedreno/decode and
+msm_gpu_devcoredump_read in the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from collections.abc import Iterator
+
+from cffpy.row_readers import BytesLike
+from cffpy.value_object import ValueObject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Value = int | bytes
+
+#: Bytes in which a crash dump shows what it is.
+_SNIFFED = 4096
+
+#: What the first lines of a crash dump have.
+_OPENING = re.compile(rb"(---\r?\n)?(kernel: [^\n]*\n)?module: msm\b|revision: [0-9]+ \([0-9.]+\)")
+
+#: Misspelt in some kernels (crashdec: popline corrects them in every line).
+_CORRECTIONS = ((b"CP_MEMPOOOL", b"CP_MEMPOOL"), (b"CP_SEQ_STAT", b"CP_SQE_STAT"))
+
+#: Groups of ascii85 that are decoded at once.
+_STEP = 1 << 14
+
+#: The sum of the five digits "!" of a group, each at its place.
+_BIAS = 33 * (85**4 + 85**3 + 85**2 + 85 + 1)
+
+_ALL_BITS = (1 << 64) - 1
+
+
+class Block(ValueObject):
+    """A line of ascii85. ``declared``: bytes that the dump says there are.
+
+    The kernel leaves out zeros at the end, so the text may stand for fewer bytes.
+    """
+
+    __slots__ = ("declared", "text")
+
+    def __init__(self, text: bytes, declared: int) -> None:
+        self.text = text
+        self.declared = declared
+
+    def contents(self) -> bytes:
+        """The bytes that the text stands for, at most as many as are declared."""
+        return decode_ascii85(self.text, self.declared // 4)
+
+
+class Item(ValueObject):
+    """One line of a dump, or the two lines of a block.
+
+    ``section``: the name of the section that it lies in, "" outside of those that are known.
+    ``key``: what the line says, "" where nothing is known of it; ``values``: its numbers (and
+    names, as bytes). ``line``: the bytes of the line with its end. ``block``: for the key "data".
+    ``pattern``: the form that the line should have and has not, in C's notation; else "". A
+    section begins with the key "begin"; "end" comes when another line follows, not at the file's
+    end.
+    """
+
+    __slots__ = ("block", "key", "line", "pattern", "section", "values")
+
+    def __init__(
+        self,
+        section: str,
+        key: str,
+        line: bytes,
+        values: tuple[Value, ...] = (),
+        block: Block | None = None,
+        pattern: str = "",
+    ) -> None:
+        self.section = section
+        self.key = key
+        self.line = line
+        self.values = values
+        self.block = block
+        self.pattern = pattern
+
+    @property
+    def name(self) -> str:
+        """The name in a line whose only value is one."""
+        value = self.values[0]
+        return value.decode("latin-1") if isinstance(value, bytes) else ""
+
+
+class _Row:
+    """A line that is known in a section: its start, its key, its form as for C's scanf.
+
+    Of the conversions, %lx has 64 bits, the others 32. ``size_unit``: it gives the size of the
+    data that follows, in units of so many bytes.
+    """
+
+    __slots__ = ("expression", "key", "pattern", "size_unit", "start")
+
+    def __init__(self, start: str, key: str, pattern: str, size_unit: int = 0) -> None:
+        self.start = start.encode()
+        self.key = key
+        self.pattern = pattern
+        self.expression = re.compile(_expression(pattern))
+        self.size_unit = size_unit
+
+    def scan(self, line: bytes) -> tuple[Value, ...] | None:
+        """The values in a line; None if it does not have the form."""
+        found = self.expression.match(line)
+        if found is None:
+            return None
+        conversions = _CONVERSION.findall(self.pattern)
+        return tuple([_value(*one) for one in zip(conversions, found.groups(), strict=True)])
+
+
+_CONVERSION = re.compile("%lx|%x|%u|%d|%s")
+_CONVERSIONS = {
+    "%lx": rb"([+-]?(?:0[xX][0-9a-fA-F]+|(?!0[xX])[0-9a-fA-F]+))",
+    "%x": rb"([+-]?(?:0[xX][0-9a-fA-F]+|(?!0[xX])[0-9a-fA-F]+))",
+    "%u": rb"([+-]?[0-9]+)",
+    "%d": rb"([+-]?[0-9]+)",
+    "%s": rb"(\S+)",
+}
+
+
+def _expression(pattern: str) -> bytes:
+    """A regular expression for a pattern of scanf, up to its last conversion."""
+    parts = []
+    end = 0
+    for found in _CONVERSION.finditer(pattern):
+        parts.append(_literal(pattern[end : found.start()]) + rb"\s*" + _CONVERSIONS[found[0]])
+        end = found.end()
+    return b"".join(parts)
+
+
+def _literal(text: str) -> bytes:
+    pieces = re.split(r"\s+", text)
+    return rb"\s*".join([re.escape(piece).encode() for piece in pieces])
+
+
+def _value(conversion: str, text: bytes) -> Value:
+    """The value of a conversion, as C's scanf stores it."""
+    if conversion == "%s":
+        return text
+    digits = text.lstrip(b"+-")
+    # Python refuses decimal numbers of thousands of digits; these are clamped all the same
+    number = min(int(digits[:4096], 16 if conversion in ("%x", "%lx") else 10), _ALL_BITS)
+    if text.startswith(b"-"):
+        number = -number & _ALL_BITS
+    if conversion == "%lx":
+        return number
+    number &= 0xFFFFFFFF
+    return number - (1 << 32) if conversion == "%d" and number >> 31 else number
+
+
+_REGISTER = (_Row("", "register", "  - { offset: %x, value: %x }"),)
+_IOVA = _Row("    iova:", "iova", "    iova: %lx")
+_SIZE = _Row("    size:", "size", "    size: %u", 1)
+
+#: Section -> the lines that are known in it. Of two sections the first whose name fits counts.
+_SECTIONS: dict[str, tuple[_Row, ...]] = {
+    "fault-info": (
+        _Row("  - far:", "fault", "  - far: %lx"),
+        _Row("  - iova=", "fault", "  - iova=%lx"),
+    ),
+    "bos": (_Row("  - iova:", "iova", "  - iova: %lx"), _SIZE),
+    "ringbuffer": (
+        _Row("  - id:", "id", "  - id: %d"),
+        _IOVA,
+        _Row("    rptr:", "rptr", "    rptr: %u"),
+        _Row("    wptr:", "wptr", "    wptr: %u"),
+        _SIZE,
+    ),
+    "gmu-log": (_IOVA, _SIZE),
+    "gmu-hfi": (
+        _IOVA,
+        _SIZE,
+        _Row(
+            "    queue-history",
+            "history",
+            "    queue-history[%u]: %d %d %d %d %d %d %d %d",
+        ),
+    ),
+    "registers": _REGISTER,
+    "registers-gmu": _REGISTER,
+    "indexed-registers": (
+        _Row("  - regs-name:", "name", "  - regs-name: %s"),
+        _Row("    dwords:", "size", "    dwords: %u", 4),
+    ),
+    "shader-blocks": (
+        _Row("  - type:", "type", "  - type: %s"),
+        _Row("size:", "size", "size: %u", 4),
+    ),
+    "clusters": (
+        _Row("- cluster-name:", "cluster", ""),
+        _Row("- context:", "context", ""),
+        _Row("- pipe:", "pipe", ""),
+        _Row("", "register", "- { offset: %x, value: %x }"),
+    ),
+    "debugbus": (
+        _Row("  - debugbus-block:", "name", "  - debugbus-block: %s"),
+        _Row("    count:", "size", "    count: %u", 4),
+    ),
+}
+
+_HEADINGS = tuple([(f"{name}:".encode(), name) for name in _SECTIONS])
+_REVISION = _Row("revision:", "revision", "revision: %u (%u.%u.%u.%u)")
+_DATA = b"data: !!ascii85 |"
+
+#: Sections whose lines are recognised behind any indentation.
+_ANY_INDENTATION = ("shader-blocks", "clusters")
+
+
+def is_devcoredump(data: BytesLike) -> bool:
+    """Whether data is a crash dump: its first lines name the driver or the GPU's revision."""
+    start = bytes(memoryview(data)[:_SNIFFED])
+    if not start.startswith((b"---", b"kernel:", b"module:", b"revision:")):
+        return False
+    return any(_OPENING.match(line) for line in start.splitlines(keepends=True))
+
+
+def iter_items(data: BytesLike) -> Iterator[Item]:
+    """The lines of a dump in order. Data is decoded when it is asked for (``Block.contents``)."""
+    lines = _Lines(data)
+    while (line := lines.next()) is not None:
+        if line.startswith(_REVISION.start):
+            values = _REVISION.scan(line)
+            pattern = "" if values is not None else _REVISION.pattern
+            yield Item("", "revision", line, values or (), pattern=pattern)
+            continue
+        section = next((name for heading, name in _HEADINGS if line.startswith(heading)), "")
+        if not section:
+            yield Item("", "", line)
+            continue
+        yield Item(section, "begin", line)
+        yield from _section_items(lines, section)
+
+
+def _section_items(lines: _Lines, section: str) -> Iterator[Item]:
+    rows = _SECTIONS[section]
+    anywhere = section in _ANY_INDENTATION
+    data_start = _DATA if anywhere else b"    " + _DATA
+    has_data = any(row.size_unit for row in rows)
+    size = 0
+    while (line := lines.next()) is not None:
+        if not line.startswith(b" "):
+            lines.push(line)
+            yield Item(section, "end", b"")
+            return
+        shown = line.lstrip(b" \t") if anywhere else line
+        if has_data and shown.startswith(data_start):
+            yield Item(section, "data", line, block=Block(lines.data(), size))
+            continue
+        if section == "shader-blocks" and line.startswith(rows[0].start):
+            shown = line
+        row = next((row for row in rows if shown.startswith(row.start)), None)
+        if row is None:
+            yield Item(section, "", line)
+            continue
+        values = row.scan(shown)
+        if values is None:
+            yield Item(section, row.key, line, pattern=row.pattern)
+            continue
+        if row.size_unit:
+            size = int(values[0]) * row.size_unit
+        yield Item(section, row.key, line, values)
+
+
+class _Lines:
+    """The lines of a text, one after the other; one may be given back."""
+
+    def __init__(self, data: BytesLike) -> None:
+        view = memoryview(data)
+        source: Any = view.obj  # what can be searched: bytes, a bytearray, a mapped file
+        if not hasattr(source, "find") or len(source) != len(view):
+            source = bytes(view)
+        self._source = source
+        self._end = len(view)
+        self._position = 0
+        self._pushed: bytes | None = None
+
+    def next(self) -> bytes | None:
+        """The next line with its end, None at the end of the text.
+
+        crashdec: lines are C strings, so a NUL ends one, its line feed included (mesa 25.0.7)
+        """
+        line, self._pushed = self._pushed, None
+        if line is None:
+            line = self._read()
+            if line is None:
+                return None
+            if 0 in line:
+                line = line[: line.index(0)]
+            for wrong, right in _CORRECTIONS:
+                if wrong in line:
+                    line = line.replace(wrong, right, 1)
+        return line
+
+    def push(self, line: bytes) -> None:
+        """Give the last line back."""
+        self._pushed = line
+
+    def data(self) -> bytes:
+        """The next line as ascii85; the text's end ends it like a line feed."""
+        line = self._read() or b""
+        return line.rstrip(b"\n").lstrip(b" ")
+
+    def _read(self) -> bytes | None:
+        start = self._position
+        if start >= self._end:
+            return None
+        end = self._source.find(b"\n", start) + 1 or self._end
+        self._position = end
+        return bytes(self._source[start:end])
+
+
+def decode_ascii85(text: bytes, dwords: int) -> bytes:
+    """Little-endian bytes of up to ``dwords`` dwords of ascii85; missing ones are not added.
+
+    ``z`` is the dword 0. Other groups have five digits from ``!`` on, the last group perhaps fewer;
+    sums wrap at 32 bits. Any character is taken for a digit.
+    """
+    text = text[: 5 * dwords]
+    pieces = text.split(b"z")
+    if any(len(piece) % 5 for piece in pieces[:-1]):
+        return _decode_slowly(text, dwords)
+    text = b"!!!!!".join(pieces)[: 5 * dwords]
+    decoded = array("I")
+    whole = len(text) // 5 * 5
+    for start in range(0, whole, 5 * _STEP):
+        part = text[start : min(start + 5 * _STEP, whole)]
+        digits = part[0::5], part[1::5], part[2::5], part[3::5], part[4::5]
+        decoded.extend(
+            [
+                ((((a * 85 + b) * 85 + c) * 85 + d) * 85 + e - _BIAS) & 0xFFFFFFFF
+                for a, b, c, d, e in zip(*digits, strict=True)
+            ]
+        )
+    if whole < len(text):
+        decoded.append(_group(text[whole:]))
+    return _as_bytes(decoded)
+
+
+def _decode_slowly(text: bytes, dwords: int) -> bytes:
+    """As ``decode_ascii85``, where a ``z`` stands within a group."""
+    decoded = array("I")
+    position = 0
+    while position < len(text) and len(decoded) < dwords:
+        if text[position] == ord("z"):
+            decoded.append(0)
+            position += 1
+        else:
+            decoded.append(_group(text[position : position + 5]))
+            position += 5
+    return _as_bytes(decoded)
+
+
+def _group(digits: bytes) -> int:
+    number = 0
+    for digit in digits:
+        number = number * 85 + digit - 33
+    return number & 0xFFFFFFFF
+
+
+def _as_bytes(decoded: array[int]) -> bytes:
+    if sys.byteorder != "little":
+        decoded.byteswap()
+    return decoded.tobytes()

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""The text of registers and data blocks: GMU, CP, shader memory, clusters.
+
+crashdec: decode_registers, decode_gmu_registers, decode_clusters, decode_indexed_registers,
+decode_shader_blocks and what they call (mesa 25.0.7).
+"""
+
+from __future__ import annotations
+
+import struct
+
+from cffpy.isa.edition import Disassemblers
+from cffpy.pm4.reader import OPCODE, is_type4_or_type7, read_header
+from cffpy.regdb.database import Database
+from cffpy.regdb.decode import Decoder
+from cffpy.views.cffdump.quirks import LEVELS, reference_fields, reference_half
+from cffpy.views.cffdump.registers import RegisterTable
+from cffpy.views.crashdec.hexdump import hex_and_characters
+from cffpy.views.crashdec.hfi import QUEUES, show_queues
+from cffpy.views.crashdec.mempool import MemoryPool, QueuedWrite
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cffpy.capture.gpu import Gpu
+    from cffpy.container.devcoredump import Item
+    from cffpy.views.crashdec.options import CrashdecOptions
+    from cffpy.views.crashdec.sink import CrashdecSink
+
+#: GPUs whose GMU has messages of another layout.
+_LEGACY_GMU = (615, 618, 630)
+
+_GMU_FILE, _CONTROL_FILE, _PIPE_FILE = "a6xx_gmu", "adreno_control_regs", "adreno_pipe_regs"
+
+_STATISTICS = ("CP_SQE_STAT", "CP_BV_SQE_STAT")
+#: Indexed registers whose data is printed without -v.
+_SHOWN = (*_STATISTICS, "CP_DRAW_STATE", "CP_ROQ")
+_PROGRAMS = ("A6XX_SP_INST_DATA", "A6XX_HLSQ_INST_RAM", "A7XX_SP_INST_DATA", "A7XX_HLSQ_INST_RAM")
+
+#: The parts of CP_UCODE_DBG_DATA: distance in dwords; title, dwords, whether only with -v.
+_UCODE_PART = 0x1000
+_UCODE_PARTS = (
+    ("SQE instruction cache:", 0x400, False),
+    ("Unknown 1:", 0x80, False),
+    ("Unknown 2:", 0x200, False),
+    ("Unknown 3:", 0x80, False),
+    ("SQE packet jumptable contents:", 0x80, True),
+)
+#: The scratch control registers: their place in the data, their first number, how many.
+_SCRATCH_PART, _SCRATCH_FIRST, _SCRATCH_COUNT = 0x5000, 0x100, 0x80
+
+#: Bytes of zeros behind data that are printed or disassembled in all.
+_ZEROS = 128 << 20
+
+
+class BlockText:
+    """Prints registers and data of a dump. A half of a 64-bit register waits for the other."""
+
+    def __init__(
+        self,
+        view: CrashdecSink,
+        options: CrashdecOptions,
+        complain: Callable[[str], None],
+        register_db: str | None,
+    ) -> None:
+        self._view = view
+        self._options = options
+        self._complain = complain
+        self._register_db = register_db
+        self._disassemblers = Disassemblers(register_db)
+        self._gmu: RegisterTable | None = None
+        self._control: RegisterTable | None = None
+        self._pipe: RegisterTable | None = None
+        self._pipe_database: Database | None = None
+        self._generation = 0
+        self._is_legacy = False
+        self._zeros = _ZEROS
+
+    def use_gpu(self, gpu: Gpu, number: int) -> None:
+        """The dump is of this GPU; ``number``: as the dump has it, 0 where it has none."""
+        self._generation = generation = gpu.generation
+        self._is_legacy = number in _LEGACY_GMU
+        self._gmu = self._control = self._pipe = None
+        if generation in (6, 7):
+            self._gmu = self._table(_GMU_FILE, "A6XX")
+            self._pipe = self._table(_PIPE_FILE, f"A{generation}XX_PIPE_REG")
+        if generation >= 5:
+            self._control = self._table(_CONTROL_FILE, f"A{generation}XX_CONTROL_REG")
+
+    def _table(self, file: str, domain: str) -> RegisterTable | None:
+        database = Database.open_block(file, domain, self._register_db)
+        if database is None:
+            self._complain(f"the register database has no {domain} of {file}")
+            return None
+        palette = self._view.palette
+        decoder = Decoder(database, palette, reference_fields, reference_half)
+        return RegisterTable(self._view, {}, decoder)
+
+    def begin(self, section: str) -> None:
+        """A section begins: no half of a register waits."""
+        if self._generation:
+            self._view.registers.begin()
+            if self._gmu is not None:
+                self._gmu.begin()
+
+    # -- registers --------------------------------------------------------------------------
+
+    def register(self, register: int, value: int) -> None:
+        """A GPU register's line, if its value is complete."""
+        self._register(self._view.registers, register, value)
+
+    def gmu_register(self, register: int, value: int) -> None:
+        """A GMU register's line."""
+        self._register(self._gmu or self._view.registers, register, value)
+
+    def _register(self, table: RegisterTable, register: int, value: int) -> None:
+        complete = table.push(register, value)
+        if complete is not None:
+            self._view.put(f"\t{complete[1]:08x}{LEVELS[0]}{table.line(*complete)}")
+
+    # -- data -------------------------------------------------------------------------------
+
+    def hex(self, contents: bytes, size: int) -> None:
+        """Rows of hex and characters, one tab deep."""
+        missing = size - len(contents)
+        if missing > self._zeros:
+            self._complain(f"of {missing} bytes of zeros only {self._zeros} are shown")
+            size -= missing - self._zeros
+            missing = self._zeros
+        self._zeros -= max(0, missing)
+        output = self._view.output
+        for rows in hex_and_characters(contents, size, 1):
+            output.put_large(rows)
+            output.flush_if_full()
+
+    def queues(
+        self, contents: bytes, size: int, iova: int, history: Sequence[Sequence[int]]
+    ) -> None:
+        """The queues of the GMU."""
+        if self._options.verbose:
+            self.hex(contents, size)
+        if len(contents) < 20 or contents[16] > QUEUES or any(contents[17:20]):
+            self._complain(f"gmu-hfi: only {QUEUES} queues are shown")
+        memory = contents.ljust(min(size, len(contents) + (1 << 20)), b"\0")
+        for text in show_queues(memory, iova, history, self._is_legacy):
+            self._view.put(text)
+
+    def indexed(self, name: str, contents: bytes, size: int) -> None:
+        """The data of an entry of indexed-registers."""
+        if name in _STATISTICS:
+            self._statistics(contents)
+        elif name == "CP_UCODE_DBG_DATA":
+            self._microcode(contents)
+        elif name == "CP_MEMPOOL":
+            self._pool(contents)
+        if self._options.verbose or name in _SHOWN:
+            self.hex(contents, size)
+
+    def _statistics(self, contents: bytes) -> None:
+        counter, *registers = struct.unpack("<33I", contents[:132].ljust(132, b"\0"))
+        text = f"\t PC: {counter:04x}\n"
+        header = registers[0]
+        if self._generation != 5 and header >> 28 == 7 and is_type4_or_type7(header):
+            kind, opcode, _ = read_header(header)
+            name = self._view.machine.packet_names[opcode] if kind == OPCODE else None
+            if name:
+                text += f"\tPKT: {name}\n"
+        for number in range(16):
+            low, high = registers[number], registers[number + 16]
+            text += f"\t${number + 1:02x}: {low:08x}\t\t${number + 17:02x}: {high:08x}\n"
+        self._view.put(text)
+
+    def _microcode(self, contents: bytes) -> None:
+        put = self._view.put
+        for number, (title, dwords, only_verbose) in enumerate(_UCODE_PARTS):
+            if only_verbose and not self._options.verbose:
+                continue
+            start = 4 * _UCODE_PART * number
+            put(f"\t{title}\n")
+            part = contents[start : start + 4 * dwords]
+            put("".join(hex_and_characters(part, 4 * dwords, 1)))
+        put("\tSQE scratch control regs:\n")
+        table = self._control
+        if table is None:
+            return
+        start, size = 4 * _SCRATCH_PART, 4 * _SCRATCH_COUNT
+        part = contents[start : start + size].ljust(size, b"\0")
+        table.begin()
+        for (value,), register in zip(
+            struct.iter_unpack("<I", part), range(_SCRATCH_FIRST, 1 << 16), strict=False
+        ):
+            self._register(table, register, value)
+
+    def _pool(self, contents: bytes) -> None:
+        pool = MemoryPool(contents)
+        texts = pool.show(
+            self._generation == 6, self._options.verbose, self._queued_write, self._complain
+        )
+        for text in texts:
+            self._view.put(text)
+
+    def _queued_write(self, write: QueuedWrite) -> str:
+        """The lines of a register write that waits in CP_MEMPOOL."""
+        table = self._pipe if write.is_pipe else self._view.registers
+        register, value = write.register, write.value
+        if table is None:
+            return f"\t\twrite {register:#x} ({register:02x}) pipe\n"
+        entry = table.entry(register)
+        line = f"{LEVELS[2]}{table.line(entry, value)}"
+        if write.is_pipe:
+            is_void = table.type_name(register) == "void"
+            return f"\t\twrite {entry.name} ({register:02x}) pipe\n{'' if is_void else line}"
+        context = f" context {write.context}" if self._generation == 6 else ""
+        return f"\t\twrite {entry.name} ({register:05x}){context}\n{line}"
+
+    def shader(self, kind: str, item: Item) -> None:
+        """A block of shader memory: programs as instructions and hex, others hex with -v."""
+        assert item.block is not None
+        is_program = kind in _PROGRAMS
+        if not is_program and not self._options.verbose:
+            return
+        contents, size = item.block.contents(), item.block.declared
+        if is_program:
+            code = contents.ljust(min(size, len(contents) + (1 << 20)), b"\0")
+            listing = self._disassemblers.ir3(self._generation).listing(code, 1)
+            self._view.output.put_large(listing.code)
+        self.hex(contents, size)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""The options of crashdec, as one record."""
+
+from __future__ import annotations
+
+from cffpy.value_object import ValueObject
+
+
+class CrashdecOptions(ValueObject):
+    """What to print. Field names follow the command line options."""
+
+    __slots__ = ("allregs", "color", "markers", "summary", "verbose")
+
+    def __init__(
+        self,
+        summary: bool = False,
+        allregs: bool = False,
+        markers: bool = False,
+        verbose: bool = False,
+        color: bool = False,
+    ) -> None:
+        self.summary = summary
+        self.allregs = allregs
+        #: Print CP_NOP packets as strings, those of debug markers aside.
+        self.markers = markers
+        #: Print all data, and the whole ring.
+        self.verbose = verbose
+        self.color = color

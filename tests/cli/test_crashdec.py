@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy crashdec``: where a dump comes from, options, exit codes."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.builders import type7
+from tests.crash_dumps import CP_NOP, hang
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+DUMP = hang(type7(CP_NOP, 1) + type7(CP_NOP, 2), 2)
+
+
+@pytest.fixture(scope="module")
+def expected(run_cffpy: Run) -> bytes:
+    done = run_cffpy("crashdec", input=DUMP)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"ESTIMATED CRASH LOCATION!" in done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["FILE"], ["-f", "FILE"], ["--file=FILE"], ["-fFILE"]])
+def test_files(arguments: list[str], expected: bytes, tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "crash.devcore.gz"
+    path.write_bytes(gzip.compress(DUMP))
+    done = run_cffpy("crashdec", *[word.replace("FILE", str(path)) for word in arguments])
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected, b"")
+
+
+def test_one_file_only(run_cffpy: Run) -> None:
+    done = run_cffpy("crashdec", "a", "-f", "b")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.endswith(b"Error: only one FILE can be decoded at a time.\n")
+
+
+def test_a_file_that_is_not_there(run_cffpy: Run) -> None:
+    done = run_cffpy("crashdec", "/nonexistent")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"cffpy: error: /nonexistent: No such file or directory\n"
+
+
+def test_a_damaged_line_is_told(run_cffpy: Run) -> None:
+    done = run_cffpy("crashdec", "-s", input=DUMP.replace(b"wptr: 4", b"wptr: x"))
+    assert done.returncode == 1
+    assert done.stderr == b"cffpy: warning: line 13 is not of the form '    wptr: %u': skipped\n"
+
+
+def test_help(run_cffpy: Run) -> None:
+    done = run_cffpy("crashdec", "--help")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"Usage: cffpy crashdec [OPTIONS] [FILE]" in done.stdout
+    assert run_cffpy("crashdec", "--unit-test").returncode == 2
