@@ -130,7 +130,8 @@ def test_environment_variables() -> None:
 
 def test_changelog_has_this_version() -> None:
     changelog = (CHECKOUT / "CHANGELOG.md").read_text("utf-8")
-    assert re.findall(r"^## (\S+)$", changelog, re.MULTILINE)[0] == cffpy.__version__
+    versions = re.findall(r"^## (\S+)$", changelog, re.MULTILINE)
+    assert next(name for name in versions if name != "Unreleased") == cffpy.__version__
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=relative)

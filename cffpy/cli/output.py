@@ -7,6 +7,7 @@ needed.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -78,7 +79,10 @@ class PagedOutput:
 
     def __enter__(self) -> BinaryIO:
         sys.stdout.flush()
-        self._stream = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
+        try:
+            self._stream = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
+        except io.UnsupportedOperation:  # a replacement that is no file, as in tests
+            self._stream = sys.stdout.buffer
         if self._command is None:
             return self._stream
         from cffpy.cli.pager import Pager
@@ -92,12 +96,13 @@ class PagedOutput:
         problem: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        if self._pager is None:
+        if self._pager is not None:
+            self._pager.close()
+        if self._stream is sys.stdout.buffer:
+            self._stream.flush()
+        else:
             self._stream.close()
-            return False
-        self._pager.close()
-        self._stream.close()
-        return kind is BrokenPipeError
+        return self._pager is not None and kind is BrokenPipeError
 
 
 def write_all(stream: BinaryIO, data: BytesLike) -> None:
