@@ -75,7 +75,11 @@ def test_lrz() -> None:
 
 def test_operations() -> None:
     assert told(made(clear(1), store()), made(clear(0x11), store())) == [
-        ("clear value of color 0", "00000001", "00000011")
+        (
+            "clear value of color 0",
+            "0.00392 0.0 0.0 0.0 (00000001)",
+            "0.0667 0.0 0.0 0.0 (00000011)",
+        )
     ]
     assert told(made(clear(1), store()), made(clear(1))) == [
         ("color 0 at the end", "store", "nothing")
