@@ -225,34 +225,35 @@ def flag_block(form: ImageFormat, samples: int, is_mutable: bool) -> tuple[int, 
 
 
 class _A6xxPlan:
-    """What holds for all levels of an image: step 1 to 5 of the rule."""
+    """What holds for all levels of an image: UBWC, tiling, alignments, the plane of flags."""
 
     def __init__(self, request: ImageRequest, linear_mip_fallback: bool) -> None:
-        form, cpp = request.format, request.cpp
-        is_r8g8 = cpp == 2 and form.components == 2 and not request.is_mutable
+        form = request.format
         block = flag_block(form, request.samples, request.is_mutable)
         is_narrow = request.width < 16
         is_deep_with_levels = request.depth > 1 and request.levels > 1
         self.ubwc = request.ubwc and block is not None and not is_narrow and not is_deep_with_levels
-        self.tile_mode = request.tile_mode
-        if is_narrow and not form.is_depth_stencil:
-            self.tile_mode = LINEAR
+        is_linear = is_narrow and not form.is_depth_stencil
+        self.tile_mode = LINEAR if is_linear else request.tile_mode
         self.tile_all = (
             request.tile_all or form.is_depth_stencil or (self.ubwc and not linear_mip_fallback)
         )
-        shift = trailing_zeros(cpp)
-        self.height_align = 16
+        self.pitch_align, self.height_align, self.base_align = self._alignments(request)
+        self._lay_out_flags(request, block)
+
+    def _alignments(self, request: ImageRequest) -> tuple[int, int, int]:
+        """Of pitches (a power of two's exponent), of rows, and of the image's address."""
+        cpp = request.cpp
         if self.tile_mode == LINEAR:
-            self.pitch_align = shift + 6
-            self.base_align = 64
-        else:
-            if is_r8g8 or cpp == 1:
-                shift, self.height_align = 1, 32
-            elif cpp == 2:
-                shift = 2
-            self.pitch_align = shift + 6
-            paged = self.ubwc or form.is_depth_stencil or is_r8g8
-            self.base_align = PAGE if paged else {1: 64, 2: 128}.get(cpp, 256)
+            return trailing_zeros(cpp) + 6, 16, 64
+        is_r8g8 = cpp == 2 and request.format.components == 2 and not request.is_mutable
+        paged = self.ubwc or request.format.is_depth_stencil or is_r8g8
+        base_align = PAGE if paged else {1: 64, 2: 128}.get(cpp, 256)
+        if is_r8g8 or cpp == 1:
+            return 7, 32, base_align
+        return (8 if cpp == 2 else trailing_zeros(cpp) + 6), 16, base_align
+
+    def _lay_out_flags(self, request: ImageRequest, block: tuple[int, int] | None) -> None:
         width, height, self.flag_rows_align = request.width, request.height, 16
         if request.levels > 1:
             width, height = next_power_of_two(width), next_power_of_two(height)
