@@ -48,7 +48,6 @@ _TEXT_SAMPLE = 512
 
 #: Starts of texts, after white space.
 _TEXTS = (
-    (b"---\nkernel:", "a devcoredump"),
     (b"<?xml", "XML text"),
     (b"<svg", "an SVG drawing"),
     (b"<!doctype html", "an HTML page"),
@@ -110,6 +109,10 @@ def kind_of(data: BytesLike) -> str:
         return "zero bytes"
     if not _is_text(start):
         return "binary data of unknown format"
+    from cffpy.container.devcoredump import is_devcoredump  # lazy: it needs re
+
+    if is_devcoredump(data):
+        return "a GPU crash dump (see cffpy crashdec)"
     folded = start.lstrip().lower()
     for opening, name in _TEXTS:
         if folded.startswith(opening):

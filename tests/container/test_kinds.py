@@ -42,7 +42,7 @@ ELF = b"\x7fELF\2\1\1" + bytes(57) + bytes(range(256)) * 300
         (ELF + b"\x0d\0\0\0" * 8, "an ELF file"),
         (b"\x89PNG\r\n\x1a\n" + bytes(100), "a PNG image"),
         (b'\n {"schema": "cffpy.state/2"}', "JSON text"),
-        (b"---\nkernel: 5.8.0-test+\nmodule: msm\n", "a devcoredump"),
+        (b"---\nkernel: 5.8.0-test+\nmodule: msm\n", "a GPU crash dump (see cffpy crashdec)"),
         (b"<?xml version='1.0'?>", "XML text"),
         (b"hello\n", "text"),
         ("grüße\n".encode() * 100, "text"),
