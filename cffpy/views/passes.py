@@ -206,12 +206,15 @@ def _heading(one: Pass, operation: Operation) -> tuple[Attachment | str, str]:
     if name in ("stencil", "depth+stencil") and "depth" in names and "stencil" not in names:
         name, text = "depth", f"{name}: {text}"
     same = [attachment for attachment in one.attachments if attachment.name == name]
-    if len(same) > 1:
-        moved = {operation.address, operation.source} - {None}
-        by_address = [attachment for attachment in same if attachment.address in moved]
-        by_offset = [attachment for attachment in same if attachment.gmem == operation.gmem]
-        same = by_address or by_offset or same
-    return (same[0] if same else name), text
+    return (_used(same, operation) if same else name), text
+
+
+def _used(same: list[Attachment], operation: Operation) -> Attachment:
+    """Which of the attachments of one name an operation uses: by address, or by GMEM offset."""
+    moved = {operation.address, operation.source} - {None}
+    by_address = [attachment for attachment in same if attachment.address in moved]
+    by_offset = [attachment for attachment in same if attachment.gmem == operation.gmem]
+    return (by_address or by_offset or same)[0]
 
 
 def ranges_text(numbers: Sequence[int]) -> str:
