@@ -192,5 +192,8 @@ class Session:
         database = self._databases.get(gpu.chip)
         if database is None:
             database = self._databases[gpu.chip] = Database.open(gpu.chip, self._register_db)
+            for domain, _ in gpu.facts.descriptors.values():
+                if database.domain(domain) is None:
+                    self._warn(f"the descriptions have no {domain}: its fields are not shown")
         self.machine.bind(gpu, database)
         self._sink.bind(gpu, database)

@@ -50,6 +50,14 @@ class Found(ValueObject):
         return "".join([_plain(part) for part in self.parts])
 
 
+#: Names of the domains of descriptors that other editions use, the nearest first.
+_OTHER_NAMES = {
+    "A6XX_TEX_CONST": ("A6XX_TEX_MEMOBJ", "A8XX_TEX_CONST", "A8XX_TEX_MEMOBJ"),
+    "A6XX_TEX_SAMP": ("A8XX_TEX_SAMP",),
+    "A6XX_UBO": ("A8XX_UBO",),
+}
+
+
 class Database:
     """The registers, domains and enums of one generation. Immutable but for its look-up memo."""
 
@@ -103,9 +111,14 @@ class Database:
         return self._packed_enums.keys()
 
     def domain(self, name: str) -> DomainRow | None:
-        """The domain's rows, or None where the generation has no such domain."""
+        """The domain's rows, or None where the generation has no such domain.
+
+        ``name`` is that of the bundled descriptions; other editions may have another one.
+        """
         if name not in self._domains:
-            packed = self._packed_domains.get(name)
+            names = (name, *_OTHER_NAMES.get(name, ()))
+            known = (self._packed_domains.get(one) for one in names)
+            packed = next((one for one in known if one is not None), None)
             self._domains[name] = None if packed is None else marshal.loads(packed)
         return self._domains[name]
 

@@ -10,7 +10,7 @@ from cffpy.analysis.conditions import Executed
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
@@ -103,11 +103,16 @@ def _pass_lines(one: Pass) -> Iterator[str]:
 
 
 def _attachment_lines(one: Pass) -> Iterator[str]:
-    """Each attachment with its loads, clears and stores; then LRZ."""
+    """Each attachment with its loads, clears and stores; then LRZ.
+
+    Subpasses may have different attachments of one name: their draws tell them apart.
+    """
     operations = _operations(one)
+    names = Counter(attachment.name for attachment in one.attachments)
     for attachment in one.attachments:
-        yield f"    {attachment_text(attachment)}"
-        for text in operations.pop(attachment.name, ()):
+        draws = _drawn_text(one, attachment) if names[attachment.name] > 1 else ""
+        yield f"    {attachment_text(attachment)}{draws}"
+        for text in operations.pop(attachment, ()):
             yield f"      {text}"
     for name, texts in operations.items():
         yield f"    {name}"
@@ -115,6 +120,19 @@ def _attachment_lines(one: Pass) -> Iterator[str]:
             yield f"      {text}"
     if one.lrz is not None:
         yield f"    LRZ {_lrz_text(one)}"
+
+
+def _drawn_text(one: Pass, attachment: Attachment) -> str:
+    """Which of the program's draws have the attachment."""
+    place = attachment.name, attachment.address, attachment.gmem
+    draws = [
+        number
+        for number, draw in enumerate(one.program_draws)
+        if any((target.name, target.address, target.gmem) == place for target in draw.targets)
+    ]
+    if not draws:
+        return ", of no draw"
+    return f", of {'draw' if len(draws) == 1 else 'draws'} {ranges_text(draws)}"
 
 
 def _pipe_text(one: Pass) -> str:
@@ -159,23 +177,55 @@ def operation_text(operation: Operation) -> str:
     return ", ".join(parts)
 
 
-def _operations(one: Pass) -> dict[str, list[str]]:
-    """Attachment -> what is done to it, each once, with how often."""
-    names = {attachment.name for attachment in one.attachments}
-    is_packed = "depth" in names and "stencil" not in names
-    counts: Counter[tuple[str, str]] = Counter()
+def _operations(one: Pass) -> dict[Attachment | str, list[str]]:
+    """Attachment, or a name -> what is done to it, each once, with how often.
+
+    The binning run is counted apart: the others are executed once a tile.
+    """
+    counts: dict[tuple[Attachment | str, str], Counter[bool]] = {}
     for run in one.runs:
         for operation in run.operations:
             if operation.action.executed.is_possible:
-                heading = operation.attachment or "attachment unknown"
-                text = operation_text(operation)
-                if is_packed and heading in ("stencil", "depth+stencil"):
-                    heading, text = "depth", f"{heading}: {text}"
-                counts[heading, text] += 1
-    found: dict[str, list[str]] = {}
-    for (name, text), number in counts.items():
-        found.setdefault(name, []).append(text if number == 1 else f"{text}, {number} times")
+                counts.setdefault(_heading(one, operation), Counter())[run is one.binning] += 1
+    found: dict[Attachment | str, list[str]] = {}
+    for (heading, text), number in counts.items():
+        rendered, binned = number[False], number[True]
+        times = f", {rendered} times" if rendered > 1 else ""
+        if binned:
+            once = "once" if binned == 1 else f"{binned} times"
+            times += f"{', and' if rendered else ','} {once} in the binning run"
+        found.setdefault(heading, []).append(text + times)
     return found
+
+
+def _heading(one: Pass, operation: Operation) -> tuple[Attachment | str, str]:
+    """The attachment of an operation, or a name where it is none of the pass's; and its text."""
+    name = operation.attachment or "attachment unknown"
+    text = operation_text(operation)
+    names = {attachment.name for attachment in one.attachments}
+    if name in ("stencil", "depth+stencil") and "depth" in names and "stencil" not in names:
+        name, text = "depth", f"{name}: {text}"
+    same = [attachment for attachment in one.attachments if attachment.name == name]
+    return (_used(same, operation) if same else name), text
+
+
+def _used(same: list[Attachment], operation: Operation) -> Attachment:
+    """Which of the attachments of one name an operation uses: by address, or by GMEM offset."""
+    moved = {operation.address, operation.source} - {None}
+    by_address = [attachment for attachment in same if attachment.address in moved]
+    by_offset = [attachment for attachment in same if attachment.gmem == operation.gmem]
+    return (by_address or by_offset or same)[0]
+
+
+def ranges_text(numbers: Sequence[int]) -> str:
+    """Rising numbers: ``0-5, 7``."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
 
 
 def _lrz_text(one: Pass) -> str:
@@ -186,7 +236,8 @@ def _lrz_text(one: Pass) -> str:
         parts.append("switched off for the pass")
     if lrz.cleared:
         parts.append("cleared before")
-    parts.append("used" if lrz.used else "not used")
+    if not lrz.disabled:
+        parts.append("used" if lrz.used else "not used")
     if lrz.off_from is not None:
         parts.append(f"off from draw {lrz.off_from} on")
     return ", ".join(parts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.passes.density import pair_text, point_text
-from cffpy.views.passes import operation_text, title
+from cffpy.views.passes import operation_text, ranges_text, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -151,17 +151,6 @@ def condition_lines(facts: Sequence[TileFacts]) -> Iterator[str]:
             tiles.setdefault(one.condition, []).append(one.tile.number)
     for text, numbers in tiles.items():
         yield f"conditional: {text}; tiles {ranges_text(numbers)}"
-
-
-def ranges_text(numbers: Sequence[int]) -> str:
-    """Rising numbers: ``0-5, 7``."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
 
 
 def density_table(found: Pass) -> Table:

@@ -14,6 +14,7 @@ from cffpy.container.open import open_bytes, open_capture
 from cffpy.views import draws, passes, passes_document
 from cffpy.views import state as state_view
 from cffpy.views.plain_text import visible
+from tests.analysis.passes.marked import OTHER, bins, move, sysmem, targets, tile
 from tests.analysis.passes.small import COLOUR, FS, VS, small_capture
 from tests.analysis.passes.streams import Streams, find
 
@@ -52,6 +53,43 @@ def test_tree(finder: PassFinder) -> None:
     assert gmem[-2] == f"from stream 0 {place.gpuaddr:#x}, file {place.file_offset:#x}"
     assert "    marker: \\x1b[31mred\\x07" in found
     assert "1 conditional" in "".join(found)
+
+
+def test_operations_of_the_binning_run_are_counted_apart() -> None:
+    s = Streams(630)
+    draws = s.ib(targets(s), move(s, "CLEAR", 0), s.draw())
+    binning = [
+        *s.marker("RM6_BIN_VISIBILITY"),
+        *s.scissor("GRAS_SC_WINDOW_SCISSOR", 0, 0, 256, 96),
+        *bins(s, 128, 96, "BINNING_PASS"),
+        *draws,
+    ]
+    tiles = [*tile(s, 0, 0, 128, 96, draws), *tile(s, 128, 0, 128, 96, draws)]
+    found = [line.strip() for line in text(s.find(binning, tiles))]
+    clear = "clear by BLIT event, value 00000001 00000002 00000003 00000004, 2 times"
+    assert f"{clear}, and once in the binning run" in found
+    assert clear in [line.strip() for line in text(s.find(tiles))]
+
+
+def test_attachments_of_one_name_have_their_draws_and_operations() -> None:
+    s = Streams(630)
+    second = [*s.address("RB_MRT[0].BASE", OTHER), *s.reg("RB_MRT[0].BASE_GMEM", value=0x8000)]
+    draws = s.ib(targets(s), s.draw(), s.draw(), second, s.draw())
+    stores = [*move(s, "STORE", 0, COLOUR), *move(s, "STORE", 0x8000, OTHER)]
+    found = [line.strip() for line in text(s.find(tile(s, 0, 0, 100, 90, draws, stores)))]
+    lines = {line: found[number + 1] for number, line in enumerate(found) if "color 0," in line}
+    assert [(line.rpartition(", ")[2], below.split(", ")[1]) for line, below in lines.items()] == [
+        ("of draws 0-1", f"to {COLOUR:#x}"),
+        ("of draw 2", f"to {OTHER:#x}"),
+    ]
+
+
+def test_lrz_that_is_switched_off_is_not_used() -> None:
+    s = Streams(630)
+    clear = [*s.raw("GRAS_LRZ_DEPTH_VIEW", 0xFFFFFFFF), *s.event("LRZ_CLEAR")]
+    enabled = s.reg("GRAS_LRZ_CNTL", ENABLE=1, LRZ_WRITE=1)
+    found = text(s.find(clear, sysmem(s, enabled, s.draw())))
+    assert "    LRZ buffer unknown, switched off for the pass" in found
 
 
 def test_unknown_is_said() -> None:

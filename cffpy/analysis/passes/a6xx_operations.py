@@ -266,6 +266,9 @@ def _name(operation: Operation, found: Pass) -> None:
             operation.attachment = _cleared_part(operation, target) or target.name
             if operation.format is None:
                 operation.format = target.format
+        if target is not None and operation.how == "CP_BLIT" and operation.gmem is not None:
+            is_there = target.gmem in _gmem_offsets(operation.gmem)
+            operation.gmem = target.gmem if is_there else operation.gmem
     if operation.kind == "copy" and operation.attachment is not None:
         operation.kind = operation.action.role = "store"
 
@@ -288,10 +291,15 @@ def _target(operation: Operation, attachments: list[Attachment]) -> Attachment |
             return attachment
     if operation.how == "CP_BLIT" and operation.gmem is not None:
         # a resolve: what it is stored to is no attachment of draws
-        places = {operation.gmem - begin for begin in _GMEM_BEGINS}
-        held = [one for one in attachments if one.gmem in places]
+        offsets = _gmem_offsets(operation.gmem)
+        held = [one for one in attachments if one.gmem in offsets]
         return held[0] if len(held) == 1 else None
     return None
+
+
+def _gmem_offsets(address: int) -> set[int]:
+    """What offset an address in GMEM may be."""
+    return {address - begin for begin in _GMEM_BEGINS}
 
 
 def _in_gmem(offset: int | None, attachments: list[Attachment]) -> Attachment | None:

@@ -289,7 +289,11 @@ def summarise(found: Pass, buffers: tuple[Attachment, ...]) -> None:
 
 
 def _name(operations: list[Operation], buffers: tuple[Attachment, ...]) -> None:
-    """By GMEM offset, where that is one buffer's alone."""
+    """Name what operations are about by GMEM offset, where that is one buffer's alone.
+
+    Registers may still place a buffer there that is not used: then it is the one that draws write.
+    """
+    written = {buffer.name for buffer in buffers if buffer.write_mask}
     names: dict[int, set[str]] = {}
     for buffer in buffers:
         if buffer.gmem is not None:
@@ -297,6 +301,8 @@ def _name(operations: list[Operation], buffers: tuple[Attachment, ...]) -> None:
     for operation in operations:
         if operation.attachment is None and operation.gmem is not None:
             possible = names.get(operation.gmem, set())
+            if len(possible) > 1:
+                possible &= written
             if len(possible) == 1:
                 operation.attachment = next(iter(possible))
 

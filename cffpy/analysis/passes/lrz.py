@@ -80,7 +80,7 @@ class LrzFollower:
 def follow_lrz(found: Pass) -> None:
     """Find out whether LRZ is used, and the first of the program's draws that lost it."""
     lrz = found.lrz
-    if lrz is None:
+    if lrz is None or lrz.disabled:  # then draws may enable it, but it has no effect
         return
     for number, draw in enumerate(found.program_draws):
         if draw.lrz is None or lrz.off_from is not None:

@@ -41,7 +41,8 @@ class Operation:
     #: In memory: where to, or where a load comes from; the source of a copy.
     address: int | None = None
     source: int | None = None
-    #: Offset in GMEM, in bytes; of a CP_BLIT its address.
+    #: Offset in GMEM, in bytes; of a CP_BLIT, whose ``source`` is an address in GMEM, that address
+    #: where it is not known at which GMEM begins.
     gmem: int | None = None
     #: The colour buffer that the registers put there when it was executed.
     colour: str | None = None

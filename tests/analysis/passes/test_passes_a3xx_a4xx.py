@@ -335,3 +335,19 @@ def test_hostile(gpu: int) -> None:
 def test_rectangles_outside_passes_are_a_group() -> None:
     (found,) = passes(Batch(330).set("RB_MODE_CONTROL", 0).draw(RECTANGLES, 2))
     assert found.kind == "transfer"
+
+
+@GPUS
+def test_an_unused_depth_buffer_at_the_same_place_in_gmem(gpu: int) -> None:
+    """Registers of a buffer that is not used place it at 0: the store is of the colour buffer."""
+    batch = depth(colour(mode(pipes(begin(gpu)), "gmem"), 0), 0).packet(
+        SET_BIN, 0, 0, 31 | 31 << 16
+    )
+    ib = batch.ib().set("RB_MRT[0].CONTROL", COMPONENT_ENABLE=15).set("RB_DEPTH_CONTROL", 0)
+    mode(batch.call(ib.draw()), "store")
+    batch.set("RB_COPY_CONTROL", MODE="RB_COPY_RESOLVE", GMEM_BASE=0)
+    batch.set("RB_COPY_DEST_BASE", BASE=COLOUR).set("RB_COPY_DEST_PITCH", 256 >> 5)
+    batch.set("RB_COPY_DEST_INFO", FORMAT=8).draw(RECTANGLES, 2)
+    (found,) = passes(mode(batch, "gmem"))
+    assert operations(found) == [("store", "color 0")]
+    assert found.attachments[0].address == COLOUR

@@ -300,7 +300,9 @@ def test_operations_by_mode(gpu: int) -> None:
     assert done[0].address == COLOUR
     assert done[1].clear_value == (1, 2, 3, 4)
     assert done[1].address is None
-    assert done[3].gmem == 0x100000 + GMEM_DEPTH
+    # the offset of the attachment, as its clear has it
+    assert (done[3].gmem, done[3].source) == (GMEM_DEPTH, 0x100000 + GMEM_DEPTH)
+    assert done[1].gmem == GMEM_DEPTH
     assert [one.action.role for one in done] == ["load", "clear", "store", "store"]
     direct = [
         *s.marker("RM6_DIRECT_RENDER"),
@@ -438,7 +440,8 @@ def test_lrz_off_from_a_draw(gpu: int) -> None:
 def test_lrz_switched_off_by_an_impossible_view(gpu: int) -> None:
     s = Streams(gpu)
     clear = [*s.raw("GRAS_LRZ_DEPTH_VIEW", 0xFFFFFFFF), *s.event("LRZ_CLEAR")]
-    found = only(s.find(clear, sysmem(s, s.draw())).found.passes)
+    enabled = s.reg("GRAS_LRZ_CNTL", ENABLE=1, LRZ_WRITE=1)
+    found = only(s.find(clear, sysmem(s, enabled, s.draw())).found.passes)
     assert found.lrz is not None
     assert (found.lrz.disabled, found.lrz.cleared, found.lrz.used) == (True, False, False)
 
