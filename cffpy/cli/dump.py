@@ -67,12 +67,14 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
     if settings.get("draw") == -1:  # the reference's value for: every draw
         del settings["draw"]
     options = DumpOptions(**settings)
+    if options.script is not None and annotates:
+        raise UsageProblem("--annotate and --script exclude each other.")
     if register_db is not None:
         from cffpy.regdb.edition import resolve_edition
 
         register_db = resolve_edition(register_db)
     if pager is None:
-        pager = is_terminal(sys.stdout) and not options.query
+        pager = is_terminal(sys.stdout) and not options.query and options.script is None
     # Nearly all objects live until the end; garbage collection would take a third of the time.
     gc.disable()
     failed = False
@@ -83,6 +85,10 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
             from cffpy.views.cffdump.annotate import AnnotatedDump
 
             dump: Dump = AnnotatedDump(_find_prefix(files, options, limits, opened), *given)
+        elif options.script is not None:
+            from cffpy.views.cffdump.scripted import ScriptedDump
+
+            dump = ScriptedDump(*given)
         else:
             dump = Dump(*given)
         for number, name in enumerate(files):
@@ -96,6 +102,7 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
         raise UsageProblem("the last file could not be opened.")
     if (options.query_mode != QUERY_ALL or options.query_compare) and not options.query:
         raise UsageProblem("query options are only valid with --query.")
+    dump.finish()
     return EXIT_OK
 
 
