@@ -10,6 +10,7 @@
     +-- SelectionError       no such submit, pass or draw
     +-- UsageError           the Python interface is used in a way that makes no sense
     +-- StructError          values that do not fit a binary structure
+    +-- ScriptError          a Lua script, or lupa, which runs it
     +-- VisibilityStreamError  a damaged visibility stream, with the bit offset
     +-- DslError             a description in one of cffpy's languages, with file, line and column
         +-- RegisterDbError  register database
@@ -71,6 +72,10 @@ class UsageError(CffpyError):
 
 class StructError(CffpyError):
     """Values that do not fit a binary structure."""
+
+
+class ScriptError(CffpyError):
+    """A script failed. The message is Lua's own, with the file and the line of the script."""
 
 
 class VisibilityStreamError(CffpyError):

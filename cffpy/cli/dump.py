@@ -67,12 +67,13 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
     if settings.get("draw") == -1:  # the reference's value for: every draw
         del settings["draw"]
     options = DumpOptions(**settings)
+    _check_script(options, annotates)
     if register_db is not None:
         from cffpy.regdb.edition import resolve_edition
 
         register_db = resolve_edition(register_db)
     if pager is None:
-        pager = is_terminal(sys.stdout) and not options.query
+        pager = _uses_pager(options)
     # Nearly all objects live until the end; garbage collection would take a third of the time.
     gc.disable()
     failed = False
@@ -84,7 +85,7 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
 
             dump: Dump = AnnotatedDump(_find_prefix(files, options, limits, opened), *given)
         else:
-            dump = Dump(*given)
+            dump = _dump_class(options)(*given)
         for number, name in enumerate(files):
             if annotates and number:
                 gc.collect()  # analyses refer to the capture in cycles, which keep its file open
@@ -96,7 +97,27 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
         raise UsageProblem("the last file could not be opened.")
     if (options.query_mode != QUERY_ALL or options.query_compare) and not options.query:
         raise UsageProblem("query options are only valid with --query.")
+    dump.finish()
     return EXIT_OK
+
+
+def _check_script(options: DumpOptions, annotates: bool) -> None:
+    if options.script is not None and annotates:
+        raise UsageProblem("--annotate and --script exclude each other.")
+
+
+def _uses_pager(options: DumpOptions) -> bool:
+    """Whether there is a pager by default. A script prints past it."""
+    return is_terminal(sys.stdout) and not options.query and options.script is None
+
+
+def _dump_class(options: DumpOptions) -> type[Dump]:
+    """What dumps with these options; a script needs more imports."""
+    if options.script is None:
+        return Dump
+    from cffpy.views.cffdump.scripted import ScriptedDump
+
+    return ScriptedDump
 
 
 def _dump_file(dump: Dump, name: str, limits: Limits, opened: dict[str, Content]) -> bool:

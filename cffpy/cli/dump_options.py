@@ -56,12 +56,6 @@ def _number(text: str) -> int:
         raise UsageProblem(f"{text!r} is not a valid integer.") from None
 
 
-def _no_script(text: str) -> object:
-    raise UsageProblem(
-        "scripts (-L) are not supported yet; `cffpy dump -q REG` answers register queries."
-    )
-
-
 def _gpu(text: str) -> object:
     from cffpy.capture.gpu import parse_capture_gpu
     from cffpy.errors import UnsupportedGpu
@@ -103,7 +97,13 @@ OPTIONS = (
     Option("textures", "Print the memory that texture descriptors point to."),
     Option("bindless", "Print bindless descriptors at draws."),
     Option("show-compositor", "Include the submits of compositors."),
-    Option("script", "Not supported yet.", short="L", metavar="LUA", convert=_no_script),
+    Option(
+        "script",
+        "Run this Lua script over the capture (docs/scripts.md). A script can do all that you can:"
+        " run only those that you trust.",
+        short="L",
+        metavar="LUA",
+    ),
     Option("query", "Print only this register, at draws.", short="q", metavar="REG", repeats=True),
     Option("query-all", "Query at every draw (default).", names=("query_mode",), value=QUERY_ALL),
     Option(

@@ -73,7 +73,12 @@ def compile_directory(directory: str, edition: str) -> dict[str, bytes]:
         rows.block_part(name): marshal.dumps(compile_block(files, name, max(chips)))
         for name in _blocks(files, chips)
     }
-    return {rows.OVERVIEW: marshal.dumps(overview), **compiled, **subjects, **blocks}
+    declared = {
+        rows.declared_part(root): marshal.dumps(_Declared(merge(files, root), chip).compiled())
+        for chip, root in chips.items()
+    }
+    overview_part = {rows.OVERVIEW: marshal.dumps(overview)}
+    return {**overview_part, **declared, **compiled, **subjects, **blocks}
 
 
 def read_directory(directory: str) -> dict[str, Description]:
@@ -391,3 +396,13 @@ class _Generation:
         if repeated.length != 1 and not (isinstance(repeated, Array) and len(repeated.offsets) > 1):
             raise self._error(f"'{repeated.name}' is repeated, but has no stride", repeated.line)
         return span(inside)
+
+
+class _Declared(_Generation):
+    """A generation without its conditions: everything is in force."""
+
+    def _within(self, context: _Context, condition: Condition | None, line: int) -> _Context:
+        return context
+
+    def _on_chip(self, value: Value) -> bool:
+        return True

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 else:
     Any = object
 
-SCHEMA = 5
+SCHEMA = 6
 
 #: The part of the compiled form with {"edition": name, "chips": names}; each chip is another, and
 #: each file that no generation imports is a generation row of its own (``block_part``).
@@ -52,6 +52,14 @@ def subjects_part(chip: str) -> str:
 def block_part(name: str) -> str:
     """The name of the part with a file that no generation imports, such as "a6xx_gmu"."""
     return f"block {name}"
+
+
+def declared_part(root: str) -> str:
+    """The name of the part with all that a root file declares, whatever its conditions.
+
+    A generation row of no chip, in the order of declaration. The Lua interface looks names up so.
+    """
+    return f"{root} declared"
 
 
 REGISTER, ARRAY, STRIPE = range(3)

@@ -48,6 +48,13 @@ def load_block(directory: str | None, name: str) -> dict[str, Any] | None:
     return _part(directory, rows.block_part(name))
 
 
+def load_declared(directory: str | None, root: str) -> dict[str, Any]:
+    """All that the root file ("a6xx") and its imports declare, whatever the conditions."""
+    found = _part(directory, rows.declared_part(root))
+    assert found is not None  # every generation names its root
+    return found
+
+
 def chips(directory: str | None) -> tuple[str, ...]:
     """The generations that an edition describes, lowest first."""
     return tuple(_overview(directory)["chips"])

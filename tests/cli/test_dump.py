@@ -263,12 +263,6 @@ def test_an_unknown_chip_id(dump: Run, tmp_path: Path) -> None:
 # --- options -------------------------------------------------------------------------------------
 
 
-def test_scripts_are_refused(dump: Run, capture: Path) -> None:
-    done = dump("-L", "x.lua", capture)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"-L" in done.stderr
-
-
 def test_unknown_options(dump: Run, capture: Path) -> None:
     done = dump("--no-such-option", capture)
     assert (done.returncode, done.stdout) == (2, b"")

@@ -83,6 +83,7 @@ class Dump:
                 sections = _whole(sections, damage)
             for _ in session.records(sections, self._skips):
                 pass
+            self._end_records()
         finally:
             view.output.flush()
         if content.decompression_error or any(item.reference_says_corrupt for item in damage):
@@ -90,6 +91,12 @@ class Dump:
             view.output.flush()
         for item in [*damage, *content.faults]:
             self._complain(f"{content.name}: {item}")
+
+    def finish(self) -> None:
+        """All files have been dumped."""
+
+    def _end_records(self) -> None:
+        """All records of a file have run."""
 
     def _make_view(
         self,

@@ -36,6 +36,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.views.cffdump.view import View
 
+#: Kinds of state that are structures of a domain.
+_DESCRIPTORS = (SAMPLERS, TEXTURES, SSBO_0, SSBO_1, SSBO_2, UBO)
+
 
 def cp_load_state(view: View, payload: Payload, level: int) -> None:
     """Show the state that a packet loads, from the packet or from memory."""
@@ -45,6 +48,15 @@ def cp_load_state(view: View, payload: Payload, level: int) -> None:
     place = state_place(view.machine, payload, loaded)
     if place is not None:
         _show(view, loaded, place, level)
+
+
+def cp_load_state_of_script(view: View, payload: Payload, level: int) -> None:
+    """Pass the descriptors that a packet loads to ``View.fields``, also where all is silent."""
+    loaded = loaded_state(view.machine, payload)
+    if loaded.kind in _DESCRIPTORS:
+        place = state_place(view.machine, payload, loaded)
+        if place is not None:
+            _show(view, loaded, place, level)
 
 
 def _show(view: View, loaded: LoadedState, place: MemoryLocation, level: int) -> None:

@@ -27,6 +27,7 @@ class DumpOptions(ValueObject):
         "query",
         "query_compare",
         "query_mode",
+        "script",
         "show_compositor",
         "start",
         "summary",
@@ -51,6 +52,7 @@ class DumpOptions(ValueObject):
         dump_shaders: bool = False,
         show_compositor: bool = False,
         unit_test: bool = False,
+        script: str | None = None,
         color: bool = False,
     ) -> None:
         self.summary = summary
@@ -69,9 +71,11 @@ class DumpOptions(ValueObject):
         self.dump_shaders = dump_shaders
         self.show_compositor = show_compositor
         self.unit_test = unit_test
+        #: A Lua script, which silences the dump as a query does.
+        self.script = script
         self.color = color
 
     @property
     def prints_all(self) -> bool:
         """Whether everything that runs is printed."""
-        return not (self.summary or self.query or self.draw is not None)
+        return not (self.summary or self.query or self.draw is not None or self.script)

@@ -14,6 +14,8 @@ from cffpy.views.cffdump.registers import LEVEL_BITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cffpy.views.cffdump.registers import RegisterTable
     from cffpy.views.cffdump.view import View
 
@@ -38,6 +40,11 @@ class Summary:
         ]
         #: Values at the last summary of this file.
         self._last_values: dict[int, int] = {}
+
+    @property
+    def last_values(self) -> Mapping[int, int]:
+        """Register -> its value at the last summary of this file; 0 for those not in it."""
+        return self._last_values
 
     def start_file(self) -> None:
         """A file begins: no value was shown."""

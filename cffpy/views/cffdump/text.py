@@ -28,7 +28,7 @@ from cffpy.views.cffdump.writes import WriteTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
@@ -117,6 +117,10 @@ class CffdumpSink(View):
         queries = zip(self.options.query, self._summary.queried, strict=True)
         unknown = (name for name, register in queries if not register and not name[:1].isdigit())
         return list(dict.fromkeys(unknown))
+
+    def last_values(self) -> Mapping[int, int]:
+        """Register -> its value at the last summary of this file; 0 for those not in it."""
+        return {} if self._summary is None else self._summary.last_values
 
     def text(self, record: Text) -> None:
         if record.type == SectionType.TEST:

@@ -91,7 +91,7 @@ class View(Sink):
         draw = self.options.draw
         hidden = draw is not None and draw != self._sampled_draw
         self.quiet1 = hidden
-        self.quiet2 = hidden or bool(self.options.query)
+        self.quiet2 = hidden or bool(self.options.query or self.options.script)
         self.quiet3 = self.quiet2 or self.options.summary
         self._renew_segment_key()
 
