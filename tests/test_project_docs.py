@@ -95,7 +95,7 @@ def test_commands(command: CommandHelp) -> None:
 
 
 #: Commands whose pages have no example that is run: they need files that are not here.
-UNTRIED = ("db import", "completion")
+UNTRIED = ("db import", "completion", "crashdec")
 
 
 def test_no_line_of_a_table_of_commands_is_cut(run_cffpy: Run) -> None:
@@ -145,7 +145,15 @@ def test_links(path: Path) -> None:
 def test_named_files_are_there(name: str) -> None:
     text = (CHECKOUT / name).read_text("utf-8").partition("## The second plan")[0]
     package = CHECKOUT / "cffpy"
-    folders = ("views/cffdump", "analysis", "analysis/diff", "analysis/passes", "regdb", "isa")
+    folders = (
+        "views/cffdump",
+        "views/crashdec",
+        "analysis",
+        "analysis/diff",
+        "analysis/passes",
+        "regdb",
+        "isa",
+    )
     roots = (CHECKOUT, package, *(package / folder for folder in folders))
     for word in set(re.findall(r"[\w/.*-]*[\w*]\.(?:py|lark|toml|regs|isa)\b", text)):
         assert any(next(root.glob(word), None) for root in roots), word

@@ -23,7 +23,7 @@ from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.limits import Truncation
+from cffpy.limits import Limits, Truncation
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def diff(
 
     GOOD or BAD may be '-' for standard input. Exit codes: 0 no differences, 1 differences, 2
     errors, or a limit that left out part of a capture. Damage is reported on standard error and
-    does not affect the exit code.
+    does not affect the exit code; files with the same content are not decoded, so that damage of
+    their commands is not reported.
     """
     _check_usage(as_json, unified, html, brief)
     (path, part), (other_path, other_part) = _part(good), _part(bad)
@@ -125,7 +126,8 @@ def diff(
         raise click.UsageError("GOOD and BAD cannot both be standard input")
     contents = _open(path, other_path)
     is_one = contents[0].data == contents[1].data
-    if is_one and part == other_part and not (as_json or html or contents[0].faults):
+    needs_decoding = as_json or html or contents[0].faults or contents[0].limits != Limits()
+    if is_one and part == other_part and not needs_decoding:
         return _same(contents, brief or unified)
     directory = edition(register_db)
     recordings = _record_both(contents, is_one, gpu, directory)
@@ -218,7 +220,7 @@ def _part(text: str) -> tuple[str, Selection]:
 
 
 def _same(contents: tuple[Content, Content], quiet: bool) -> int:
-    """Two files with the same bytes: nothing to compare. Cut content is still a limit."""
+    """Two files with the same bytes: nothing to compare, so their commands are not decoded."""
     if not quiet:
         names = " → ".join(visible(content.name) for content in contents)
         write_lines([f"no difference: {names} (the same content)"])

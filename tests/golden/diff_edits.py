@@ -514,7 +514,7 @@ EDITS: dict[str, Maker] = {
     "index data": contents("index buffer"),
     "shader": shader,
     "missing draw": missing_draw,
-    "index count": count({"CP_DRAW_INDX_OFFSET": 2, "CP_DRAW_INDX": 2}, "vertices$"),
+    "index count": count({"CP_DRAW_INDX_OFFSET": 2, "CP_DRAW_INDX": 2}, "(vertices|indices)$"),
     "instance count": count({"CP_DRAW_INDX_OFFSET": 1}, "instances$"),
     "texture binding": binding,
     "wait": wait,

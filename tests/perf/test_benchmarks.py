@@ -37,7 +37,7 @@ def test_functions(samples: Path, arguments: tuple[str, ...]) -> None:
     assert [cell.strip() for cell in head.strip("|").split("|")] == ["time", "calls", "function"]
     calls = {row.split("|")[3].strip(): row.split("|")[2].strip() for row in rows}
     assert calls["runner.py: run_submit"] == "1"
-    assert calls["summary.py: dump_register_summary"] == "1"
+    assert calls["summary.py: print_registers"] == "1"
     assert ("segment.py: begin" in calls) == ("--no-segments" not in arguments)
 
 
