@@ -144,6 +144,10 @@ def submits(path: Path) -> list[bytes]:
 
 
 @pytest.mark.slow
+@pytest.mark.xfail(
+    reason="a uniform buffer that moved by 0x100 within its memory is reported (issue 13, point 4)",
+    strict=True,
+)
 @pytest.mark.parametrize(
     ("name", "one", "other"),
     [
@@ -156,7 +160,7 @@ def test_two_frames_of_one_program_at_other_addresses_are_the_same(
     cut = submits(capture(shared, name))
     assert cut[one] != cut[other]
     first, second = (record(open_bytes(cut[number]), lambda line: None) for number in (one, other))
-    assert compare(first, second, HIDDEN).entries == []
+    assert [entry.title for entry in compare(first, second, HIDDEN).entries] == []
 
 
 @pytest.mark.parametrize(
