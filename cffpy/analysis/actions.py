@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory.
 Kind = Literal["draw", "dispatch", "blit", "resolve", "lrz clear"]
 
+#: Draws whose packet has the address and the number of the indices.
+_INDEXED_PACKETS = ("CP_DRAW_INDX_OFFSET", "CP_DRAW_INDX")
+
 #: Driver-made rectangles: clears, loads and stores.
 RECTANGLES = "DI_PT_RECTLIST"
 
@@ -85,6 +88,25 @@ class Action:
     lrz: LrzUse | None = None
     #: What the packet of a draw says.
     values: DrawValues | None = None
+
+    @property
+    def first_index(self) -> int | None:
+        """FIRST_INDX of CP_DRAW_INDX_OFFSET; None for draws without indices."""
+        return None if self.values is None or not self.indexed else self.values.first_index
+
+    @property
+    def index_region(self) -> tuple[int, int, int] | None:
+        """GPU address of the first index that a draw reads, number of indices, bytes of each.
+
+        None where the packet of the draw does not have the address.
+        """
+        values = self.values
+        if not self.indexed or self.vertices is None or values is None:
+            return None
+        if self.packet not in _INDEXED_PACKETS or values.index_base is None:
+            return None
+        size = values.index_bytes
+        return values.index_base + size * (values.first_index or 0), self.vertices, size
 
 
 @dataclass(slots=True, frozen=True)

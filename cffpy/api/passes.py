@@ -151,9 +151,7 @@ class Action:
     @property
     def index_buffer(self) -> IndexBuffer | None:
         """The indices, where the packet has their address."""
-        from cffpy.analysis.diff.draw_packet import index_region
-
-        found = index_region(self.model)
+        found = self.model.index_region
         return None if found is None else IndexBuffer(*found)
 
     @property

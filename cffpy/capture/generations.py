@@ -43,6 +43,11 @@ class Generation(ValueObject):
     (the two descriptors of a storage buffer or image) -> (domain, dwords of a descriptor).
     ``constant_dwords``: of the unit in which packets count constants.
     ``has_bindless``: shaders use sets of bindless descriptors.
+    ``level_address_blocks``: state block of CP_LOAD_STATE -> the stage for whose textures it loads
+    the addresses of levels; else these are in the descriptors. Source: SB_*_MIPADDR, and fd3_emit
+    of freedreno.
+    ``pushes_by_storage``: drivers load push constants into the state block for storage, which is
+    bindless itself (seen in captures of turnip).
     ``has_render_modes``: packets tell the render mode. ``has_compression_bits``: a bit of each
     render target tells whether it is compressed.
     """
@@ -58,9 +63,11 @@ class Generation(ValueObject):
         "has_render_modes",
         "instruction_set",
         "is_64bit",
+        "level_address_blocks",
         "number",
         "program_registers",
         "program_unit",
+        "pushes_by_storage",
         "resolves_are_draws",
         "tracker",
     )
@@ -82,6 +89,8 @@ class Generation(ValueObject):
         has_bindless: bool = False,
         has_render_modes: bool = False,
         has_compression_bits: bool = False,
+        level_address_blocks: Mapping[int, str] | None = None,
+        pushes_by_storage: bool = False,
     ) -> None:
         self.number = number
         self.tracker = tracker
@@ -98,6 +107,8 @@ class Generation(ValueObject):
         self.has_bindless = has_bindless
         self.has_render_modes = has_render_modes
         self.has_compression_bits = has_compression_bits
+        self.level_address_blocks = level_address_blocks or {}
+        self.pushes_by_storage = pushes_by_storage
 
     @property
     def name(self) -> str:
@@ -134,6 +145,7 @@ def _from_a6xx(number: int, decodes_captures: bool = True) -> Generation:
         has_bindless=True,
         has_render_modes=True,
         has_compression_bits=number > 6,
+        pushes_by_storage=number == 6,
     )
 
 
@@ -155,6 +167,7 @@ GENERATIONS = {
             ),
             descriptors={"sampler": ("A3XX_TEX_SAMP", 2), "texture": ("A3XX_TEX_CONST", 4)},
             constant_dwords=2,
+            level_address_blocks={1: "VS", 3: "FS"},
         ),
         Generation(
             4,

@@ -29,9 +29,8 @@ from cffpy.views.plain_text import Styled, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.diff.model import Comparison, Recording
+    from cffpy.analysis.diff.model import Comparison, Recording, Selection
     from cffpy.analysis.diff.rules import NoiseClass
-    from cffpy.analysis.diff.selection import Selection
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
 
@@ -214,7 +213,7 @@ def _uncollected() -> Iterator[None]:
 
 def _part(text: str) -> tuple[str, Selection]:
     """A path, and the part of the capture that is written behind it."""
-    from cffpy.analysis.diff.selection import WHOLE, parse_selection
+    from cffpy.analysis.diff.model import WHOLE, parse_selection
 
     return (text, WHOLE) if os.path.exists(text) else parse_selection(text)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.analysis.diff.addresses import ImageLinks
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.image_links import ImageLinks
 from cffpy.analysis.diff.model import Comparison
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES

@@ -1,23 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""Which address of one capture is which of the other.
+"""Addresses: which address of one capture stands for which of the other, and images by address.
 
-Each address of one capture must stand for the same one of the other wherever it is used. Captures
-of one program by one driver mostly have the same addresses, so an address that differs alone is
-another image or buffer, and so are those that have changed places. But where a program allocates a
-little more, what is allocated later has moved.
+An address of one capture stands for the same one of the other wherever it is used. Captures of one
+program by one driver mostly have the same addresses. An address that differs alone is therefore of
+another image or buffer, and so are two that were swapped. But where a program allocates a little
+more, what is allocated later has moved.
+
+Images: which passes write the images that textures are of. A change of an image that one pass
+draws to and another samples appears twice, as a target and as a texture. An image with other levels
+is filled by other passes.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.diff.model import Difference, Extent
 from cffpy.analysis.diff.rules import ADDRESSES, IMAGES
+from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cffpy.analysis.diff.descriptors import SetPlace
+    from cffpy.analysis.diff.model import Comparison, DrawRecord, Entry, Extent, Recording
+    from cffpy.analysis.passes.model import Pass
 
 #: Bytes compared where two addresses differ, to see whether the same lies there.
 HEAD_BYTES = 64
@@ -182,3 +192,216 @@ def _comes_back(start: int, goods: dict[int, int]) -> bool:
             break
         place = goods.get(place)
     return place == start
+
+
+_TEXTURES = ("texture", "texture address")
+
+#: Registers of the 2D engine with the lower half of an address.
+_COPIED_TO = re.compile(r"_2D_DST(_LO)?$")
+_COPIED = re.compile(r"_2D_(DST|SRC)(_LO)?$")
+
+
+class ImageLinks:
+    """Passes and textures of both captures, by the addresses of images."""
+
+    def __init__(self, result: Comparison) -> None:
+        self._sides = _Images(result.good), _Images(result.bad)
+        self._positions: dict[tuple[int | None, int | None], int] = {}
+        for position, pair in enumerate(result.pairs):
+            one = None if pair.good is None else pair.good.index
+            other = None if pair.bad is None else pair.bad.index
+            self._positions[one, other] = position
+        self._is_pair = [p.good is not None and p.bad is not None for p in result.pairs]
+
+    def written_images(self, found: Pass, side: int) -> set[int]:
+        """The images that a pass draws or copies to. ``side``: 0 good, 1 bad."""
+        images = self._sides[side]
+        written = [*images.written(found)]
+        for record in images.records(found):
+            written.extend(images.copied(record, _COPIED_TO))
+        return {images.of(address) for address in written}
+
+    def drawn_by(
+        self, causes: Iterable[tuple[int, Entry]]
+    ) -> dict[tuple[int | None, int | None], int]:
+        """Pairs of images that passes which differ draw to -> the first such passes, by number.
+
+        Not of passes that only fill images: there, what samples the images is the cause.
+        """
+        found: dict[tuple[int | None, int | None], int] = {}
+        for number, entry in causes:
+            if self._only_fills(entry):
+                continue
+            for extent in entry.extents:
+                good, bad = (self._sides[side].pass_of(extent, side) for side in range(2))
+                if good is None or bad is None:
+                    continue
+                others = {target.name: target.address for target in bad.attachments}
+                for target in good.attachments:
+                    other = others.get(target.name)
+                    if target.address and other:
+                        found.setdefault((target.address, other), number)
+        return found
+
+    def fills(self, entry: Entry, textures: Entry) -> bool:
+        """Whether passes or draws do nothing but fill the images of these textures."""
+        if not self._only_fills(entry):
+            return False
+        for side, images in enumerate(self._sides):
+            of = {images.of(image) for d in textures.differences if (image := d.images[side])}
+            for found, records in self._parts(entry, side):
+                if records is None:
+                    written = self.written_images(found, side)
+                else:
+                    copied = (images.copied(record, _COPIED_TO) for record in records)
+                    written = {images.of(address) for part in copied for address in part}
+                if not written or not written <= of:
+                    return False
+        return True
+
+    def resolves(self, entry: Entry, cause: Entry) -> bool:
+        """Whether passes of one capture use the samples of a pass right before, which has others.
+
+        ``entry``: passes that are missing.
+        """
+        if not any(d.name == "samples" for d in cause.differences):
+            return False
+        if not self._only_fills(entry) or not self._is_right_behind(entry, cause):
+            return False
+        for side, images in enumerate(self._sides):
+            targets = self._targets(cause, side)
+            for found, _ in self._parts(entry, side):
+                if targets & set(images.used(found)):
+                    return True
+        return False
+
+    def _is_right_behind(self, entry: Entry, cause: Entry) -> bool:
+        """Whether no pair of passes lies between."""
+        places = [self._place(extent) for extent in entry.extents]
+        starts = [self._place(extent) for extent in cause.extents]
+        first = min(places)
+        before = [start for start in starts if start < first]
+        return bool(before) and not any(self._is_pair[max(before) + 1 : max(places)])
+
+    def _place(self, extent: Extent) -> int:
+        return self._positions[extent.good_pass, extent.bad_pass]
+
+    def _only_fills(self, entry: Entry) -> bool:
+        """Whether all its passes have at most one draw, or are of copies; or it is of draws."""
+        return all(
+            extent.first is not None
+            or all(
+                found.kind == "transfer" or len(found.program_draws) <= 1
+                for side in range(2)
+                if (found := self._sides[side].pass_of(extent, side)) is not None
+            )
+            for extent in entry.extents
+        )
+
+    def _parts(self, entry: Entry, side: int) -> Iterator[tuple[Pass, list[DrawRecord] | None]]:
+        """The passes of an entry on one side; of draws that are missing, those."""
+        for extent in entry.extents:
+            found = self._sides[side].pass_of(extent, side)
+            if found is None:
+                continue
+            if extent.first is None or extent.last is None:
+                yield found, None
+            elif extent.in_bad == bool(side):
+                yield found, self._sides[side].records(found)[extent.first : extent.last + 1]
+
+    def _targets(self, entry: Entry, side: int) -> set[int]:
+        return {
+            address
+            for found, _ in self._parts(entry, side)
+            for address in self._sides[side].written(found)
+        }
+
+
+class _Images:
+    """The images of one capture."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._passes = {one.index: one for one in recording.passes.passes}
+        self._text: RegisterText | None = None
+        self._roots: dict[int, int] | None = None
+
+    def pass_of(self, extent: Extent, side: int) -> Pass | None:
+        """The pass that an extent is of."""
+        index = extent.bad_pass if side else extent.good_pass
+        return None if index is None else self._passes.get(index)
+
+    def records(self, found: Pass) -> list[DrawRecord]:
+        """Its draws."""
+        return self._recording.of(found)
+
+    def written(self, found: Pass) -> Iterator[int]:
+        """Addresses of the attachments of a pass."""
+        return (one.address for one in found.attachments if one.address)
+
+    def used(self, found: Pass) -> Iterator[int]:
+        """Addresses of all that a pass draws to, samples or copies."""
+        yield from self.written(found)
+        for record in self.records(found):
+            yield from self.copied(record, _COPIED)
+        yield from self._sampled(found)
+
+    def copied(self, record: DrawRecord, pattern: re.Pattern[str]) -> Iterator[int]:
+        """Addresses in registers of the 2D engine."""
+        if record.action.kind != "blit":
+            return
+        for register, (low, _) in record.registers.items():
+            if pattern.search(self._name(register)):
+                high = record.registers.get(register + 1)
+                yield low | (0 if high is None else high[0] << 32)
+
+    def _name(self, register: int) -> str:
+        if self._text is None:
+            assert self._recording.database is not None
+            self._text = RegisterText(self._recording.database)
+        return self._text.name(register)
+
+    def of(self, address: int) -> int:
+        """The image that an address is in, by its first level: levels are made of one another."""
+        if self._roots is None:
+            self._roots = self._linked()
+        return self._roots.get(address, address)
+
+    def _linked(self) -> dict[int, int]:
+        """Level -> first level.
+
+        A copy, or a pass of one draw, that reads what another wrote and writes behind it makes a
+        level.
+        """
+        roots: dict[int, int] = {}
+        for one in self._recording.passes.passes:
+            if one.kind == "transfer":
+                for record in self.records(one):
+                    read = set(self.copied(record, _COPIED)) - set(self.copied(record, _COPIED_TO))
+                    _link(roots, read, self.copied(record, _COPIED_TO))
+            elif len(one.program_draws) == 1:
+                _link(roots, set(self._sampled(one)), self.written(one))
+            else:
+                _link(roots, set(), self.written(one))
+        return roots
+
+    def _sampled(self, found: Pass) -> Iterator[int]:
+        """Addresses of the textures that draws of a pass bind."""
+        places: set[SetPlace] = set()
+        for record in self.records(found):
+            for key, fact in record.facts.items():
+                if fact is not None and key[0] in _TEXTURES and fact.points_at:
+                    yield fact.points_at
+            places.update(record.sets.values())
+        if self._recording.sets is not None:
+            for place in places:
+                for key, fact in self._recording.sets.read(place)[1]:
+                    if key[0] == "texture" and fact.points_at:
+                        yield fact.points_at
+
+
+def _link(roots: dict[int, int], read: set[int], written: Iterable[int]) -> None:
+    """Note what is written: a level of what is read, or an image of its own."""
+    for address in written:
+        below = [source for source in read if source in roots and source < address]
+        roots.setdefault(address, roots[max(below)] if below else address)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Alignment of two sequences: what is the same on both sides, what is missing on one.
+"""Alignment: which passes and draws of two captures are counterparts, which have none.
 
-Equal items are matched first, from both ends and then around items that occur once on each side
-(patience); what lies between is matched by likeness, so that a changed item stays opposite its
-counterpart and an inserted one stays alone.
+Equal items are matched first: from both ends, then around items that occur once on each side
+(patience diff). What lies between is matched by similarity, so that a changed item is matched with
+its counterpart and an inserted one has none. What passes and draws are recognised by is defined
+here, too.
 """
 
 from __future__ import annotations
@@ -12,32 +13,40 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from cffpy.analysis.diff.descriptors import UsedDescriptors
+from cffpy.analysis.diff.passes import by_attachment
+from cffpy.analysis.diff.rules import is_program_state
+from cffpy.regdb.subjects import Subjects
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Sequence, Set
+
+    from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.passes.model import Pass
 
 _Item = TypeVar("_Item")
 
 #: Positions on the two sides; None where an item has no counterpart.
 Pair = tuple[int | None, int | None]
 
-#: Pairs of items whose likeness is worked out, at most; beyond, items are matched in their order.
+#: Pairs of items whose similarity is computed, at most; beyond that, items are matched in order.
 _MAX_CELLS = 1_000_000
 
 #: The same, for all gaps of a comparison together.
 _ALL_CELLS = 2_000_000
 
-#: Less like than this, two items are not each other's counterparts.
+#: Items that are less similar than this are not counterparts.
 _LEAST_LIKENESS = 0.3
 
 
 class Cells:
-    """How many more likenesses a comparison may work out; when they are spent, order decides."""
+    """How many more similarities a comparison may compute. Without any left, order decides."""
 
     def __init__(self) -> None:
         self._left = _ALL_CELLS
 
     def take(self, count: int) -> bool:
-        """Take so many; False where they are too many."""
+        """Reserve ``count`` of them; False where that is too many."""
         if count > min(self._left, _MAX_CELLS):
             return False
         self._left -= count
@@ -51,19 +60,19 @@ def align(
     likeness: Callable[[_Item, _Item], float],
     cells: Cells | None = None,
 ) -> list[Pair]:
-    """Pairs in order. ``likeness``: 0 (nothing alike) to 1.
+    """Pairs of positions, in order.
 
-    ``cells``: shared by all alignments of a comparison.
-
-    ``keys``: items are equal when such a key of theirs is; the first distinguishes most, and what
-    it leaves open, the next ones are asked about.
+    ``keys``: functions from an item to a key. Items with equal keys are equal. The first key
+    distinguishes most; the next one is used for what the one before left without a counterpart.
+    ``likeness``: the similarity of two items, from 0 (nothing in common) to 1.
+    ``cells``: the budget that all alignments of a comparison share.
     """
     aligner = _Aligner(left, right, likeness, cells or Cells())
     return aligner.pairs((range(len(left)), range(len(right))), keys)
 
 
 class _Aligner(Generic[_Item]):
-    """Two sequences, and how much work may still be done on them."""
+    """Two sequences and the budget for their alignment."""
 
     def __init__(
         self,
@@ -136,7 +145,7 @@ def _anchors(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[tuple[
 
 
 def _unique_anchors(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Items that occur once on each side: the longest increasing run of their positions."""
+    """Items that occur once on each side: the longest subsequence with increasing positions."""
     counts = Counter(left), Counter(right)
     places = {item: place for place, item in enumerate(right) if counts[1][item] == 1}
     found = [
@@ -169,7 +178,7 @@ def _longest_increasing(found: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _best_pairs(ones: range, others: range, alike_at: Callable[[int, int], float]) -> list[Pair]:
-    """The pairing, in order, with the greatest sum of likeness."""
+    """The pairing, in order, with the greatest sum of similarities."""
     width = len(others) + 1
     best = [[0.0] * width for _ in range(len(ones) + 1)]
     alike = [[alike_at(one, other) for other in others] for one in ones]
@@ -184,8 +193,8 @@ def _best_pairs(ones: range, others: range, alike_at: Callable[[int, int], float
     row = column = 0
     while row < len(ones) and column < len(others):
         here = best[row][column]
-        # where several pairings are as good, what is missing is missing early: behind the last
-        # items that are equal
+        # of equally good pairings, the one whose missing items come first: right behind the last
+        # equal items
         if here == best[row + 1][column]:
             pairs.append((ones[row], None))
             row += 1
@@ -198,3 +207,154 @@ def _best_pairs(ones: range, others: range, alike_at: Callable[[int, int], float
     pairs.extend((one, None) for one in ones[row:])
     pairs.extend((None, other) for other in others[column:])
     return pairs
+
+
+def note_states(recording: Recording) -> None:
+    """Set ``state`` of each record: equal where all state is equal, noise left out.
+
+    Draws of one mesh may differ in state alone: in a viewport, a base vertex, an address of uniform
+    data that was not captured. Where all of it is equal on both sides, the draw is recognised even
+    among others like it.
+    """
+    if recording.database is None:
+        return
+    subjects = Subjects.open(recording.database)
+    is_state: dict[tuple[int, str], bool] = {}
+    values: dict[object, int] = {}
+    total = 0
+
+    def put(key: object, value: object) -> None:
+        nonlocal total
+        new = hash((key, value))
+        total ^= values.get(key, 0) ^ new
+        values[key] = new
+
+    for order in sorted(recording.records):
+        record = recording.records[order]
+        for register, (value, _) in record.registers.items():
+            key = register, record.action.kind
+            if key not in is_state:
+                is_state[key] = is_program_state(subjects.register(register), key[1])
+            if is_state[key]:
+                put(register, value)
+        for fact_key, fact in record.facts.items():
+            put(fact_key, None if fact is None else (fact.digest, fact.address))
+        put("sets", tuple((number, base) for number, (_, base) in sorted(record.sets.items())))
+        record.state = total
+
+
+def note_sets(recording: Recording) -> None:
+    """Add to ``fingerprint`` of each record what its draw uses of its descriptor sets."""
+    sets = recording.sets
+    if sets is None:
+        return
+    used = UsedDescriptors(recording.descriptors)
+    known: dict[object, object] = {}
+    for record in recording.records.values():
+        slots = used.of(record.shaders, record.prefetched)
+        digests = []
+        for number, (memory, base) in record.sets.items():
+            limit = None if slots is None else slots.get(number, set())
+            key = id(memory), base, None if limit is None else frozenset(limit)
+            if key not in known:
+                whole, parts = sets.read((memory, base))
+                own = tuple(fact.digest for (_, slot), fact in parts if limit and slot in limit)
+                known[key] = whole if limit is None else own
+            digests.append(known[key])
+        record.fingerprint = hash((record.fingerprint, tuple(digests)))
+
+
+def pass_key(recording: Recording, one: Pass) -> Hashable:
+    """Equal for passes that have the same layout and draws."""
+    return (
+        one.kind,
+        one.mode,
+        one.framebuffer,
+        one.samples,
+        tuple((target.name, target.format) for target in one.attachments),
+        tuple(record.fingerprint for record in recording.of(one)),
+    )
+
+
+def pass_likeness(good: Recording, bad: Recording, one: Pass, other: Pass) -> float:
+    """The similarity of two passes: 0 (nothing in common) to 1."""
+    if one.kind != other.kind:
+        return 0.0
+    mine, theirs = good.of(one), bad.of(other)
+    counts = sorted((len(mine), len(theirs)))
+    draws = 1.0 if counts[0] == counts[1] else counts[0] / counts[1]
+    shaders = _overlap({r.shaders for r in mine}, {r.shaders for r in theirs})
+    size = 1.0 if one.framebuffer == other.framebuffer else 0.0
+    targets = _overlap(_target_names(one), _target_names(other))
+    return 0.1 + 0.15 * draws + 0.3 * shaders + 0.25 * size + 0.2 * targets
+
+
+def _target_names(one: Pass) -> set[Hashable]:
+    """Names of the attachments, those of a pass without draws included."""
+    if one.attachments:
+        return {target.name for target in one.attachments}
+    return set(by_attachment(one))
+
+
+def _overlap(one: Set[Hashable], other: Set[Hashable]) -> float:
+    if not one and not other:
+        return 1.0
+    return len(one & other) / max(len(one), len(other))
+
+
+def align_passes(good: Recording, bad: Recording) -> list[tuple[Pass | None, Pass | None]]:
+    """Pairs of passes of two captures, in order; None for a pass without a counterpart."""
+    mine, theirs = good.selected_passes(), bad.selected_passes()
+    if good.selection.index is not None and bad.selection.index is not None:
+        return [(mine[0], theirs[0])]
+    keys = [pass_key(good, one) for one in mine], [pass_key(bad, one) for one in theirs]
+    left, right = range(len(mine)), range(len(theirs))
+
+    def likeness(one: tuple[int, int], other: tuple[int, int]) -> float:
+        return pass_likeness(good, bad, mine[one[1]], theirs[other[1]])
+
+    pairs = align(
+        [(0, number) for number in left],
+        [(1, number) for number in right],
+        (lambda item: keys[item[0]][item[1]],),
+        likeness,
+    )
+    return [
+        (None if one is None else mine[one], None if other is None else theirs[other])
+        for one, other in pairs
+    ]
+
+
+def align_draws(
+    good: Sequence[DrawRecord], bad: Sequence[DrawRecord], cells: Cells
+) -> list[tuple[DrawRecord | None, DrawRecord | None]]:
+    """Pairs of draws of two passes, in order; None for a draw without a counterpart."""
+    return [
+        (None if one is None else good[one], None if other is None else bad[other])
+        for one, other in align(good, bad, (_state_key, _draw_key), _draw_likeness, cells)
+    ]
+
+
+def _state_key(record: DrawRecord) -> Hashable:
+    return record.fingerprint, record.state
+
+
+def _draw_key(record: DrawRecord) -> Hashable:
+    return record.fingerprint
+
+
+def _draw_likeness(one: DrawRecord, other: DrawRecord) -> float:
+    if one.fingerprint == other.fingerprint:
+        return 1.0
+    mine, theirs = one.action, other.action
+    if mine.kind != theirs.kind:
+        return 0.0
+    same = (
+        (mine.packet == theirs.packet, 0.1),
+        (mine.label == theirs.label, 0.15),
+        (mine.vertices == theirs.vertices, 0.25),
+        (mine.instances == theirs.instances, 0.1),
+        (one.shaders == other.shaders, 0.3),
+        ([t.format for t in mine.targets] == [t.format for t in theirs.targets], 0.1),
+    )
+    return sum(weight for holds, weight in same if holds)

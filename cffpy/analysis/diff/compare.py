@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""``compare``: two recordings, passes and draws aligned, to the differences in state of each draw.
+"""``compare``: aligns the passes and draws of two recordings and finds the differences of state.
 
-Both captures' states are followed at once. A difference is open from the draw at which it appears
-to the one at which it is gone, so the cost goes with what changes, not with draws times state.
+The states of both captures are followed at once. A difference is open from the draw where it
+appears to the one where it is gone: the cost depends on what changes, not on draws times state.
 """
 
 from __future__ import annotations
@@ -10,32 +10,23 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.addresses import Addresses
-from cffpy.analysis.diff.align import Cells, align
-from cffpy.analysis.diff.differences import Differ, key_text
-from cffpy.analysis.diff.image_links import ImageLinks
-from cffpy.analysis.diff.missing import missing_draws, missing_passes
+from cffpy.analysis.diff.addresses import Addresses, ImageLinks
+from cffpy.analysis.diff.align import Cells, align_draws, align_passes
+from cffpy.analysis.diff.descriptors import DrawSlots, is_of_set
+from cffpy.analysis.diff.differences import Differ, Side, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
-from cffpy.analysis.diff.passes import (
-    is_laid_out_alike,
-    pass_key,
-    pass_likeness,
-    structure,
-)
-from cffpy.analysis.diff.report import group
+from cffpy.analysis.diff.passes import is_laid_out_alike, structure
+from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.rules import COUNTERS, FACT_CATEGORIES, is_used
-from cffpy.analysis.diff.side import Side
-from cffpy.analysis.diff.used_descriptors import DrawSlots, is_of_set
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from cffpy.analysis.diff.addresses import Role
-    from cffpy.analysis.diff.align import Pair
+    from cffpy.analysis.diff.differences import Subject
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.diff.rules import NoiseClass
-    from cffpy.analysis.diff.side import Subject
     from cffpy.analysis.passes.model import Pass
 
 
@@ -44,7 +35,7 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
     result = Comparison(good, bad)
     comparer = _Comparer(result, hidden)
     comparer.skip()
-    for mine, theirs in _align_passes(good, bad):
+    for mine, theirs in align_passes(good, bad):
         comparer.compare_passes(mine, theirs)
     comparer.finish()
     result.hidden = {
@@ -53,28 +44,6 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
     links = ImageLinks(result)
     result.entries = group(comparer.found, comparer.structures, result.pairs, links)
     return result
-
-
-def _align_passes(good: Recording, bad: Recording) -> list[tuple[Pass | None, Pass | None]]:
-    mine, theirs = good.selected_passes(), bad.selected_passes()
-    if good.selection.index is not None and bad.selection.index is not None:
-        return [(mine[0], theirs[0])]
-    keys = [pass_key(good, one) for one in mine], [pass_key(bad, one) for one in theirs]
-    left, right = range(len(mine)), range(len(theirs))
-
-    def likeness(one: tuple[int, int], other: tuple[int, int]) -> float:
-        return pass_likeness(good, bad, mine[one[1]], theirs[other[1]])
-
-    pairs = align(
-        [(0, number) for number in left],
-        [(1, number) for number in right],
-        (lambda item: keys[item[0]][item[1]],),
-        likeness,
-    )
-    return [
-        (None if one is None else mine[one], None if other is None else theirs[other])
-        for one, other in pairs
-    ]
 
 
 class _Open:
@@ -141,13 +110,9 @@ class _Comparer:
         sides = self.result.good, self.result.bad
         records = sides[0].selected_records(good), sides[1].selected_records(bad)
         if sides[0].selection.draw is not None and sides[1].selection.draw is not None:
-            pairs: list[Pair] = [(0, 0)]
+            pair.draws = [(records[0][0], records[1][0])]
         else:
-            pairs = align(*records, (_state_key, _draw_key), _draw_likeness, self._cells)
-        pair.draws = [
-            (None if one is None else records[0][one], None if other is None else records[1][other])
-            for one, other in pairs
-        ]
+            pair.draws = align_draws(*records, self._cells)
         self._compare_draws(pair, good, bad)
 
     def _one_sided(self, pair: PassPair) -> None:
@@ -389,28 +354,3 @@ def barriers(name: str, good: Sequence[str], bad: Sequence[str]) -> Difference |
 
 def _listed(counts: Counter[str]) -> str:
     return ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.items())
-
-
-def _state_key(record: DrawRecord) -> Hashable:
-    return record.fingerprint, record.state
-
-
-def _draw_key(record: DrawRecord) -> Hashable:
-    return record.fingerprint
-
-
-def _draw_likeness(one: DrawRecord, other: DrawRecord) -> float:
-    if one.fingerprint == other.fingerprint:
-        return 1.0
-    mine, theirs = one.action, other.action
-    if mine.kind != theirs.kind:
-        return 0.0
-    same = (
-        (mine.packet == theirs.packet, 0.1),
-        (mine.label == theirs.label, 0.15),
-        (mine.vertices == theirs.vertices, 0.25),
-        (mine.instances == theirs.instances, 0.1),
-        (one.shaders == other.shaders, 0.3),
-        ([t.format for t in mine.targets] == [t.format for t in theirs.targets], 0.1),
-    )
-    return sum(weight for holds, weight in same if holds)

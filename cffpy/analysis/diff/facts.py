@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Facts: what a draw depends on besides registers, each under a key, comparable by a digest.
+"""Facts: what a draw depends on besides registers, each under a key, compared by a digest.
 
-Shaders by content, descriptors, constants, and the captured bytes of vertex, index and uniform
-data. A digest is None where the capture does not hold the bytes: nothing can be said then.
+Shaders by content, parameters of draw packets, constants and descriptors that packets load, and the
+captured bytes of vertex, index and uniform data. A digest is None where the capture lacks the
+bytes: nothing is known about them then.
 """
 
 from __future__ import annotations
@@ -12,14 +13,32 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.rules import COUNTS
 from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.cp.loadstate import (
+    BINDLESS,
+    CONSTANTS,
+    SAMPLERS,
+    SSBO_0,
+    SSBO_1,
+    SSBO_2,
+    TEXTURES,
+    UBO,
+    LoadedState,
+    loaded_state,
+    state_place,
+)
+from cffpy.pm4.fields import Fields, Packets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.sink import Payload
     from cffpy.regdb.database import Database
 
 #: What a fact is about, from the general to the special: ("texture", "FS", 0), ("shader", "VS").
@@ -134,34 +153,40 @@ def digest(data: memoryview) -> bytes:
     return blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 
+def parameters(action: Action) -> Iterator[tuple[FactKey, Fact]]:
+    """What a draw's or dispatch's own packet says, as facts."""
+    for name, value in (
+        ("packet", action.packet),
+        ("primitive", action.label),
+        ("indices" if action.indexed else "vertices", action.vertices),
+        ("instances", action.instances),
+        ("indexed", "TRUE" if action.indexed else "FALSE"),
+        ("groups", None if action.groups is None else "x".join(map(str, action.groups))),
+        ("first index", action.first_index),
+    ):
+        if value is not None:
+            yield ("draw", name), Fact(value, place=action.place)
+
+
 def vertex_buffers(
-    reader: RegisterReader, contents: Contents, generation: int, elements: int | None
+    reader: RegisterReader, contents: Contents, elements: int | None
 ) -> Iterator[tuple[FactKey, Fact]]:
     """The vertex data that draws fetch (a3xx and later).
 
-    ``elements``: vertices or instances that are fetched at most. Sizes in registers reach to the
-    end of a buffer, where other things may lie; so nothing is told where it is None.
+    ``elements``: how many vertices or instances are fetched at most. None: nothing is known, since
+    sizes in registers reach to the end of a buffer, where other things may lie.
     """
     if elements is None:
         return
-    field = reader.field
-    if generation >= 6:
-        count = field("VFD_CONTROL_0", "FETCH_CNT")
-    elif generation == 5:
-        count = field("VFD_CONTROL_0", "VTXCNT")
-    else:
-        count = field("VFD_CONTROL_0", "STRMFETCHINSTRCNT")
-    for index in range(min(count or 0, _VERTEX_BUFFERS)):
+    counts = (reader.field(*one) for one in COUNTS["VFD_FETCH"])
+    count = next((one for one in counts if one is not None), 0)
+    for index in range(min(count, _VERTEX_BUFFERS)):
         name = f"VFD_FETCH[{index}]"
-        size = None
-        if generation >= 5:
-            address, size = reader.address(f"{name}.BASE"), reader.value(f"{name}.SIZE")
-            stride = reader.value(f"{name}.STRIDE")
-        else:
-            address = reader.value(f"{name}.INSTR_1")
-            stride = field(f"{name}.INSTR_0", "BUFSTRIDE")
-            if generation == 4:
-                size = field(f"{name}.INSTR_2", "SIZE")
+        address, size = reader.address(f"{name}.BASE"), reader.value(f"{name}.SIZE")
+        stride = reader.value(f"{name}.STRIDE")
+        if address is None:  # a3xx, a4xx
+            address, size = reader.value(f"{name}.INSTR_1"), reader.field(f"{name}.INSTR_2", "SIZE")
+            stride = reader.field(f"{name}.INSTR_0", "BUFSTRIDE")
         if stride:
             size = stride * elements if size is None else min(size, stride * elements)
         if address and size:
@@ -205,3 +230,148 @@ def _points_at(dwords: list[int], masks: list[int]) -> int | None:
             high = dwords[position + 1] & masks[position + 1] if has_high else 0
             return (low | high << 32) or None
     return None
+
+
+_VECTOR_BYTES = 16
+
+#: Addresses of levels that each texture has in the blocks ``Generation.level_address_blocks``.
+_LEVELS_OF_TEXTURE = 14
+
+#: Where ``Generation.pushes_by_storage``: what push constants are loaded as, by draws as constants,
+#: by dispatches as UBOs.
+_PUSHED = (SSBO_1, SSBO_2)
+
+#: What is loaded -> the first part of its facts' keys, and its descriptors by generation.
+_DESCRIPTORS = {
+    SAMPLERS: "sampler",
+    TEXTURES: "texture",
+    SSBO_0: "storage",
+    SSBO_1: "storage size",
+}
+
+#: Facts that are kept at most: each draw is compared by all of them, and none has nearly as many.
+_MAX_FACTS = 2048
+
+#: UBO descriptors by domain; SIZE counts vectors of four.
+_UBO_FIELDS = {
+    "A5XX_UBO": Fields("A5XX_UBO", "BASE_LO", "BASE_HI", "SIZE", variant="SIZED"),
+    "A6XX_UBO": Fields("A6XX_UBO", "BASE_LO", "BASE_HI", "SIZE"),
+}
+
+
+def uniform_buffer(packets: Packets, domain: str, dwords: Sequence[int]) -> tuple[int, int]:
+    """The address of a uniform buffer and its size in bytes, of a descriptor of ``domain``."""
+    low, high, size = packets[_UBO_FIELDS[domain]].read(dwords)
+    return low | high << 32, size * _VECTOR_BYTES
+
+
+class Loads:
+    """What CP_LOAD_STATE* and CP_SET_CONSTANT have loaded, under the keys of facts."""
+
+    def __init__(self, machine: Machine, contents: Contents) -> None:
+        self._machine = machine
+        self._contents = contents
+        self.facts: dict[FactKey, Fact] = {}
+
+    def load_state(self, payload: Payload, packet: PacketLocation) -> None:
+        """CP_LOAD_STATE and its kin."""
+        generation = self._machine.gpu.facts
+        loaded = loaded_state(self._machine, payload)
+        place = state_place(self._machine, payload, loaded)
+        first = loaded.first
+        if place is None:
+            self._not_captured(loaded, first, packet)
+            return
+        words, index = place
+        dwords = words.data[index : words.count]
+        if loaded.kind == CONSTANTS:
+            size = loaded.units * generation.constant_dwords * 4
+            self._drop_constants(loaded, first)
+            self._put(("constants", loaded.stage, first), dwords[: size // 4].cast("B"), packet)
+        elif loaded.source == BINDLESS:
+            return  # a descriptor of a set, which is compared as that
+        elif generation.pushes_by_storage and loaded.kind in _PUSHED:
+            self._push_constants(loaded, first, dwords, packet)
+        elif stage := generation.level_address_blocks.get(loaded.block):
+            self._texture_addresses(stage, first, dwords[: loaded.units], packet)
+        elif loaded.kind in _DESCRIPTORS:
+            self._descriptors(loaded, first, dwords, packet)
+        elif loaded.kind == UBO and "ubo" in generation.descriptors:
+            self._uniform_buffers(loaded, first, dwords, packet)
+
+    def _not_captured(self, loaded: LoadedState, first: int, packet: PacketLocation) -> None:
+        """Nothing is known of what is in force from here on."""
+        if loaded.kind == CONSTANTS:
+            self._drop_constants(loaded, first)
+            keys: list[FactKey] = [("constants", loaded.stage, first)]
+        elif loaded.kind in _DESCRIPTORS and loaded.source != BINDLESS:
+            name = _DESCRIPTORS[loaded.kind]
+            keys = [(name, loaded.stage, first + unit) for unit in range(loaded.units)]
+        else:
+            return
+        for key in keys:
+            if self._has_room(key):
+                self.facts[key] = Fact(None, place=packet)
+
+    def _drop_constants(self, loaded: LoadedState, first: int) -> None:
+        for position in range(first, first + loaded.units):
+            self.facts.pop(("constants", loaded.stage, position), None)
+
+    def _push_constants(
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
+    ) -> None:
+        """Constants that all stages share, in dwords."""
+        for position in range(first, first + loaded.units):
+            self.facts.pop(("push constants", position), None)
+        self._put(("push constants", first), dwords[: loaded.units].cast("B"), packet)
+
+    def constant(self, kind: int, index: int, payload: Payload, packet: PacketLocation) -> None:
+        """CP_SET_CONSTANT that writes no registers (a2xx)."""
+        end = payload.index + max(1, payload.count)
+        data = payload.words.data[payload.index + 1 : end].cast("B")
+        self._put(("constants", kind << 16 | index), data, packet)
+
+    def _put(self, key: FactKey, data: memoryview, packet: PacketLocation) -> None:
+        if data and self._has_room(key):
+            self.facts[key] = Fact(digest(data), data, None, packet)
+
+    def _has_room(self, key: FactKey) -> bool:
+        return key in self.facts or len(self.facts) < _MAX_FACTS
+
+    def _descriptors(
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
+    ) -> None:
+        name = _DESCRIPTORS[loaded.kind]
+        row = self._machine.gpu.facts.descriptors.get(name)
+        if row is None:
+            return
+        domain, size = row
+        for unit in range(min(loaded.units, len(dwords) // size)):
+            data = dwords[unit * size : (unit + 1) * size].cast("B")
+            key = (name, loaded.stage, first + unit)
+            if not self._has_room(key):
+                return
+            self.facts[key] = self._contents.descriptor(data, domain, packet)
+
+    def _texture_addresses(
+        self, stage: str, first: int, addresses: memoryview, packet: PacketLocation
+    ) -> None:
+        """Where textures of a3xx are: it has no addresses in descriptors."""
+        for level in range(0, len(addresses), _LEVELS_OF_TEXTURE):
+            key = "texture address", stage, (first + level) // _LEVELS_OF_TEXTURE
+            data = addresses[level : level + _LEVELS_OF_TEXTURE].cast("B")
+            self.facts[key] = Fact(0, data, place=packet, points_at=addresses[level] or None)
+
+    def _uniform_buffers(
+        self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
+    ) -> None:
+        domain, size = self._machine.gpu.facts.descriptors["ubo"]
+        for unit in range(min(loaded.units, len(dwords) // size)):
+            descriptor = dwords[unit * size : (unit + 1) * size]
+            place = loaded.stage, first + unit
+            if not self._has_room(("uniform data", *place)):
+                return
+            data = descriptor.cast("B")
+            self.facts["uniform buffer", *place] = self._contents.descriptor(data, domain, packet)
+            address, extent = uniform_buffer(self._machine.packets, domain, descriptor)
+            self.facts["uniform data", *place] = self._contents.region(address, extent, packet)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Two captures as they are compared, and what a comparison finds."""
+"""The values of a comparison: recordings, what is selected of them, differences, entries."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.selection import WHOLE, Selection
 from cffpy.errors import SelectionError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.diff.bindless import Memory, SetPlace, Sets
+    from cffpy.analysis.diff.descriptors import Memory, SetPlace, Sets
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.packet_location import PacketLocation
@@ -23,6 +23,55 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
+
+_SELECTION = re.compile(
+    r"(?P<path>.+):(?:submit[ =]?(?P<submit>\d{1,9})"
+    r"|pass[ =]?(?P<pass>\d{1,9})(?:/draw[ =]?(?P<draw>\d{1,9}))?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A part of a capture; all of it where everything is None.
+
+    ``submit``, ``index`` (of a pass) and ``draw`` (of the program, in the pass) count from 0.
+    """
+
+    submit: int | None = None
+    index: int | None = None
+    draw: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return self.submit is None and self.index is None
+
+    @property
+    def text(self) -> str:
+        """``pass 3, draw 7``."""
+        if self.submit is not None:
+            return f"submit {self.submit}"
+        return f"pass {self.index}" + ("" if self.draw is None else f", draw {self.draw}")
+
+    def __str__(self) -> str:
+        """As it is written behind a path, with the colon."""
+        if self.submit is not None:
+            return f":submit{self.submit}"
+        if self.index is None:
+            return ""
+        return f":pass{self.index}" + ("" if self.draw is None else f"/draw{self.draw}")
+
+
+WHOLE = Selection()
+
+
+def parse_selection(text: str) -> tuple[str, Selection]:
+    """``path:pass3/draw7`` -> the path and the part; a path without a part is the whole."""
+    found = _SELECTION.fullmatch(text)
+    if found is None:
+        return text, WHOLE
+    numbers = (found["submit"], found["pass"], found["draw"])
+    return found["path"], Selection(*(None if one is None else int(one) for one in numbers))
 
 
 @dataclass(slots=True)
@@ -207,3 +256,21 @@ class Comparison:
     def hide(self, noise: NoiseClass, name: str) -> None:
         """Count a difference that is not shown."""
         self.hidden.setdefault(noise, Counter())[name] += 1
+
+
+def joined(extents: Iterator[Extent] | list[Extent]) -> tuple[Extent, ...]:
+    """Neighbours of one pair of passes joined to ranges."""
+    found: list[Extent] = []
+    for extent in extents:
+        last = found[-1] if found else None
+        if (
+            last is not None
+            and (last.good_pass, last.bad_pass) == (extent.good_pass, extent.bad_pass)
+            and last.in_bad == extent.in_bad
+            and last.last is not None
+            and extent.first == last.last + 1
+        ):
+            found[-1] = Extent(last.good_pass, last.bad_pass, last.first, extent.last, last.in_bad)
+        else:
+            found.append(extent)
+    return tuple(found)

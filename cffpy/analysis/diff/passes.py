@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Passes as wholes: which are counterparts, and how a pair differs in what is no draw's state."""
+"""A pair of passes: how they differ as wholes, in layout, attachments, loads, clears and stores.
+
+Clear values are text in the terms of the attachment's format, with the raw dwords behind.
+"""
 
 from __future__ import annotations
 
+import re
+import struct
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.clear_values import clear_text, clear_value
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import Category
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Set
+    from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.geometry import Rectangle
     from cffpy.analysis.passes.model import Operation, Pass
@@ -29,44 +32,6 @@ _TILES = Category("tiles", 35, derived=True)
 _LRZ = Category("lrz", 80, derived=True)
 
 _NOTHING = "nothing"
-
-
-def pass_key(recording: Recording, one: Pass) -> Hashable:
-    """Equal for passes that do the same."""
-    return (
-        one.kind,
-        one.mode,
-        one.framebuffer,
-        one.samples,
-        tuple((target.name, target.format) for target in one.attachments),
-        tuple(record.fingerprint for record in recording.of(one)),
-    )
-
-
-def pass_likeness(good: Recording, bad: Recording, one: Pass, other: Pass) -> float:
-    """0 (nothing alike) to 1."""
-    if one.kind != other.kind:
-        return 0.0
-    mine, theirs = good.of(one), bad.of(other)
-    counts = sorted((len(mine), len(theirs)))
-    draws = 1.0 if counts[0] == counts[1] else counts[0] / counts[1]
-    shaders = _overlap({r.shaders for r in mine}, {r.shaders for r in theirs})
-    size = 1.0 if one.framebuffer == other.framebuffer else 0.0
-    targets = _overlap(_target_names(one), _target_names(other))
-    return 0.1 + 0.15 * draws + 0.3 * shaders + 0.25 * size + 0.2 * targets
-
-
-def _target_names(one: Pass) -> set[Hashable]:
-    """Attachments, also of a pass in which nothing is drawn."""
-    if one.attachments:
-        return {target.name for target in one.attachments}
-    return set(_by_attachment(one))
-
-
-def _overlap(one: Set[Hashable], other: Set[Hashable]) -> float:
-    if not one and not other:
-        return 1.0
-    return len(one & other) / max(len(one), len(other))
 
 
 def is_laid_out_alike(one: Pass, other: Pass) -> bool:
@@ -154,7 +119,7 @@ def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:
 
     Without draws there is nothing that names them: all are compared as one.
     """
-    good, bad = _by_attachment(one), _by_attachment(other)
+    good, bad = by_attachment(one), by_attachment(other)
     if not by_name:
         good, bad = (
             {"all attachments": [operation for of in found.values() for operation in of]}
@@ -187,7 +152,8 @@ def _means(name: str, mine: list[Operation], theirs: list[Operation]) -> Iterato
             yield Difference(f"{name} is {done} by", left, right, _MEANS, *places)
 
 
-def _by_attachment(one: Pass) -> dict[str, list[Operation]]:
+def by_attachment(one: Pass) -> dict[str, list[Operation]]:
+    """Loads, clears and stores of a pass, in its first tile, by the name of the attachment."""
     run = one.direct or (one.tiles[0] if one.tiles else None)
     found: dict[str, list[Operation]] = {}
     for operation in () if run is None else run.operations:
@@ -249,3 +215,110 @@ def _answer(value: bool | int | None) -> str:
 def _text(value: object) -> str:
     """Truth is spelt as in registers."""
     return str(value).upper() if isinstance(value, bool) else str(value)
+
+
+#: Formats whose components are as wide as their names say, lowest first.
+_COMPONENTS = re.compile(r"[A-Z]+\d?_([RGBA0-9_]+)_(UNORM|SNORM|UINT|SINT|FLOAT)")
+
+
+def clear_value(name: str, operation: Operation, of: Pass) -> tuple[int, ...] | None:
+    """The dwords that an attachment is cleared to; None where it is not.
+
+    One rectangle may clear several attachments; one word may hold depth and stencil.
+    """
+    if name == "stencil" and not _has_stencil(operation, of):
+        return None
+    value = {"depth": operation.depth_value, "stencil": operation.stencil_value}.get(name)
+    if value is not None:
+        return (value,)
+    if (operation.attachment or "").startswith("color") and not name.startswith("color"):
+        return None
+    if not operation.clear_value:
+        return None
+    if name in ("depth", "stencil") and _format(name, operation, of).endswith("24_8"):
+        packed = operation.clear_value[0]
+        return (packed >> 24,) if name == "stencil" else (packed & 0xFFFFFF,)
+    return operation.clear_value
+
+
+def clear_text(name: str, value: Sequence[int], operation: Operation, of: Pass) -> str:
+    """``1.0 (00ffffff)``: the value as the format means it, and its dwords."""
+    words = list(value)
+    while len(words) > 1 and not words[-1]:
+        words.pop()
+    raw = " ".join(f"{word:08x}" for word in words)
+    meant = _meant(name, value, operation, of)
+    return raw if meant is None else f"{meant} ({raw})"
+
+
+def _meant(name: str, value: Sequence[int], operation: Operation, of: Pass) -> str | None:
+    form = _format(name, operation, of)
+    if name == "stencil":
+        return str(value[0] & 0xFF)
+    if name == "depth":
+        return _depth(value[0], form, operation)
+    if operation.how == "rectangle draw":
+        numbers = [_float(word) for word in value]
+        is_usual = all(number == 0 or 1e-6 < abs(number) < 1e9 for number in numbers)
+        return " ".join(map(_number, numbers)) if is_usual else None
+    widths = _widths(form)
+    if widths is None or not form.endswith("UNORM"):
+        return None
+    if operation.how == "BLIT event":  # as the format packs it
+        packed = sum(word << 32 * number for number, word in enumerate(value))
+    else:  # a component a dword
+        packed, at = 0, 0
+        for word, width in zip(value, widths, strict=False):
+            packed |= (word & (1 << width) - 1) << at
+            at += width
+    components = []
+    for width in widths:
+        most = (1 << width) - 1
+        components.append(_number((packed & most) / most))
+        packed >>= width
+    return " ".join(components)
+
+
+def _depth(word: int, form: str, operation: Operation) -> str | None:
+    if form.endswith("32") or operation.depth_value is not None or operation.how == "CP_BLIT":
+        return _number(_float(word)) if word == 0 or 1e-6 < _float(word) <= 1 else None
+    if form.endswith(("24_8", "X8Z24")):
+        return _number((word & 0xFFFFFF) / 0xFFFFFF)
+    return _number((word & 0xFFFF) / 0xFFFF) if form.endswith("16") else None
+
+
+def _widths(form: str) -> tuple[int, ...] | None:
+    """Bits of each component: of ``FMT6_8_8_8_8_UNORM`` 8, 8, 8, 8."""
+    found = _COMPONENTS.fullmatch(form)
+    if found is None:
+        return None
+    widths = tuple(int(width) for width in re.findall(r"\d+", found[1]))
+    return widths if 0 < len(widths) <= 4 and all(1 <= width <= 32 for width in widths) else None
+
+
+def _format(name: str, operation: Operation, of: Pass) -> str:
+    known = {target.name: target.format for target in of.attachments}
+    return (
+        known.get(name)
+        or known.get("depth" if name == "stencil" else name)
+        or (operation.format or "")
+    )
+
+
+def _has_stencil(operation: Operation, of: Pass) -> bool:
+    names = {target.name: target.format or "" for target in of.attachments}
+    formats = (names.get("depth", ""), operation.format or "")
+    if "stencil" in names or not any(formats):
+        return True
+    return any(form.endswith("24_8") or "S8" in form for form in formats)
+
+
+def _float(word: int) -> float:
+    number: float = struct.unpack("<f", (word & 0xFFFFFFFF).to_bytes(4, "little"))[0]
+    return number
+
+
+def _number(value: float) -> str:
+    """Three digits are what a program's clear value needs: 0.2, not 0.200000003."""
+    text = f"{value:.3g}"
+    return text if "." in text or "e" in text or not text.lstrip("-").isdigit() else f"{text}.0"

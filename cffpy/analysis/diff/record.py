@@ -10,24 +10,24 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.bindless import Memory, SetPlace, Sets, bases
-from cffpy.analysis.diff.draw_packet import index_region, parameters
+from cffpy.analysis.diff.align import note_sets, note_states
+from cffpy.analysis.diff.descriptors import Memory, SetPlace, Sets, bases, prefetched
 from cffpy.analysis.diff.facts import (
     Contents,
     Fact,
     FactKey,
+    Loads,
     digest,
+    parameters,
     vertex_buffers,
 )
-from cffpy.analysis.diff.identity import note_states
-from cffpy.analysis.diff.loads import Loads
 from cffpy.analysis.diff.model import DrawRecord, Recording
-from cffpy.analysis.diff.used_descriptors import note_sets, prefetched
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import Provenance
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.walk import Walk
+from cffpy.capture.generations import Generation, generation_of
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
 from cffpy.isa.edition import Disassemblers
@@ -78,7 +78,7 @@ def record(
     register_db: str | None = None,
     gpu: Gpu | None = None,
 ) -> Recording:
-    """DrawRecord a capture: one walk to find the program's draws, one to take what they depend on.
+    """Record a capture: one walk to find the program's draws, one to take what they depend on.
 
     Raises UnsupportedGpu where nothing tells the generation.
     """
@@ -107,7 +107,7 @@ def record(
     if recorder.left_out:
         text = f"{recorder.left_out} parts of memory, too many to be compared"
         recording.passes.truncated.append(Truncation("", text))
-    if database is not None and generation >= 6:
+    if database is not None and generation_of(generation).has_bindless:
         recording.sets = Sets(database, walk.machine.packets, generation)
         note_sets(recording)
     note_states(recording)
@@ -133,6 +133,7 @@ class Recorder(Observer):
         self.descriptors: dict[bytes, frozenset[Descriptor]] = {}
         self._orders = wanted
         self._contents: Contents
+        self._generation: Generation
         #: Address -> size, of all submits.
         self.buffers: dict[int, int] = {}
         self._memory: Memory | None = None
@@ -168,6 +169,7 @@ class Recorder(Observer):
         self._loads = Loads(machine, self._contents)
         self._text = RegisterText(database)
         self._is_pushed.clear()
+        self._generation = gpu.facts
 
     def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
         """Remember which registers were written since the last record."""
@@ -226,7 +228,7 @@ class Recorder(Observer):
 
     def draw_state_group(self, gpuaddr: int) -> None:
         """A descriptor set ends where a draw-state group begins."""
-        if self._walk.generation >= 6:
+        if self._generation.has_bindless:
             self._current_memory().add_bound(gpuaddr)
 
     def action(self, action: Action) -> None:
@@ -296,7 +298,7 @@ class Recorder(Observer):
 
     def _drawn_from(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
         elements = action.vertices
-        indices = index_region(action)
+        indices = action.index_region
         if indices is not None:
             address, count, size = indices
             fact = self._contents.region(address, count * size)
@@ -309,12 +311,10 @@ class Recorder(Observer):
             elements = None
         if elements is not None:
             elements = max(elements, action.instances or 1)
-        yield from vertex_buffers(
-            self._walk.registers, self._contents, self._walk.generation, elements
-        )
+        yield from vertex_buffers(self._walk.registers, self._contents, elements)
 
     def _sets(self, action: Action) -> dict[int, SetPlace]:
-        if self._walk.generation < 6 or action.kind not in ("draw", "dispatch"):
+        if not self._generation.has_bindless or action.kind not in ("draw", "dispatch"):
             return {}
         memory = self._current_memory()
         found = {}
@@ -349,7 +349,7 @@ class Recorder(Observer):
             self._contents.left_out += 1
             return Fact(None, None, address)
         data = words.bytes(index, words.count - index)
-        if self._walk.generation == 2:
+        if self._generation.instruction_set == "a2xx":
             old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
             size, text = old.size, old.text
         else:
@@ -360,7 +360,7 @@ class Recorder(Observer):
             return Fact(None, None, address)
         value = digest(code)
         self.listings.setdefault(value, text)
-        if self._walk.generation >= 6 and value not in self.descriptors:
+        if self._generation.has_bindless and value not in self.descriptors:
             disassembler = self._disassemblers.ir3(self._walk.generation)
             self.descriptors[value] = disassembler.descriptors(code)
         return Fact(value, code, address)

@@ -1,37 +1,165 @@
 # SPDX-License-Identifier: MIT
-"""From differences to entries: one cause one entry, what follows from it folded under it."""
+"""The report: differences to entries, one for each cause, with what follows from it under it.
+
+Titles of entries, entries for passes and draws that one capture lacks, and entries of one kind
+merged to one.
+"""
 
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.follows import (
+from cffpy.analysis.diff.causes import (
     Coverage,
-    DrawCause,
-    PassCause,
-    PassIndices,
-    is_used_otherwise,
-    is_without_draws,
-    next_passes,
-    passes_of,
-    uses_attachments,
+    PassCauses,
+    by_choice,
+    under_draws,
+    under_state,
+    under_textures,
+    without_derived,
 )
-from cffpy.analysis.diff.merge import merged
-from cffpy.analysis.diff.missing import draws_text, joined
-from cffpy.analysis.diff.model import Difference, Entry, Extent, PassPair
+from cffpy.analysis.diff.model import Difference, Entry, Extent, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from cffpy.analysis.diff.image_links import ImageLinks
+    from cffpy.analysis.diff.addresses import ImageLinks
+    from cffpy.analysis.diff.model import DrawRecord, PassPair
 
-#: Categories that differ where memory is laid out otherwise.
-_MOVED = ("image", "address")
+#: Ranges of draws that a title gives.
+_MAX_RANGES = 6
 
-#: Entries that others are looked for under, at most, the most telling ones.
-_MAX_CAUSES = 64
+
+def missing_passes(pairs: list[PassPair]) -> Iterator[Entry]:
+    """Passes without a counterpart: one entry for those that follow each other."""
+    for side, group in groupby(pairs, key=_side_alone):
+        if side is None:
+            continue
+        passes = [one for pair in group if (one := pair.good or pair.bad) is not None]
+        absent = "bad" if side == "good" else "good"
+        draws = sum(len(one.program_draws) for one in passes)
+        counted = f"{draws} draw{'s'[: draws != 1]}"
+        if len(passes) == 1:
+            (one,) = passes
+            mode = f", {one.mode}" if one.mode else ""
+            title = (
+                f"pass {one.index} of {side} is missing in {absent} ({one.kind}{mode}, {counted})"
+            )
+        else:
+            numbers = f"{passes[0].index}..{passes[-1].index}"
+            title = f"passes {numbers} of {side} are missing in {absent} ({counted})"
+        extents = tuple(
+            Extent(one.index, None) if side == "good" else Extent(None, one.index) for one in passes
+        )
+        yield Entry(title, extents, rank=0)
+
+
+def _side_alone(pair: PassPair) -> str | None:
+    if pair.good is not None and pair.bad is not None:
+        return None
+    return "bad" if pair.good is None else "good"
+
+
+def missing_draws(pair: PassPair) -> Iterator[Entry]:
+    """Draws without a counterpart: one entry for those of good, one for those of bad."""
+    assert pair.good is not None
+    assert pair.bad is not None
+    for in_bad in (False, True):
+        numbers = [
+            _number(theirs if in_bad else mine)
+            for mine, theirs in pair.draws
+            if (mine is None) is in_bad and (theirs is None) is not in_bad
+        ]
+        if not numbers:
+            continue
+        extents = joined(
+            Extent(pair.good.index, pair.bad.index, number, number, in_bad) for number in numbers
+        )
+        there, absent = ("bad", "good") if in_bad else ("good", "bad")
+        index = pair.bad.index if in_bad else pair.good.index
+        draws = draws_text(extents)
+        verb = "is" if len(numbers) == 1 else "are"
+        title = f"pass {index}: {draws} of {there} {verb} missing in {absent}"
+        yield Entry(title, extents, rank=0)
+
+
+def draws_text(extents: tuple[Extent, ...]) -> str:
+    """``draw 17`` or ``draws 3, 10..14``."""
+    ranges = [
+        str(extent.first) if extent.first == extent.last else f"{extent.first}..{extent.last}"
+        for extent in extents
+    ]
+    is_one = len(ranges) == 1 and extents[0].first == extents[0].last
+    if len(ranges) > _MAX_RANGES:
+        ranges = [*ranges[:_MAX_RANGES], f"{len(ranges) - _MAX_RANGES} more ranges"]
+    return f"draw{'' if is_one else 's'} {', '.join(ranges)}"
+
+
+def _number(record: DrawRecord | None) -> int:
+    assert record is not None
+    assert record.action.program_number is not None
+    return record.action.program_number
+
+
+#: Categories of data that programs change from draw to draw: which of its words differ is chance.
+_DATA = frozenset(
+    ("constants", "push constants", "uniform data", "uniform buffer", "vertex data", "index data")
+)
+
+
+def merged(entries: Iterable[Entry], titled: Callable[[Entry], None]) -> list[Entry]:
+    """Put entries of one kind together, each under the first place where one is.
+
+    The parts stay under the whole, with their own draws. ``titled`` gives the whole its title.
+    """
+    by_kind: dict[object, list[Entry]] = {}
+    for entry in entries:
+        by_kind.setdefault(_kind(entry), []).append(entry)
+    return [of[0] if len(of) == 1 else _whole(of, titled) for of in by_kind.values()]
+
+
+def _kind(entry: Entry) -> object:
+    if not entry.differences or any(extent.first is None for extent in entry.extents):
+        return id(entry)  # of whole passes, or draws that are missing
+    about = entry.differences[0].category
+    if about.name in _DATA:
+        return about
+    return tuple(difference.name.split(" (")[0] for difference in entry.differences)
+
+
+def _whole(parts: list[Entry], titled: Callable[[Entry], None]) -> Entry:
+    first = parts[0]
+    extents = sorted((extent for part in parts for extent in part.extents), key=_place)
+    whole = Entry("", joined(_without_overlap(extents)), first.differences, rank=first.rank)
+    titled(whole)
+    whole.title += f", and other values at {len(parts) - 1} more"
+    whole.consequences = parts
+    whole.has_parts = True
+    return whole
+
+
+def _place(extent: Extent) -> tuple[int, int, int, int]:
+    good, bad, first, last = extent.good_pass, extent.bad_pass, extent.first, extent.last
+    return good or 0, bad or 0, first or 0, last or 0
+
+
+def _without_overlap(extents: list[Extent]) -> list[Extent]:
+    found: list[Extent] = []
+    for extent in extents:
+        before = found[-1] if found else None
+        same = before is not None and (before.good_pass, before.bad_pass) == (
+            extent.good_pass,
+            extent.bad_pass,
+        )
+        if same and before is not None and (extent.first or 0) <= (before.last or 0):
+            last = max(before.last or 0, extent.last or 0)
+            found[-1] = Extent(extent.good_pass, extent.bad_pass, before.first, last)
+        else:
+            found.append(extent)
+    return found
+
 
 #: Entries whose consequences are looked for among all entries, at most.
 _MAX_FOLDED = 1000
@@ -48,21 +176,21 @@ def group(
         if entry.differences:
             _title_structure(entry)
     structures = sorted(_merged_structures(structures), key=_order)
-    rest, under = _PassCauses(structures, pairs, links).explained(found, Coverage(found, pairs))
+    rest, under = PassCauses(structures, pairs, links).explained(found, Coverage(found, pairs))
     for entry, of in under:
         entry.consequences.extend(_ordered(of))
     entries = _ordered(rest)
     if len(entries) > _MAX_FOLDED:
         entries = merged(entries, _title)
     if len(entries) <= _MAX_FOLDED:
-        entries = _under_draws(entries)
+        entries = under_draws(entries)
     if links is not None:
-        structures = _under_textures(structures, entries, links)
-    structures = _under_state(structures, entries)
-    entries = _without_derived([*structures, *entries])
+        structures = under_textures(structures, entries, links)
+    structures = under_state(structures, entries)
+    entries = without_derived([*structures, *entries])
     for entry in entries:
         entry.consequences = merged(entry.consequences, _title)
-    return _by_choice(merged(entries, _title))
+    return by_choice(merged(entries, _title))
 
 
 def _ordered(found: dict[Difference, tuple[Extent, ...]]) -> list[Entry]:
@@ -175,161 +303,6 @@ def _pass_text(good: int | None, bad: int | None, of: list[Extent]) -> str:
 
 
 # -- folding ------------------------------------------------------------------------------------
-
-
-#: Differences, and where each is.
-_Found = dict[Difference, tuple[Extent, ...]]
-
-
-class _PassCauses:
-    """Passes that differ as wholes, or are missing, and what follows from each."""
-
-    def __init__(
-        self, structures: list[Entry], pairs: Sequence[PassPair], links: ImageLinks | None
-    ) -> None:
-        following = next_passes(pairs)
-        causes = [PassCause(entry, following) for entry in structures]
-        self._causes = [cause for cause in causes if cause.is_one]
-        #: Pair of passes -> the causes near it, by number.
-        self._near: dict[PassIndices, list[int]] = {}
-        for number, cause in enumerate(self._causes):
-            for one in cause.near:
-                self._near.setdefault(one, []).append(number)
-        self._moving = [n for n, cause in enumerate(self._causes) if cause.moves_images]
-        moving = [(n, self._causes[n].entry) for n in self._moving]
-        self._drawn_by = {} if links is None else links.drawn_by(moving)
-        self._known: dict[tuple[str, tuple[Extent, ...]], int | None] = {}
-
-    def explained(
-        self, found: dict[Difference, list[Extent]], coverage: Coverage
-    ) -> tuple[_Found, list[tuple[Entry, _Found]]]:
-        """What follows from no pass, and for each cause that has any what follows from it."""
-        rest: _Found = {}
-        under: list[_Found] = [{} for _ in self._causes]
-        for difference, where_found in found.items():
-            extents = joined(where_found)
-            number = self._cause(difference, extents, coverage)
-            (rest if number is None else under[number])[difference] = extents
-        return rest, [(self._causes[number].entry, of) for number, of in enumerate(under) if of]
-
-    def _cause(
-        self, difference: Difference, extents: tuple[Extent, ...], coverage: Coverage
-    ) -> int | None:
-        """The first cause that explains a difference there, by number."""
-        drawn_by = self._drawn_by.get(difference.images) if any(difference.images) else None
-        if drawn_by is not None:
-            return drawn_by
-        category = difference.category.name
-        key = category, extents
-        if key not in self._known:
-            passes = passes_of(extents)
-            near = self._near.get(next(iter(passes)), [])
-            candidates = [*near, *self._moving] if category in _MOVED else near
-            self._known[key] = next(
-                (
-                    n
-                    for n in candidates
-                    if self._causes[n].explains(category, extents, passes, coverage)
-                ),
-                None,
-            )
-        return self._known[key]
-
-
-def _under_draws(entries: list[Entry]) -> list[Entry]:
-    """Put entries under another shader or other draw parameters that they follow from."""
-    kept: list[Entry] = []
-    causes: list[DrawCause] = []
-    for entry in entries:
-        cause = next((one for one in causes if one.explains(entry)), None)
-        if cause is not None:
-            cause.entry.consequences.append(entry)
-            continue
-        kept.append(entry)
-        if DrawCause.is_one(entry) and len(causes) < _MAX_CAUSES:
-            causes.append(DrawCause(entry))
-    return kept
-
-
-def _under_textures(
-    structures: list[Entry], entries: list[Entry], links: ImageLinks
-) -> list[Entry]:
-    """Passes that fill the images of other textures, say their levels, follow from those."""
-    textures = _first(entry for entry in entries if any(any(d.images) for d in entry.differences))
-    sampled = _first(
-        entry for entry in structures if any(d.name == "samples" for d in entry.differences)
-    )
-    kept = []
-    for entry in structures:
-        cause = next((one for one in textures if links.fills(entry, one)), None)
-        if cause is None and not entry.differences:
-            cause = next((one for one in sampled if links.resolves(entry, one)), None)
-        if cause is None:
-            kept.append(entry)
-        else:
-            cause.consequences.append(entry)
-    return kept
-
-
-def _under_state(structures: list[Entry], entries: list[Entry]) -> list[Entry]:
-    """Put what passes do with attachments under draws that use those otherwise, or are missing."""
-    states = _first(entry for entry in entries if uses_attachments(entry))
-    missing = _first(entry for entry in structures if not entry.differences)
-    kept = []
-    for entry in structures:
-        cause = next((one for one in states if is_used_otherwise(entry, one)), None) or next(
-            (one for one in missing if is_without_draws(entry, one)), None
-        )
-        if cause is None:
-            kept.append(entry)
-        else:
-            cause.consequences.append(entry)
-    return kept
-
-
-def _first(entries: Iterable[Entry]) -> list[Entry]:
-    """Causes that entries are held against, each with each: a limited number."""
-    return list(islice(entries, _MAX_CAUSES))
-
-
-def _without_derived(entries: list[Entry]) -> list[Entry]:
-    """Put entries that drivers derive under the first of their passes that is none."""
-    first: dict[PassIndices, tuple[int, Entry]] = {}
-    for number, entry in enumerate(entries):
-        if not entry.is_derived:
-            for pair in passes_of(entry.extents):
-                first.setdefault(pair, (number, entry))
-    shown = []
-    for entry in entries:
-        found = [first[pair] for pair in passes_of(entry.extents) if pair in first]
-        if entry.is_derived and found:
-            min(found, key=lambda pair: pair[0])[1].consequences.append(entry)
-        else:
-            shown.append(entry)
-    return shown
-
-
-def _by_choice(entries: list[Entry]) -> list[Entry]:
-    """What the program asks for before what drivers choose by it: mode and binning."""
-    asked = {
-        one
-        for entry in entries
-        if any(_CHOSEN_BY.search(difference.name) for difference in entry.differences)
-        for one in passes_of(entry.extents)
-    }
-
-    def is_chosen(entry: Entry) -> bool:
-        return (
-            entry.rank == 1
-            and entry.differences[0].category.name == "mode"
-            and bool(passes_of(entry.extents) & asked)
-        )
-
-    return sorted(entries, key=is_chosen)
-
-
-#: State that drivers choose a mode by.
-_CHOSEN_BY = re.compile(r"\.(BLEND|BLEND2|Z_TEST_ENABLE|Z_ENABLE|STENCIL_ENABLE|ROP_ENABLE)$")
 
 
 def _order(entry: Entry) -> tuple[int, int, int, str]:

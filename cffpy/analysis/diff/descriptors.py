@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Bindless descriptor sets (a6xx and later): their descriptors, and the uniform data behind them.
+"""Bindless descriptor sets (a6xx and later): their contents, and which of them a draw uses.
 
-Registers hold where a set begins, nothing how long it is. Drivers put sets behind one another, or
-among commands; so one ends at the latest where another begins that any draw of the submit uses, or
-where a stream of commands does.
+Registers have the address of a set, but not its length. Drivers put sets behind one another, or
+between commands. So a set ends at the latest where another set begins that a draw of the submit
+uses, or where a command stream does. Of the descriptors in a set, a draw uses those that
+instructions of its shaders name; where the index is in a register, it may use any of them.
 """
 
 from __future__ import annotations
@@ -11,15 +12,23 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.diff.facts import Fact, address_masks, descriptor, digest, region
-from cffpy.analysis.diff.loads import uniform_buffer
+from cffpy.analysis.diff.facts import (
+    Fact,
+    address_masks,
+    descriptor,
+    digest,
+    region,
+    uniform_buffer,
+)
 from cffpy.capture.generations import BINDLESS_STRIDE, generation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import Buffer, MemoryImage
+    from cffpy.isa.operands import Descriptor
     from cffpy.pm4.fields import Packets
     from cffpy.regdb.database import Database
 
@@ -158,3 +167,120 @@ def _may_be_buffer(memory: Memory, address: int) -> bool:
     """Whether a UBO may lie here: not all buffers are captured."""
     aligned = bool(address & 0xFFFFFFFF) and not address % _UBO_ALIGNMENT
     return aligned and address >> 32 in memory.uppers
+
+
+#: Set -> its slots that are used; None: any.
+Slots = dict[int, set[int] | None]
+
+#: Set and slot of each descriptor that is used before a fragment shader starts.
+Prefetches = tuple[tuple[int, int], ...]
+
+#: The most of them (a6xx and later).
+_MAX_PREFETCHES = 8
+
+
+def slots_of(descriptors: Iterable[Descriptor]) -> Slots | None:
+    """The slots of bindless sets among ``descriptors``; None where a set's number is unknown."""
+    found: Slots = {}
+    for one in descriptors:
+        if not one.is_bindless:
+            continue
+        if one.base is None:
+            return None
+        _add(found, one.base, None if one.index is None else [one.index])
+    return found
+
+
+def _add(found: Slots, number: int, indices: list[int] | None) -> None:
+    known = found.setdefault(number, set())
+    if indices is None or known is None:
+        found[number] = None
+    else:
+        known.update(indices)
+
+
+def _add_all(found: Slots, more: Slots) -> None:
+    for number, used in more.items():
+        _add(found, number, None if used is None else list(used))
+
+
+class UsedDescriptors:
+    """The slots that the draws of a capture use, by their shaders."""
+
+    def __init__(self, descriptors: Mapping[bytes, frozenset[Descriptor]]) -> None:
+        self._descriptors = descriptors
+        self._by_shader: dict[object, Slots | None] = {}
+        self._by_uses: dict[object, Slots | None] = {}
+
+    def of(self, shaders: tuple[object, ...], prefetches: Prefetches) -> Slots | None:
+        """The slots that a draw with these shaders uses; None: any of them may be used.
+
+        ``shaders``: their digests. ``prefetches``: see ``prefetched``.
+        """
+        key = shaders, prefetches
+        if key not in self._by_uses:
+            self._by_uses[key] = self._of_all(shaders, prefetches)
+        return self._by_uses[key]
+
+    def _of_all(self, shaders: tuple[object, ...], prefetches: Prefetches) -> Slots | None:
+        whole: Slots = {}
+        for shader in shaders:
+            slots = self._of_shader(shader)
+            if slots is None:
+                return None
+            _add_all(whole, slots)
+        for number, slot in prefetches:
+            _add(whole, number, [slot])
+        return whole
+
+    def _of_shader(self, shader: object) -> Slots | None:
+        if shader not in self._by_shader:
+            found = self._descriptors.get(shader) if isinstance(shader, bytes) else None
+            self._by_shader[shader] = None if found is None else slots_of(found)
+        return self._by_shader[shader]
+
+
+def prefetched(reader: RegisterReader) -> Prefetches:
+    """Set and slot of what is sampled before the fragment shader starts (a6xx and later)."""
+    count = reader.field("SP_FS_PREFETCH_CNTL", "COUNT") or 0
+    found = []
+    for index in range(min(count, _MAX_PREFETCHES)):
+        command, slots = f"SP_FS_PREFETCH[{index}].CMD", f"SP_FS_BINDLESS_PREFETCH[{index}].CMD"
+        if reader.flag(command, "BINDLESS"):
+            for field in ("TEX_ID", "SAMP_ID"):
+                base, slot = reader.field(command, field), reader.field(slots, field)
+                if base is not None and slot is not None:
+                    found.append((base, slot))
+    return tuple(found)
+
+
+class DrawSlots:
+    """The slots that a draw can use, in either of two captures."""
+
+    def __init__(self, slots: Iterable[Slots | None]) -> None:
+        self._slots: Slots | None = {}
+        for found in slots:
+            if found is None:
+                self._slots = None
+                return
+            _add_all(self._slots, found)
+
+    def holds(self, key: FactKey) -> bool:
+        """Whether a fact of a set, see ``is_of_set``, may be used."""
+        if self._slots is None:
+            return True
+        slot = key[-1]
+        assert isinstance(slot, SetSlot)
+        used = self._slots.get(slot.set, set())
+        return used is None or slot.slot in used
+
+    def textures(self) -> Iterator[FactKey]:
+        """Keys of textures at the slots, as far as those are known."""
+        for number, used in (self._slots or {}).items():
+            for slot in used or ():
+                yield "texture", SetSlot(number, slot)
+
+
+def is_of_set(key: object) -> bool:
+    """Whether a fact's key is of a descriptor of a bindless set."""
+    return isinstance(key, tuple) and isinstance(key[-1], SetSlot)

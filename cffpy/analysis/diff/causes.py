@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""What follows from what: state that drivers work out when a pass, its draws or a shader change.
+"""Causes: what follows from what, say state that drivers compute from a pass, a draw or a shader.
 
-A difference is held against each cause in its passes, by its category and by the draws it is at.
+A difference follows from a cause in its passes by its category and by the draws that it is at.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from itertools import islice
 from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.model import Difference, Extent, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from cffpy.analysis.diff.model import Difference, Entry, Extent, PassPair
+    from cffpy.analysis.diff.addresses import ImageLinks
+    from cffpy.analysis.diff.model import Entry, PassPair
 
 #: Indices of two passes that are each other's counterparts; None: there is none.
 PassIndices = tuple[int | None, int | None]
@@ -272,3 +277,164 @@ def is_without_draws(entry: Entry, cause: Entry) -> bool:
         and bool(entry.differences)
         and passes_of(entry.extents) <= passes_of(cause.extents)
     )
+
+
+#: Categories that differ where memory is laid out otherwise.
+_MOVED = ("image", "address")
+
+
+#: Entries that others are looked for under, at most, the most telling ones.
+_MAX_CAUSES = 64
+
+
+#: Differences, and where each is.
+_Found = dict[Difference, tuple[Extent, ...]]
+
+
+class PassCauses:
+    """Passes that differ as wholes, or are missing, and what follows from each."""
+
+    def __init__(
+        self, structures: list[Entry], pairs: Sequence[PassPair], links: ImageLinks | None
+    ) -> None:
+        following = next_passes(pairs)
+        causes = [PassCause(entry, following) for entry in structures]
+        self._causes = [cause for cause in causes if cause.is_one]
+        #: Pair of passes -> the causes near it, by number.
+        self._near: dict[PassIndices, list[int]] = {}
+        for number, cause in enumerate(self._causes):
+            for one in cause.near:
+                self._near.setdefault(one, []).append(number)
+        self._moving = [n for n, cause in enumerate(self._causes) if cause.moves_images]
+        moving = [(n, self._causes[n].entry) for n in self._moving]
+        self._drawn_by = {} if links is None else links.drawn_by(moving)
+        self._known: dict[tuple[str, tuple[Extent, ...]], int | None] = {}
+
+    def explained(
+        self, found: dict[Difference, list[Extent]], coverage: Coverage
+    ) -> tuple[_Found, list[tuple[Entry, _Found]]]:
+        """What follows from no pass, and for each cause that has any what follows from it."""
+        rest: _Found = {}
+        under: list[_Found] = [{} for _ in self._causes]
+        for difference, where_found in found.items():
+            extents = joined(where_found)
+            number = self._cause(difference, extents, coverage)
+            (rest if number is None else under[number])[difference] = extents
+        return rest, [(self._causes[number].entry, of) for number, of in enumerate(under) if of]
+
+    def _cause(
+        self, difference: Difference, extents: tuple[Extent, ...], coverage: Coverage
+    ) -> int | None:
+        """The first cause that explains a difference there, by number."""
+        drawn_by = self._drawn_by.get(difference.images) if any(difference.images) else None
+        if drawn_by is not None:
+            return drawn_by
+        category = difference.category.name
+        key = category, extents
+        if key not in self._known:
+            passes = passes_of(extents)
+            near = self._near.get(next(iter(passes)), [])
+            candidates = [*near, *self._moving] if category in _MOVED else near
+            self._known[key] = next(
+                (
+                    n
+                    for n in candidates
+                    if self._causes[n].explains(category, extents, passes, coverage)
+                ),
+                None,
+            )
+        return self._known[key]
+
+
+def under_draws(entries: list[Entry]) -> list[Entry]:
+    """Put entries under another shader or other draw parameters that they follow from."""
+    kept: list[Entry] = []
+    causes: list[DrawCause] = []
+    for entry in entries:
+        cause = next((one for one in causes if one.explains(entry)), None)
+        if cause is not None:
+            cause.entry.consequences.append(entry)
+            continue
+        kept.append(entry)
+        if DrawCause.is_one(entry) and len(causes) < _MAX_CAUSES:
+            causes.append(DrawCause(entry))
+    return kept
+
+
+def under_textures(structures: list[Entry], entries: list[Entry], links: ImageLinks) -> list[Entry]:
+    """Passes that fill the images of other textures, say their levels, follow from those."""
+    textures = _first(entry for entry in entries if any(any(d.images) for d in entry.differences))
+    sampled = _first(
+        entry for entry in structures if any(d.name == "samples" for d in entry.differences)
+    )
+    kept = []
+    for entry in structures:
+        cause = next((one for one in textures if links.fills(entry, one)), None)
+        if cause is None and not entry.differences:
+            cause = next((one for one in sampled if links.resolves(entry, one)), None)
+        if cause is None:
+            kept.append(entry)
+        else:
+            cause.consequences.append(entry)
+    return kept
+
+
+def under_state(structures: list[Entry], entries: list[Entry]) -> list[Entry]:
+    """Put what passes do with attachments under draws that use those otherwise, or are missing."""
+    states = _first(entry for entry in entries if uses_attachments(entry))
+    missing = _first(entry for entry in structures if not entry.differences)
+    kept = []
+    for entry in structures:
+        cause = next((one for one in states if is_used_otherwise(entry, one)), None) or next(
+            (one for one in missing if is_without_draws(entry, one)), None
+        )
+        if cause is None:
+            kept.append(entry)
+        else:
+            cause.consequences.append(entry)
+    return kept
+
+
+def _first(entries: Iterable[Entry]) -> list[Entry]:
+    """Causes that entries are held against, each with each: a limited number."""
+    return list(islice(entries, _MAX_CAUSES))
+
+
+def without_derived(entries: list[Entry]) -> list[Entry]:
+    """Put entries that drivers derive under the first of their passes that is none."""
+    first: dict[PassIndices, tuple[int, Entry]] = {}
+    for number, entry in enumerate(entries):
+        if not entry.is_derived:
+            for pair in passes_of(entry.extents):
+                first.setdefault(pair, (number, entry))
+    shown = []
+    for entry in entries:
+        found = [first[pair] for pair in passes_of(entry.extents) if pair in first]
+        if entry.is_derived and found:
+            min(found, key=lambda pair: pair[0])[1].consequences.append(entry)
+        else:
+            shown.append(entry)
+    return shown
+
+
+def by_choice(entries: list[Entry]) -> list[Entry]:
+    """What the program asks for before what drivers choose by it: mode and binning."""
+    asked = {
+        one
+        for entry in entries
+        if any(_CHOSEN_BY.search(difference.name) for difference in entry.differences)
+        for one in passes_of(entry.extents)
+    }
+
+    def is_chosen(entry: Entry) -> bool:
+        return (
+            entry.rank == 1
+            and entry.differences[0].category.name == "mode"
+            and bool(passes_of(entry.extents) & asked)
+        )
+
+    return sorted(entries, key=is_chosen)
+
+
+#: State that drivers choose a mode by.
+_CHOSEN_BY = re.compile(r"\.(BLEND|BLEND2|Z_TEST_ENABLE|Z_ENABLE|STENCIL_ENABLE|ROP_ENABLE)$")

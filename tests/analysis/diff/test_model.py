@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from cffpy.analysis.diff.selection import Selection, parse_selection
+from cffpy.analysis.diff.model import Selection, parse_selection
 from cffpy.errors import SelectionError
 from tests.analysis.diff.frames import DrawCall, compared, frame
 

@@ -1,20 +1,101 @@
 # SPDX-License-Identifier: MIT
-"""Which descriptors of bindless sets shaders use, by the operands of their instructions."""
+"""Descriptor sets: where they end, what lies in them, which descriptors draws use."""
 
 from __future__ import annotations
 
 import struct
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from cffpy.analysis.diff.bindless import SetSlot
-from cffpy.analysis.diff.used_descriptors import DrawSlots, UsedDescriptors, is_of_set, slots_of
+from cffpy.analysis.diff.descriptors import (
+    DrawSlots,
+    Memory,
+    Sets,
+    SetSlot,
+    UsedDescriptors,
+    is_of_set,
+    slots_of,
+)
 from cffpy.analysis.shaders import collect_shaders
+from cffpy.capture.memory import MemoryImage
 from cffpy.container.open import open_capture
+from cffpy.container.writer import dwords_bytes
 from cffpy.isa.ir3 import Ir3Disassembler
 from cffpy.isa.operands import SAMPLER, TEXTURE, UBO, Descriptor
+from cffpy.pm4.fields import Packets
+from cffpy.regdb.database import Database
+
+BASE = 0x100000000
+UNIFORMS = 0x100002000
+
+
+@pytest.fixture
+def sets() -> Sets:
+    return Sets(Database.open("A6XX"), Packets("A6XX"), 6)
+
+
+def slot(*dwords: int) -> list[int]:
+    return [*dwords, *([0] * (16 - len(dwords)))]
+
+
+TEXTURE_SLOT = slot(0x1234, 0x00400040, 0, 0, 0x5000, 1, 0, 7)
+SAMPLER_SLOT = slot(0x12, 0x34, 1)
+
+
+def memory(*slots: list[int], uniforms: list[int] | None = None) -> Memory:
+    image = MemoryImage()
+    for address, words in (
+        (UNIFORMS, uniforms or [1, 2, 3, 4] * 4),
+        (BASE, [word for one in slots for word in one]),
+    ):
+        data = dwords_bytes(words)
+        image.add(address, len(data), memoryview(data))
+    return Memory(image)
+
+
+def ubo(address: int, vectors: int) -> list[int]:
+    return slot(address & 0xFFFFFFFF, address >> 32 | vectors << 17)
+
+
+def kinds(sets: Sets, found: Memory, base: int = BASE) -> list[tuple[object, ...]]:
+    return [key for key, _ in sets.read((found, base))[1]]
+
+
+def test_what_descriptors_are(sets: Sets) -> None:
+    assert kinds(sets, memory(TEXTURE_SLOT, SAMPLER_SLOT, slot(), ubo(UNIFORMS, 4))) == [
+        ("texture", 0),
+        ("sampler", 1),
+        ("uniform buffer", 3),
+        ("uniform data", 3),
+    ]
+
+
+def test_a_set_ends_where_another_begins(sets: Sets) -> None:
+    found = memory(TEXTURE_SLOT, SAMPLER_SLOT, TEXTURE_SLOT)
+    found.add_bound(BASE + 128)
+    found.add_bound(BASE)
+    assert kinds(sets, found) == [("texture", 0), ("sampler", 1)]
+    assert kinds(sets, found, BASE + 128) == [("texture", 0)]
+
+
+def test_the_digest_tells_uniform_data_but_no_addresses(sets: Sets) -> None:
+    def digest(**changes: list[int]) -> bytes:
+        return sets.read((memory(TEXTURE_SLOT, ubo(UNIFORMS, 4), **changes), BASE))[0]
+
+    moved = [*TEXTURE_SLOT]
+    moved[4] += 0x1000
+    assert digest() == digest()
+    assert digest(uniforms=[1, 2, 3, 5] * 4) != digest()
+    assert sets.read((memory(moved, ubo(UNIFORMS, 4)), BASE))[0] == digest()
+
+
+def test_sets_that_are_cut_off_or_not_there(sets: Sets) -> None:
+    found = memory(TEXTURE_SLOT, SAMPLER_SLOT[:9])
+    assert kinds(sets, found) == [("texture", 0)]
+    assert kinds(sets, found, BASE + 0x100000) == []
+    assert kinds(sets, found, BASE + 64 + 36) == []
+
 
 #: Words, and the slots that their text names.
 SAM = 0xA0C89F04A4A00005  # sam.s2en.uniform.base1 (f32)(xyzw)r1.x, r0.z, r9.y
@@ -84,14 +165,10 @@ def test_slots_of_all_shaders_of_a_capture(name: str, shared: Any) -> None:
     assert slots_of(frozenset().union(*used)) == CAPTURES[name]
 
 
-def side(
-    used: dict[bytes, frozenset[Descriptor]],
-    *shaders: bytes | None,
-    early: tuple[tuple[int, int], ...] = (),
-) -> Any:
-    recording: Any = SimpleNamespace(descriptors=used)
-    record: Any = SimpleNamespace(shaders=shaders, prefetched=early)
-    return SimpleNamespace(slots=lambda: UsedDescriptors(recording).of(record))
+def slots_of_draw(
+    *shaders: bytes | None, prefetches: tuple[tuple[int, int], ...] = ()
+) -> dict[int, set[int] | None] | None:
+    return UsedDescriptors(USED).of(shaders, prefetches)
 
 
 USED = {
@@ -101,7 +178,7 @@ USED = {
 
 
 def test_what_either_capture_uses_is_used() -> None:
-    slots = DrawSlots(one.slots() for one in [side(USED, b"vs"), side(USED, b"fs")])
+    slots = DrawSlots([slots_of_draw(b"vs"), slots_of_draw(b"fs")])
     assert slots.holds(("uniform data", SetSlot(4, 0)))
     assert slots.holds(("sampler", SetSlot(1, 1)))
     assert not slots.holds(("texture", SetSlot(1, 2)))
@@ -114,11 +191,11 @@ def test_what_either_capture_uses_is_used() -> None:
 
 
 def test_a_shader_that_was_not_captured_may_use_anything() -> None:
-    assert DrawSlots([side(USED, b"vs", None).slots()]).holds(("texture", SetSlot(3, 9)))
+    assert DrawSlots([slots_of_draw(b"vs", None)]).holds(("texture", SetSlot(3, 9)))
 
 
 def test_what_is_sampled_before_the_shader_starts() -> None:
-    slots = DrawSlots(one.slots() for one in [side(USED, b"vs", early=((2, 5),))])
+    slots = DrawSlots([slots_of_draw(b"vs", prefetches=((2, 5),))])
     assert slots.holds(("texture", SetSlot(2, 5)))
     assert not slots.holds(("texture", SetSlot(2, 4)))
 
