@@ -8,11 +8,11 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.passes import Frame
 from cffpy.api.source import Source
 from cffpy.capture.gpu import Gpu, parse_capture_gpu
-from cffpy.container.kinds import check_capture
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.limits import Limits, hint

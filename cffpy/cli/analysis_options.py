@@ -167,7 +167,7 @@ def analyse(
 
     Damage is reported on standard error. Raises CffpyError. ``content``: the file, if already open.
     """
-    from cffpy.container.kinds import check_capture
+    from cffpy.analysis.crash.opening import check_capture
     from cffpy.container.open import open_capture
 
     gc.disable()  # what an analysis finds lives as long as the command, and has no cycles

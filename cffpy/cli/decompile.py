@@ -36,8 +36,8 @@ def decompile_command(path: str, output: str, submit: int | None, register_db: s
     standard input, OUT.pm4 '-' for standard output. docs/pm4asm.md describes the language. The
     exit code is 1 if the capture is damaged; the text then contains what could be read.
     """
+    from cffpy.analysis.crash.opening import check_capture
     from cffpy.container.damage import Damage
-    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
     from cffpy.views.pm4.decompile import decompile
 

@@ -160,7 +160,7 @@ def _check_usage(as_json: bool, unified: bool, html: str | None, brief: bool) ->
 
 def _open(path: str, other: str) -> tuple[Content, Content]:
     """Both captures, one file once. Raises CffpyError."""
-    from cffpy.container.kinds import check_capture
+    from cffpy.analysis.crash.opening import check_capture
     from cffpy.container.open import open_capture
 
     limits = command_limits()

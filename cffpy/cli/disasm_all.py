@@ -25,6 +25,7 @@ def run(
 
     Raises CffpyError.
     """
+    from cffpy.analysis.crash.opening import check_capture
     from cffpy.analysis.shaders import collect_shaders
     from cffpy.capture.gpu import guess
     from cffpy.cli.analysis_options import print_problems, write_json
@@ -32,7 +33,6 @@ def run(
     from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_warning
     from cffpy.cli.progress import progress
     from cffpy.cli.text_options import write_lines
-    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
     from cffpy.limits import Truncation
 

@@ -93,8 +93,8 @@ def draws(
 
 
 def _inherited(path: str, gpu: Gpu | None, register_db: str | None, as_json: bool) -> int:
+    from cffpy.analysis.crash.opening import check_capture
     from cffpy.analysis.queries import inherited_registers
-    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
     from cffpy.views import state as view
 

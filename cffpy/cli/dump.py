@@ -123,7 +123,7 @@ def _dump_class(options: DumpOptions) -> type[Dump]:
 def _dump_file(dump: Dump, name: str, limits: Limits, opened: dict[str, Content]) -> bool:
     """Dump a file, which may be ``opened``; returns whether it could be opened."""
     try:
-        content = opened.pop(name, None) or open_capture(name, limits)
+        content = opened.pop(name, None) or _open(name, limits)
     except ContainerError as problem:
         print_error(str(problem))
         return False
@@ -134,6 +134,16 @@ def _dump_file(dump: Dump, name: str, limits: Limits, opened: dict[str, Content]
     with progress(f"Reading {name}", content):
         dump.file(content)
     return True
+
+
+def _open(name: str, limits: Limits) -> Content:
+    """Open a capture, or the capture that a crash dump holds."""
+    content = open_capture(name, limits)
+    if content.may_be_crash_dump:
+        from cffpy.analysis.crash.opening import as_capture
+
+        content = as_capture(content)
+    return content
 
 
 def _report_unknown(query: str, chip: str, register_db: str | None) -> None:
@@ -159,7 +169,7 @@ def _find_prefix(
         yield os.fsencode("\n".join([*files, *options.query]))
         for name in dict.fromkeys(files):
             try:
-                content = open_capture(name, limits)
+                content = _open(name, limits)
             except ContainerError:
                 continue  # reported when the file is dumped
             if len(files) == 1 or not os.path.isfile(name):

@@ -122,9 +122,9 @@ def edit(
         raise click.UsageError("--at-draw needs --set")
     if index is not None:
         nops, last, at_draw = _in_pass(index, nops, last, at_draw)
+    from cffpy.analysis.crash.opening import check_capture
     from cffpy.analysis.edits import edited
     from cffpy.container.damage import Damage
-    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
 
     damage: list[Damage] = []

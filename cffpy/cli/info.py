@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from cffpy.analysis.crash.opening import check_capture
 from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary, summarise
 from cffpy.cli.analysis_options import SHOWN_PROBLEMS, write_json
 from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.container.kinds import check_capture
 from cffpy.container.open import open_capture
 from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError

@@ -50,8 +50,8 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
         raise click.UsageError("--address is limited to 64 bits, --size to 32")
     if size is not None and address is None:
         raise click.UsageError("--size needs --address")
+    from cffpy.analysis.crash.opening import check_capture
     from cffpy.analysis.repair import repair as repair_capture
-    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
 
     try:

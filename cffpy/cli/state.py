@@ -85,9 +85,9 @@ def state(
     '-' for standard input. Commands that follow the draw's pass are not decoded. The exit code is 1
     if the file, or the commands before, are damaged.
     """
+    from cffpy.analysis.crash.opening import check_capture
     from cffpy.analysis.draw_names import DrawName, find_draw
     from cffpy.analysis.queries import state_of_draw
-    from cffpy.container.kinds import check_capture
     from cffpy.container.open import open_capture
     from cffpy.views import state as view
 

@@ -52,6 +52,7 @@ _MAGICS = (
     (b"PK\x03\x04", "zip"),
 )
 _SNIFF_SIZE = 512
+_CRASH_DUMPS = (b"---", b"kernel:", b"module:", b"revision:")
 _HEADER_TEXT = 64 << 10  # bytes of a name or comment in a gzip header
 
 
@@ -117,6 +118,11 @@ class Content:
     def decompression_error(self) -> bool:
         """True where the reference stops with ``corrupt file`` because decompression failed."""
         return self.damage is not None and self.damage.reference_says_corrupt
+
+    @property
+    def may_be_crash_dump(self) -> bool:
+        """Whether it begins as the text of a GPU crash dump does; ``is_devcoredump`` decides."""
+        return bytes(self.data[:_SNIFF_SIZE]).startswith(_CRASH_DUMPS)
 
     @property
     def is_readable(self) -> bool:

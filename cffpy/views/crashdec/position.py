@@ -134,7 +134,7 @@ class CrashPosition:
                     return _walk_back(level, history)
             else:
                 history.clear()
-                if kind not in (OPCODE, REGISTERS):
+                if kind not in (OPCODE, REGISTERS) or words.data[index] >> 28 not in (4, 7):
                     size = next_packet(words.data, index, end) - index
             index += size
         return None

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""The capture that a crash dump holds: its buffers and rings as memory, IBs of the ring as streams.
+
+``opened`` is what commands see of a dump: the IBs that the ring has called since the last retired
+fence, up to the one that the CP is in, which ends behind the packet that IB1 stands at. An IB2 or
+group that this packet calls is there as a whole. ``extracted`` has the IBs as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.crash.context import CrashContext
+from cffpy.analysis.crash.stand import find_stand
+from cffpy.container.crash_dump import read_crash_dump
+from cffpy.container.damage import Damage
+from cffpy.container.layouts import (
+    CHIP_ID,
+    COMMAND_STREAM_ADDRESS,
+    GPU_ADDRESS,
+    GPU_ID,
+    SECTION_HEADER,
+    SectionType,
+)
+from cffpy.container.open import Content
+from cffpy.cp.session import is_compositor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.crash.stand import Stand
+
+#: Added to what ``Content.compression`` says of a dump.
+KIND = "crash dump"
+
+#: Section sizes from here on are impossible in a capture.
+_MAX_SECTION = 1 << 31
+
+
+def opened(content: Content) -> Content:
+    """A crash dump as a capture of what the GPU was given up to the crash."""
+    context = CrashContext(read_crash_dump(content.data))
+    stand = find_stand(context)
+    data = b"".join(_sections(context, _streams(context, stand)))
+    packed = "" if content.compression == "none" else f"{content.compression}+"
+    damage = _damage(content, context)
+    return Content(content.name, data, packed + KIND, content.file_size, damage, content.limits)
+
+
+def extracted(context: CrashContext) -> bytes:
+    """A capture (.rd) of the dump's memory, with the IBs that the ring has called as submits."""
+    streams = [(call.gpuaddr, call.ndwords) for call in context.pending_calls()]
+    return b"".join(_sections(context, streams))
+
+
+def _streams(context: CrashContext, stand: Stand) -> list[tuple[int, int]]:
+    """Address and dwords of each stream up to the crash."""
+    streams = []
+    for call in context.pending_calls():
+        if call.index != stand.ring_index:
+            streams.append((call.gpuaddr, call.ndwords))
+            continue
+        outer = stand.levels[0]
+        ndwords = call.ndwords
+        if outer.packet is not None:
+            ndwords = (outer.packet.gpuaddr - outer.gpuaddr) // 4 + outer.packet.ndwords
+        streams.append((call.gpuaddr, min(ndwords, call.ndwords)))
+        break
+    return streams
+
+
+def _sections(context: CrashContext, streams: list[tuple[int, int]]) -> Iterator[bytes]:
+    dump = context.dump
+    name = dump.header.get("comm", ("", 0))[0]
+    if name:
+        # the streams of a compositor's RD_CMD are skipped by default
+        kind = SectionType.TEST if is_compositor(name) else SectionType.CMD
+        yield from _section(kind, name.encode("ascii", "replace") + b"\0")
+    number = 0 if dump.revision is None else dump.revision[0]
+    if number:
+        yield from _section(SectionType.GPU_ID, GPU_ID.pack(number))
+    if dump.chip_id:
+        yield from _section(SectionType.CHIP_ID, CHIP_ID.pack(dump.chip_id))
+    for address, size, contents in context.memory:
+        named = GPU_ADDRESS.pack(address & 0xFFFFFFFF, size & 0xFFFFFFFF, address >> 32)
+        yield from _section(SectionType.GPUADDR, named)
+        yield from _section(SectionType.BUFFER_CONTENTS, contents[: _MAX_SECTION - 1])
+    for address, ndwords in streams:
+        stream = COMMAND_STREAM_ADDRESS.pack(address & 0xFFFFFFFF, ndwords, address >> 32)
+        yield from _section(SectionType.CMDSTREAM_ADDR, stream)
+
+
+def _section(kind: int, payload: bytes) -> tuple[bytes, bytes]:
+    return SECTION_HEADER.pack(kind, len(payload)), payload
+
+
+def _damage(content: Content, context: CrashContext) -> Damage | None:
+    """What is wrong with the dump: with its compression, else the lines that were skipped."""
+    if content.damage is not None:
+        return Damage(None, content.damage.message, limit=content.damage.limit)
+    dump = context.dump
+    if not dump.skipped:
+        return None
+    more = f", and {dump.skipped - 1} more" if dump.skipped > 1 else ""
+    return Damage(None, f"{dump.problems[0]}: skipped{more}")

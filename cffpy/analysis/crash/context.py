@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""CrashContext: a crash dump with its memory, the registers by name, and the ring's commands.
+
+What needs the GPU is None or empty where the dump does not name one that is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
+from cffpy.capture.memory import MemoryImage, Words
+from cffpy.container.crash_dump import CrashDump, Ring
+from cffpy.cp.packets import TABLE
+from cffpy.cp.payload import Payload
+from cffpy.cp.runner import Runner
+from cffpy.cp.sink import NullSink
+from cffpy.errors import RegisterDbError
+from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import OPCODE, REGISTERS, next_packet
+from cffpy.regdb.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.capture.memory import MemoryLocation
+    from cffpy.container.devcoredump import Block
+
+#: Bytes of zeros that are added to the contents of buffers in all: the kernel leaves them out.
+_ZEROS = 64 << 20
+
+_CALLS = ("CP_INDIRECT_BUFFER", "CP_INDIRECT_BUFFER_PFD", "CP_INDIRECT_BUFFER_PFE")
+_INDIRECT_BUFFER = Fields("CP_INDIRECT_BUFFER", "IB_BASE", "IB_SIZE")
+
+#: Types of packets from a5xx on; kinds of packets.
+_HEADERS, _PACKETS = (4, 7), (OPCODE, REGISTERS)
+
+#: Bytes of a ring that are looked at.
+_RING_BYTES = 1 << 20
+
+#: An event that writes a fence: the event, the address and the fence's number.
+_FENCE_DWORDS = 3
+
+
+@dataclass(slots=True, frozen=True)
+class Call:
+    """A packet that calls an IB. ``index``: of its header, in dwords from the stream's begin.
+
+    ``end``: of the dword behind it.
+    """
+
+    gpuaddr: int
+    ndwords: int
+    index: int
+    end: int
+
+
+class CrashContext:
+    """What the other modules of this package read."""
+
+    def __init__(
+        self, dump: CrashDump, register_db: str | None = None, gpu: Gpu | None = None
+    ) -> None:
+        """``gpu``: decode for this one, whatever the dump says."""
+        self.dump = dump
+        self.gpu = gpu or _gpu_of(dump)
+        self.image = MemoryImage()
+        #: Buffers and rings as they are in memory: address, size in bytes, contents.
+        self.memory: list[tuple[int, int, bytes]] = []
+        self._zeros = _ZEROS
+        self._fill()
+        self.machine: Runner | None = None
+        if self.gpu is not None:
+            try:
+                database = Database.open(self.gpu.chip, register_db)
+            except RegisterDbError:
+                if register_db is not None:
+                    raise
+                return
+            self.machine = Runner(NullSink(), self.image, TABLE, segments=False)
+            self.machine.bind(self.gpu, database)
+            for register, (value, _) in dump.registers.items():
+                self.machine.state.registers[register] = value
+
+    def _fill(self) -> None:
+        entries = [(one.iova, one.size, one.block) for one in self.dump.buffers]
+        entries += [(one.iova, one.size, one.block) for one in self.dump.rings]
+        for iova, size, block in entries:
+            if block is None:
+                continue
+            contents = self._contents(block, size)
+            self.memory.append((iova, size, contents))
+            self.image.add(iova, size, memoryview(contents))
+
+    def _contents(self, block: Block, size: int) -> bytes:
+        contents = block.contents()[:size]
+        missing = min(size - len(contents), self._zeros)
+        self._zeros -= missing
+        return contents + bytes(missing)
+
+    # -- registers --------------------------------------------------------------------------
+
+    def register_offset(self, *names: str) -> int:
+        """Offset in dwords of the first of these registers that the generation has; 0: none."""
+        if self.machine is None:
+            return 0
+        database = self.machine.database
+        return next((found for name in names if (found := database.register_offset(name))), 0)
+
+    def register(self, *names: str) -> int | None:
+        """A 32-bit register's value; None where the dump or the generation does not have it."""
+        offset = self.register_offset(*names)
+        return self.dump.value(offset) if offset else None
+
+    def address(self, *names: str) -> int | None:
+        """A register that holds an address, of 64 bits from a5xx on."""
+        offset = self.register_offset(*names)
+        low = self.dump.value(offset) if offset else None
+        if low is None or self.machine is None or not self.machine.is_64bit:
+            return low
+        return low | (self.dump.value(offset + 1) or 0) << 32
+
+    def line(self, *names: str) -> int | None:
+        """The line of the dump that has the register."""
+        found = self.dump.registers.get(self.register_offset(*names))
+        return None if found is None else found[1]
+
+    # -- commands ---------------------------------------------------------------------------
+
+    @property
+    def ring(self) -> Ring | None:
+        """The ring that the CP reads: that of CP_RB_BASE, else the one with commands."""
+        rings = [one for one in self.dump.rings if one.block is not None]
+        base = self.address("CP_RB_BASE")
+        named = [one for one in rings if one.iova == base]
+        busy = [one for one in rings if one.rptr != one.wptr]
+        return next(iter([*named, *busy, *rings]), None)
+
+    def ring_commands(self) -> tuple[Words, int] | None:
+        """The ring's commands in order, from the oldest that it holds to its write pointer.
+
+        They are a copy at address 0. Also how many dwords of them are before the read pointer: the
+        fetcher may have called IBs behind it.
+        """
+        ring = self.ring
+        if ring is None or ring.block is None:
+            return None
+        contents = ring.block.contents()[: ring.size]
+        contents += bytes(max(0, min(ring.size, _RING_BYTES) - len(contents)))
+        rptr, wptr = (4 * min(one, len(contents) // 4) for one in (ring.rptr, ring.wptr))
+        if wptr == rptr and not ring.wptr:
+            return Words(0, memoryview(contents)), len(contents) // 4
+        ahead = wptr - rptr if wptr >= rptr else len(contents) - rptr + wptr
+        older = contents[wptr:]
+        commands = (older if any(older) else b"") + contents[:wptr]
+        return Words(0, memoryview(commands)), (len(commands) - ahead) // 4
+
+    def packets(self, words: Words, index: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+        """The packets from dword ``index`` on: index, kind, register or opcode, dwords.
+
+        What is no packet is skipped.
+        """
+        machine = self.machine
+        end = min(end, words.count)
+        while machine is not None and index < end:
+            word = words.data[index]
+            kind, number, size = machine.headers[word]
+            if (machine.is_64bit and word >> 28 not in _HEADERS) or kind not in _PACKETS:
+                index += 1
+                if machine.is_64bit:
+                    index = next_packet(words.data, index, end)
+                continue
+            yield index, kind, number, size
+            index += size
+
+    def packet_name(self, kind: int, number: int) -> str:
+        """The name of a packet: its opcode's, or that it writes registers."""
+        if kind == REGISTERS:
+            return "register write"
+        name = None if self.machine is None else self.machine.packet_names[number]
+        return name or f"opcode {number:#x}"
+
+    def calls(self, words: Words, index: int, end: int) -> Iterator[Call]:
+        """The calls of IBs among commands; indices count from ``index``."""
+        machine = self.machine
+        if machine is None:
+            return
+        reader = machine.packets[_INDIRECT_BUFFER]
+        for start, kind, number, size in self.packets(words, index, end):
+            if kind == OPCODE and machine.packet_names[number] in _CALLS:
+                gpuaddr, ndwords = Payload(words, start + 1, size - 1).read(reader)
+                yield Call(gpuaddr, ndwords, start - index, start + size - index)
+
+    def pending_calls(self) -> list[Call]:
+        """The IBs that the ring calls behind the last fence that is known to be retired.
+
+        Also those behind the read pointer.
+        """
+        commands, ring, machine = self.ring_commands(), self.ring, self.machine
+        if commands is None or ring is None or machine is None:
+            return []
+        words, _ = commands
+        pending: list[Call] = []
+        calls = {call.index: call for call in self.calls(words, 0, words.count)}
+        for index, kind, number, size in self.packets(words, 0, words.count):
+            if index in calls:
+                pending.append(calls[index])
+            elif kind == OPCODE and size > _FENCE_DWORDS and ring.retired_fence is not None:
+                name = machine.packet_names[number] or ""
+                fence = words.get(index + size - 1)
+                age = ring.retired_fence - fence & 0xFFFFFFFF
+                if name.startswith("CP_EVENT_WRITE") and not age >> 31:
+                    pending.clear()
+        return pending
+
+    def place(self, gpuaddr: int) -> MemoryLocation | None:
+        """The dword at an address, where the dump has it."""
+        return self.image.place(gpuaddr)
+
+
+def _gpu_of(dump: CrashDump) -> Gpu | None:
+    if dump.revision is None:
+        return None
+    number = dump.revision[0]
+    return lookup_gpu_id(number) or lookup_chip_id(dump.chip_id) or guess(number, dump.chip_id)
