@@ -15,6 +15,7 @@ from cffpy.pm4.fields import Fields
 if TYPE_CHECKING:
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.conditions import Executed
+    from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
@@ -85,7 +86,8 @@ class Action:
     #: What a driver does with it: "clear", "load", "store", ...; between passes "fill", "copy",
     #: "scale", "resolve"; "" for a draw of the program.
     role: str = ""
-    lrz: LrzUse | None = None
+    #: Depth, stencil, blend and LRZ state of a draw in a render pass.
+    depth: DepthState | None = None
     #: What the packet of a draw says.
     values: DrawValues | None = None
 
@@ -107,14 +109,6 @@ class Action:
             return None
         size = values.index_bytes
         return values.index_base + size * (values.first_index or 0), self.vertices, size
-
-
-@dataclass(slots=True, frozen=True)
-class LrzUse:
-    """GRAS_LRZ_CNTL at a draw."""
-
-    enabled: bool
-    writes: bool
 
 
 @dataclass(slots=True)

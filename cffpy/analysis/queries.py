@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.draw_names import find_draw
+from cffpy.analysis.fragment_programs import FragmentPrograms
+from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -44,6 +47,22 @@ def find_passes(
     finder.found.damage = walk.run(content, complain, register_db, gpu)
     finder.found.truncated = list(content.truncated)
     return finder, finder.found.damage
+
+
+def find_lrz(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[tuple[PassFinder, list[PassLrz]], list[Damage]]:
+    """The passes, LRZ in each render pass, and the capture's damage."""
+    walk = Walk()
+    finder = PassFinder(walk)
+    programs = FragmentPrograms(walk, register_db)
+    walk.observe(finder, DensityTracker(walk, finder), programs)
+    finder.found.damage = walk.run(content, complain, register_db, gpu)
+    finder.found.truncated = list(content.truncated)
+    return (finder, lrz_of_passes(finder.found, programs.of)), finder.found.damage
 
 
 def walk_with_history(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO
 
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.api.passes import Action, Draw, Pass
     from cffpy.api.registers import Registers
     from cffpy.api.source import Progress
@@ -102,7 +103,7 @@ class Capture:
     def close(self) -> None:
         """Release the file and all results. Objects that were taken from it may stop working."""
         self._source.close()
-        for name in ("submits", "_frame", "draws", "actions", "problems"):
+        for name in ("submits", "_frame", "draws", "actions", "problems", "lrz"):
             self.__dict__.pop(name, None)
 
     def __enter__(self) -> Capture:
@@ -170,6 +171,15 @@ class Capture:
         Also those that a condition skips; see ``Action.executed``.
         """
         return self._frame.actions_of(self._source.walked.finder.actions)
+
+    @cached_property
+    def lrz(self) -> list[PassLrz]:
+        """LRZ of each render pass with draws: what each draw does with it, and why not.
+
+        See ``lost_by``, ``lost_why``, ``paying``; of ``draws`` ``use``, ``reasons``. It costs
+        a walk over the commands. Empty up to a4xx, which have no LRZ.
+        """
+        return self._source.lrz
 
     def draw(self, name: str | int) -> Action:
         """A draw by the name that commands take: "p0:8", or 57 for draw 57 of the dump.

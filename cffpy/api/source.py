@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.queries import state_at, walk_with_history
+from cffpy.analysis.queries import find_lrz, state_at, walk_with_history
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.register_history import RegisterHistory
     from cffpy.capture.gpu import Gpu
@@ -99,7 +100,7 @@ class Source:
     def close(self) -> None:
         """Release the file and all results."""
         self._content = self._last_state = self._registers = None
-        for name in ("summary", "memories", "walked"):
+        for name in ("summary", "memories", "walked", "lrz"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -134,6 +135,12 @@ class Source:
         machine = finder.walk.machine
         database = machine.database if finder.found.generation else None
         return Walked(finder, history, database, warnings)
+
+    @cached_property
+    def lrz(self) -> list[PassLrz]:
+        """LRZ of each render pass."""
+        (_, found), _ = find_lrz(self.content, _ignore, self.register_db, self.given_gpu)
+        return found
 
     @property
     def registers(self) -> Registers:

@@ -34,6 +34,7 @@ COMMANDS = {
     ),
     "info": _Row("cffpy.cli.info", "info", "Summarise a capture: GPU, submits, buffers, damage."),
     "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),
+    "lrz": _Row("cffpy.cli.lrz_command", "lrz", "Show which draws use LRZ, and why others do not."),
     "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),
     "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
     "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),

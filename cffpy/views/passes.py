@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Operation, Pass, Passes, Submit
 
@@ -23,10 +25,11 @@ _STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
 
 def lines(found: Passes, submits: Iterable[Submit]) -> Iterator[str]:
     """The tree of the submits that are given."""
+    lost = {one.found.index: one for one in lrz_of_passes(found) if one.lost_by is not None}
     for submit in submits:
         yield Styled(f"submit {submit.number}: {total(submit)}")
         for one in submit.passes:
-            yield from _pass_lines(one)
+            yield from _pass_lines(one, lost.get(one.index))
 
 
 def total(submit: Submit) -> str:
@@ -78,7 +81,8 @@ def size_text(one: Pass) -> str:
     return _UNKNOWN
 
 
-def _pass_lines(one: Pass) -> Iterator[str]:
+def _pass_lines(one: Pass, lost: PassLrz | None) -> Iterator[str]:
+    """``lost``: LRZ of the pass, where a draw lost it."""
     yield Styled(f"  {title(one)}")
     for marker in one.markers:
         yield f"    marker: {visible(marker)}"
@@ -91,6 +95,8 @@ def _pass_lines(one: Pass) -> Iterator[str]:
         yield f"    {_count(len(one.tiles), 'tile')}{bins}{grid}{_pipe_text(one)}"
     if one.kind == "render":
         yield from _attachment_lines(one)
+        if one.lrz is not None:
+            yield f"    LRZ {_lrz_text(one, lost)}"
     if one.program_draws:
         yield f"    {_draws_text(one)}"
         shaders = _shader_text(one.program_draws)
@@ -103,7 +109,7 @@ def _pass_lines(one: Pass) -> Iterator[str]:
 
 
 def _attachment_lines(one: Pass) -> Iterator[str]:
-    """Each attachment with its loads, clears and stores; then LRZ.
+    """Each attachment with its loads, clears and stores.
 
     Subpasses may have different attachments of one name: their draws tell them apart.
     """
@@ -118,8 +124,6 @@ def _attachment_lines(one: Pass) -> Iterator[str]:
         yield f"    {name}"
         for text in texts:
             yield f"      {text}"
-    if one.lrz is not None:
-        yield f"    LRZ {_lrz_text(one)}"
 
 
 def _drawn_text(one: Pass, attachment: Attachment) -> str:
@@ -228,7 +232,7 @@ def ranges_text(numbers: Sequence[int]) -> str:
     return ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in parts)
 
 
-def _lrz_text(one: Pass) -> str:
+def _lrz_text(one: Pass, lost: PassLrz | None) -> str:
     lrz = one.lrz
     assert lrz is not None
     parts = [f"at {lrz.address:#x}" if lrz.address else "buffer unknown"]
@@ -240,6 +244,8 @@ def _lrz_text(one: Pass) -> str:
         parts.append("used" if lrz.used else "not used")
     if lrz.off_from is not None:
         parts.append(f"off from draw {lrz.off_from} on")
+    if lost is not None and lost.lost_why is not None:
+        parts.append(f"lost by draw {lost.lost_by}: {lost.lost_why.text}")
     return ", ".join(parts)
 
 

@@ -104,6 +104,11 @@ def _state(rng: Random, files: Files) -> list[str]:
     return ["state", *chosen, *_form(rng, "--json", "--csv"), *_gpu(rng), str(files.mutant), *names]
 
 
+def _lrz(rng: Random, files: Files) -> list[str]:
+    chosen = rng.choice(([], [], ["--pass", "0"]))
+    return ["lrz", *chosen, *_form(rng, "--json"), *_gpu(rng), *_limit(rng), str(files.mutant)]
+
+
 def _tiles(rng: Random, files: Files) -> list[str]:
     chosen = rng.choice(([], ["--pass", "0"], ["--pass", "1"]))
     form = rng.choice(([], ["--json"], ["--csv"], ["--svg", "-"]))
@@ -210,6 +215,7 @@ LINES: dict[str, tuple[Line, float]] = {
     "draws": (_draws, 1.5),
     "draws --inherited": (_inherited, 1),
     "state": (_state, 1.5),
+    "lrz": (_lrz, 1),
     "tiles": (_tiles, 1.5),
     "vsc": (_vsc, 1),
     "diff": (_diff, 2),

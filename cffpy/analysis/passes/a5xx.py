@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import LrzUse
 from cffpy.analysis.attachments import samples, written_components
 from cffpy.analysis.passes.batch_tracker import BatchTracker
 from cffpy.analysis.passes.geometry import Size
@@ -179,14 +178,10 @@ class A5xxTracker(BatchTracker):
     # -- actions ------------------------------------------------------------------------------
 
     def draw(self, action: Action) -> None:
-        """Also its use of LRZ, and its viewport."""
+        """Also its viewport."""
         super().draw(action)
-        field = self.registers.field
         right, bottom = self._drawn_to
         self._drawn_to = max(right, self._reach("X")), max(bottom, self._reach("Y"))
-        enabled = field("GRAS_LRZ_CNTL", "ENABLE")
-        if enabled is not None and action.executed.is_possible:
-            action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
 
     def _reach(self, axis: str) -> int:
         """End of the viewport, in pixels; 0 if it is unknown, or larger than any framebuffer."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import RECTANGLES, LrzUse
+from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import bound_buffers
 from cffpy.analysis.passes.a6xx_operations import (
     blit,
@@ -377,9 +377,6 @@ class A6xxTracker(Tracker):
     def _draw(self, action: Action) -> None:
         self.add_draw(action)
         field = self.registers.field
-        enabled = field("GRAS_LRZ_CNTL", "ENABLE")
-        if enabled is not None and action.executed.is_possible:
-            action.lrz = LrzUse(bool(enabled), bool(field("GRAS_LRZ_CNTL", "LRZ_WRITE")))
         found = self.current
         assert found is not None
         self._lrz.bind(found)

@@ -83,9 +83,10 @@ def follow_lrz(found: Pass) -> None:
     if lrz is None or lrz.disabled:  # then draws may enable it, but it has no effect
         return
     for number, draw in enumerate(found.program_draws):
-        if draw.lrz is None or lrz.off_from is not None:
+        state = draw.depth
+        if state is None or state.lrz_enabled is None or lrz.off_from is not None:
             continue
-        if draw.lrz.enabled:
+        if state.lrz_enabled:
             lrz.used = True
         elif lrz.used:
             lrz.off_from = number

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import attachments
+from cffpy.analysis.depth_state import read_depth_state
 from cffpy.analysis.observer import StopWalk
 from cffpy.analysis.passes.geometry import Rectangle
 from cffpy.analysis.passes.model import Mode, Operation, Pass, PassKind, Pipe, Run, Tile
@@ -63,6 +64,7 @@ class Tracker:
         self._last_targets: tuple[Attachment, ...] = ()
         generation = walk.generation
         self._attachments = Remembered(walk.machine, lambda reader: attachments(reader, generation))
+        self._depth_state = Remembered(walk.machine, read_depth_state)
 
     def watch(self, *names: str) -> None:
         """Have ``written`` called for these registers."""
@@ -180,6 +182,7 @@ class Tracker:
         self._place_in_run(action, found, run)
         if action.executed.is_possible:
             action.targets = self.targets()
+            action.depth = self._depth_state()
         run.draws.append(action)
         self.has_drawn = True
 

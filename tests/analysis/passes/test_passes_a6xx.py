@@ -432,8 +432,9 @@ def test_lrz_off_from_a_draw(gpu: int) -> None:
     assert (second.cleared, second.used, second.off_from) == (False, True, None)
     assert third is not None
     assert (third.used, third.off_from) == (False, None)
-    uses = [action.lrz for action in finder.actions if action.kind == "draw"]
-    assert [use.enabled for use in uses if use] == [True, True, False, True, True, False]
+    states = [action.depth for action in finder.actions if action.kind == "draw"]
+    enabled = [state.lrz_enabled for state in states if state]
+    assert enabled == [True, True, False, True, True, False]
 
 
 @BOTH

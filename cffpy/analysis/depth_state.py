@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""DepthState: the depth, stencil, blend and LRZ state of a draw, as the registers hold it.
+
+Facts: the registers of Mesa's database (25.0.7), of a2xx to a7xx. What a generation lacks is None
+or False.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from cffpy.analysis.registers import RegisterReader
+
+_MAX_COLOURS = 8
+_KEEP = "STENCIL_KEEP"
+_ALWAYS = "FUNC_ALWAYS"
+
+#: Depth functions for which LRZ has a direction.
+_LESS = ("FUNC_LESS", "FUNC_LEQUAL")
+_GREATER = ("FUNC_GREATER", "FUNC_GEQUAL")
+
+#: Raster operations whose result does not depend on the destination.
+_ROPS_WITHOUT_DESTINATION = ("ROP_CLEAR", "ROP_COPY", "ROP_COPY_INVERTED", "ROP_SET")
+
+#: A component in a format's name: FMT6_5_6_5_UNORM has its bits, RB5_R5G6B5_UNORM its letter, too.
+_BITS = re.compile(r"(?<=_)\d+(?=_|$)")
+_CHANNEL = re.compile(r"[RGBA]\d+")
+
+
+class DepthState(NamedTuple):
+    """``lrz`` fields are those of GRAS_LRZ_CNTL; depth functions are names, as in FUNC_LESS."""
+
+    #: None where the generation has no LRZ, or the register was never written.
+    lrz_enabled: bool | None
+    lrz_writes: bool
+    #: "less", "greater"; None where the register does not tell it (a6xx gallium).
+    lrz_direction: str | None
+    #: Address of the LRZ buffer; 0: none is bound.
+    lrz_buffer: int
+    #: Address of the depth buffer, or its offset in GMEM up to a5xx.
+    depth_buffer: int | None
+    tests_depth: bool
+    writes_depth: bool
+    depth_func: str | None
+    #: Whether the stencil test is enabled; whether a face may write stencil.
+    tests_stencil: bool
+    writes_stencil: bool
+    #: The functions of the faces in use.
+    stencil_funcs: tuple[str, ...]
+    #: Why the result depends on what a colour buffer holds, in words; None where it does not.
+    destination_read: str | None
+    #: Colour buffers bound; whether any component of any of them is written.
+    colours: int
+    writes_colour: bool
+    #: Colour buffers with blending on whose result is the source alone: blending without effect.
+    idle_blends: tuple[int, ...]
+    #: The name of Z_MODE without a prefix: EARLY_Z, LATE_Z, EARLY_LRZ_LATE_Z.
+    z_mode: str | None
+    #: Whether the fragment program writes depth, stencil reference or the sample mask.
+    program_writes_depth: bool
+    #: Alpha test or alpha-to-coverage.
+    alpha_kills: str | None
+
+    @property
+    def direction(self) -> str | None:
+        """The LRZ direction of the depth function: "less", "greater", or None."""
+        if self.depth_func in _LESS:
+            return "less"
+        return "greater" if self.depth_func in _GREATER else None
+
+    @property
+    def stencil_has_effect(self) -> bool:
+        """Whether the stencil test can reject anything or write anything."""
+        return self.tests_stencil and (
+            self.writes_stencil or any(func != _ALWAYS for func in self.stencil_funcs)
+        )
+
+
+def read_depth_state(reader: RegisterReader) -> DepthState:
+    """The state now."""
+    depth = reader.first("RB_DEPTH_CNTL", "RB_DEPTH_CONTROL", "RB_DEPTHCONTROL") or ""
+    test = "Z_TEST_ENABLE" if reader.field(depth, "Z_TEST_ENABLE") is not None else "Z_ENABLE"
+    tests_depth = reader.flag(depth, test)
+    tests, writes, funcs = _stencil(reader)
+    colours, writes_colour, destination, idle = _colours(reader)
+    enabled = reader.field("GRAS_LRZ_CNTL", "ENABLE")
+    return DepthState(
+        None if enabled is None else bool(enabled),
+        reader.flag("GRAS_LRZ_CNTL", "LRZ_WRITE"),
+        _direction(reader),
+        reader.address("GRAS_LRZ_BUFFER_BASE") or 0,
+        reader.address("RB_DEPTH_BUFFER_BASE"),
+        tests_depth,
+        tests_depth and reader.flag(depth, "Z_WRITE_ENABLE"),
+        reader.enum(depth, "ZFUNC"),
+        tests,
+        writes,
+        funcs,
+        destination,
+        colours,
+        writes_colour,
+        idle,
+        _z_mode(reader),
+        _program_writes_depth(reader),
+        _alpha(reader),
+    )
+
+
+def _direction(reader: RegisterReader) -> str | None:
+    name = reader.enum("GRAS_LRZ_CNTL", "DIR")
+    if name == "LRZ_DIR_LE":
+        return "less"
+    if name == "LRZ_DIR_GE":
+        return "greater"
+    if name is None and reader.field("GRAS_LRZ_CNTL", "GREATER") is not None:  # a5xx
+        return "greater" if reader.flag("GRAS_LRZ_CNTL", "GREATER") else "less"
+    return None
+
+
+def _z_mode(reader: RegisterReader) -> str | None:
+    name = reader.enum("GRAS_SU_DEPTH_PLANE_CNTL", "Z_MODE")
+    return None if name is None else name.removeprefix("A6XX_")
+
+
+def _program_writes_depth(reader: RegisterReader) -> bool:
+    output = "RB_FS_OUTPUT_CNTL0"
+    fields = ("FRAG_WRITES_Z", "FRAG_WRITES_SAMPMASK", "FRAG_WRITES_STENCILREF")
+    return (
+        any(reader.flag(output, field) for field in fields)
+        or reader.flag("RB_FS_OUTPUT_CNTL", "FRAG_WRITES_Z")  # a5xx
+        or reader.flag("RB_DEPTH_CONTROL", "FRAG_WRITES_Z")  # a3xx, a4xx
+    )
+
+
+def _alpha(reader: RegisterReader) -> str | None:
+    if reader.flag("RB_BLEND_CNTL", "ALPHA_TO_COVERAGE"):
+        return "alpha to coverage"
+    func = reader.enum("RB_ALPHA_CONTROL", "ALPHA_TEST_FUNC")
+    if reader.flag("RB_ALPHA_CONTROL", "ALPHA_TEST") and func != _ALWAYS:
+        return "the alpha test"
+    return None
+
+
+# -- stencil --------------------------------------------------------------------------------------
+
+
+def _stencil(reader: RegisterReader) -> tuple[bool, bool, tuple[str, ...]]:
+    """Whether it is enabled, whether it may write, the functions of its faces."""
+    control = reader.first("RB_STENCIL_CONTROL", "RB_DEPTHCONTROL") or ""
+    if not reader.flag(control, "STENCIL_ENABLE"):
+        return False, False, ()
+    faces = [""]
+    if reader.flag(control, "STENCIL_ENABLE_BF") or reader.flag(control, "BACKFACE_ENABLE"):
+        faces.append("_BF")
+    funcs, writes = [], False
+    for face in faces:
+        func = reader.enum(control, f"FUNC{face}") or reader.enum(control, f"STENCILFUNC{face}")
+        funcs.append(func or "")
+        operations = [
+            reader.enum(control, f"{part}{face}") or reader.enum(control, f"STENCIL{part}{face}")
+            for part in ("FAIL", "ZPASS", "ZFAIL")
+        ]
+        changes = any(name not in (None, _KEEP) for name in operations)
+        writes |= changes and func != "" and _stencil_mask(reader, face) != 0
+    return True, writes, tuple(funcs)
+
+
+def _stencil_mask(reader: RegisterReader, face: str) -> int | None:
+    if reader.offset("RB_STENCILWRMASK"):
+        return reader.field("RB_STENCILWRMASK", "BFWRMASK" if face else "WRMASK")
+    return reader.field(f"RB_STENCILREFMASK{face}", "STENCILWRITEMASK")
+
+
+# -- colour ---------------------------------------------------------------------------------------
+
+
+def _colours(reader: RegisterReader) -> tuple[int, bool, str | None, tuple[int, ...]]:
+    """Buffers bound; whether any is written; why one is read; blending without effect."""
+    if not reader.offset("RB_MRT[0].CONTROL"):
+        return _a2xx_colours(reader)
+    count = _count(reader)
+    writes, destination = False, None
+    idle: list[int] = []
+    for index in range(min(count, _MAX_COLOURS)):
+        target = f"RB_MRT[{index}]"
+        mask = reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE")
+        writes |= bool(mask)
+        name = reader.enum(f"{target}.BUF_INFO", "COLOR_FORMAT")
+        has_effect = _blends(reader, target)
+        if has_effect is False:
+            idle.append(index)
+        if destination is None:
+            destination = _destination(reader, target, index, mask, name, bool(has_effect))
+    return count, writes, destination, tuple(idle)
+
+
+def _destination(
+    reader: RegisterReader,
+    target: str,
+    index: int,
+    mask: int | None,
+    colour_format: str | None,
+    blends: bool,
+) -> str | None:
+    if blends or reader.flag(f"{target}.CONTROL", "BLEND"):
+        return f"blending of color {index}"
+    if reader.flag(f"{target}.CONTROL", "ROP_ENABLE"):
+        rop = reader.enum(f"{target}.CONTROL", "ROP_CODE")
+        if rop not in _ROPS_WITHOUT_DESTINATION:
+            return f"the logic operation of color {index}"
+    if mask is not None and colour_format is not None:
+        all_components = (1 << components(colour_format)) - 1
+        if mask & all_components != all_components:
+            return f"the write mask {mask:#x} of color {index}"
+    return None
+
+
+def _blends(reader: RegisterReader, target: str) -> bool | None:
+    """Whether blending has an effect; None where it is off."""
+    if not reader.flag(f"{target}.CONTROL", "BLEND"):
+        return None
+    control = f"{target}.BLEND_CONTROL"
+    for part in ("RGB", "ALPHA"):
+        if reader.enum(control, f"{part}_SRC_FACTOR") != "FACTOR_ONE":
+            return True
+        if reader.enum(control, f"{part}_DEST_FACTOR") != "FACTOR_ZERO":
+            return True
+        if reader.enum(control, f"{part}_BLEND_OPCODE") != "BLEND_DST_PLUS_SRC":
+            return True
+    return False
+
+
+def _count(reader: RegisterReader) -> int:
+    for name, field in (
+        ("RB_FS_OUTPUT_CNTL1", "MRT"),
+        ("RB_FS_OUTPUT_CNTL", "MRT"),
+        ("SP_FS_OUTPUT_REG", "MRT"),
+        ("RB_MODE_CONTROL", "MRT"),
+    ):
+        value = reader.field(name, field)
+        if value is not None:
+            return value + (name == "RB_MODE_CONTROL")  # of a3xx: one less
+    return 0
+
+
+def _a2xx_colours(reader: RegisterReader) -> tuple[int, bool, str | None, tuple[int, ...]]:
+    mask = reader.value("RB_COLOR_MASK")
+    blends = reader.flag("RB_COLORCONTROL", "BLEND_DISABLE") is False
+    destination = "blending of color 0" if blends and mask else None
+    return 1, bool(mask), destination, ()
+
+
+def components(colour_format: str) -> int:
+    """Components of a colour format, by its name: 4 for FMT6_8_8_8_8_UNORM. 4 where unclear."""
+    _, _, name = colour_format.partition("_")
+    return min(len(_CHANNEL.findall(name)) or len(_BITS.findall(f"_{name}")), 4) or 4

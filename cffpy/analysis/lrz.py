@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: MIT
+"""Whether each draw of a pass uses LRZ, and why not (a5xx to a7xx).
+
+A draw shows in GRAS_LRZ_CNTL whether LRZ is on. The reason is derived: first what the draw's own
+state rules out, in the order in which drivers test it, then what an earlier draw of the pass lost,
+then what the pass began with. Facts: see ``lrz_reasons.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from cffpy.analysis.lrz_reasons import REASONS, reason_text
+from cffpy.errors import UnsupportedGpu
+from cffpy.image.devices import device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.depth_state import DepthState
+    from cffpy.analysis.fragment_programs import ProgramFacts
+    from cffpy.analysis.passes.model import Pass, Passes
+
+    #: The facts of an action's fragment program, None where they are not known.
+    Programs = Callable[[Action], ProgramFacts | None]
+
+#: What a draw does with LRZ.
+Use = Literal["test and write", "test", "off"]
+
+#: Depth functions that no range of LRZ decides; functions for which turnip keeps the range.
+_EQUAL = ("FUNC_EQUAL", "FUNC_NEVER")
+_ALWAYS = ("FUNC_ALWAYS", "FUNC_NOTEQUAL")
+
+
+class Why(NamedTuple):
+    """A key of REASONS, and the detail in its text."""
+
+    key: str
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return reason_text(self.key, self.detail)
+
+    @property
+    def loses(self) -> bool:
+        """Whether LRZ stays off for the rest of the pass."""
+        return REASONS[self.key].loses
+
+
+@dataclass(slots=True)
+class DrawLrz:
+    """LRZ at one of the program's draws. ``number``: its number in the pass."""
+
+    number: int
+    action: Action
+    use: Use
+    #: "less", "greater"; None where LRZ has none.
+    direction: str | None
+    #: Why LRZ is off or does not write; empty where it tests and writes.
+    reasons: tuple[Why, ...] = ()
+
+
+@dataclass(slots=True)
+class PassLrz:
+    """LRZ in a render pass."""
+
+    found: Pass
+    draws: list[DrawLrz] = field(default_factory=list)
+    #: The draw that lost LRZ for the rest of the pass, and why.
+    lost_by: int | None = None
+    lost_why: Why | None = None
+    #: Draws after it that would use LRZ by their own state.
+    paying: list[int] = field(default_factory=list)
+    #: What only the GPU knows, in words.
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def tests_depth(self) -> bool:
+        """Whether any draw has a depth test: only then LRZ matters."""
+        return any(draw.action.depth and draw.action.depth.tests_depth for draw in self.draws)
+
+    @property
+    def tested(self) -> int:
+        """Draws with LRZ on."""
+        return sum(draw.use != "off" for draw in self.draws)
+
+
+def _unknown_program(_action: Action) -> None:
+    """No facts of any program."""
+
+
+def lrz_of_passes(found: Passes, programs: Programs = _unknown_program) -> list[PassLrz]:
+    """LRZ in each render pass with draws. Empty up to a4xx, which have no LRZ.
+
+    Without ``programs``, reasons that only instructions show are not told.
+    """
+    if found.generation < 5:
+        return []
+    passes = [one for one in found.passes if one.kind == "render" and one.program_draws]
+    rules = _Rules(found, passes)
+    return [_PassFollower(one, rules, programs).run() for one in passes]
+
+
+class _Rules:
+    """What differs between GPUs and drivers."""
+
+    def __init__(self, found: Passes, passes: Iterable[Pass]) -> None:
+        self.generation = found.generation
+        try:
+            part = device(found.gpu or "")
+        except UnsupportedGpu:
+            part = None
+        #: Keeps the direction in memory, so that the GPU finds a wrong one (a6xx gen3 on, a7xx).
+        self.tracks_direction = found.generation == 7 or bool(part and part.has_lrz_fast_clear)
+        #: turnip writes the direction; the Gallium driver never does. None: no draw has LRZ on.
+        self.is_turnip: bool | None = None
+        if found.generation == 5:
+            self.is_turnip = False
+            return
+        states = (draw.depth for one in passes for draw in one.program_draws)
+        for state in states:
+            if state is not None and state.lrz_enabled:
+                self.is_turnip = state.lrz_direction is not None
+                if self.is_turnip:
+                    break
+
+    @property
+    def is_gallium(self) -> bool:
+        return self.is_turnip is False
+
+
+class _PassFollower:
+    """Follows LRZ over the draws of a pass."""
+
+    def __init__(self, found: Pass, rules: _Rules, programs: Programs) -> None:
+        self._pass = found
+        self._rules = rules
+        self._programs = programs
+        self._result = PassLrz(found)
+        #: The direction of the last draw that wrote depth.
+        self._direction: str | None = None
+        self._buffer: int | None = None
+        self._clears = _later_clears(found)
+        binning = () if found.binning is None else found.binning.draws
+        #: Draws that write LRZ in the binning run: those of a5xx write it nowhere else.
+        self._written_in_binning = {
+            draw.program_number for draw in binning if draw.depth and draw.depth.lrz_writes
+        }
+        levels = [draw.level for draw in found.program_draws]
+        self._level = min(levels)
+
+    def run(self) -> PassLrz:
+        """All draws of the pass."""
+        result = self._result
+        own: list[tuple[Why, ...]] = []
+        for number, action in enumerate(self._pass.program_draws):
+            state = action.depth
+            if state is None:
+                continue
+            writes = state.lrz_writes or number in self._written_in_binning
+            draw = DrawLrz(number, action, _use(state, writes), state.lrz_direction)
+            if draw.use != "off" and draw.direction is None:
+                draw.direction = state.direction
+            reasons = self._why_off(action, state)
+            own.append(reasons if draw.use == "off" else ())
+            if draw.use != "off" and draw.use != "test and write":
+                draw.reasons = self._why_no_write(action, state)
+            result.draws.append(draw)
+            keeps = draw.use != "off" or not reasons
+            if keeps and state.writes_depth and state.direction is not None:
+                self._direction = state.direction
+        start = None if result.tested else self._why_invalid()
+        if start is None:
+            self._find_loser(own)
+        self._explain(own, start)
+        self._note_start()
+        return result
+
+    # -- a draw's own state ---------------------------------------------------------------------
+
+    def _why_off(self, action: Action, state: DepthState) -> tuple[Why, ...]:
+        """What the draw's own state rules out, the first that applies."""
+        why = (
+            self._pass_changes(action, state)
+            or self._function(state)
+            or self._stencil(state)
+            or self._destination(state)
+            or self._program(action, state)
+        )
+        return () if why is None else (why,)
+
+    def _pass_changes(self, action: Action, state: DepthState) -> Why | None:
+        if not state.tests_depth:
+            return Why("no depth test")
+        if self._buffer is None:
+            self._buffer = state.depth_buffer
+        elif self._buffer != state.depth_buffer:
+            return Why("depth buffer changed")
+        if self._clears and self._clears[0] < action.order:
+            self._clears.clear()
+            return Why("depth cleared")
+        has_no_tracking = self._rules.generation == 6 and not self._rules.tracks_direction
+        if has_no_tracking and not self._rules.is_gallium and action.level > self._level:
+            return Why("secondary")
+        return None
+
+    def _function(self, state: DepthState) -> Why | None:
+        func = state.depth_func or "unknown"
+        name = func.removeprefix("FUNC_")
+        locked = self._rules.is_gallium and self._direction is not None
+        if func in _EQUAL:
+            if locked and func == "FUNC_EQUAL":
+                return Why("no direction", name)
+            return Why("equal", name)
+        if func in _ALWAYS:
+            if locked and not state.writes_depth:
+                return Why("no direction", name)
+            return Why("always, written" if state.writes_depth else "always", name)
+        if self._direction is not None and state.direction != self._direction:
+            loses = state.writes_depth or self._rules.is_gallium
+            return Why("direction, written" if loses else "direction", state.direction or name)
+        return None
+
+    def _stencil(self, state: DepthState) -> Why | None:
+        if not state.writes_stencil or all(func == "FUNC_NEVER" for func in state.stencil_funcs):
+            return None
+        return Why("stencil and depth written" if state.writes_depth else "stencil written")
+
+    def _destination(self, state: DepthState) -> Why | None:
+        if state.destination_read is None or not state.writes_depth:
+            return None
+        return Why("destination read", state.destination_read)
+
+    def _program(self, action: Action, state: DepthState) -> Why | None:
+        if any(tile.density is not None for tile in self._pass.tiles):
+            return Why("density map")
+        facts = self._programs(action)
+        is_late = state.z_mode in (None, "LATE_Z")
+        if state.program_writes_depth and is_late:
+            does = "writes depth, stencil or the sample mask"
+        elif facts is not None and facts.writes_memory and is_late:
+            does = "writes memory and does not demand early tests"
+        elif facts is not None and facts.kills and self._rules.generation == 5:
+            does = "may discard fragments"
+        else:
+            return None
+        keeps = self._direction is not None or not self._rules.tracks_direction
+        if keeps or self._rules.is_gallium:
+            return Why("program", does)
+        return Why("program, no direction", does)
+
+    # -- tests without writes -------------------------------------------------------------------
+
+    def _why_no_write(self, action: Action, state: DepthState) -> tuple[Why, ...]:
+        found: list[Why] = []
+        facts = self._programs(action)
+        if not state.writes_depth:
+            found.append(Why("no depth write"))
+        if state.destination_read is not None:
+            found.append(Why("target read", state.destination_read))
+        if facts is not None and facts.kills:
+            found.append(Why("kill"))
+        if state.alpha_kills is not None:
+            found.append(Why("alpha", state.alpha_kills))
+        if state.tests_stencil and any(func != "FUNC_ALWAYS" for func in state.stencil_funcs):
+            found.append(Why("stencil"))
+        if not found and self._pass.mode == "sysmem" and not self._rules.tracks_direction:
+            found.append(Why("sysmem"))
+        return tuple(found) or (Why("not known"),)
+
+    # -- the pass as a whole --------------------------------------------------------------------
+
+    def _find_loser(self, own: list[tuple[Why, ...]]) -> None:
+        """The first draw that loses LRZ, after which no draw of the pass has it."""
+        result = self._result
+        on = [index for index, draw in enumerate(result.draws) if draw.use != "off"]
+        first = on[-1] + 1 if on else 0
+        for index in range(first, len(own)):
+            if own[index] and own[index][0].loses:
+                result.lost_by = result.draws[index].number
+                result.lost_why = own[index][0]
+                return
+
+    def _why_invalid(self) -> Why | None:
+        """Why no draw of the pass can have LRZ, whatever its state."""
+        lrz = self._pass.lrz
+        if lrz is not None and lrz.disabled:
+            return Why("disabled")
+        states = (draw.action.depth for draw in self._result.draws)
+        bound = any(state is not None and state.lrz_buffer for state in states)
+        if (lrz is None or not lrz.address) and not bound:
+            return Why("no buffer")
+        if (lrz is None or not lrz.cleared) and not self._rules.is_gallium:
+            return Why("not cleared")
+        return None
+
+    def _explain(self, own: list[tuple[Why, ...]], start: Why | None) -> None:
+        """The reasons of draws with LRZ off. ``start``: what holds for all that test depth."""
+        result = self._result
+        for draw, reasons in zip(result.draws, own, strict=True):
+            if draw.use != "off":
+                continue
+            if start is not None and reasons != (Why("no depth test"),):
+                draw.reasons = (start,)
+            elif result.lost_by is not None and draw.number > result.lost_by:
+                if not reasons:
+                    result.paying.append(draw.number)
+                draw.reasons = (*reasons, Why("lost"))
+            else:
+                draw.reasons = reasons or (self._why_never(draw),)
+
+    def _why_never(self, draw: DrawLrz) -> Why:
+        state, lrz = draw.action.depth, self._pass.lrz
+        assert state is not None
+        if lrz is None or not lrz.cleared:
+            return Why("not cleared")
+        if state.z_mode == "LATE_Z":
+            return Why("late depth test", state.z_mode)
+        return Why("not known" if self._result.tested else "not enabled")
+
+    def _note_start(self) -> None:
+        lrz, result = self._pass.lrz, self._result
+        if lrz is not None and lrz.disabled and result.tested:
+            result.notes.append("LRZ has no effect: the driver marked the buffer as unusable")
+        reused = lrz is not None and not lrz.cleared and not lrz.disabled
+        if reused and result.tested and self._rules.tracks_direction and self._rules.is_turnip:
+            result.notes.append(
+                "LRZ of an earlier pass is used again: whether it is valid depends on GPU state"
+            )
+
+
+def _use(state: DepthState, writes: bool) -> Use:
+    if not state.lrz_enabled:
+        return "off"
+    return "test and write" if writes else "test"
+
+
+def _later_clears(found: Pass) -> list[int]:
+    """Positions of clears of depth after the first of the program's draws, in its run."""
+    first, last = found.program_draws[0], found.program_draws[-1]
+    return [
+        operation.action.order
+        for run in found.runs
+        for operation in run.operations
+        if operation.kind == "clear"
+        and "depth" in (operation.attachment or "")
+        and operation.action.executed.is_possible
+        and first.order < operation.action.order < last.order
+    ]

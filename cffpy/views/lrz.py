@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""LRZ of the passes of a capture, as lines of text and as a document for JSON."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.lrz_reasons import REASONS
+from cffpy.views.passes import ranges_text, title
+from cffpy.views.passes_document import hexadecimal, place_document
+from cffpy.views.plain_text import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from cffpy.analysis.lrz import DrawLrz, PassLrz, Why
+    from cffpy.analysis.passes.model import Passes
+
+SCHEMA = "cffpy.lrz/1"
+
+
+def lines(passes: Iterable[PassLrz]) -> Iterator[str]:
+    """Each pass with its draws, those in a row with the same answer together."""
+    empty = True
+    for one in passes:
+        empty = False
+        yield Styled(title(one.found))
+        if not one.tests_depth:
+            yield "  no draw tests depth"
+            continue
+        yield f"  {buffer_text(one)}"
+        yield f"  {summary_text(one)}"
+        for _, draws in groupby(one.draws, _answer):
+            yield _draws_line(list(draws))
+        for note in one.notes:
+            yield f"  note: {note}"
+    if empty:
+        yield "no render pass of a GPU with LRZ"
+
+
+def buffer_text(one: PassLrz) -> str:
+    """The LRZ buffer, and how the pass begins with it."""
+    lrz = one.found.lrz
+    if lrz is None or not lrz.address:
+        return "no LRZ buffer"
+    state = "cleared before the pass" if lrz.cleared else "not cleared before the pass"
+    if lrz.disabled:
+        state = "marked as unusable for the pass"
+    return f"LRZ buffer at {lrz.address:#x}, {state}"
+
+
+def summary_text(one: PassLrz) -> str:
+    """How many draws use LRZ, and what lost it."""
+    writes = sum(draw.use == "test and write" for draw in one.draws)
+    count = len(one.draws)
+    text = f"{count} draw{'s' * (count != 1)}: {one.tested} test LRZ, {writes} of them write it"
+    if one.lost_by is not None and one.lost_why is not None:
+        text += f"; lost by draw {one.lost_by}: {one.lost_why.text}"
+        if one.paying:
+            text += f"; {len(one.paying)} later draws would use it"
+    return text
+
+
+def _answer(draw: DrawLrz) -> tuple[str, str | None, tuple[Why, ...]]:
+    return draw.use, draw.direction, draw.reasons
+
+
+def _draws_line(draws: list[DrawLrz]) -> str:
+    first = draws[0]
+    numbers = ranges_text([draw.number for draw in draws])
+    parts: list[str] = [first.use if first.use != "test" else "test only"]
+    if first.direction is not None and first.use != "off":
+        parts.append(first.direction)
+    text = f"    {'draw' if len(draws) == 1 else 'draws'} {numbers}: {', '.join(parts)}"
+    if first.reasons:
+        text += f": {'; '.join(why.text for why in first.reasons)}"
+    return text
+
+
+def document(found: Passes, passes: Iterable[PassLrz]) -> dict[str, Any]:
+    """Addresses are hex strings; ``draw`` counts the program's draws of a pass."""
+    return {
+        "gpu": found.gpu,
+        "generation": found.generation or None,
+        "passes": (pass_document(one) for one in passes),
+    }
+
+
+def pass_document(one: PassLrz) -> dict[str, Any]:
+    """One pass."""
+    lrz = one.found.lrz
+    return {
+        "pass": one.found.index,
+        "submit": one.found.submit,
+        "mode": one.found.mode,
+        "buffer": None if lrz is None else hexadecimal(lrz.address),
+        "cleared": None if lrz is None else lrz.cleared,
+        "disabled": None if lrz is None else lrz.disabled,
+        "lost_by_draw": one.lost_by,
+        "lost_reason": None if one.lost_why is None else _why(one.lost_why),
+        "paying_draws": one.paying,
+        "notes": one.notes,
+        "draws": [_draw(draw) for draw in one.draws],
+    }
+
+
+def _draw(draw: DrawLrz) -> dict[str, Any]:
+    return {
+        "draw": draw.number,
+        "dump_draw": draw.action.number,
+        "test": draw.use != "off",
+        "write": draw.use == "test and write",
+        "direction": draw.direction,
+        "reasons": [_why(why) for why in draw.reasons],
+        "place": place_document(draw.action.place),
+    }
+
+
+def _why(why: Why) -> dict[str, Any]:
+    reason = REASONS[why.key]
+    return {"reason": why.key, "text": why.text, "loses": reason.loses, "advice": reason.advice}

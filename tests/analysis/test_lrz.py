@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""LRZ of the draws of small passes, and the reasons where it is off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.lrz import PassLrz, lrz_of_passes
+from cffpy.analysis.queries import find_lrz
+from cffpy.container.open import open_capture
+from tests.analysis.passes.marked import BOTH, DEPTH, OTHER, sysmem
+from tests.analysis.passes.streams import Streams
+
+
+def clear(s: Streams) -> list[int]:
+    """turnip's prologue: the buffer, and LRZ_CLEAR."""
+    return [
+        *s.address("GRAS_LRZ_BUFFER_BASE", OTHER),
+        *s.raw("GRAS_LRZ_DEPTH_VIEW", 0),
+        *s.event("LRZ_CLEAR"),
+    ]
+
+
+def on(s: Streams, func: str = "FUNC_LESS", write: int = 1, lrz_write: int = 1) -> list[int]:
+    """The state of a draw with LRZ."""
+    direction = "LRZ_DIR_GE" if func in ("FUNC_GREATER", "FUNC_GEQUAL") else "LRZ_DIR_LE"
+    return [
+        *s.reg("RB_DEPTH_CNTL", Z_TEST_ENABLE=1, Z_WRITE_ENABLE=write, ZFUNC=func),
+        *s.reg("GRAS_LRZ_CNTL", ENABLE=1, LRZ_WRITE=lrz_write, DIR=direction),
+    ]
+
+
+def off(s: Streams, func: str = "FUNC_LESS", write: int = 1, test: int = 1) -> list[int]:
+    """The state of a draw without it."""
+    return [
+        *s.reg("RB_DEPTH_CNTL", Z_TEST_ENABLE=test, Z_WRITE_ENABLE=write, ZFUNC=func),
+        *s.raw("GRAS_LRZ_CNTL", 0),
+    ]
+
+
+def lrz(s: Streams, *body: list[int]) -> PassLrz:
+    finder = s.find(clear(s), sysmem(s, *body))
+    (found,) = lrz_of_passes(finder.found)
+    return found
+
+
+def keys(found: PassLrz) -> list[tuple[str, ...]]:
+    return [tuple(why.key for why in draw.reasons) for draw in found.draws]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("func", "write", "key", "loses"),
+    [
+        ("FUNC_EQUAL", 1, "equal", False),
+        ("FUNC_NEVER", 0, "equal", False),
+        ("FUNC_ALWAYS", 0, "always", False),
+        ("FUNC_ALWAYS", 1, "always, written", True),
+        ("FUNC_NOTEQUAL", 1, "always, written", True),
+        ("FUNC_GREATER", 0, "direction", False),
+        ("FUNC_GEQUAL", 1, "direction, written", True),
+    ],
+)
+def test_depth_functions(gpu: int, func: str, write: int, key: str, loses: bool) -> None:
+    s = Streams(gpu)
+    after = off(s) if loses else on(s)
+    found = lrz(s, on(s), s.draw(), off(s, func, write), s.draw(), after, s.draw())
+    assert keys(found) == [(), (key,), ("lost",) if loses else ()]
+    assert (found.lost_by, found.paying) == ((1, [2]) if loses else (None, []))
+    assert found.draws[0].direction == "less"
+
+
+@BOTH
+def test_no_depth_test(gpu: int) -> None:
+    s = Streams(gpu)
+    found = lrz(s, on(s), s.draw(), off(s, test=0), s.draw(), on(s), s.draw())
+    assert keys(found) == [(), ("no depth test",), ()]
+    assert (found.tested, found.lost_by) == (2, None)
+
+
+@BOTH
+def test_blending(gpu: int) -> None:
+    s = Streams(gpu)
+    blend = s.reg("RB_MRT[0].CONTROL", BLEND=1, COMPONENT_ENABLE=0xF)
+    tests = [*on(s, write=0, lrz_write=0), *blend]
+    found = lrz(s, on(s), s.draw(), tests, s.draw(), off(s), s.draw(), s.draw())
+    reasons = [(), ("no depth write", "target read"), ("destination read",)]
+    assert keys(found) == [*reasons, ("destination read", "lost")]
+    assert found.draws[1].use == "test"
+    assert (found.lost_by, found.paying) == (2, [])
+    assert found.lost_why is not None
+    assert "blending of color 0" in found.lost_why.text
+
+
+@BOTH
+@pytest.mark.parametrize("write", [0, 1])
+def test_stencil(gpu: int, write: int) -> None:
+    s = Streams(gpu)
+    stencil = [
+        *s.reg("RB_STENCIL_CONTROL", STENCIL_ENABLE=1, ZPASS="STENCIL_REPLACE", FUNC="FUNC_ALWAYS"),
+        *s.reg("RB_STENCILWRMASK", WRMASK=0xFF),
+    ]
+    found = lrz(s, on(s), s.draw(), off(s, write=write), stencil, s.draw())
+    assert keys(found)[1] == ("stencil and depth written" if write else "stencil written",)
+    assert (found.lost_by is None) == (not write)
+
+
+@BOTH
+def test_a_clear_of_depth_between_draws(gpu: int) -> None:
+    s = Streams(gpu)
+    cleared = [
+        *s.reg("RB_BLIT_INFO", TYPE="BLIT_EVENT_CLEAR", DEPTH=1, CLEAR_MASK=1),
+        *s.event("BLIT"),
+    ]
+    found = lrz(s, on(s), s.draw(), cleared, off(s), s.draw(), s.draw())
+    assert keys(found) == [(), ("depth cleared",), ("lost",)]
+    assert (found.lost_by, found.paying) == (1, [2])
+
+
+@BOTH
+def test_another_depth_buffer(gpu: int) -> None:
+    s = Streams(gpu)
+    other = s.address("RB_DEPTH_BUFFER_BASE", DEPTH + 0x100000)
+    found = lrz(s, on(s), s.draw(), other, off(s), s.draw())
+    assert keys(found) == [(), ("depth buffer changed",)]
+
+
+@pytest.mark.parametrize(("gpu", "key"), [(630, "program"), (740, "program, no direction")])
+def test_a_program_that_writes_depth(gpu: int, key: str) -> None:
+    s = Streams(gpu)
+    program = [
+        *s.reg("RB_FS_OUTPUT_CNTL0", FRAG_WRITES_Z=1),
+        *s.reg("GRAS_SU_DEPTH_PLANE_CNTL", Z_MODE="A6XX_LATE_Z"),
+    ]
+    found = lrz(s, off(s), program, s.draw())
+    assert keys(found) == [(key,)]
+
+
+@BOTH
+def test_what_the_pass_begins_with(gpu: int) -> None:
+    s = Streams(gpu)
+    (found,) = lrz_of_passes(s.find(sysmem(s, off(s), s.draw())).found)
+    assert keys(found) == [("no buffer",)]
+    bound = s.address("GRAS_LRZ_BUFFER_BASE", OTHER)
+    (found,) = lrz_of_passes(s.find(bound, sysmem(s, off(s), s.draw())).found)
+    assert keys(found) == [("not cleared",)]
+    impossible = [*bound, *s.raw("GRAS_LRZ_DEPTH_VIEW", 0xFFFFFFFF), *s.event("LRZ_CLEAR")]
+    (found,) = lrz_of_passes(s.find(impossible, sysmem(s, off(s), s.draw())).found)
+    assert keys(found) == [("disabled",)]
+    (found,) = lrz_of_passes(s.find(impossible, sysmem(s, on(s), s.draw())).found)
+    assert found.notes == ["LRZ has no effect: the driver marked the buffer as unusable"]
+
+
+def test_gallium_keeps_no_direction() -> None:
+    s = Streams(630)
+    enabled = [*on(s), *s.reg("GRAS_LRZ_CNTL", ENABLE=1, LRZ_WRITE=1)]
+    always = off(s, "FUNC_EQUAL", 0)
+    found = lrz(s, enabled, s.draw(), always, s.draw(), off(s), s.draw())
+    assert keys(found) == [(), ("no direction",), ("lost",)]
+
+
+@pytest.mark.slow
+def test_shared_captures_leave_nothing_unexplained(shared: Path) -> None:
+    names = (
+        "a540-gl-scene200-lrz-1080p",
+        "a618-vk-depth-lrz-gmem",
+        "a630-gl-scene150-gmem",
+        "a640-vk-scene100-noubwc-nolrz",
+        "a650-vk-scene300-4k-gmem",
+        "a660-vk-passes-gmem",
+        "a740-gl-scene150-gmem",
+        "a740-vk-frame-msaa4-1080p",
+        "x1-85-vk-depth-lrz-full",
+    )
+    lost = {}
+    for name in names:
+        content = open_capture(str(shared / "captures" / f"{name}.rd.gz"))
+        (_, passes), _ = find_lrz(content, lambda _line: None)
+        unexplained = [
+            (name, one.found.index, draw.number)
+            for one in passes
+            for draw in one.draws
+            for why in draw.reasons
+            if why.key in ("not known", "not enabled")
+        ]
+        assert not unexplained
+        lost[name] = [(one.found.index, one.lost_by) for one in passes if one.lost_by is not None]
+    assert lost["a618-vk-depth-lrz-gmem"] == [(1, 24)]
+    assert lost["a740-vk-frame-msaa4-1080p"] == [(2, 120), (14, 120)]
+    assert lost["a650-vk-scene300-4k-gmem"] == []
