@@ -35,10 +35,16 @@ _CORRECTIONS = ((b"CP_MEMPOOOL", b"CP_MEMPOOL"), (b"CP_SEQ_STAT", b"CP_SQE_STAT"
 #: Groups of ascii85 that are decoded at once.
 _STEP = 1 << 14
 
+#: What is no zero in ascii85; zeros that are worth to be skipped.
+_NOT_ZERO, _LONG_RUN = re.compile(b"[^z]+"), b"z" * 8
+
 #: The sum of the five digits "!" of a group, each at its place.
 _BIAS = 33 * (85**4 + 85**3 + 85**2 + 85 + 1)
 
 _ALL_BITS = (1 << 64) - 1
+
+#: Characters of a hexadecimal number, its prefix included, that has at most 32 bits; "0".
+_SHORT, _DIGIT_0 = 10, 48
 
 
 class Block(ValueObject):
@@ -56,6 +62,43 @@ class Block(ValueObject):
     def contents(self) -> bytes:
         """The bytes that the text stands for, at most as many as are declared."""
         return decode_ascii85(self.text, self.declared // 4)
+
+    @property
+    def size(self) -> int:
+        """At least as many bytes as ``contents`` returns, without decoding them."""
+        zeros = self.text.count(b"z")
+        return 4 * min(self.declared // 4, zeros + (len(self.text) - zeros + 4) // 5)
+
+
+class DeferredContents:
+    """The contents of a block as memory, with zeros at its end; decoded when a part is read.
+
+    It stands for a memoryview of ``size`` bytes where only slices are taken. ``declared``: bytes
+    that the dump says there are.
+    """
+
+    __slots__ = ("_block", "_view", "declared", "size")
+
+    def __init__(self, block: Block, size: int) -> None:
+        self._block = block
+        self.declared = block.declared
+        self._view: memoryview | None = None
+        self.size = size
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, part: slice) -> DeferredContents | memoryview:
+        """A part as a memoryview; all of it as this object."""
+        is_all = part.start is None and (part.stop is None or part.stop >= self.size)
+        return self if is_all else self.view()[part]
+
+    def view(self) -> memoryview:
+        """All of it."""
+        if self._view is None:
+            contents = self._block.contents()
+            self._view = memoryview(contents + bytes(max(0, self.size - len(contents))))
+        return self._view
 
 
 class Item(ValueObject):
@@ -101,12 +144,13 @@ class _Row:
     data that follows, in units of so many bytes.
     """
 
-    __slots__ = ("expression", "key", "pattern", "size_unit", "start")
+    __slots__ = ("conversions", "expression", "key", "pattern", "size_unit", "start")
 
     def __init__(self, start: str, key: str, pattern: str, size_unit: int = 0) -> None:
         self.start = start.encode()
         self.key = key
         self.pattern = pattern
+        self.conversions = _CONVERSION.findall(pattern)
         self.expression = re.compile(_expression(pattern))
         self.size_unit = size_unit
 
@@ -115,8 +159,7 @@ class _Row:
         found = self.expression.match(line)
         if found is None:
             return None
-        conversions = _CONVERSION.findall(self.pattern)
-        return tuple([_value(*one) for one in zip(conversions, found.groups(), strict=True)])
+        return tuple([_value(*one) for one in zip(self.conversions, found.groups(), strict=True)])
 
 
 _CONVERSION = re.compile("%lx|%x|%u|%d|%s")
@@ -146,6 +189,8 @@ def _literal(text: str) -> bytes:
 
 def _value(conversion: str, text: bytes) -> Value:
     """The value of a conversion, as C's scanf stores it."""
+    if conversion == "%x" and len(text) <= _SHORT and text[0] == _DIGIT_0:  # of registers
+        return int(text, 16)
     if conversion == "%s":
         return text
     digits = text.lstrip(b"+-")
@@ -327,10 +372,33 @@ def decode_ascii85(text: bytes, dwords: int) -> bytes:
     sums wrap at 32 bits. Any character is taken for a digit.
     """
     text = text[: 5 * dwords]
-    pieces = text.split(b"z")
-    if any(len(piece) % 5 for piece in pieces[:-1]):
+    zeros = text.count(b"z")
+    if not zeros:
+        return _as_bytes(_decode_groups(text))
+    if any(size % 5 for size in set(map(len, text.split(b"z")[:-1]))):
         return _decode_slowly(text, dwords)
-    text = b"!!!!!".join(pieces)[: 5 * dwords]
+    if 2 * len(_LONG_RUN) * text.count(_LONG_RUN) < zeros:
+        return _as_bytes(_decode_groups(text.replace(b"z", b"!!!!!")[: 5 * dwords]))
+    return _as_bytes(_decode_sparse(text)[:dwords])
+
+
+def _decode_sparse(text: bytes) -> array[int]:
+    """As ``_decode_groups``, for text with long runs of ``z``: these cost nothing."""
+    values = _decode_groups(text.replace(b"z", b""))
+    decoded = array("I", bytes(4 * (text.count(b"z") + len(values))))
+    taken = digits = 0
+    for found in _NOT_ZERO.finditer(text):
+        start, end = found.span()
+        count = (end - start + 4) // 5
+        position = start - digits + taken
+        decoded[position : position + count] = values[taken : taken + count]
+        taken += count
+        digits += end - start
+    return decoded
+
+
+def _decode_groups(text: bytes) -> array[int]:
+    """The dwords of groups of five digits; the last group may have fewer."""
     decoded = array("I")
     whole = len(text) // 5 * 5
     for start in range(0, whole, 5 * _STEP):
@@ -344,7 +412,7 @@ def decode_ascii85(text: bytes, dwords: int) -> bytes:
         )
     if whole < len(text):
         decoded.append(_group(text[whole:]))
-    return _as_bytes(decoded)
+    return decoded
 
 
 def _decode_slowly(text: bytes, dwords: int) -> bytes:

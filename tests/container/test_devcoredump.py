@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.container.devcoredump import decode_ascii85, is_devcoredump, iter_items
+from cffpy.container.devcoredump import (
+    Block,
+    DeferredContents,
+    decode_ascii85,
+    is_devcoredump,
+    iter_items,
+)
 from tests.crash_dumps import ascii85, hang, little_endian
 
 
@@ -115,3 +121,25 @@ def test_any_bytes_are_lines(data: bytes) -> None:
     if b"\0" not in data:
         shown = b"".join(item.line for item in iter_items(data))
         assert shown == data or b"ascii85" in data
+
+
+@given(st.lists(st.sampled_from([0, 0, 0, 1, 0xFFFFFFFF]), max_size=80), st.integers(0, 40))
+def test_runs_of_zeros_are_decoded_alike(values: list[int], zeros: int) -> None:
+    """Text with few and with long runs of ``z`` goes different ways."""
+    values = [*values, *[0] * zeros, 7]
+    expected = little_endian(values)
+    assert decode_ascii85(ascii85(values).encode(), len(values)) == expected
+    assert decode_ascii85(ascii85(values).encode(), len(values) // 2) == (
+        little_endian(values[: len(values) // 2])
+    )
+
+
+def test_deferred_contents_are_decoded_when_a_part_is_read() -> None:
+    block = Block(ascii85([0, 5, 6]).encode(), 20)
+    assert block.size == 12
+    contents = DeferredContents(block, 20)
+    whole = contents[:20]
+    assert whole is contents
+    assert len(contents) == 20
+    assert bytes(contents[4:]) == little_endian([5, 6, 0, 0])
+    assert bytes(contents[:8]) == little_endian([0, 5])

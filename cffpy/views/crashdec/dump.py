@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cffpy.capture.gpu import lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import Words
-from cffpy.container.devcoredump import Item, iter_items
+from cffpy.container.devcoredump import DeferredContents, Item, iter_items
 from cffpy.cp.session import Session
 from cffpy.pm4.reader import is_type4_or_type7
 from cffpy.views.cffdump.output import Output
@@ -43,7 +43,7 @@ class _Ring:
 
     def __init__(self) -> None:
         self.iova = self.rptr = self.wptr = self.size = 0
-        self.contents: bytes | None = None
+        self.contents: DeferredContents | None = None
 
 
 class CrashDump:
@@ -125,21 +125,28 @@ class CrashDump:
         assert item.block is not None
         return item.block.contents(), item.block.declared
 
-    def _memory(self, item: Item) -> tuple[bytes, int]:
-        """As ``_data``, with the zeros, as far as they are within bounds."""
-        contents, size = self._data(item)
-        missing = size - len(contents)
+    def _contents(self, item: Item) -> DeferredContents:
+        """The contents of a block with the zeros at its end, as far as they are within bounds."""
+        assert item.block is not None
+        size = item.block.declared
+        missing = max(0, size - item.block.size)
         if missing > self._zeros:
             self._skip(f"line {self._lines}: of {missing} bytes of zeros all but {self._zeros}")
+            size -= missing - self._zeros
             missing = self._zeros
         self._zeros -= missing
-        return contents + bytes(missing), size
+        return DeferredContents(item.block, size)
 
     def _begin(self, item: Item) -> None:
         self._size = self._iova = 0
         self._ring = self._rings[0]
         self._history = [[-1] * HISTORY for _ in range(QUEUES)]
         self._blocks.begin(item.section)
+
+    def _add(self, iova: int, contents: DeferredContents) -> None:
+        """Memory, which is decoded when it is read."""
+        image = self._session.image
+        image.add(iova, contents.declared, contents)  # type: ignore[arg-type]
 
     # -- sections ---------------------------------------------------------------------------
 
@@ -172,10 +179,10 @@ class CrashDump:
             self._size = int(item.values[0])
             self._put_range()
         elif item.key == "data":
-            contents, size = self._memory(item)
+            contents = self._contents(item)
             if self._options.verbose:
-                self._blocks.hex(contents, size)
-            self._session.image.add(self._iova, size, memoryview(contents))
+                self._blocks.hex(bytes(contents.view()), self._size)
+            self._add(self._iova, contents)
         else:
             return self._copy(item)
         return True
@@ -205,8 +212,8 @@ class CrashDump:
         elif item.key in ("iova", "rptr", "wptr", "size"):
             setattr(ring, item.key, int(item.values[0]))
         elif item.key == "data":
-            ring.contents, size = self._memory(item)
-            self._session.image.add(ring.iova, size, memoryview(ring.contents))
+            ring.contents = self._contents(item)
+            self._add(ring.iova, ring.contents)
             return True
         return self._copy(item)
 
@@ -318,7 +325,7 @@ class CrashDump:
             if ring.contents is None or ring.size < 4:
                 self._skip("the ring has no data: its commands")
                 continue
-            self._run_ring(ring, ring.contents)
+            self._run_ring(ring, bytes(ring.contents.view()))
             if self._options.verbose:
                 return
 
