@@ -6,7 +6,7 @@ The same draw of a program is executed in the binning run and in every tile: one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.cp.draw_values import INITIATOR_IS_SECOND
@@ -109,6 +109,18 @@ class Action:
             return None
         size = values.index_bytes
         return values.index_base + size * (values.first_index or 0), self.vertices, size
+
+
+@dataclass(slots=True)
+class ActionFacts:
+    """What the packet alone tells of an action, the same at each of its executions."""
+
+    kind: Kind
+    packet: str
+    label: str | None
+    parameters: Parameters = field(default_factory=lambda: Parameters())
+    groups: tuple[int, int, int] | None = None
+    values: DrawValues | None = None
 
 
 @dataclass(slots=True)

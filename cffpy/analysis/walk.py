@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import (
     Action,
+    ActionFacts,
     Kind,
     Parameters,
     dispatch_groups,
@@ -25,14 +26,14 @@ from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.registers import RegisterReader
-from cffpy.cp.draw_values import DrawValues, draw_values
+from cffpy.cp.draw_values import DRAW_PACKETS, draw_values
 from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, NOTHING, BlockOutcome, WriteOutcome
 from cffpy.cp.session import Session, is_compositor
 from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -90,10 +91,17 @@ class Walk(Sink):
 
     every_marker_sets_mode = False
 
-    def __init__(self, applies_memory_writes: bool = True, whole_groups: bool = True) -> None:
+    def __init__(
+        self,
+        applies_memory_writes: bool = True,
+        whole_groups: bool = True,
+        replays_streams: bool = True,
+    ) -> None:
         """``whole_groups``: write the registers of draw-state groups that do no more at once.
 
-        Nothing that an observer receives depends on it.
+        ``replays_streams``, with ``whole_groups``: streams that run again are not decoded again
+        (cffpy.cp.decoded), where no observer asks for register writes or groups. Nothing that an
+        observer receives depends on either.
 
         ``applies_memory_writes``: CP_MEM_WRITE changes the memory image.
 
@@ -103,6 +111,7 @@ class Walk(Sink):
         """
         self._applies_memory_writes = applies_memory_writes
         self.takes_writes_at_once = whole_groups
+        self._replays_streams = replays_streams
         #: Reads registers by name; another one after each ``bound``.
         self.registers: RegisterReader
         #: 2 for a2xx, ...; 0 before the first ``bound``.
@@ -153,6 +162,8 @@ class Walk(Sink):
         self._on_missing = self._heard_by("commands_missing")
         self._on_block = self._heard_by("conditional_block")
         self._on_group = self._heard_by("draw_state_group")
+        asks = self._on_write or self._on_group
+        self.decodes_streams_once = self._replays_streams and not asks
         self._last_submit = -1
 
     def _heard_by(self, event: str) -> _Callbacks:
@@ -337,25 +348,33 @@ class Walk(Sink):
             for event in self._on_event:
                 event(name)
         if self.generation == 5 and name == "BLIT":
-            self._act("resolve", "CP_EVENT_WRITE", f"EVENT:{name}", None, Parameters())
+            self._act(ActionFacts("resolve", "CP_EVENT_WRITE", f"EVENT:{name}"), None)
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
         """A draw, dispatch, blit or resolve."""
+        facts = draw.kept
+        if not isinstance(facts, ActionFacts):
+            facts = draw.kept = self._facts_of(draw, payload)
+        is_numbered = draw.counted and not self._is_alternative
+        self._act(facts, self.machine.state.draw_count if is_numbered else None)
+
+    def _facts_of(self, draw: Draw, payload: Payload) -> ActionFacts:
         kind = _KINDS.get(draw.label or "") or _KINDS.get(draw.name, "draw")
-        label = draw.label
-        parameters = Parameters()
-        groups = None
-        values = draw.values if kind == "draw" else None
-        if values is not None:
-            label = self._primitive(values) or label
-            parameters = draw_parameters(self.machine, draw.name, values, payload)
-        elif kind == "dispatch":
-            parameters.indirect = draw.name == "CP_EXEC_CS_INDIRECT"
-            groups = dispatch_groups(self.machine, draw.name, payload)
-        number = self.machine.state.draw_count if draw.counted else None
-        if self._is_alternative:
-            number = None
-        self._act(kind, draw.name, label, number, parameters, groups, values)
+        machine, name = self.machine, draw.name
+        if kind == "dispatch":
+            parameters = Parameters(indirect=name == "CP_EXEC_CS_INDIRECT")
+            groups = dispatch_groups(machine, name, payload)
+            return ActionFacts(kind, name, draw.label, parameters, groups)
+        if kind != "draw" or name not in DRAW_PACKETS:
+            return ActionFacts(kind, name, draw.label)
+        return self._drawn(name, payload, draw.label)
+
+    def _drawn(self, name: str, payload: Payload, label: str | None = None) -> ActionFacts:
+        values = draw_values(self.machine, name, payload)
+        parameters = draw_parameters(self.machine, name, values, payload)
+        # all six bits of the primitive type; the reference reads five of them
+        primitive = self.machine.enum_name("pc_di_primtype", values.primitive)
+        return ActionFacts("draw", name, primitive or label, parameters, values=values)
 
     # -- Sink: streams ----------------------------------------------------------------------
 
@@ -444,11 +463,15 @@ class Walk(Sink):
         """Whether no observer has a handler for it."""
         return not self._handlers[opcode]
 
+    def ignores_writes(self, registers: Iterable[int]) -> bool:
+        """Whether nobody asks for writes of these registers."""
+        return not self._on_write and self._watched.keys().isdisjoint(registers)
+
     def group_writes(self, registers: Mapping[int, int]) -> bool:
         """A draw-state group only writes registers: at once, unless an observer asks for them."""
         if self.executed is Executed.NO:
             return True
-        return not self._on_write and self._watched.keys().isdisjoint(registers)
+        return self.ignores_writes(registers)
 
     # -- within -----------------------------------------------------------------------------
 
@@ -511,33 +534,19 @@ class Walk(Sink):
         self._conditions.predicate_draws(scope, payload, self.executed)
 
     def _draw_with_visibility(self, payload: Payload) -> None:
-        name = "CP_DRAW_INDX_BIN"
-        values = draw_values(self.machine, name, payload)
-        parameters = draw_parameters(self.machine, name, values, payload)
-        self._act("draw", name, self._primitive(values), None, parameters, values=values)
+        self._act(self._drawn("CP_DRAW_INDX_BIN", payload), None)
 
-    def _primitive(self, values: DrawValues) -> str | None:
-        """Name of the primitive type: all six bits of it. The reference reads five of them."""
-        return self.machine.enum_name("pc_di_primtype", values.primitive)
-
-    def _act(
-        self,
-        kind: Kind,
-        packet: str,
-        label: str | None,
-        number: int | None,
-        parameters: Parameters,
-        groups: tuple[int, int, int] | None = None,
-        values: DrawValues | None = None,
-    ) -> None:
-        executed, condition = self.executed, self.condition
+    def _act(self, facts: ActionFacts, number: int | None) -> None:
+        """Publish an action. ``number``: its number in the dump."""
+        kind, executed, condition = facts.kind, self.executed, self.condition
         if self._conditions.predicates_draws and kind == "draw" and executed is Executed.YES:
             executed, condition = Executed.UNKNOWN, "CP_DRAW_PRED_*"
         self._actions += 1
+        parameters = facts.parameters
         action = Action(
             kind,
-            packet,
-            label,
+            facts.packet,
+            facts.label,
             number,
             self.packet_location,
             self._actions,
@@ -548,9 +557,9 @@ class Walk(Sink):
             parameters.instances,
             parameters.indexed,
             parameters.indirect,
-            groups,
+            facts.groups,
             self._programs.of(kind),
-            values=values,
+            values=facts.values,
         )
         for act in self._on_action:
             act(action)

@@ -74,6 +74,21 @@ class Nesting:
         self._nested_left -= dwords
         return _TOO_MANY_OF_SUBMIT if self._nested_left < 0 else None
 
+    def take(self, depth: int, streams: int, dwords: int) -> bool:
+        """Count ``streams`` streams of ``dwords`` in all, if none of them would be refused.
+
+        They run within ``depth`` others, blocks not counted.
+        """
+        cost = dwords + streams * STREAM_COST
+        if depth >= self._limits.depth or self._nested_left < dwords:
+            return False
+        if self._left is not None:
+            if self._left < cost:
+                return False
+            self._left -= cost
+        self._nested_left -= dwords
+        return True
+
     def is_exhausted(self, depth: int) -> bool:
         """Whether no more streams are run within ``depth`` others, blocks not counted."""
         spent = self._nested_left < 0 or (self._left is not None and self._left < 0)

@@ -7,11 +7,12 @@ are loaded again in each tile. ``Sink.group_writes`` returns whether a sink does
 
 from __future__ import annotations
 
+from cffpy.cp.payload import Payload
 from cffpy.pm4.reader import OPCODE, REGISTERS, HeaderMemo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from cffpy.capture.memory import MemoryImage, Words
 
@@ -26,12 +27,18 @@ class RegisterRuns:
     """Registers by group, kept from the second time on. Forgotten when memory changes."""
 
     def __init__(
-        self, image: MemoryImage, headers: HeaderMemo, ignores: Callable[[int], bool]
+        self,
+        image: MemoryImage,
+        headers: HeaderMemo,
+        writes: Callable[[int, Payload], Iterable[tuple[int, int]] | None],
     ) -> None:
-        """``ignores``: whether packets with this opcode may be passed over."""
+        """``writes``: (register, value) of a packet with an opcode; None if it does anything else.
+
+        It takes the opcode and the packet without its header.
+        """
         self._image = image
         self._headers = headers
-        self._ignores = ignores
+        self._writes = writes
         self._epoch = -1
         self._known: dict[Group, dict[int, int] | None] = {}
         self._seen: set[Group] = set()
@@ -84,7 +91,12 @@ class RegisterRuns:
                 for value in data[index + 1 : following].tolist():
                     registers[number] = value
                     number += 1
-            elif kind != OPCODE or not self._ignores(number):
+            elif kind == OPCODE:
+                writes = self._writes(number, Payload(words, index + 1, size - 1))
+                if writes is None:
+                    return None
+                registers.update(writes)
+            else:
                 return None
             index = following
         return registers

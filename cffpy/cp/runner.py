@@ -10,6 +10,7 @@ from cffpy.c_numbers import signed32
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.damage import missing_commands
+from cffpy.cp.decoded import DecodedStreams, DecodesOnce, Draws, Passes, Runs, Step, Stores
 from cffpy.cp.machine import BANKED, Machine
 from cffpy.cp.nesting import CALLS_ITSELF, Refusal
 from cffpy.cp.outcomes import EACH_REGISTER, NOTHING
@@ -24,7 +25,7 @@ from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     #: Returns how many dwords after the packet it has run itself; None for 0.
     Handler = Callable[["Runner", Payload, int], int | None]
@@ -38,7 +39,7 @@ class Row(ValueObject):
     shows text.
     """
 
-    __slots__ = ("ends_segment", "handler", "has_effect", "loads_groups")
+    __slots__ = ("ends_segment", "handler", "has_effect", "loads_groups", "once")
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class Row(ValueObject):
         loads_groups: bool = False,
         has_effect: bool = False,
         ends_segment: EndsSegment | None = None,
+        once: DecodesOnce | None = None,
     ) -> None:
         self.handler = handler
         #: It draws or dispatches: pending draw-state groups are loaded first.
@@ -55,6 +57,8 @@ class Row(ValueObject):
         #: Whether a segment ends before it, since it draws, descends into a stream, or reads
         #: registers that cannot be guards. None: never.
         self.ends_segment = ends_segment
+        #: What is known of it before it runs, if it need not be decoded each time.
+        self.once = once
 
 
 #: For packets without a row.
@@ -84,8 +88,11 @@ class Runner(Machine):
         self._uses_segments = segments and sink.uses_segments
         self._table = table
         #: Registers of groups that need not run, for a sink that may do without.
-        self.register_runs = RegisterRuns(image, self.headers, self._may_ignore)
+        self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
         self._takes_writes_at_once = sink.takes_writes_at_once and not self._uses_segments
+        #: Streams that run again, for such a sink.
+        self.decoded = DecodedStreams(self, sink, self.register_runs, self._writes_of)
+        self._decodes_once = False
         sink.attach(self)
 
     def bind(self, gpu: Gpu, database: Database) -> None:
@@ -97,6 +104,9 @@ class Runner(Machine):
         ]
         self._groups_have_modes = gpu.facts.groups_have_modes
         self.register_runs.forget()
+        self._decodes_once = self._takes_writes_at_once and self.sink.decodes_streams_once
+        self._once = [row.once for row in rows]
+        self.decoded.bind(self._once)
 
     # -- streams ----------------------------------------------------------------------------
 
@@ -160,13 +170,30 @@ class Runner(Machine):
 
     def _run(self, words: Words, index: int, ndwords: int, level: int, is_group: bool) -> int:
         """Run packets. Returns by how many dwords the last one exceeds the stream."""
-        state, sink, segments = self.state, self.sink, self.segments
         self.streams.append((words, index, ndwords))
+        left = _signed(ndwords)
+        if self._decodes_once and left > 0 and not is_group:
+            reached = self._run_steps(words, index, left, level)
+            left -= reached - index
+            index = reached
+        left = self._run_packets(words, index, left, level, is_group)
+        self.segments.end(self.state.needs_wfi)
+        self.streams.pop()
+        return max(0, -left)
+
+    def _run_packets(
+        self, words: Words, index: int, left: int, level: int, is_group: bool = False
+    ) -> int:
+        """Run ``left`` dwords of packets of the current stream.
+
+        Returns how many are left: 0, or fewer where the last packet exceeds them, or more where
+        the buffer ends before.
+        """
+        state, sink, segments = self.state, self.sink, self.segments
         headers, data, captured = self.headers, words.data, words.count
         registers, rewritten = state.registers, state.rewritten
         watched = sink.wants_packet_start
         keeps_segments = may_start = self._keeps_segments(is_group)
-        left = _signed(ndwords)
         while left > 0 and index < captured:
             if watched:
                 sink.packet_start(state)
@@ -207,9 +234,7 @@ class Runner(Machine):
                 may_start = keeps_segments and not segments.is_waiting
             else:
                 may_start = segments.note(recorder, size, state.needs_wfi)
-        segments.end(state.needs_wfi)
-        self.streams.pop()
-        return max(0, -left)
+        return left
 
     def _run_opcode(self, opcode: int, payload: Payload, level: int) -> int:
         """Run a packet with an opcode. Returns how many dwords after it were run with it."""
@@ -238,6 +263,61 @@ class Runner(Machine):
             return left
         size = next_packet(words.data, index, min(index + left, words.count)) - index
         return left if index + size >= words.count else size
+
+    # -- decoded streams --------------------------------------------------------------------
+
+    def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
+        """Run the steps of a stream that ran before, as far as they go.
+
+        Returns the index of the first packet that has not run.
+        """
+        registers, image = self.state.registers, self.image
+        epoch = image.epoch
+        reached = index
+        for step in self.decoded.steps(words, index, ndwords):
+            if isinstance(step, Stores):
+                registers.update(step.registers)
+            elif not isinstance(step, Draws) or not self._run_draw(step, level):
+                reached = self._run_step(words, step, level)
+                if reached != step.following or image.epoch != epoch:
+                    break
+            reached = step.following
+        return reached
+
+    def _run_step(self, words: Words, step: Step, level: int) -> int:
+        """Run the packets of a step as ever. Returns the index of the packet behind them."""
+        if isinstance(step, Passes):
+            self.sink.packet(step.opcode, step.payload, level)
+            self.sink.packet_done(step.opcode, step.payload, level + 1)
+            return step.following
+        if isinstance(step, Runs):
+            payload = step.payload
+            apart = self._run_opcode(step.opcode, payload, level)
+            return payload.index + payload.count + apart
+        ndwords = step.following - step.start
+        return step.following - self._run_packets(words, step.start, ndwords, level)
+
+    def _run_draw(self, step: Draws, level: int) -> bool:
+        """Run a draw with the groups that are set for it; False if it has to be decoded."""
+        state = self.state
+        if step.is_decoded or state.loading_groups or state.groups.count(None) != GROUP_COUNT:
+            return False
+        if step.enable_mask != state.enable_mask and not self.decoded.collect(
+            step, state.enable_mask, self._groups_have_modes
+        ):
+            return False
+        if step.loaded and not self.nesting.take(
+            len(self.streams) - self.blocks, step.loaded, step.group_dwords
+        ):
+            return False
+        state.registers.update(step.registers)
+        sink, payload = self.sink, step.payload
+        sink.packet(step.opcode, payload, level)
+        sink.draw(step.draw, payload, level + 1)
+        if step.draw.counted:
+            state.finish_draw()
+        sink.packet_done(step.opcode, payload, level + 1)
+        return True
 
     # -- segments ---------------------------------------------------------------------------
 
@@ -331,9 +411,17 @@ class Runner(Machine):
         self.run(*place, group.ndwords, level + 1, is_group=True)
         state.ib_level -= 1
 
-    def _may_ignore(self, opcode: int) -> bool:
-        """Whether neither the machine nor the sink has to see packets with this opcode."""
-        return self._handlers[opcode][0] is None and self.sink.ignores_packet(opcode)
+    def _writes_of(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
+        """(Register, value) of all that a packet does.
+
+        None if it does anything else, or the sink has to see it.
+        """
+        if not self.sink.ignores_packet(opcode):
+            return None
+        if self._handlers[opcode][0] is None:
+            return ()
+        once = self._once[opcode]
+        return None if once is None or once.writes is None else once.writes(self, payload)
 
     def _write_group(self, words: Words, index: int, ndwords: int) -> bool:
         """Write the registers of a group without running it; False for one that has to run."""

@@ -17,36 +17,28 @@ from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
-    from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
     from cffpy.regdb.database import Database
 
 
-class Draw(ValueObject):
+class Draw:
     """A draw, blit, dispatch or resolve event. ``name`` is the packet's name."""
 
-    __slots__ = ("counted", "label", "name", "num_indices", "values")
+    __slots__ = ("counted", "kept", "label", "name", "num_indices")
 
-    def __init__(
-        self,
-        name: str,
-        label: str | None,
-        num_indices: int,
-        counted: bool,
-        values: DrawValues | None = None,
-    ) -> None:
+    def __init__(self, name: str, label: str | None, num_indices: int, counted: bool) -> None:
         self.name = name
         #: Primitive type, kind of blit, "compute", or "EVENT:<name>", as the reference labels it.
         self.label = label
         self.num_indices = num_indices
         #: False for a draw without indices: it is not counted and has no register summary.
         self.counted = counted
-        #: The packet's values; None for blits, dispatches and events.
-        self.values = values
+        #: What a sink makes of it, kept for the next time (``Sink.decodes_streams_once``).
+        self.kept: object = None
 
     @property
     def is_compute(self) -> bool:
@@ -232,6 +224,10 @@ class StreamSink:
         """
         return False
 
+    def ignores_writes(self, registers: Iterable[int]) -> bool:
+        """Whether ``write`` does nothing for any of these registers. It may change as above."""
+        return False
+
     def groups_within_groups(self) -> None:
         """A draw inside a draw-state group would load groups again; it does not."""
 
@@ -255,6 +251,11 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
 
     #: Whether ``group_writes`` is called. Not together with segments.
     takes_writes_at_once = False
+    #: If ``takes_writes_at_once``: whether streams that run again are not decoded again. It may
+    #: change at ``bind`` only. Such streams have no callbacks for writes and packets that are
+    #: ignored, for type-2 packets, and for the groups of most draws; draws come with the same
+    #: ``Draw`` and payload as before. ``CpState.rewritten`` is not kept.
+    decodes_streams_once = False
 
     #: The machine that calls this sink.
     machine: Machine

@@ -46,9 +46,11 @@ class _Writes(Observer):
         self.count += len(registers)
 
 
-def outcome(content: Content, whole: bool, *others: Observer) -> tuple[Walk, dict[str, Any]]:
+def outcome(
+    content: Content, whole: bool, *others: Observer, replays: bool = False
+) -> tuple[Walk, dict[str, Any]]:
     """A walk, and all that it has found."""
-    walk = Walk(whole_groups=whole)
+    walk = Walk(whole_groups=whole, replays_streams=replays)
     finder = PassFinder(walk)
     walk.observe(finder, DensityTracker(walk, finder), *others)
     damage: list[Any] = []
@@ -66,7 +68,8 @@ def outcome(content: Content, whole: bool, *others: Observer) -> tuple[Walk, dic
         "passes": passes_document.document(finder.found, finder.found.submits),
         "actions": list(map(action_document, finder.actions)),
         "registers": dict(state.registers),
-        "rewritten": state.rewritten,
+        "draws": state.draw_count,
+        "groups": [group and group.gpuaddr for group in state.groups],
     }
 
 

@@ -26,6 +26,7 @@ from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
 from cffpy.analysis.passes.model import Pass, Tile, VisibilityStreams
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
 from cffpy.analysis.passes.tracker import Tracker
+from cffpy.analysis.registers import Remembered
 from cffpy.cp.packets.mode import marker_mode
 from cffpy.pm4.fields import Fields
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.machine import Machine
@@ -96,6 +98,7 @@ class A6xxTracker(Tracker):
         self._streams_are_open = False
         self._stream_bases: dict[str, int] = {}
         self._lrz = LrzFollower(self.registers)
+        self._layers = Remembered(walk.machine, _layers)
         #: The buffers that registers name at the end of a pass.
         self._bound: tuple[Attachment, ...] = ()
         #: Nesting at which buffers were bound last, and whether that was in a tile's own commands.
@@ -376,16 +379,15 @@ class A6xxTracker(Tracker):
 
     def _draw(self, action: Action) -> None:
         self.add_draw(action)
-        field = self.registers.field
         found = self.current
         assert found is not None
+        has_views, views, last_layer = self._layers()
         self._lrz.bind(found)
         if found.samples is None and action.targets:
             found.samples = action.targets[0].samples
-        if self.registers.flag("PC_MULTIVIEW_CNTL", "ENABLE"):
-            found.views = self.registers.field("PC_MULTIVIEW_CNTL", "VIEWS")
+        if has_views:
+            found.views = views
         elif action.executed.is_possible:
-            last_layer = field("GRAS_MAX_LAYER_INDEX")
             found.layers = None if last_layer is None else max(found.layers or 1, last_layer + 1)
 
     def _note_stream_draw(self, action: Action) -> None:
@@ -396,6 +398,13 @@ class A6xxTracker(Tracker):
             draw = stream_draw(self.registers, action, has_views)
             if draw is not None:
                 found.stream_draws.append(draw)
+
+
+def _layers(registers: RegisterReader) -> tuple[bool, int | None, int | None]:
+    """Whether a draw has several views, and how many; the last layer."""
+    has_views = registers.flag("PC_MULTIVIEW_CNTL", "ENABLE")
+    views = registers.field("PC_MULTIVIEW_CNTL", "VIEWS")
+    return has_views, views, registers.field("GRAS_MAX_LAYER_INDEX")
 
 
 def _merged_slots(machine: Machine, payload: Payload) -> tuple[tuple[int, ...], Payload]:

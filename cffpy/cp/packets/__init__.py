@@ -8,9 +8,15 @@ uses no segments, and ``Runner.run_block`` ends a segment anyway.
 
 from __future__ import annotations
 
+from cffpy.cp.decoded import DecodesOnce
 from cffpy.cp.markers import is_marker
 from cffpy.cp.packets.compute import cp_exec_cs, cp_exec_cs_indirect, cp_run_opencl
-from cffpy.cp.packets.conditional import cp_cond_exec, cp_cond_reg_exec
+from cffpy.cp.packets.conditional import (
+    cond_exec_dwords,
+    cond_reg_exec_dwords,
+    cp_cond_exec,
+    cp_cond_reg_exec,
+)
 from cffpy.cp.packets.draw import (
     cp_blit,
     cp_draw_auto,
@@ -20,8 +26,13 @@ from cffpy.cp.packets.draw import (
     cp_draw_indx_2,
     cp_draw_indx_indirect,
     cp_draw_indx_offset,
+    draw_auto,
+    draw_indirect,
+    draw_indirect_multi,
+    draw_indx_indirect,
+    draw_indx_offset,
 )
-from cffpy.cp.packets.drawstate import cp_set_draw_state
+from cffpy.cp.packets.drawstate import cp_set_draw_state, draw_state_groups
 from cffpy.cp.packets.event import cp_event_write, is_resolve
 from cffpy.cp.packets.indirect import (
     cp_compute_checkpoint,
@@ -42,35 +53,42 @@ from cffpy.cp.packets.mode import (
 )
 from cffpy.cp.packets.regwrite import (
     adds_to_register,
+    context_reg_bunch,
+    context_reg_bunch2,
     cp_context_reg_bunch,
     cp_context_reg_bunch2,
     cp_reg_rmw,
     cp_reg_write,
     cp_set_constant,
     cp_wide_reg_write,
+    reg_write,
 )
 from cffpy.cp.runner import Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Handler, Runner
-    from cffpy.cp.sink import Payload
+    from cffpy.cp.sink import Draw, Payload
 
 
 def _always(_machine: Runner, _payload: Payload) -> bool:
     return True
 
 
-def _ending(handler: Handler) -> Row:
-    return Row(handler, ends_segment=_always)
+def _ending(handler: Handler, once: DecodesOnce | None = None) -> Row:
+    return Row(handler, ends_segment=_always, once=once)
 
 
-def _drawing(handler: Handler) -> Row:
-    return Row(handler, loads_groups=True, ends_segment=_always)
+def _drawing(handler: Handler, draw: Callable[[Machine, Payload], Draw] | None = None) -> Row:
+    once = None if draw is None else DecodesOnce(draw=draw)
+    return Row(handler, loads_groups=True, ends_segment=_always, once=once)
 
 
-def _effect(handler: Handler) -> Row:
-    return Row(handler, has_effect=True)
+def _effect(handler: Handler, once: DecodesOnce | None = None) -> Row:
+    return Row(handler, has_effect=True, once=once)
 
 
 #: A packet by name.
@@ -83,29 +101,29 @@ TABLE = {
     "CP_SET_CTXSWITCH_IB": _ending(cp_set_ctxswitch_ib),
     "CP_SET_RENDER_MODE": _ending(cp_set_render_mode),
     "CP_COMPUTE_CHECKPOINT": _ending(cp_compute_checkpoint),
-    "CP_SET_DRAW_STATE": _effect(cp_set_draw_state),
+    "CP_SET_DRAW_STATE": _effect(cp_set_draw_state, DecodesOnce(groups=draw_state_groups)),
     "CP_DRAW_INDX": _drawing(cp_draw_indx),
     "CP_DRAW_INDX_2": _drawing(cp_draw_indx_2),
-    "CP_DRAW_INDX_OFFSET": _drawing(cp_draw_indx_offset),
-    "CP_DRAW_INDIRECT": _drawing(cp_draw_indirect),
-    "CP_DRAW_INDX_INDIRECT": _drawing(cp_draw_indx_indirect),
-    "CP_DRAW_INDIRECT_MULTI": _drawing(cp_draw_indirect_multi),
-    "CP_DRAW_AUTO": _drawing(cp_draw_auto),
+    "CP_DRAW_INDX_OFFSET": _drawing(cp_draw_indx_offset, draw_indx_offset),
+    "CP_DRAW_INDIRECT": _drawing(cp_draw_indirect, draw_indirect),
+    "CP_DRAW_INDX_INDIRECT": _drawing(cp_draw_indx_indirect, draw_indx_indirect),
+    "CP_DRAW_INDIRECT_MULTI": _drawing(cp_draw_indirect_multi, draw_indirect_multi),
+    "CP_DRAW_AUTO": _drawing(cp_draw_auto, draw_auto),
     "CP_BLIT": _ending(cp_blit),
     "CP_EXEC_CS": _drawing(cp_exec_cs),
     "CP_EXEC_CS_INDIRECT": _drawing(cp_exec_cs_indirect),
     "CP_RUN_OPENCL": _ending(cp_run_opencl),
     "CP_EVENT_WRITE": Row(cp_event_write, ends_segment=is_resolve),
     "CP_EVENT_WRITE7": Row(cp_event_write, ends_segment=is_resolve),
-    "CP_COND_EXEC": Row(cp_cond_exec),
-    "CP_COND_REG_EXEC": Row(cp_cond_reg_exec),
+    "CP_COND_EXEC": Row(cp_cond_exec, once=DecodesOnce(skips=cond_exec_dwords)),
+    "CP_COND_REG_EXEC": Row(cp_cond_reg_exec, once=DecodesOnce(skips=cond_reg_exec_dwords)),
     "CP_MEM_WRITE": _ending(cp_mem_write),
     "CP_SET_CONSTANT": Row(cp_set_constant, ends_segment=adds_to_register),
     "CP_REG_RMW": _ending(cp_reg_rmw),
-    "CP_REG_WRITE": _ending(cp_reg_write),
+    "CP_REG_WRITE": _ending(cp_reg_write, DecodesOnce(writes=reg_write)),
     "CP_WIDE_REG_WRITE": _ending(cp_wide_reg_write),
-    "CP_CONTEXT_REG_BUNCH": _ending(cp_context_reg_bunch),
-    "CP_CONTEXT_REG_BUNCH2": _ending(cp_context_reg_bunch2),
+    "CP_CONTEXT_REG_BUNCH": _ending(cp_context_reg_bunch, DecodesOnce(writes=context_reg_bunch)),
+    "CP_CONTEXT_REG_BUNCH2": _ending(cp_context_reg_bunch2, DecodesOnce(writes=context_reg_bunch2)),
     "CP_SET_MARKER": _effect(cp_set_marker),
     "CP_SET_BIN": _effect(cp_set_bin),
     "CP_THREAD_CONTROL": _effect(cp_thread_control),

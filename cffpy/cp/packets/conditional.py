@@ -20,6 +20,7 @@ MAX_BLOCKS = 32
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
     from cffpy.cp.outcomes import BlockOutcome
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
@@ -27,20 +28,32 @@ if TYPE_CHECKING:
 
 def cp_cond_reg_exec(machine: Runner, payload: Payload, level: int) -> int | None:
     """CP_COND_REG_EXEC: by render mode, predicate, thread or a register's value."""
+    ndwords = cond_reg_exec_dwords(machine, payload)
+    if ndwords is None:
+        return None
+    return _conditional(machine, "CP_COND_REG_EXEC", payload, ndwords, level)
+
+
+def cond_reg_exec_dwords(machine: Machine, payload: Payload) -> int | None:
+    """The dwords that a CP_COND_REG_EXEC makes conditional; None if it is too short."""
     if payload.count < 2:
         return None
     short, long = payload.read(machine.packets[_COND_REG_EXEC])
-    ndwords = long if payload.count > 2 else short
-    return _conditional(machine, "CP_COND_REG_EXEC", payload, ndwords, level)
+    return long if payload.count > 2 else short
 
 
 def cp_cond_exec(machine: Runner, payload: Payload, level: int) -> int | None:
     """CP_COND_EXEC: by values in memory."""
-    reader = machine.packets[_COND_EXEC]
-    if payload.count < reader.dwords:
+    ndwords = cond_exec_dwords(machine, payload)
+    if ndwords is None:
         return None
-    (ndwords,) = payload.read(reader)
     return _conditional(machine, "CP_COND_EXEC", payload, ndwords, level)
+
+
+def cond_exec_dwords(machine: Machine, payload: Payload) -> int | None:
+    """The dwords that a CP_COND_EXEC makes conditional; None if it is too short."""
+    reader = machine.packets[_COND_EXEC]
+    return payload.read(reader)[0] if payload.count >= reader.dwords else None
 
 
 def _conditional(

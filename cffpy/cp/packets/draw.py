@@ -3,16 +3,31 @@
 
 from __future__ import annotations
 
-from cffpy.cp.draw_values import draw_values
 from cffpy.cp.sink import Draw
 from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
 _PRIMITIVES = "pc_di_primtype"
+#: What is shown of a draw: the others of its values are decoded by cffpy.cp.draw_values.
+_DRAW_INDX_OFFSET = Fields("CP_DRAW_INDX_OFFSET", "cffdump:PRIM_TYPE", "NUM_INDICES")
+_OLD_FIELDS = {
+    name: Fields(name, "cffdump:PRIM_TYPE", "NUM_INDICES")
+    for name in ("CP_DRAW_INDX", "CP_DRAW_INDX_2")
+}
+_PRIMITIVE = {
+    name: Fields(name, "cffdump:PRIM_TYPE")
+    for name in (
+        "CP_DRAW_INDIRECT",
+        "CP_DRAW_INDX_INDIRECT",
+        "CP_DRAW_INDIRECT_MULTI",
+        "CP_DRAW_AUTO",
+    )
+}
 _BLIT = Fields("CP_BLIT", "cffdump:OP")
 
 
@@ -29,51 +44,79 @@ def cp_draw_indx_2(machine: Runner, payload: Payload, level: int) -> None:
 
 def _draw_indx(machine: Runner, name: str, payload: Payload, level: int) -> None:
     state = machine.state
-    values = draw_values(machine, name, payload)
-    label = machine.enum_name(_PRIMITIVES, values.cffdump_primitive)
-    counted = values.num_indices > 0
-    machine.sink.draw(Draw(name, label, values.num_indices, counted, values), payload, level)
+    primitive, num_indices = payload.read(machine.packets[_OLD_FIELDS[name]])
+    draw = _with_indices(machine, name, primitive, num_indices)
+    machine.sink.draw(draw, payload, level)
     state.draws[state.ib_level] += 1
-    if counted:
+    if draw.counted:
         state.finish_draw()
 
 
-def cp_draw_indx_offset(machine: Runner, payload: Payload, level: int) -> None:
+def _with_indices(machine: Machine, name: str, primitive: int, num_indices: int) -> Draw:
+    label = machine.enum_name(_PRIMITIVES, primitive)
+    return Draw(name, label, num_indices, num_indices > 0)
+
+
+def draw_indx_offset(machine: Machine, payload: Payload) -> Draw:
     """CP_DRAW_INDX_OFFSET: draw, maybe with an index buffer (a4xx and later)."""
-    name = "CP_DRAW_INDX_OFFSET"
-    values = draw_values(machine, name, payload)
-    label = machine.enum_name(_PRIMITIVES, values.cffdump_primitive)
-    counted = values.num_indices > 0
-    machine.sink.draw(Draw(name, label, values.num_indices, counted, values), payload, level)
-    if counted:
-        machine.state.finish_draw()
+    primitive, num_indices = payload.read(machine.packets[_DRAW_INDX_OFFSET])
+    return _with_indices(machine, "CP_DRAW_INDX_OFFSET", primitive, num_indices)
+
+
+def cp_draw_indx_offset(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDX_OFFSET."""
+    _run(machine, draw_indx_offset(machine, payload), payload, level)
+
+
+def draw_indirect(machine: Machine, payload: Payload) -> Draw:
+    """CP_DRAW_INDIRECT: parameters in memory."""
+    return _without_indices(machine, "CP_DRAW_INDIRECT", payload)
 
 
 def cp_draw_indirect(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDIRECT: parameters in memory."""
-    _indirect(machine, "CP_DRAW_INDIRECT", payload, level)
+    """CP_DRAW_INDIRECT."""
+    _run(machine, draw_indirect(machine, payload), payload, level)
+
+
+def draw_indx_indirect(machine: Machine, payload: Payload) -> Draw:
+    """CP_DRAW_INDX_INDIRECT: parameters and indices in memory."""
+    return _without_indices(machine, "CP_DRAW_INDX_INDIRECT", payload)
 
 
 def cp_draw_indx_indirect(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDX_INDIRECT: parameters and indices in memory."""
-    _indirect(machine, "CP_DRAW_INDX_INDIRECT", payload, level)
+    """CP_DRAW_INDX_INDIRECT."""
+    _run(machine, draw_indx_indirect(machine, payload), payload, level)
+
+
+def draw_indirect_multi(machine: Machine, payload: Payload) -> Draw:
+    """CP_DRAW_INDIRECT_MULTI: several draws' parameters in memory."""
+    return _without_indices(machine, "CP_DRAW_INDIRECT_MULTI", payload)
 
 
 def cp_draw_indirect_multi(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_INDIRECT_MULTI: several draws' parameters in memory."""
-    _indirect(machine, "CP_DRAW_INDIRECT_MULTI", payload, level)
+    """CP_DRAW_INDIRECT_MULTI."""
+    _run(machine, draw_indirect_multi(machine, payload), payload, level)
+
+
+def draw_auto(machine: Machine, payload: Payload) -> Draw:
+    """CP_DRAW_AUTO: as many vertices as transform feedback wrote."""
+    return _without_indices(machine, "CP_DRAW_AUTO", payload)
 
 
 def cp_draw_auto(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_DRAW_AUTO: as many vertices as transform feedback wrote."""
-    _indirect(machine, "CP_DRAW_AUTO", payload, level)
+    """CP_DRAW_AUTO."""
+    _run(machine, draw_auto(machine, payload), payload, level)
 
 
-def _indirect(machine: Runner, name: str, payload: Payload, level: int) -> None:
-    values = draw_values(machine, name, payload)
-    label = machine.enum_name(_PRIMITIVES, values.cffdump_primitive)
-    machine.sink.draw(Draw(name, label, 0, True, values), payload, level)
-    machine.state.finish_draw()
+def _without_indices(machine: Machine, name: str, payload: Payload) -> Draw:
+    (primitive,) = payload.read(machine.packets[_PRIMITIVE[name]])
+    return Draw(name, machine.enum_name(_PRIMITIVES, primitive), 0, True)
+
+
+def _run(machine: Runner, draw: Draw, payload: Payload, level: int) -> None:
+    machine.sink.draw(draw, payload, level)
+    if draw.counted:
+        machine.state.finish_draw()
 
 
 def cp_blit(machine: Runner, payload: Payload, level: int) -> None:

@@ -13,6 +13,9 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
@@ -22,18 +25,24 @@ DRAW_STATE_ENTRY = Fields(
 )
 
 
-def cp_set_draw_state(machine: Runner, payload: Payload, level: int) -> None:
-    """CP_SET_DRAW_STATE: set, disable or immediately load groups, entry by entry."""
+def draw_state_groups(machine: Machine, payload: Payload) -> Iterator[DrawStateGroup]:
+    """The entries of a CP_SET_DRAW_STATE; their flags say what is done with each."""
     entry = machine.packets[DRAW_STATE_ENTRY]
-    groups = machine.state.groups
     for position in range(0, payload.captured, entry.dwords):
         ndwords, flags, enable_mask, group_id, gpuaddr = payload.read(entry, position)
+        yield DrawStateGroup(group_id, enable_mask, flags, ndwords, gpuaddr)
+
+
+def cp_set_draw_state(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_SET_DRAW_STATE: set, disable or immediately load groups, entry by entry."""
+    groups = machine.state.groups
+    for group in draw_state_groups(machine, payload):
+        flags, group_id = group.flags, group.group_id
         if flags & GROUP_DISABLE_ALL:
             machine.disable_groups()
         elif flags & GROUP_DISABLE:
             groups[group_id] = None
         else:
-            group = DrawStateGroup(group_id, enable_mask, flags, ndwords, gpuaddr)
             groups[group_id] = group
             if flags & GROUP_LOAD_IMMEDIATE:
                 machine.load_group(group, level)

@@ -11,6 +11,7 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
 
@@ -55,9 +56,15 @@ def cp_reg_rmw(machine: Runner, payload: Payload, level: int) -> None:
     state.set_register(register, state.value(register) & mask | bits)
 
 
+def reg_write(machine: Machine, payload: Payload) -> list[tuple[int, int]]:
+    """What CP_REG_WRITE writes: register and value."""
+    register, value = payload.read(machine.packets[_REG_WRITE])
+    return [(register, value)]
+
+
 def cp_reg_write(machine: Runner, payload: Payload, level: int) -> None:
     """CP_REG_WRITE: one register (a6xx)."""
-    register, value = payload.read(machine.packets[_REG_WRITE])
+    ((register, value),) = reg_write(machine, payload)
     machine.sink.begin_registers()
     machine.write_register(register, value, level + 1)
 
@@ -71,19 +78,30 @@ def cp_wide_reg_write(machine: Runner, payload: Payload, level: int) -> None:
         register += 1
 
 
+def context_reg_bunch(_machine: Machine, payload: Payload) -> list[tuple[int, int]]:
+    """What CP_CONTEXT_REG_BUNCH writes: pairs of register and value."""
+    return [
+        (payload[position], payload[position + 1]) for position in range(0, payload.captured, 2)
+    ]
+
+
 def cp_context_reg_bunch(machine: Runner, payload: Payload, level: int) -> None:
     """CP_CONTEXT_REG_BUNCH: pairs of register offset and value."""
-    _register_pairs(machine, payload, level)
+    _write_pairs(machine, context_reg_bunch(machine, payload), level)
+
+
+def context_reg_bunch2(machine: Machine, payload: Payload) -> list[tuple[int, int]]:
+    """What CP_CONTEXT_REG_BUNCH2 writes: it has two dwords before the pairs."""
+    return context_reg_bunch(machine, payload.rest(2))
 
 
 def cp_context_reg_bunch2(machine: Runner, payload: Payload, level: int) -> None:
     """CP_CONTEXT_REG_BUNCH2: two dwords, then pairs of register offset and value."""
-    _register_pairs(machine, payload.rest(2), level)
+    _write_pairs(machine, context_reg_bunch2(machine, payload), level)
 
 
-def _register_pairs(machine: Runner, payload: Payload, level: int) -> None:
+def _write_pairs(machine: Runner, pairs: list[tuple[int, int]], level: int) -> None:
     machine.sink.begin_registers(always_shown=True)
-    for position in range(0, payload.captured, 2):
-        register, value = payload[position], payload[position + 1]
+    for register, value in pairs:
         machine.write_register(register, value, level + 1)
     machine.sink.end_registers()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 
 from cffpy.c_numbers import signed32
+from cffpy.cp.draw_values import draw_values
 from cffpy.cp.sink import Draw, Payload
 from cffpy.limits import hint
 from cffpy.pm4.fields import Fields
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from cffpy.views.cffdump.summary import Summary
     from cffpy.views.cffdump.view import View
 
+_OLD_FIELDS = {
+    name: Fields(name, "cffdump:PRIM_TYPE", "SOURCE_SELECT")
+    for name in ("CP_DRAW_INDX", "CP_DRAW_INDX_2")
+}
 _INDIRECT = Fields("CP_DRAW_INDIRECT", "cffdump:INDIRECT")
 _INDX_INDIRECT = Fields("CP_DRAW_INDX_INDIRECT", "INDX_BASE", "INDIRECT")
 _INDX_INDIRECT_64 = Fields("CP_DRAW_INDX_INDIRECT", "cffdump:INDX_BASE", "cffdump:INDIRECT")
@@ -74,26 +79,30 @@ def _print_mode(view: View, level: int) -> None:
 def _draw_indx(view: View, draw: Draw, payload: Payload, level: int) -> None:
     if view.quiet2:
         return
-    state, values = view.machine.state, draw.values
-    assert values is not None
-    source_name = view.decoder.enum_name("pc_di_src_sel", values.source)
-    num_indices, width = values.num_indices, values.index_bytes
+    machine = view.machine
+    state = machine.state
+    primitive, source = payload.read(machine.packets[_OLD_FIELDS[draw.name]])
+    source_name = view.decoder.enum_name("pc_di_src_sel", source)
     tabs = LEVELS[level]
     view.put(
         f"{tabs}draw:          {state.draws[state.ib_level]}\n"
-        f"{tabs}prim_type:     {draw.label or '(null)'} ({values.cffdump_primitive})\n"
-        f"{tabs}source_select: {source_name or '(null)'} ({values.source})\n"
-        f"{tabs}num_indices:   {signed32(num_indices)}\n"
+        f"{tabs}prim_type:     {draw.label or '(null)'} ({primitive})\n"
+        f"{tabs}source_select: {source_name or '(null)'} ({source})\n"
+        f"{tabs}num_indices:   {signed32(draw.num_indices)}\n"
     )
     if draw.name == "CP_DRAW_INDX_2":
+        num_indices = draw.num_indices
+        width = draw_values(machine, draw.name, payload).index_bytes
         _indices(view, payload.words, payload.index + 3, width, num_indices, level)
         # cffdump: cp_draw_indx_2 has the size in an int (mesa 25.0.7)
         dwords = int(signed32(num_indices * width & 0xFFFFFFFF) / 4)
         view.hex(payload.words, payload.index + 3, dwords, level + 1)
     elif payload.count == 5:
+        values = draw_values(machine, draw.name, payload)
+        width = values.index_bytes
         gpuaddr, size = values.index_base or 0, values.index_buffer_bytes or 0
         view.put(f"{tabs}gpuaddr:       {gpuaddr:08x}\n{tabs}idx_size:      {signed32(size)}\n")
-        place = view.machine.image.place(gpuaddr)
+        place = machine.image.place(gpuaddr)
         if place is not None:
             _indices(view, *place, width, size // width if width else 0, level)
             view.hex(*place, size // 4, level + 1)

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: MIT
+"""Streams that run again, decoded once: their packets as steps that need no decoding.
+
+A frame's IBs run again in each tile. A sink that ``takes_writes_at_once`` needs no callback for
+most packets. So consecutive register writes become one dictionary, and a draw one step together
+with the draw-state groups that its packets set: the registers of all of them are stored at once,
+then the sink is called with the same ``Draw`` as before. Every other packet is a step that runs as
+ever, with its handler.
+
+Steps depend on memory alone: they are kept until memory changes. Which conditional blocks run,
+which groups a render mode loads and what limits allow is decided each time. Where a step cannot
+take its short way, its packets are decoded again.
+"""
+
+from __future__ import annotations
+
+from cffpy.cp.payload import Payload
+from cffpy.cp.state import (
+    GROUP_DISABLE,
+    GROUP_DISABLE_ALL,
+    GROUP_LOAD_IMMEDIATE,
+    DrawStateGroup,
+)
+from cffpy.pm4.reader import IDLE, OPCODE, REGISTERS
+from cffpy.value_object import ValueObject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from cffpy.capture.memory import Words
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.register_runs import RegisterRuns
+    from cffpy.cp.sink import Draw, Sink
+
+    #: A register and its value.
+    Written = tuple[int, int]
+
+    #: Its words, its first dword, how many dwords.
+    StreamKey = tuple[Words, int, int]
+
+#: Dwords of all streams that are kept decoded, at most, and streams whose first run is noted.
+MAX_DWORDS, MAX_SEEN = 1 << 19, 1 << 16
+
+
+#: In place of an enable mask: none.
+_NO_MASK = -1
+
+
+class DecodesOnce(ValueObject):
+    """What is known of a packet before it runs; each None for packets of other kinds.
+
+    ``writes`` returns (register, value) of a packet that does no more than write registers.
+    ``draw`` makes the Draw of a packet that counts it and changes no other state. ``groups`` yields
+    the changes to draw-state groups. ``skips`` returns the dwords that it may run as a block.
+    """
+
+    __slots__ = ("draw", "groups", "skips", "writes")
+
+    def __init__(
+        self,
+        draw: Callable[[Machine, Payload], Draw] | None = None,
+        groups: Callable[[Machine, Payload], Iterator[DrawStateGroup]] | None = None,
+        skips: Callable[[Machine, Payload], int | None] | None = None,
+        writes: Callable[[Machine, Payload], Sequence[Written]] | None = None,
+    ) -> None:
+        self.draw = draw
+        self.groups = groups
+        self.skips = skips
+        self.writes = writes
+
+
+class Step:
+    """Packets from ``start`` up to ``following`` (dwords of the stream's buffer).
+
+    A register-write packet that the sink observes, if it is no ``Stores``, ``Runs`` or ``Draws``.
+    """
+
+    __slots__ = ("following", "start")
+
+    def __init__(self, start: int, following: int) -> None:
+        self.start = start
+        self.following = following
+
+
+class Stores(Step):
+    """Register writes."""
+
+    __slots__ = ("registers",)
+
+    def __init__(self, start: int, following: int, registers: dict[int, int]) -> None:
+        super().__init__(start, following)
+        self.registers = registers
+
+
+class Runs(Step):
+    """A packet that is run by its handler. ``following``: behind what it is expected to skip."""
+
+    __slots__ = ("opcode", "payload")
+
+    def __init__(self, start: int, following: int, opcode: int, payload: Payload) -> None:
+        super().__init__(start, following)
+        self.opcode = opcode
+        self.payload = payload
+
+
+class Passes(Runs):
+    """A packet that needs no handler: its registers are stored by another step, if it has any.
+
+    It is there because the packets that follow may need its location.
+    """
+
+    __slots__ = ()
+
+
+class Draws(Step):
+    """Register writes, draw-state groups that are set, and the draw that loads them.
+
+    Valid where no group is set before. ``registers``: also those of the groups that
+    ``enable_mask`` enables; ``DecodedStreams.collect`` sets them for a mask. ``is_decoded``: a
+    group does more than write registers, so that the step is always decoded.
+    """
+
+    __slots__ = (
+        "draw",
+        "enable_mask",
+        "group_dwords",
+        "groups",
+        "is_decoded",
+        "loaded",
+        "opcode",
+        "payload",
+        "registers",
+        "written",
+    )
+
+    def __init__(
+        self,
+        start: int,
+        following: int,
+        written: dict[int, int],
+        groups: list[DrawStateGroup],
+        opcode: int,
+        payload: Payload,
+        draw: Draw,
+    ) -> None:
+        super().__init__(start, following)
+        self.written = written
+        self.groups = groups
+        self.opcode = opcode
+        self.payload = payload
+        self.draw = draw
+        self.registers = written
+        self.enable_mask = _NO_MASK
+        #: How many groups are loaded, and their dwords.
+        self.loaded = self.group_dwords = 0
+        self.is_decoded = False
+
+
+class DecodedStreams:
+    """The decoded streams of one machine. ``read`` and ``known`` count streams, as they run."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        sink: Sink,
+        runs: RegisterRuns,
+        writes: Callable[[int, Payload], Sequence[Written] | None],
+    ) -> None:
+        """``writes``: as for ``RegisterRuns``."""
+        self._machine = machine
+        self._sink = sink
+        self._runs = runs
+        self._writes = writes
+        self._once: Sequence[DecodesOnce | None] = ()
+        self._epoch = -1
+        self._known: dict[StreamKey, list[Step]] = {}
+        self._seen: set[StreamKey] = set()
+        self._dwords = 0
+        #: How many streams were decoded, and how often one of them ran without being decoded.
+        self.read = 0
+        self.known = 0
+
+    def bind(self, once: Sequence[DecodesOnce | None]) -> None:
+        """Decode for the GPU that the machine is bound to. ``once``: by opcode."""
+        self._once = once
+        self.forget()
+
+    def forget(self) -> None:
+        """Memory has changed, or packets mean something else."""
+        self._known.clear()
+        self._seen.clear()
+        self._dwords = 0
+
+    def steps(self, words: Words, index: int, ndwords: int) -> Sequence[Step]:
+        """The steps of a stream that runs; none at its first run, or where too many are kept."""
+        if self._epoch != self._machine.image.epoch:
+            self._epoch = self._machine.image.epoch
+            self.forget()
+        key = (words, index, ndwords)
+        known = self._known.get(key)
+        if known is not None:
+            self.known += 1
+            return known
+        if key not in self._seen:
+            if len(self._seen) < MAX_SEEN:
+                self._seen.add(key)
+            return ()
+        if self._dwords + ndwords > MAX_DWORDS:
+            return ()
+        self._dwords += max(1, ndwords)
+        self.read += 1
+        steps = self._known[key] = self._decode(words, index, min(index + ndwords, words.count))
+        return steps
+
+    def collect(self, step: Draws, enable_mask: int, has_modes: bool) -> bool:
+        """Collect the registers of a draw's groups; whether they only write such.
+
+        ``has_modes``: whether a group is loaded only in modes that its own mask has.
+        """
+        machine = self._machine
+        registers = dict(step.written)
+        loaded = dwords = 0
+        for group in step.groups:
+            if not group.ndwords or (has_modes and not group.enable_mask & enable_mask):
+                continue
+            place = machine.image.place(group.gpuaddr)
+            found = None if place is None else self._runs.of_group(*place, group.ndwords)
+            if found is None or not self._sink.ignores_writes(found):
+                step.is_decoded = True
+                return False
+            registers.update(found)
+            loaded += 1
+            dwords += group.ndwords
+        step.registers, step.enable_mask = registers, enable_mask
+        step.loaded, step.group_dwords = loaded, dwords
+        return True
+
+    # -- decoding ---------------------------------------------------------------------------
+
+    def _decode(self, words: Words, index: int, end: int) -> list[Step]:
+        """The packets of ``words[index:end]`` up to the first that is damaged or too long."""
+        headers, data = self._machine.headers, words.data
+        plan = _Plan(index)
+        while index < end:
+            kind, number, size = headers[data[index]]
+            following = index + size
+            if following > end:
+                break
+            if kind == REGISTERS:
+                if self._sink.ignores_writes(range(number, number + size - 1)):
+                    values = data[index + 1 : following].tolist()
+                    plan.store(index, following, enumerate(values, number))
+                else:
+                    plan.add(Step(index, following))
+            elif kind == OPCODE:
+                following = self._add(plan, number, Payload(words, index + 1, size - 1))
+            elif kind != IDLE:
+                break
+            index = following
+        return plan.finish()
+
+    def _add(self, plan: _Plan, opcode: int, payload: Payload) -> int:
+        """Add a packet with an opcode. Returns where the next one begins."""
+        start, following = payload.index - 1, payload.index + payload.count
+        writes = self._writes(opcode, payload)
+        if writes is not None and self._sink.ignores_writes([one[0] for one in writes]):
+            plan.store(start, following, writes)
+            plan.passed = Passes(start, following, opcode, payload)
+            return following
+        step = Runs(start, following, opcode, payload)
+        machine, once = self._machine, self._once[opcode]
+        if once is not None and once.skips is not None:
+            step.following += once.skips(machine, payload) or 0
+        elif once is not None and self._sink.ignores_packet(opcode):
+            if once.draw is not None:
+                draw = once.draw(machine, payload)
+                plan.draw(following, opcode, payload, draw)
+                return following
+            if once.groups is not None and plan.set_groups(step, once.groups(machine, payload)):
+                return following
+        plan.add(step)
+        return step.following
+
+
+class _Plan:
+    """Steps as they are made. What may become part of a draw waits."""
+
+    def __init__(self, start: int) -> None:
+        self._steps: list[Step] = []
+        #: Where the last step ends.
+        self._start = start
+        #: Steps that are made if no draw follows, and what they do if one does.
+        self._waiting: list[Step] = []
+        self._written: dict[int, int] = {}
+        self._groups: dict[int, DrawStateGroup] = {}
+        #: The last packet with an opcode since the last step, if it is not run.
+        self.passed: Passes | None = None
+
+    def store(self, start: int, following: int, writes: Iterable[Written]) -> None:
+        """Registers are written that the sink does not observe."""
+        last = self._waiting[-1] if self._waiting else None
+        if type(last) is not Stores:
+            last = Stores(start, following, {})
+            self._waiting.append(last)
+        last.following = following
+        for register, value in writes:
+            last.registers[register] = self._written[register] = value
+
+    def set_groups(self, step: Runs, groups: Iterable[DrawStateGroup]) -> bool:
+        """A packet changes draw-state groups; False if one of them is loaded at once."""
+        changed = dict(self._groups)
+        for group in groups:
+            if group.flags & GROUP_DISABLE_ALL:
+                changed.clear()
+            elif group.flags & GROUP_DISABLE:
+                changed.pop(group.group_id, None)
+            elif group.flags & GROUP_LOAD_IMMEDIATE:
+                return False
+            else:
+                changed[group.group_id] = group
+        self._groups = changed
+        self.passed = None
+        self._waiting.append(step)
+        return True
+
+    def draw(self, following: int, opcode: int, payload: Payload, draw: Draw) -> None:
+        """A draw, together with what waits for it."""
+        groups = [self._groups[number] for number in sorted(self._groups)]
+        step = Draws(self._start, following, self._written, groups, opcode, payload, draw)
+        self._steps.append(step)
+        self._restart(following)
+
+    def add(self, step: Step) -> None:
+        """A step of its own: what waits becomes steps before it."""
+        self._steps += self._waiting
+        if self.passed is not None:
+            self._steps.append(self.passed)
+        self._steps.append(step)
+        self._restart(step.following)
+
+    def finish(self) -> list[Step]:
+        """All steps."""
+        self._steps += self._waiting
+        if self.passed is not None:
+            self._steps.append(self.passed)
+        return self._steps
+
+    def _restart(self, start: int) -> None:
+        self._start = start
+        self._waiting = []
+        self._written = {}
+        self._groups = {}
+        self.passed = None

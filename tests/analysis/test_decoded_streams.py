@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Streams that run again without being decoded: nothing that analyses find changes."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.packet_location import PacketLocation
+from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.cp import decoded
+from cffpy.limits import Limits
+from tests.analysis.test_whole_groups import outcome
+
+SHARED = (
+    "a220-gl-passes",
+    "a320-gl-scene150-720p",
+    "a430-gl-scene150-720p",
+    "a530-gl-scene-msaa4",
+    "a618-vk-depth-lrz-gmem",
+    "a660-gl-scene-msaa4-1080p",
+    "a660-vk-events-cond-gmem",
+    "a740-vk-frame-msaa4-1080p",
+    "fd-clouds",
+    "pair-a740-scene-bad-blend",
+    "shadow",
+)
+
+
+def same(content: Content) -> bool:
+    """Whether a walk finds the same with and without."""
+    walk, expected = outcome(content, True)
+    return walk.machine.decoded.read == 0 and outcome(content, True, replays=True)[1] == expected
+
+
+def test_samples(samples: Path) -> None:
+    paths = sorted(samples.glob("*.rd.gz"))
+    assert paths
+    for path in paths:
+        assert same(open_capture(str(path)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHARED)
+def test_captures(shared: Path, name: str) -> None:
+    assert same(open_capture(str(shared / "captures" / f"{name}.rd.gz")))
+
+
+@pytest.mark.parametrize("name", ["a660-gl-scene-msaa4-1080p", "a740-vk-frame-msaa4-1080p"])
+def test_streams_of_tiles_are_decoded_once(shared: Path, name: str) -> None:
+    """A counter: the frame's IBs run without decoding from the third tile on."""
+    walk, _ = outcome(open_capture(str(shared / "captures" / f"{name}.rd.gz")), True, replays=True)
+    streams = walk.machine.decoded
+    assert streams.known > 4 * streams.read > 0
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_damaged_captures(samples: Path, seed: int) -> None:
+    path = random.Random(seed).choice(sorted(samples.glob("a[2-7]*.rd.gz")))
+    data = bytearray(gzip.decompress(path.read_bytes()))
+    chance = random.Random(seed)
+    for _ in range(chance.choice((1, 10, 200))):
+        place = chance.randrange(len(data) // 4) * 4
+        if chance.random() < 0.5:
+            data[place] ^= 1 << chance.randrange(8)
+        else:
+            other = chance.randrange(len(data) // 4) * 4
+            data[place : place + 4] = data[other : other + 4]
+    assert same(open_bytes(bytes(data)))
+
+
+@pytest.mark.parametrize("limits", [{"commands": 2000}, {"depth": 1}, {"depth": 2}, {"draws": 3}])
+def test_limits_count_the_same(samples: Path, limits: dict[str, int]) -> None:
+    for path in sorted(samples.glob("a[67]*.rd.gz")):
+        content = open_bytes(gzip.decompress(path.read_bytes()), limits=Limits(**limits))
+        assert same(content)
+
+
+class _Writes(Observer):
+    """Asks for register writes."""
+
+    def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
+        """Ignore them."""
+
+
+def test_an_observer_of_writes_switches_it_off(samples: Path) -> None:
+    content = open_capture(str(samples / "a630-triangle.rd.gz"))
+    walk, _ = outcome(content, True, _Writes(), replays=True)
+    assert walk.machine.decoded.read == walk.machine.decoded.known == 0
+
+
+def test_little_is_kept(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small limit only means that streams are decoded again."""
+    path = shared / "captures" / "pair-a740-scene-bad-blend.rd.gz"
+    walk, expected = outcome(open_capture(str(path)), True, replays=True)
+    monkeypatch.setattr(decoded, "MAX_DWORDS", 20)
+    monkeypatch.setattr(decoded, "MAX_SEEN", 2)
+    limited, found = outcome(open_capture(str(path)), True, replays=True)
+    assert found == expected
+    assert limited.machine.decoded.known < walk.machine.decoded.known
