@@ -18,6 +18,7 @@ from cffpy._version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.api.capture import Capture, Problem, Submit, open  # noqa: A004
+    from cffpy.api.find import FoundDraw, FoundFile, find
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.passes import Action, Draw, IndexBuffer, Pass, Tile
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         CaptureError,
         CffpyError,
         ContainerError,
+        FilterError,
         UnknownName,
         UnknownValue,
         UnsupportedGpu,
@@ -44,6 +46,9 @@ _MODULES = {
     "ContainerError": "cffpy.errors",
     "Draw": "cffpy.api.passes",
     "FieldBits": "cffpy.api.registers",
+    "FilterError": "cffpy.errors",
+    "FoundDraw": "cffpy.api.find",
+    "FoundFile": "cffpy.api.find",
     "IndexBuffer": "cffpy.api.passes",
     "Limits": "cffpy.limits",
     "Memory": "cffpy.api.memory",
@@ -61,6 +66,7 @@ _MODULES = {
     "UnknownValue": "cffpy.errors",
     "UnsupportedGpu": "cffpy.errors",
     "UsageError": "cffpy.errors",
+    "find": "cffpy.api.find",
     "open": "cffpy.api.capture",
 }
 
@@ -74,6 +80,9 @@ __all__ = (
     "ContainerError",
     "Draw",
     "FieldBits",
+    "FilterError",
+    "FoundDraw",
+    "FoundFile",
     "IndexBuffer",
     "Limits",
     "Memory",
@@ -92,6 +101,7 @@ __all__ = (
     "UnsupportedGpu",
     "UsageError",
     "__version__",
+    "find",
     "open",
 )
 

@@ -16,6 +16,7 @@
         +-- RegisterDbError  register database
         +-- IsaError         instruction-set description
         +-- AssemblyError    a text of the packet assembly language
+        +-- FilterError      an expression of --where, or one of its names
 
 Damage *inside a command stream* does not raise: it is printed in place, as in the reference, and
 decoding continues.
@@ -111,3 +112,11 @@ class IsaError(DslError):
 
 class AssemblyError(DslError):
     """An error in a text of the packet assembly language."""
+
+
+class FilterError(DslError):
+    """An expression of a filter, or one of its names, that cannot be used. ``column`` from 1."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0, column: int = 0) -> None:
+        super().__init__(message, f"filter, column {column}" if column else "filter")
+        self.file, self.line, self.column = file, line, column

@@ -207,6 +207,14 @@ class RegisterHistory(Observer):
         value = row.values[index]
         return None if value == _UNKNOWN else value
 
+    def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:
+        """Positions of the draws before which a dword was written, and its value from each on.
+
+        A value is -1 where only the GPU knows it. Both are empty for what was never written.
+        """
+        row = self._changes.get(register)
+        return ((), ()) if row is None else (row.orders, row.values)
+
     def write(self, register: int, order: int) -> Write | None:
         """The write of a dword's value at a draw; None where it was never written."""
         row = self._changes.get(register)

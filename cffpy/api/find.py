@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy.find``: the draws of many captures for which a filter holds, in worker processes."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import re
+import sys
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.api.capture import _limits
+from cffpy.capture.gpu import Gpu, parse_capture_gpu
+from cffpy.container.kinds import check_capture
+from cffpy.container.open import open_capture
+from cffpy.errors import CaptureError, CffpyError
+from cffpy.limits import VARIABLES, Limits
+from cffpy.query.filters import Filter, Named
+from cffpy.query.search import find_passes_for, subjects
+from cffpy.regdb.edition import resolve_edition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cffpy.analysis.actions import Action
+
+#: Names of captures in a folder.
+_CAPTURE = re.compile(r"\.rd(\.[A-Za-z0-9]+)?$", re.IGNORECASE)
+
+#: Files for each worker that are worked on or whose results wait: results come in the order of
+#: the files, and a slow one must not make those of all others wait in memory.
+_WAITING = 4
+
+
+class FoundDraw(NamedTuple):
+    """A draw for which a filter holds. ``name`` is what commands take; None: it has none.
+
+    ``values``: the names of the filter and the columns, with their values.
+    """
+
+    submit: int
+    pass_index: int | None
+    name: str | None
+    dump_number: int | None
+    tile: int | None
+    values: list[Named]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document of ``cffpy find --json``."""
+        return {
+            "submit": self.submit,
+            "pass": self.pass_index,
+            "draw": self.name,
+            "dump_draw": self.dump_number,
+            "tile": self.tile,
+            "values": {one.name: one.value for one in self.values},
+        }
+
+
+@dataclass(slots=True)
+class FoundFile:
+    """What was found in a capture. ``error``: why it could not be read, in one line.
+
+    ``count``: draws for which the filter holds, of which ``draws`` may be the first ones only.
+    ``unknown``: draws of which only the GPU knows whether it holds. ``problems``: damage, and what
+    limits left out, in words. ``absent``: names that the capture's GPU has not, whose values are
+    unknown, as in "a3xx has no RB_DEPTH_CNTL".
+    """
+
+    path: str
+    gpu: str | None = None
+    draws: list[FoundDraw] = field(default_factory=list)
+    count: int = 0
+    unknown: int = 0
+    problems: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document of ``cffpy find --json``."""
+        return {
+            "file": self.path,
+            "gpu": self.gpu,
+            "count": self.count,
+            "unknown": self.unknown,
+            "draws": [draw.to_dict() for draw in self.draws],
+            "absent": self.absent,
+            "problems": self.problems,
+            "error": self.error,
+        }
+
+
+class _Options(NamedTuple):
+    """What all files have in common. ``most``: draws to return of a file; None: all."""
+
+    where: str
+    columns: str | None
+    register_db: str | None
+    gpu: Gpu | None
+    #: Names and numbers of the limits that a user chose.
+    limits: tuple[tuple[str, int], ...]
+    all_actions: bool
+    most: int | None
+
+
+def find(
+    where: str,
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    columns: str | None = None,
+    all_actions: bool = False,
+    most: int | None = None,
+    jobs: int | None = None,
+    gpu: str | int | Gpu | None = None,
+    register_db: str | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+) -> Iterator[FoundFile]:
+    """What a filter finds in captures, file by file, in the order of ``paths``.
+
+    A folder stands for the captures in it and below, by name. ``columns``: names whose values are
+    wanted besides those in the filter, as in "pass.mode,RB_DEPTH_CNTL.ZFUNC". ``all_actions``:
+    every execution of every draw, and blits. ``most``: draws to return of each file. ``jobs``:
+    worker processes; None: one for each processor.
+
+    Raises FilterError for a filter that is wrong for every generation, before any file is read. A
+    file that cannot be read raises nothing: see ``FoundFile.error``.
+    """
+    directory = None if register_db is None else resolve_edition(register_db)
+    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
+    Filter(where, columns).check(directory)
+    chosen = _limits(limits)
+    numbers = ((name, getattr(chosen, name)) for name in VARIABLES)
+    kept = tuple((name, number) for name, number in numbers if number is not None)
+    options = _Options(where, columns, directory, given, kept, all_actions, most)
+    files = captures_in(paths)
+    jobs = min(jobs or _processors(), len(files))
+    return _in_turn(files, options) if jobs <= 1 else _in_workers(files, options, jobs)
+
+
+def captures_in(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The paths; for a folder the captures in it and below: ``*.rd``, ``*.rd.gz``, by name."""
+    files: list[str] = []
+    for given in paths:
+        path = os.fspath(given)
+        if not os.path.isdir(path):
+            files.append(path)
+            continue
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            files.extend(os.path.join(folder, one) for one in sorted(names) if _CAPTURE.search(one))
+    return files
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _in_turn(files: list[str], options: _Options) -> Iterator[FoundFile]:
+    worker = _Worker(options)
+    return map(worker.find, files)
+
+
+def _in_workers(files: list[str], options: _Options, jobs: int) -> Iterator[FoundFile]:
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    # a forked worker has all modules; elsewhere forking is not safe, or not there
+    context = get_context("fork" if sys.platform == "linux" else "spawn")
+    pool = ProcessPoolExecutor(jobs, context)
+    waiting: deque[Future[FoundFile]] = deque()
+    try:
+        rest = iter(files)
+        for path in islice(rest, jobs * _WAITING):
+            waiting.append(pool.submit(_find_in_worker, options, path))
+        while waiting:
+            found = waiting.popleft().result()
+            for path in islice(rest, 1):
+                waiting.append(pool.submit(_find_in_worker, options, path))
+            yield found
+    except BrokenProcessPool:
+        raise CaptureError("a worker process was killed; is there enough memory?") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@functools.lru_cache(maxsize=1)
+def _worker(options: _Options) -> _Worker:
+    return _Worker(options)
+
+
+def _find_in_worker(options: _Options, path: str) -> FoundFile:
+    return _worker(options).find(path)
+
+
+class _Worker:
+    """Searches one file after another."""
+
+    def __init__(self, options: _Options) -> None:
+        self._options = options
+        self._limits = Limits(**dict(options.limits))
+        self._filter = Filter(options.where, options.columns)
+
+    def find(self, path: str) -> FoundFile:
+        """What the filter finds in a file."""
+        found = FoundFile(path)
+        was_enabled = gc.isenabled()
+        gc.disable()  # what a walk finds has few cycles, and is dropped as a whole
+        try:
+            self._find(found)
+        except CffpyError as problem:
+            found.error = str(problem)
+        except (OSError, MemoryError) as problem:
+            found.error = str(problem) or "out of memory"
+        except Exception as problem:  # the other files are still wanted
+            found.error = f"internal error: {type(problem).__name__}: {problem}"
+        finally:
+            if was_enabled:
+                gc.enable()
+            gc.collect()
+        return found
+
+    def _find(self, found: FoundFile) -> None:
+        options = self._options
+        content = check_capture(open_capture(found.path, self._limits))
+        finder, bound, damage = find_passes_for(
+            self._filter,
+            content,
+            found.problems.append,
+            options.register_db,
+            options.gpu,
+            is_lenient=True,
+        )
+        found.gpu = finder.found.gpu
+        found.problems.extend([*map(str, damage), *map(str, finder.found.truncated)])
+        if bound is None:
+            return
+        found.absent = bound.absent
+        passes = finder.found.passes
+        actions: Iterable[Action] = finder.actions
+        if not options.all_actions:
+            actions = (draw for one in passes for draw in one.program_draws)
+        for subject in subjects(actions, passes):
+            holds = bound.matches(subject)
+            if holds is None:
+                found.unknown += 1
+            if not holds:
+                continue
+            found.count += 1
+            if options.most is None or len(found.draws) < options.most:
+                assert subject.action is not None
+                found.draws.append(_draw(subject.action, bound.values(subject)))
+
+
+def _draw(action: Action, values: list[Named]) -> FoundDraw:
+    from cffpy.analysis.draw_names import name_of
+
+    name = name_of(action)
+    return FoundDraw(
+        action.place.submit.submit,
+        action.pass_index,
+        None if name is None else str(name),
+        action.number,
+        action.tile,
+        values,
+    )

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy find``: the draws of many captures for which a filter holds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cffpy.cli.analysis_options import decoding_options, edition, write_json
+from cffpy.cli.integer import IntegerRange
+from cffpy.cli.limit_option import command_limits
+from cffpy.cli.output import (
+    EXIT_FAILURE,
+    EXIT_OK,
+    PagedOutput,
+    print_error,
+    print_warning,
+    write_all,
+)
+from cffpy.cli.text_options import text_options, write_lines
+from cffpy.views.plain_text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.api.find import FoundDraw, FoundFile
+    from cffpy.capture.gpu import Gpu
+
+SCHEMA = "cffpy.find/1"
+
+_EPILOG = """\b
+Examples:
+  cffpy find 'RB_DEPTH_CNTL.ZFUNC == FUNC_NEVER' *.rd.gz
+  cffpy find 'pass.mode == sysmem and pass.width > 1920' captures/
+  cffpy find 'changed(RB_MRT[*].CONTROL)' --columns RB_MRT[0].BASE capture.rd.gz
+  cffpy find --count 'draw.instances > 1' captures/
+
+The expressions are described in docs/filter.md.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("where", metavar="EXPR")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--columns", metavar="A,B,C", help="Show the values of these names as well.")
+@click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
+@click.option("--first", is_flag=True, help="Only the first draw of each file.")
+@click.option("--count", is_flag=True, help="Only the number of draws of each file.")
+@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({SCHEMA}).")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print a JSON object a line, one a draw.")
+@click.option(
+    "--jobs",
+    type=IntegerRange(min=1, max=256),
+    metavar="N",
+    help="Worker processes (default: one for each processor).",
+)
+@text_options
+@decoding_options
+def find(
+    where: str,
+    files: tuple[str, ...],
+    columns: str | None,
+    everything: bool,
+    first: bool,
+    count: bool,
+    as_json: bool,
+    as_jsonl: bool,
+    jobs: int | None,
+    gpu: Gpu | None,
+    register_db: str | None,
+) -> int:
+    """Find the draws of many captures for which an expression holds.
+
+    A line for each draw: file, submit, name of the draw, and the values of the names in the
+    expression. FILE may be a folder: all captures in it and below. Files are read in several
+    processes; the order of the output is that of the files.
+
+    A capture whose GPU has no register of a name is not an error: its values are unknown. The exit
+    code is 1 if a file is damaged or cannot be read.
+    """
+    from cffpy.api.find import find as find_in
+
+    _check(as_json, as_jsonl, count, first)
+    found = find_in(
+        where,
+        files,
+        columns=columns,
+        all_actions=everything,
+        most=0 if count else 1 if first else None,
+        jobs=jobs,
+        gpu=gpu,
+        register_db=edition(register_db),
+        limits=command_limits(),
+    )
+    read = _Files(found)
+    if as_json:
+        documents = (one.to_dict() for one in read)
+        write_json(SCHEMA, {"where": where, "files": documents})
+    elif as_jsonl:
+        _write_jsonl(read)
+    elif count:
+        write_lines(f"{visible(one.path)}: {one.count}" for one in read if one.error is None)
+    else:
+        write_lines(_line(one, draw) for one in read for draw in one.draws)
+    return read.finish()
+
+
+def _check(as_json: bool, as_jsonl: bool, count: bool, first: bool) -> None:
+    if as_json and as_jsonl:
+        raise click.UsageError("--json and --jsonl cannot be used together")
+    if count and (first or as_jsonl):
+        raise click.UsageError("--count cannot be used with --first or --jsonl")
+
+
+class _Files:
+    """Passes results on, and reports problems of each file on standard error."""
+
+    def __init__(self, found: Iterator[FoundFile]) -> None:
+        self._found = found
+        self._code = EXIT_OK
+        self._absent: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[FoundFile]:
+        for one in self._found:
+            if one.error is not None:
+                # errors of reading a file begin with its name
+                prefix = "" if one.error.startswith(one.path) else f"{one.path}: "
+                print_error(f"{prefix}{one.error}")
+                self._code = EXIT_FAILURE
+            elif one.problems:
+                more = f" (and {len(one.problems) - 1} more)" if len(one.problems) > 1 else ""
+                print_warning(f"{one.path}: {one.problems[0]}{more}")
+                self._code = EXIT_FAILURE
+            for text in one.absent:
+                self._absent[text] = self._absent.get(text, 0) + 1
+            yield one
+
+    def finish(self) -> int:
+        """Report which captures lack a name; the exit code."""
+        for text, count in self._absent.items():
+            captures = "1 capture" if count == 1 else f"{count} captures"
+            print_warning(f"{captures}: {text}; its value is unknown there")
+        return self._code
+
+
+def _line(file: FoundFile, draw: FoundDraw) -> str:
+    name = f"packet of pass {draw.pass_index}" if draw.name is None else draw.name
+    dump = (
+        ""
+        if draw.dump_number is None or draw.name == str(draw.dump_number)
+        else (f" ({draw.dump_number})")
+    )
+    tile = "" if draw.tile is None else f" tile {draw.tile}"
+    values = " ".join(f"{one.name}={visible(one.text)}" for one in draw.values)
+    return f"{visible(file.path)}: submit {draw.submit} {name}{dump}{tile}: {values}"
+
+
+def _write_jsonl(read: _Files) -> None:
+    with PagedOutput(pager=False) as stream:
+        for file in read:
+            lines = [_json_line(file, draw) for draw in file.draws]
+            write_all(stream, "".join(lines).encode())
+
+
+def _json_line(file: FoundFile, draw: FoundDraw) -> str:
+    row: dict[str, Any] = {"file": file.path, "gpu": file.gpu, **draw.to_dict()}
+    return json.dumps(row) + "\n"

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Filter: an expression and the columns to show, to be bound to the names of a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.errors import FilterError
+from cffpy.query.names import name_tables
+from cffpy.query.operands import Operand, Operands
+from cffpy.query.parse import parse_filter, parse_paths
+from cffpy.query.predicates import Predicates
+from cffpy.regdb import store
+from cffpy.regdb.database import Database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.query.properties import Subject
+    from cffpy.query.register_values import RegisterChanges
+
+
+class Filter:
+    """An expression and the names of columns, parsed. Bind it before it is asked.
+
+    Raises FilterError for what is not an expression. The same object serves any number of captures.
+    """
+
+    def __init__(self, where: str | None, columns: str | None = None) -> None:
+        self.where = where
+        self._root = None if where is None else parse_filter(where)
+        self._columns = [] if columns is None else parse_paths(columns)
+        self._bound: dict[tuple[str | None, str, bool], BoundFilter] = {}
+
+    def bind(self, database: Database, is_lenient: bool = False) -> BoundFilter:
+        """Look up all names. Raises FilterError for one that the GPU has not.
+
+        ``is_lenient``: such a name is an unknown value instead. One object for each generation:
+        it answers for the capture whose registers were attached last.
+        """
+        key = database.directory, database.chip, is_lenient
+        if key not in self._bound:
+            self._bound[key] = self._bind(database, is_lenient)
+        return self._bound[key]
+
+    def _bind(self, database: Database, is_lenient: bool) -> BoundFilter:
+        table = next(name_tables(database))
+        operands = Operands(database, table, is_lenient)
+        predicates = Predicates(operands)
+        columns = [operands.path(path) for path in self._columns]
+        matches = _always if self._root is None else predicates.predicate(self._root)
+        return BoundFilter(matches, operands, columns, predicates.needs_writes)
+
+    def check(self, directory: str | None) -> dict[str, str]:
+        """Look up all names for every generation; the errors of those that lack one, by its name.
+
+        Raises FilterError where every generation lacks a name: of the error in the last place.
+        """
+        errors: dict[str, FilterError] = {}
+        chips = store.chips(directory)
+        for chip in chips:
+            try:
+                self.bind(Database.open(chip, directory))
+            except FilterError as problem:
+                errors[chip] = problem
+        if len(errors) == len(chips):
+            raise max(errors.values(), key=lambda problem: problem.column)
+        return {chip: str(problem) for chip, problem in errors.items()}
+
+
+def _always(_subject: Subject) -> bool:
+    return True
+
+
+class Named(NamedTuple):
+    """A name of an expression and its value: a bool, a number, a text, None, or a list."""
+
+    name: str
+    value: Any
+    is_hex: bool = False
+
+    @property
+    def text(self) -> str:
+        """The value for people: several are separated by spaces, an unknown one is "unknown"."""
+        values = self.value if isinstance(self.value, list) else [self.value]
+        return " ".join(map(self._text, values))
+
+    def _text(self, value: object) -> str:
+        if value is None:
+            return "unknown"
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return f"{value:#x}" if self.is_hex and isinstance(value, int) else str(value)
+
+
+class BoundFilter:
+    """A filter whose names were looked up."""
+
+    def __init__(
+        self,
+        matches: Callable[[Subject], bool | None],
+        operands: Operands,
+        columns: list[Operand],
+        needs_writes: bool,
+    ) -> None:
+        #: Whether it holds for a subject: True, False, or None where that is unknown.
+        self.matches = matches
+        self._operands = operands
+        self._columns = columns
+        #: Whether it asks for writes that change nothing.
+        self.needs_writes = needs_writes
+
+    @property
+    def registers(self) -> set[int]:
+        """The dwords of registers that it reads."""
+        return {
+            offset
+            for cursor in self._operands.cursors
+            for offset in (cursor.place.offset, cursor.place.upper)
+            if offset is not None
+        }
+
+    @property
+    def absent(self) -> list[str]:
+        """Names that the GPU has not, if it was bound leniently: "a3xx has no RB_DEPTH_CNTL"."""
+        return self._operands.absent
+
+    def attach(self, changes: RegisterChanges) -> None:
+        """Read registers of this capture from now on."""
+        for cursor in self._operands.cursors:
+            cursor.attach(changes)
+
+    def values(self, subject: Subject) -> list[Named]:
+        """The values of all names in the expression and the columns, each once."""
+        operands = self._operands.named.values()
+        return [_named(one, subject) for one in operands if one.kind != "unknown"]
+
+    def columns(self, subject: Subject) -> list[Named]:
+        """The values of the columns."""
+        return [_named(one, subject) for one in self._columns]
+
+
+def _named(operand: Operand, subject: Subject) -> Named:
+    return Named(operand.name, operand.shown(subject), operand.is_hex)

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Names of registers and fields in filters, as the database of one generation has them."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from functools import partial
+from itertools import islice, product
+from struct import Struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.errors import FilterError
+from cffpy.regdb import rows, store
+from cffpy.regdb.catalog import Catalog
+from cffpy.regdb.database import holds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from cffpy.query.syntax import Path
+    from cffpy.regdb.catalog import Level, RegisterPattern
+    from cffpy.regdb.database import Database
+
+    Convert = Callable[[int], int | float | bool]
+
+_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
+_SIGNED = (rows.INT, rows.FIXED)
+_SCALED = (rows.FIXED, rows.UFIXED)
+_FLOATS = {
+    16: (Struct("<e"), Struct("<H")),
+    32: (Struct("<f"), Struct("<I")),
+    64: (Struct("<d"), Struct("<Q")),
+}
+
+#: Registers that one name with ``[*]`` stands for, at most; elements of an array without an end.
+_MAX_REGISTERS, _ENDLESS = 1024, 64
+
+_SEGMENT = re.compile(r"([A-Za-z0-9_]+)(?:\[(\*|[0-9A-Fa-fx]+)\])?")
+
+
+class RegisterPlace(NamedTuple):
+    """Offset of a register in dwords, of a 64-bit one also that of its upper dword.
+
+    ``needs_upper``: the value is unknown without the upper dword, which is a register of its own.
+    """
+
+    offset: int
+    upper: int | None
+    needs_upper: bool
+
+
+class RegisterName(NamedTuple):
+    """What a name means: a register, elements of an array (``is_many``), or a field of either.
+
+    ``type_row``: the type of the field or of the register; None where it is one plain number.
+    """
+
+    places: tuple[RegisterPlace, ...]
+    is_many: bool
+    type_row: rows.TypeRow | None
+
+
+class Words(NamedTuple):
+    """Words that stand for values: those of an enum, or the values of a text property."""
+
+    values: Mapping[str, int | str]
+    #: What the words are of, for errors.
+    subject: str
+
+    def value(self, word: str, column: int) -> int | str:
+        """The value of a word, whatever its case. Raises FilterError with the nearest words."""
+        found = self.values.get(word)
+        if found is None:
+            found = self._folded.get(word.upper())
+        if found is None:
+            near = nearest(word, self.values)
+            raise FilterError(f"{self.subject} has no value {word}{near}", "", 1, column)
+        return found
+
+    @property
+    def _folded(self) -> dict[str, int | str]:
+        return {name.upper(): value for name, value in self.values.items()}
+
+
+def nearest(word: str, known: Sequence[str] | Mapping[str, object]) -> str:
+    """The end of an error message: names that are spelt like ``word``."""
+    folded = {name.upper(): name for name in known}
+    near = get_close_matches(word.upper(), folded, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(folded[one] for one in near)}?" if near else ""
+
+
+class NameTable:
+    """Looks up names of registers of one generation."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        chip = database.variant("chip", database.chip)
+        self._variants = {} if chip is None else {"chip": chip}
+        #: Name in capitals without indices -> the register of this name.
+        self._patterns: dict[str, RegisterPattern] = {}
+        catalog = Catalog(store.load(database.directory, database.chip))
+        for domain in catalog.register_domains:
+            for pattern in catalog.patterns(domain):
+                if pattern.row[0] == rows.REGISTER:
+                    self._patterns.setdefault(_folded(pattern), pattern)
+
+    @property
+    def chip(self) -> str:
+        """The generation, as in "a6xx"."""
+        return self._database.chip.lower()
+
+    def find(self, path: Path) -> RegisterName:
+        """The register or field of a name.
+
+        Raises FilterError with the column, and the nearest names for a name that is not known.
+        """
+        segments = [(match[1], match[2]) for match in _SEGMENT.finditer(path.text)]
+        for count in range(len(segments), 0, -1):
+            name = ".".join(segment for segment, _ in segments[:count]).upper()
+            places = self._places(name, segments[:count], path)
+            if places is not None:
+                pattern, found = places
+                is_many = any(index == "*" for _, index in segments[:count])
+                field = ".".join(segment for segment, _ in segments[count:])
+                type_row = None if pattern is None else pattern.row[7]
+                if field:
+                    type_row = self._field(path, type_row, field)
+                return RegisterName(tuple(found), is_many, type_row)
+        raise FilterError(self._no_such(path.text), "", 1, path.column)
+
+    def has(self, name: str) -> bool:
+        """Whether a register has this name, its indices left out."""
+        return name.upper() in self._patterns or f"{name.upper()}_LO" in self._patterns
+
+    def words(self, name: str, type_row: rows.TypeRow | None) -> Words | None:
+        """The words for values of a type: those of its enum, of a flag ``true`` and ``false``."""
+        if type_row is None:
+            return None
+        values: Sequence[rows.ValueRow] = ()
+        if type_row[0] == rows.ENUM:
+            values = self._database.enum(type_row[7])
+        elif type_row[0] == rows.INLINE_ENUM:
+            values = type_row[7]
+        elif type_row[0] == rows.BOOLEAN:
+            return Words({"true": 1, "false": 0}, name)
+        found: dict[str, int | str] = {}
+        for word, number, condition in values:
+            if number is not None and holds(condition, self._variants):
+                found.setdefault(word, number)
+        return Words(found, name) if found else None
+
+    def _places(
+        self, name: str, segments: Sequence[tuple[str, str | None]], path: Path
+    ) -> tuple[RegisterPattern | None, list[RegisterPlace]] | None:
+        pattern = self._patterns.get(name)
+        if pattern is not None:
+            wide = pattern.row[6] == 2
+            return pattern, [
+                RegisterPlace(offset, offset + 1 if wide else None, False)
+                for offset in self._offsets(pattern, segments, path)
+            ]
+        low, high = self._patterns.get(f"{name}_LO"), self._patterns.get(f"{name}_HI")
+        if low is None or high is None:
+            return None
+        pairs = zip(
+            self._offsets(low, segments, path), self._offsets(high, segments, path), strict=True
+        )
+        return None, [RegisterPlace(offset, upper, True) for offset, upper in pairs]
+
+    def _offsets(
+        self, pattern: RegisterPattern, segments: Sequence[tuple[str, str | None]], path: Path
+    ) -> list[int]:
+        indices = [
+            _indices(level, index, path)
+            for level, (_, index) in zip(pattern.levels, segments, strict=False)
+        ]
+        chosen = [index for index in indices if index is not None]
+        offsets = map(pattern.offset_at, product(*chosen))
+        return [one for one in islice(offsets, _MAX_REGISTERS) if one is not None]
+
+    def _field(self, path: Path, type_row: rows.TypeRow | None, field: str) -> rows.TypeRow:
+        known: dict[str, rows.TypeRow] = {}
+        if type_row is not None and type_row[0] in _BITSETS:
+            for name, condition, row in type_row[7]:
+                if condition is None or holds(condition, self._variants):
+                    known.setdefault(name, row)
+        found = known.get(field) or known.get(field.upper())
+        if found is None:
+            register = path.text[: len(path.text) - len(field) - 1]
+            message = f"{register} has no field {field}{nearest(field, known)}"
+            raise FilterError(message, "", 1, path.column + len(register) + 1)
+        return found
+
+    def _no_such(self, text: str) -> str:
+        name = ".".join(match[1] for match in _SEGMENT.finditer(text)).upper()
+        head = name.partition(".")[0]
+        inside = [one for one in self._patterns if one.startswith(f"{head}.")]
+        shown = {name: _any_index(self._patterns[name]) for name in inside or self._patterns}
+        near = get_close_matches(name, shown, n=3, cutoff=0.5)
+        hint = f"; did you mean {' or '.join(shown[one] for one in near)}?" if near else ""
+        return f"{self.chip} has no register {text}{hint}"
+
+
+def _folded(pattern: RegisterPattern) -> str:
+    return ".".join(level.name.strip() for level in pattern.levels).upper()
+
+
+def _any_index(pattern: RegisterPattern) -> str:
+    return ".".join(
+        f"{level.name}[*]" if level.repeated else level.name for level in pattern.levels
+    )
+
+
+def _indices(level: Level, index: str | None, path: Path) -> Sequence[int] | None:
+    """The indices that are meant of one step of a name; None where it has none."""
+    length = level.length or _ENDLESS
+    if isinstance(level.start, tuple):
+        length = len(level.start)
+    if not level.repeated:
+        return None
+    if index is None:
+        message = f"{level.name} is an array: {level.name}[0] is its first element, [*] is any"
+        raise FilterError(message, "", 1, path.column)
+    if index == "*":
+        return range(length)
+    number = int(index, 0) if index.startswith("0x") else int(index, 10)
+    if level.length and number >= length:
+        message = f"{level.name} has {length} elements, counted from 0"
+        raise FilterError(message, "", 1, path.column)
+    return (number,)
+
+
+def name_tables(database: Database) -> Iterator[NameTable]:
+    """The tables in which names are looked up, the capture's own first.
+
+    Offsets are the same in all editions of a generation, so a name of another edition would mean
+    the register at its offset. Only one edition is installed now.
+    """
+    yield NameTable(database)
+
+
+def converter(type_row: rows.TypeRow | None) -> tuple[str, Convert]:
+    """What values of a type are compared as, "number" or "bool"; the value of a register's bits."""
+    if type_row is None:
+        return "number", int
+    kind, _name, low, high, shr, radix = type_row[:6]
+    mask = (1 << (high - low + 1)) - 1
+    if kind == rows.BOOLEAN:
+        return "bool", partial(_flag, low)
+    if kind in _SIGNED or kind in _SCALED:
+        sign = 1 << (high - low) if kind in _SIGNED else 0
+        return "number", partial(_fixed, low, mask, sign, radix if kind in _SCALED else 0)
+    if kind == rows.FLOAT and high - low + 1 in _FLOATS:
+        return "number", partial(_float, low, mask, *_FLOATS[high - low + 1])
+    return "number", lambda value: (value >> low & mask) << shr
+
+
+def _flag(low: int, value: int) -> bool:
+    return bool(value >> low & 1)
+
+
+def _fixed(low: int, mask: int, sign: int, radix: int, value: int) -> int | float:
+    value = value >> low & mask
+    if value & sign:
+        value -= mask + 1
+    return value / (1 << radix) if radix else value
+
+
+def _float(low: int, mask: int, number: Struct, bits: Struct, value: int) -> float:
+    found: float = number.unpack(bits.pack(value >> low & mask))[0]
+    return found

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""Operands of a filter: names, literals and arithmetic, compiled to functions of a subject."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cffpy.capture.generations import STAGES
+from cffpy.errors import FilterError
+from cffpy.query.names import NameTable, Words, converter, nearest
+from cffpy.query.properties import (
+    HEXADECIMAL,
+    PROPERTIES,
+    Property,
+    Subject,
+    program_address,
+)
+from cffpy.query.register_values import Cursor
+from cffpy.query.syntax import Arithmetic, Negative, Node, Number, Path, Text
+from cffpy.regdb import rows
+from cffpy.regdb.decode import Decoder, Palette
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.query.names import RegisterName
+    from cffpy.regdb.database import Database
+
+    Get = Callable[[Subject], Any]
+
+_ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_SHADERS = "draw.shaders."
+_FLAG: dict[str, int | str] = {"true": 1, "false": 0}
+#: Types whose numbers are shown in hexadecimal.
+_HEX = (rows.HEX, rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
+
+#: A product of numbers from an expression is at most this large.
+_LARGEST = 1 << 256
+
+
+@dataclass(slots=True)
+class Operand:
+    """A value of a subject: ``get`` returns None where it is unknown, a list where ``is_many``.
+
+    ``kind``: what it is compared as: "number", "text" or "bool"; "unknown" for what the GPU has
+    not. ``words`` stand for values of it. ``show``: a value as documents have it; numbers of enums
+    as their names. ``is_hex``: numbers are addresses or bits.
+    """
+
+    name: str
+    kind: str
+    get: Get
+    column: int
+    is_many: bool = False
+    words: Words | None = None
+    show: Callable[[Any], Any] | None = None
+    is_hex: bool = False
+    #: Of registers: what reads each of them.
+    cursors: list[Cursor] = field(default_factory=list)
+
+    def shown(self, subject: Subject) -> Any:  # noqa: ANN401
+        """The value for people and for JSON; a list where ``is_many``."""
+        value = self.get(subject)
+        if self.is_many:
+            return [self._shown(one) for one in value]
+        return self._shown(value)
+
+    def _shown(self, value: Any) -> Any:  # noqa: ANN401
+        return value if value is None or self.show is None else self.show(value)
+
+
+class Operands:
+    """Compiles operands for one database, and keeps what reads registers."""
+
+    def __init__(self, database: Database, table: NameTable, is_lenient: bool) -> None:
+        """``is_lenient``: a name that the GPU has not is an unknown value, not an error."""
+        self._decoder = Decoder(database, Palette())
+        self._table = table
+        self._is_lenient = is_lenient
+        #: All names in the order of the expression, each once.
+        self.named: dict[str, Operand] = {}
+        #: Which names the GPU has not: "a3xx has no RB_DEPTH_CNTL".
+        self.absent: list[str] = []
+
+    @property
+    def cursors(self) -> list[Cursor]:
+        """What reads registers."""
+        return [cursor for operand in self.named.values() for cursor in operand.cursors]
+
+    def operand(self, node: Node) -> Operand:
+        """The operand of a node. Raises FilterError with the column."""
+        if isinstance(node, Path):
+            return self.path(node)
+        if isinstance(node, Number):
+            return Operand(f"{node.value}", "number", _constant(node.value), node.column)
+        if isinstance(node, Text):
+            return Operand(node.value, "text", _constant(node.value), node.column)
+        if isinstance(node, Negative):
+            of = self.number(node.operand)
+            return Operand("", "number", _applied(of, operator.neg), node.column, of.is_many)
+        if isinstance(node, Arithmetic):
+            return self._arithmetic(node)
+        raise FilterError("a condition is no value that can be compared", "", 1, node.column)
+
+    def number(self, node: Node) -> Operand:
+        """The same, of a number. Raises FilterError for a text."""
+        found = self.operand(node)
+        if found.kind == "text":
+            raise FilterError(f"{found.name} is no number", "", 1, node.column)
+        return found
+
+    def path(self, path: Path) -> Operand:
+        """What a name stands for."""
+        known = self.named.get(path.text)
+        if known is None:
+            known = self.named[path.text] = self._find(path)
+        return known
+
+    def is_name(self, path: Path) -> bool:
+        """Whether a name is that of a property or of a register, and not just a word."""
+        text = path.text
+        if "." in text or "[" in text:
+            return True
+        return self._table.has(text)
+
+    def word(self, node: Node, other: Operand) -> Operand:
+        """The operand of a node that is compared with ``other``, whose words it may be."""
+        words = other.words
+        if other.kind == "unknown" and isinstance(node, Path) and not self.is_name(node):
+            return Operand(node.text, "unknown", _constant(None), node.column)
+        if isinstance(node, Text) and words is not None and other.kind != "text":
+            return self._value(words, node.value, node.column)
+        if isinstance(node, Path) and not self.is_name(node):
+            if words is not None:
+                return self._value(words, node.text, node.column)
+            if other.kind == "text":
+                return Operand(node.text, "text", _constant(node.text), node.column)
+        if isinstance(node, Path) and words is not None and node.text in words.values:
+            return self._value(words, node.text, node.column)
+        return self.operand(node)
+
+    def _value(self, words: Words, word: str, column: int) -> Operand:
+        try:
+            value = words.value(word, column)
+        except FilterError as problem:
+            return self._absent(word, column, problem)
+        kind = "text" if isinstance(value, str) else "number"
+        return Operand(word, kind, _constant(value), column)
+
+    def _absent(self, name: str, column: int, problem: FilterError) -> Operand:
+        if not self._is_lenient:
+            raise problem
+        self.absent.append(f"{self._table.chip} has no {name}")
+        return Operand(name, "unknown", _constant(None), column)
+
+    def _find(self, path: Path) -> Operand:
+        found = self._property(path)
+        if found is not None:
+            values = _FLAG if found.kind == "bool" else {word: word for word in found.words}
+            words = Words(values, path.text) if values else None
+            operand = Operand(path.text, found.kind, found.get, path.column, found.is_many, words)
+            operand.is_hex = path.text.startswith(_SHADERS) or path.text in HEXADECIMAL
+            return operand
+        try:
+            register = self._table.find(path)
+        except FilterError as problem:
+            return self._absent(path.text, path.column, problem)
+        return self._register(path, register)
+
+    def _property(self, path: Path) -> Property | None:
+        found = PROPERTIES.get(path.text)
+        if found is None and path.text.startswith(_SHADERS):
+            stage = path.text[len(_SHADERS) :]
+            if stage not in STAGES:
+                near = nearest(stage, list(STAGES))
+                raise FilterError(f"there is no stage {stage}{near}", "", 1, path.column)
+            return program_address(stage)
+        if found is None and path.text.partition(".")[0] in _OWNERS:
+            near = nearest(path.text, list(PROPERTIES))
+            raise FilterError(f"there is no property {path.text}{near}", "", 1, path.column)
+        return found
+
+    def _register(self, path: Path, found: RegisterName) -> Operand:
+        kind, convert = converter(found.type_row)
+        cursors = [Cursor(place, convert) for place in found.places]
+        words = self._table.words(path.text, found.type_row)
+        operand = Operand(path.text, kind, _one(cursors[0]), path.column, words=words)
+        operand.cursors = cursors
+        operand.is_hex = found.type_row is None or found.type_row[0] in _HEX
+        if found.is_many:
+            operand.get, operand.is_many = _any_written(cursors), True
+        if words is not None and kind == "number":
+            assert found.type_row is not None
+            low, shr = found.type_row[2], found.type_row[4]
+            text = self._decoder.formatter(found.type_row).text
+            operand.show = lambda value: text(value >> shr << low)
+        return operand
+
+    def _arithmetic(self, node: Arithmetic) -> Operand:
+        get = self.number(node.first).get
+        parts = [self.number(node.first), *(self.number(other) for _, other in node.rest)]
+        if any(part.is_many for part in parts):
+            raise FilterError("several values cannot be calculated with", "", 1, node.column)
+        for (sign, _), part in zip(node.rest, parts[1:], strict=True):
+            get = _masked(get, part.get) if sign == "&" else _both(sign, get, part.get)
+        return Operand("", "number", get, node.column)
+
+
+_OWNERS = {name.partition(".")[0] for name in PROPERTIES}
+
+
+def _constant(value: object) -> Get:
+    return lambda subject: value
+
+
+def _one(cursor: Cursor) -> Get:
+    at = cursor.at
+    return lambda subject: at(subject.order)
+
+
+def _any_written(cursors: list[Cursor]) -> Get:
+    def get(subject: Subject) -> list[Any]:
+        order = subject.order
+        return [cursor.at(order) for cursor in cursors if cursor.is_written(order)]
+
+    return get
+
+
+def _applied(of: Operand, function: Callable[[Any], Any]) -> Get:
+    get = of.get
+    if of.is_many:
+        return lambda subject: [None if one is None else function(one) for one in get(subject)]
+
+    def applied(subject: Subject) -> Any:  # noqa: ANN401
+        value = get(subject)
+        return None if value is None else function(value)
+
+    return applied
+
+
+def _both(sign: str, left: Get, right: Get) -> Get:
+    function = _ARITHMETIC[sign]
+
+    def both(subject: Subject) -> Any:  # noqa: ANN401
+        first, second = left(subject), right(subject)
+        if first is None or second is None:
+            return None
+        result = function(first, second)
+        return result if -_LARGEST < result < _LARGEST else None
+
+    return both
+
+
+def _masked(left: Get, right: Get) -> Get:
+    def masked(subject: Subject) -> int | None:
+        first, second = left(subject), right(subject)
+        if not isinstance(first, int) or not isinstance(second, int):
+            return None
+        return first & second
+
+    return masked

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Properties of draws, passes and tiles in filters: ``pass.mode``, ``draw.instances``.
+
+A row for each: what it is compared as, a function that reads it, and the words that it may be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.conditions import Executed
+from cffpy.analysis.draw_names import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.model import Pass, Run, Tile
+
+    #: None: unknown, or there is none.
+    Value = bool | int | float | str | None
+
+
+class Subject:
+    """What a filter is asked about: a draw, or a pass or tile as a whole.
+
+    ``order``: the action at which registers are read, -1 for none. ``before``: the action with
+    which ``changed`` compares, -1 for none.
+    """
+
+    __slots__ = ("action", "before", "found_pass", "order", "tile")
+
+    def __init__(
+        self,
+        action: Action | None,
+        found_pass: Pass | None,
+        tile: Tile | None = None,
+        before: int = -1,
+    ) -> None:
+        self.action = action
+        self.found_pass = found_pass
+        self.tile = tile
+        executed = action is not None and action.executed is not Executed.NO
+        self.order = action.order if action is not None and executed else -1
+        self.before = before
+
+
+class Property(NamedTuple):
+    """``kind``: "number", "text" or "bool". ``get`` returns a list where ``is_many``.
+
+    ``words``: all values that a text may have; empty for any text.
+    """
+
+    kind: str
+    get: Callable[[Subject], object]
+    words: tuple[str, ...] = ()
+    is_many: bool = False
+
+
+def _draw(kind: str, read: Callable[[Action], Value], *words: str) -> Property:
+    return Property(
+        kind, lambda subject: None if subject.action is None else read(subject.action), words
+    )
+
+
+def _pass(kind: str, read: Callable[[Pass], Value], *words: str) -> Property:
+    return Property(
+        kind,
+        lambda subject: None if subject.found_pass is None else read(subject.found_pass),
+        words,
+    )
+
+
+def _tile(kind: str, read: Callable[[Tile], Value]) -> Property:
+    return Property(kind, lambda subject: None if subject.tile is None else read(subject.tile))
+
+
+def _targets(kind: str, name: str) -> Property:
+    def get(subject: Subject) -> list[Value]:
+        if subject.action is not None:
+            found = subject.action.targets
+        else:
+            found = () if subject.found_pass is None else tuple(subject.found_pass.attachments)
+        return [getattr(one, name) for one in found]
+
+    return Property(kind, get, is_many=True)
+
+
+def _operations(name: str, kind: str) -> tuple[str, Property]:
+    def count(found: Pass) -> int:
+        runs: Iterable[Run] = found.runs
+        return sum(one.kind == kind for run in runs for one in run.operations)
+
+    return name, _pass("number", count)
+
+
+def _bin(name: str) -> Callable[[Pass], Value]:
+    return lambda found: None if found.bin_size is None else getattr(found.bin_size, name)
+
+
+def _size(name: str) -> Callable[[Pass], Value]:
+    return lambda found: None if found.framebuffer is None else getattr(found.framebuffer, name)
+
+
+def _edge(name: str) -> Callable[[Tile], Value]:
+    return lambda found: None if found.rectangle is None else getattr(found.rectangle, name)
+
+
+def _extent(name: str) -> Callable[[Tile], Value]:
+    return lambda found: None if found.rectangle is None else getattr(found.rectangle.size, name)
+
+
+def _groups(position: int) -> Callable[[Action], Value]:
+    return lambda action: None if action.groups is None else action.groups[position]
+
+
+_KINDS = ("draw", "dispatch", "blit", "resolve", "lrz clear")
+
+PROPERTIES: dict[str, Property] = {
+    "draw.name": _draw("text", lambda one: str(name_of(one) or "")),
+    "draw.number": _draw("number", lambda one: one.program_number),
+    "draw.dump": _draw("number", lambda one: one.number),
+    "draw.kind": _draw("text", lambda one: one.kind, *_KINDS),
+    "draw.role": _draw("text", lambda one: one.role),
+    "draw.packet": _draw("text", lambda one: one.packet),
+    "draw.primitive": _draw("text", lambda one: one.label),
+    "draw.vertices": _draw("number", lambda one: one.vertices),
+    "draw.instances": _draw("number", lambda one: one.instances),
+    "draw.groups_x": _draw("number", _groups(0)),
+    "draw.groups_y": _draw("number", _groups(1)),
+    "draw.groups_z": _draw("number", _groups(2)),
+    "draw.indexed": _draw("bool", lambda one: one.indexed),
+    "draw.indirect": _draw("bool", lambda one: one.indirect),
+    "draw.executed": _draw("bool", lambda one: _executed(one.executed)),
+    "draw.binning": _draw("bool", lambda one: one.is_binning),
+    "draw.tile": _draw("number", lambda one: one.tile),
+    "draw.submit": _draw("number", lambda one: one.place.submit.submit),
+    "draw.stream": _draw("number", lambda one: one.place.submit.number),
+    "draw.gpuaddr": _draw("number", lambda one: one.place.gpuaddr),
+    "draw.file_offset": _draw("number", lambda one: one.place.file_offset),
+    "draw.level": _draw("number", lambda one: one.level),
+    "pass.index": _pass("number", lambda one: one.index),
+    "pass.kind": _pass("text", lambda one: one.kind, "render", "compute", "transfer"),
+    "pass.mode": _pass("text", lambda one: one.mode, "gmem", "sysmem"),
+    "pass.submit": _pass("number", lambda one: one.submit),
+    "pass.binning": _pass("bool", lambda one: one.hardware_binning),
+    "pass.width": _pass("number", _size("width")),
+    "pass.height": _pass("number", _size("height")),
+    "pass.layers": _pass("number", lambda one: one.layers),
+    "pass.views": _pass("number", lambda one: one.views),
+    "pass.samples": _pass("number", lambda one: one.samples),
+    "pass.bin_width": _pass("number", _bin("width")),
+    "pass.bin_height": _pass("number", _bin("height")),
+    "pass.tiles": _pass("number", lambda one: len(one.tiles)),
+    "pass.draws": _pass("number", lambda one: len(one.program_draws)),
+    "pass.lrz": _pass("bool", lambda one: one.lrz is not None and one.lrz.used),
+    "pass.density_map": _pass(
+        "bool", lambda one: any(tile.density is not None for tile in one.tiles)
+    ),
+    **dict(
+        _operations(name, kind)
+        for name, kind in (
+            ("pass.loads", "load"),
+            ("pass.clears", "clear"),
+            ("pass.stores", "store"),
+        )
+    ),
+    "tile.number": _tile("number", lambda one: one.number),
+    "tile.pipe": _tile("number", lambda one: one.pipe),
+    "tile.slot": _tile("number", lambda one: one.slot),
+    "tile.left": _tile("number", _edge("left")),
+    "tile.top": _tile("number", _edge("top")),
+    "tile.right": _tile("number", _edge("right")),
+    "tile.bottom": _tile("number", _edge("bottom")),
+    "tile.width": _tile("number", _extent("width")),
+    "tile.height": _tile("number", _extent("height")),
+    "tile.draws": _tile("number", lambda one: len(one.draws)),
+    "target.name": _targets("text", "name"),
+    "target.format": _targets("text", "format"),
+    "target.tiling": _targets("text", "tiling"),
+    "target.address": _targets("number", "address"),
+    "target.pitch": _targets("number", "pitch"),
+    "target.gmem": _targets("number", "gmem"),
+    "target.ubwc": _targets("bool", "ubwc"),
+    "target.samples": _targets("number", "samples"),
+}
+
+
+#: Properties that are shown in hexadecimal.
+HEXADECIMAL = frozenset({"draw.gpuaddr", "draw.file_offset", "target.address", "target.gmem"})
+
+
+def _executed(executed: Executed) -> bool | None:
+    return None if executed is Executed.UNKNOWN else executed is Executed.YES
+
+
+def program_address(stage: str) -> Property:
+    """``draw.shaders.FS``: GPU address of the program of a stage; None where it has none."""
+    return _draw("number", lambda one: dict(one.shaders).get(stage))
+
+
+def markers(subject: Subject) -> tuple[str, ...]:
+    """The debug markers that are open around the pass."""
+    return () if subject.found_pass is None else subject.found_pass.markers

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""Filters: syntax, names, three values, errors; and that they see what cffpy.open sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cffpy
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.container.open import open_capture
+from cffpy.errors import FilterError
+from cffpy.limits import Limits
+from cffpy.query.filters import BoundFilter, Filter
+from cffpy.query.names import NameTable, converter
+from cffpy.query.parse import MAX_DEPTH, MAX_LENGTH, parse_filter
+from cffpy.query.properties import Subject
+from cffpy.query.search import find_passes_for, pass_matches, subjects, tile_matches
+from cffpy.query.syntax import Path as NamePath
+from cffpy.regdb.database import Database
+
+SAMPLES = ("a430-depth-good", "a530-two-submits", "a630-indirect", "a650-blits", "a660-frame-gmem",
+           "a660-frame-binning", "a660-textures", "a690-compute", "a740-state-groups")  # fmt: skip
+
+
+def ask(path: Path, where: str, lenient: bool = False) -> tuple[PassFinder, BoundFilter]:
+    content = open_capture(str(path), Limits())
+    finder, bound, _ = find_passes_for(Filter(where), content, print, is_lenient=lenient)
+    assert bound is not None
+    return finder, bound
+
+
+def names(path: Path, where: str, everything: bool = False) -> list[str | None]:
+    finder, bound = ask(path, where)
+    passes = finder.found.passes
+    actions = finder.actions if everything else [d for one in passes for d in one.program_draws]
+    found = [one.action for one in subjects(actions, passes) if bound.matches(one)]
+    return [f"p{one.pass_index}:{one.program_number}" if one else None for one in found]
+
+
+def error(where: str, chip: str = "A6XX") -> FilterError:
+    with pytest.raises(FilterError) as caught:
+        Filter(where).bind(Database.open(chip))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("RB_DEPTH_CNTL.Z_TEST_ENABLE", ["p0:0", "p0:1"]),
+        ("RB_DEPTH_CNTL.ZFUNC == FUNC_LESS", ["p0:0", "p0:1"]),
+        ("FUNC_LESS == RB_DEPTH_CNTL.ZFUNC", ["p0:0", "p0:1"]),
+        ("rb_depth_cntl.zfunc == func_less", ["p0:0", "p0:1"]),
+        ("RB_DEPTH_CNTL == 0x47", ["p0:0", "p0:1"]),
+        ("RB_DEPTH_CNTL & 0b11 == 3", ["p0:0", "p0:1"]),
+        ("RB_DEPTH_CNTL.ZFUNC in (FUNC_NEVER, FUNC_EQUAL)", []),
+        ("RB_DEPTH_CNTL.ZFUNC not in (FUNC_NEVER, FUNC_EQUAL)", ["p0:0", "p0:1"]),
+        ("RB_DEPTH_CNTL.ZFUNC in FUNC_NEVER..FUNC_LESS", ["p0:0", "p0:1"]),
+        ("RB_DEPTH_CNTL.ZFUNC ~ 'LES'", ["p0:0", "p0:1"]),
+        ("RB_DEPTH_CNTL.ZFUNC !~ 'LES'", []),
+        ("draw.vertices > 3", ["p0:0"]),
+        ("draw.vertices in 30..40", ["p0:0"]),
+        ("draw.vertices in (3, 5..9)", ["p0:1"]),
+        ("draw.vertices * 2 - 1 == 71", ["p0:0"]),
+        ("-draw.vertices == -3", ["p0:1"]),
+        ("draw.vertices >= 0.03K", ["p0:0"]),
+        ("not draw.indexed", ["p0:1"]),
+        ("not not draw.indexed", ["p0:0"]),
+        ("draw.indexed == false", ["p0:1"]),
+        ("draw.primitive ~ '^DI_PT_TRI' and draw.kind == draw", ["p0:0", "p0:1"]),
+        ("pass.mode == gmem and pass.width * pass.height == 24KiB", ["p0:0", "p0:1"]),
+        ("pass.mode != gmem", []),
+        ("target.format == DEPTH6_24_8", ["p0:0", "p0:1"]),
+        ("all(target.format == DEPTH6_24_8)", []),
+        ("all(target.format ~ '8')", ["p0:0", "p0:1"]),
+        ("RB_MRT[0].BASE == RB_MRT[0].BASE", ["p0:0", "p0:1"]),
+        ("draw.shaders.FS == 0x100004100", ["p0:0", "p0:1"]),
+        ("unknown(draw.shaders.GS)", ["p0:0", "p0:1"]),
+        ("changed(RB_DEPTH_CNTL.ZFUNC)", ["p0:0"]),
+        ("marker('x')", []),
+        ("changed(RB_DEPTH_CNTL) or draw.number == 1", ["p0:0", "p0:1"]),
+        ("unknown(RB_MRT[7].CONTROL)", ["p0:0", "p0:1"]),
+        ("unknown(RB_MRT[7].CONTROL == 1) and not unknown(RB_DEPTH_CNTL)", ["p0:0", "p0:1"]),
+        ("RB_MRT[7].CONTROL == 1 or draw.number == 0", ["p0:0"]),
+        ("not (RB_MRT[7].CONTROL == 1)", []),
+    ],
+)
+def test_draws(samples: Path, where: str, expected: list[str]) -> None:
+    assert names(samples / "a660-frame-gmem.rd", where) == expected
+
+
+def test_tiles_and_passes(samples: Path) -> None:
+    finder, bound = ask(samples / "a660-frame-gmem.rd", "tile.left >= 96 and tile.top == 0")
+    (found,) = finder.found.passes
+    assert [one.number for one in found.tiles if tile_matches(bound, found, one)] == [1]
+    finder, bound = ask(samples / "a660-frame-gmem.rd", "RB_WINDOW_OFFSET.X == 96")
+    (found,) = finder.found.passes
+    matching = [one.number for one in found.tiles if tile_matches(bound, found, one)]
+    assert len(matching) == 2
+    assert all(found.tiles[number].rectangle.left == 96 for number in matching)
+    finder, bound = ask(samples / "a660-frame-gmem.rd", "draw.vertices == 3")
+    assert pass_matches(bound, finder.found.passes[0])
+    finder, bound = ask(samples / "a660-frame-gmem.rd", "draw.vertices == 4")
+    assert not pass_matches(bound, finder.found.passes[0])
+
+
+def test_every_execution(samples: Path) -> None:
+    found = names(samples / "a660-frame-gmem.rd", "draw.kind == resolve", everything=True)
+    assert found
+    path = samples / "a660-frame-gmem.rd"
+    assert names(path, "draw.tile == 2 and draw.vertices == 3", everything=True) == ["p0:1"]
+
+
+def check_against_the_interface(path: Path, most: int = 4) -> None:
+    """A filter says of each draw what its state says, for registers that change in between."""
+    with cffpy.open(path) as capture:
+        database = capture._source.walked.database
+        values: dict[str, list[int | None]] = {}
+        for draw in capture.draws:
+            for change in draw.state.changed:
+                values.setdefault(change.name, []).append(change.now.value)
+        often = sorted(values, key=lambda name: -len(values[name]))[:most]
+        assert often
+        for name in often:
+            known = [value for value in values[name] if value is not None]
+            if not known or "+" in name or name.startswith("0x") or name.endswith("_HI"):
+                continue
+            bits = known[-1]
+            kind, convert = converter(NameTable(database).find(NamePath(name, 1)).type_row)
+            number = convert(bits)
+            if kind == "number" and number == number:  # no NaN
+                expected = [
+                    d.name
+                    for d in capture.draws
+                    if d.state[name].value is not None and convert(d.state[name].value) == number
+                ]
+                assert names(path, f"{name} == {number:.40g}") == expected, name
+            changed = [
+                d.name for d in capture.draws if name in [one.name for one in d.state.changed]
+            ]
+            assert names(path, f"changed({name})") == changed, name
+            written = [
+                d.name for d in capture.draws if name in [one.name for one in d.state.written]
+            ]
+            assert names(path, f"written({name})") == written, name
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_filters_see_the_values_of_the_interface(samples: Path, name: str) -> None:
+    check_against_the_interface(samples / f"{name}.rd")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a740-vk-dyn-secondary-gmem",
+        "a660-gl-cube-gmem",
+        "a430-gl-cube-gmem",
+        "a320-gl-scene150-720p",
+        "a530-gl-scene-msaa4",
+        "fd-clouds",
+        "a690-vk-compute-full",
+    ],
+)
+def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name: str) -> None:
+    check_against_the_interface(shared / "captures" / f"{name}.rd.gz", 12)
+
+
+@pytest.mark.parametrize(
+    ("where", "column", "message"),
+    [
+        ("RB_DEPTH_CNTLX", 1, "a6xx has no register RB_DEPTH_CNTLX; did you mean RB_DEPTH_CNTL"),
+        ("1 == RB_DEPTH_CNTL.ZFUN", 20, "RB_DEPTH_CNTL has no field ZFUN; did you mean ZFUNC"),
+        ("RB_DEPTH_CNTL.ZFUNC == FUNC_LES", 24, "did you mean FUNC_LESS"),
+        ("RB_MRT[*].CONTRL", 1, "did you mean RB_MRT[*].CONTROL"),
+        ("RB_MRT[8].CONTROL", 1, "RB_MRT has 8 elements"),
+        ("RB_MRT.CONTROL", 1, "RB_MRT is an array"),
+        ("pass.mod == gmem", 1, "there is no property pass.mod; did you mean pass.mode"),
+        ("pass.mode == gmen", 14, "pass.mode has no value gmen; did you mean gmem"),
+        ("pass.mode == 3", 1, "pass.mode is a text, 3 is none"),
+        ("pass.mode < sysmem", 1, "pass.mode is a text"),
+        ("pass.mode", 1, "pass.mode is a text, not a condition"),
+        ("pass.width = 3", 12, "values are compared by =="),
+        ("pass.width == 'x", 15, ""),
+        ("pass.width ==", 14, "unexpected input"),
+        ("(pass.width == 3", 17, "unexpected input"),
+        ("change(RB_DEPTH_CNTL)", 1, "there is no function change; did you mean changed"),
+        ("changed(pass.mode)", 9, "changed takes a register or a field"),
+        ("changed(RB_DEPTH_CNTL, RB_DEPTH_CNTL)", 1, "changed takes one argument"),
+        ("pass.mode ~ '('", 13, "regular expression"),
+        ("draw.shaders.XS == 1", 1, "there is no stage XS"),
+        ("pass.width + RB_MRT[*].CONTROL == 1", 1, "several values"),
+        ("pass.width + 'a' == 1", 14, "a is no number"),
+        ("(draw.indexed or draw.indirect) == 1", 2, "a condition is no value"),
+        ("pass.width in (a, b)", 16, "a is no number"),
+        ("", 1, ""),
+    ],
+)  # fmt: skip
+def test_errors(where: str, column: int, message: str) -> None:
+    found = error(where)
+    assert message in str(found)
+    assert found.column == column
+
+
+def test_bounds() -> None:
+    assert "longer" in str(error("1 or " * MAX_LENGTH + "1"))
+    assert "nest" in str(error("(" * (MAX_DEPTH + 1) + "1" + ")" * (MAX_DEPTH + 1)))
+    deep = "(" * MAX_DEPTH + "pass.width == 1" + ")" * MAX_DEPTH
+    assert Filter(deep).bind(Database.open("A6XX"))
+    for long in ("not " * 1000 + "1", "1" + "+1" * 2000, "1" + "*9" * 2000, "1 and " * 600 + "1"):
+        bound = Filter(f"{long} ").bind(Database.open("A6XX"))
+        assert bound is not None
+
+
+def test_numbers_do_not_grow_without_end() -> None:
+    factors = "*".join(["99999999999999999999"] * 150)
+    bound = Filter(f"unknown({factors} == 1)").bind(Database.open("A6XX"))
+    assert bound.matches(Subject(None, None)) is True
+
+
+def _with_indices(table: NameTable, name: str) -> str:
+    """A name with [0] at each array; ``register_names`` leaves out those of repeated registers."""
+    plain = name.replace("[0]", "").strip().upper()
+    return table._patterns[plain].name_at([0] * 8)
+
+
+@pytest.mark.parametrize("chip", ["A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX"])
+def test_every_register_name_is_found_at_its_offset(chip: str) -> None:
+    database = Database.open(chip)
+    table = NameTable(database)
+    checked = 0
+    for name, _ in database.register_names():
+        offset = database.register_offset(name)
+        if not table.has(name.replace("[0]", "")):
+            continue
+        text = name
+        found = table.find(NamePath(_with_indices(table, text), 1))
+        assert found.places[0].offset == offset, name
+        checked += 1
+    assert checked > 150
+
+
+def test_a_name_of_other_generations_is_unknown_where_asked_for(samples: Path) -> None:
+    where = "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or draw.number == 0"
+    path = samples / "a430-depth-good.rd"
+    with pytest.raises(FilterError, match="a4xx has no register RB_DEPTH_CNTL"):
+        ask(path, where)
+    finder, bound = ask(path, where, lenient=True)
+    draws = finder.found.passes[0].program_draws
+    found = [bound.matches(one) for one in subjects(draws, finder.found.passes)]
+    assert found == [True, None]
+    assert bound.absent == ["a4xx has no RB_DEPTH_CNTL.ZFUNC"]
+    assert list(Filter(where).check(None)) == ["A2XX", "A3XX", "A4XX"]
+    with pytest.raises(FilterError, match="has no register NONSENSE"):
+        Filter("NONSENSE == 3").check(None)
+
+
+_TERMS = {"T": True, "F": False, "U": None}
+
+
+@given(st.lists(st.sampled_from("TFU"), min_size=2, max_size=4), st.booleans())
+def test_three_values(terms: list[str], is_and: bool) -> None:
+    text = {"T": "1 == 1", "F": "1 == 2", "U": "draw.vertices == 1"}
+    where = (" and " if is_and else " or ").join(text[term] for term in terms)
+    subject = Subject(None, None)
+    database = Database.open("A6XX")
+    values = [_TERMS[term] for term in terms]
+    decisive = not is_and
+    expected = decisive if decisive in values else None if None in values else is_and
+    assert Filter(where).bind(database).matches(subject) is expected
+    negated = None if expected is None else not expected
+    assert Filter(f"not ({where})").bind(database).matches(subject) is negated
+
+
+@given(st.text(alphabet="RB_MRT[*]0x9.()=!<>~'\"&+-andorti n,", max_size=60))
+def test_any_text_is_an_expression_or_an_error(text: str) -> None:
+    try:
+        found = parse_filter(text)
+    except FilterError as problem:
+        found = problem
+    assert getattr(found, "column", None) is not None
