@@ -22,7 +22,10 @@ STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
 #: Dwords from one bindless descriptor to the next.
 BINDLESS_STRIDE = 16
 
-#: Low bits of a register of ``program_registers`` that are no part of the address.
+#: The bits of SP_BINDLESS_BASE and its kin (the low dword) that are part of the address.
+BINDLESS_ADDRESS_MASK = 0xFFFFFFFC
+
+#: The bits of a register of ``program_registers`` that are part of the address.
 PROGRAM_ADDRESS_MASK = ~0xF
 
 

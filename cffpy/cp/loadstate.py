@@ -6,7 +6,7 @@ Facts: a3xx_get_state_type, _get_state_type and cp_load_state of Mesa 25.0.7's c
 
 from __future__ import annotations
 
-from cffpy.capture.generations import STAGES, generation_of
+from cffpy.capture.generations import BINDLESS_ADDRESS_MASK, STAGES, generation_of
 from cffpy.pm4.fields import Fields
 from cffpy.value_object import ValueObject
 
@@ -167,7 +167,7 @@ def _source_address(machine: Machine, payload: Payload, loaded: LoadedState) -> 
     first = machine.database.register_offset(f"{name}[0].DESCRIPTOR")
     if machine.is_64bit:
         register = first + base * 2
-        address = read(register) & 0xFFFFFFFC | read(register + 1) << 32
+        address = read(register) & BINDLESS_ADDRESS_MASK | read(register + 1) << 32
     else:
-        address = read(first + base) & 0xFFFFFFFC
+        address = read(first + base) & BINDLESS_ADDRESS_MASK
     return address + 4 * offset & 0xFFFFFFFFFFFFFFFF

@@ -78,6 +78,17 @@ DEVIATIONS: tuple[tuple[str, str, int, int, int], ...] = (
     # cffdump: dump_a2xx_tex_const shows the bits below an address as flags (mesa 25.0.7)
     ("A2XX_SQ_TEX", "FLAGS", 1, 0, 12),
     ("A2XX_SQ_TEX", "MIP_FLAGS", 5, 0, 12),
+    # cffdump: dump_a2xx_shader_const takes the lowest four bits of a vertex fetch constant, which
+    # is not described, for a format (mesa 25.0.7)
+    ("A2XX_SQ_VTX", "BASE_ADDRESS", 0, 4, 28),
+    ("A2XX_SQ_VTX", "FORMAT", 0, 0, 4),
+    ("A2XX_SQ_VTX", "SIZE", 1, 0, 32),
+    # cffdump: dump_tex_const takes the bits below the address, which hold other fields, for a part
+    # of it (mesa 25.0.7)
+    ("A5XX_TEX_CONST", "BASE", 4, 0, 49),
+    ("A6XX_TEX_CONST", "BASE", 4, 0, 49),
+    # cffdump: cp_load_state takes 49 bits of the 64-bit address (mesa 25.0.7)
+    ("A5XX_SSBO_2", "BASE", 0, 0, 49),
 )
 
 

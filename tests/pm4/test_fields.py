@@ -102,8 +102,6 @@ _OWN_BITS = re.compile(r"\b(payload|data)\[[^]:]*\]\s*(>>|&|\|)|words\.get\([^)]
 
 #: Files that show data of which a quirk of the reference is known, with the line's comment.
 _QUIRKS = {
-    "views/cffdump/a2xx.py": 1,  # dump_a2xx_shader_const
-    "views/cffdump/descriptors.py": 1,  # dump_tex_const
     "views/cffdump/draws.py": 2,  # cp_draw_indirect_multi looks dwords up by name
 }
 

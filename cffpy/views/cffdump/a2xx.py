@@ -35,6 +35,10 @@ _TEXTURE = Fields(
     *("XY_MAG_FILTER", "XY_MIN_FILTER", "MIP_ADDRESS", PREFIX + "MIP_FLAGS"),
 )
 
+_VERTEX_BUFFER = Fields(
+    "A2XX_SQ_VTX", *(PREFIX + name for name in ("BASE_ADDRESS", "FORMAT", "SIZE"))
+)
+
 _FORMATS = "a2xx_sq_surfaceformat"
 
 
@@ -78,16 +82,15 @@ def _vertex_buffers(view: View, payload: Payload, index: int, level: int) -> Non
     tabs = LEVELS[level + 1]
     position = 1
     while position < payload.count and payload.index + position < payload.words.count:
-        # cffdump: dump_a2xx_shader_const takes the lowest four bits for a format (mesa 25.0.7)
-        gpuaddr, flags = payload[position] & ~0xF, payload[position] & 0xF
+        base, number, size = payload.read(view.machine.packets[_VERTEX_BUFFER], position)
+        gpuaddr = base << 4
         position += 1
         place = view.machine.image.place(gpuaddr)
         if place is None:
             continue
-        size = payload[position]
         position += 1
         view.put(
-            f"{tabs}addr={gpuaddr:08x}, size={signed32(size)}, format={_format(view, flags)}\n"
+            f"{tabs}addr={gpuaddr:08x}, size={signed32(size)}, format={_format(view, number)}\n"
         )
         dwords = (size + 3 & 0xFFFFFFFF) // 4
         more = f"{tabs}\t\t...\n" if dwords > _SHOWN_DWORDS else ""

@@ -7,8 +7,11 @@ starts behind the end of its buffer ends the list.
 
 from __future__ import annotations
 
-from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.capture.generations import BINDLESS_ADDRESS_MASK, BINDLESS_STRIDE
 from cffpy.capture.memory import MemoryLocation, Words
+from cffpy.cp.payload import Payload
+from cffpy.pm4.deviations import PREFIX
+from cffpy.pm4.fields import Fields
 from cffpy.views.cffdump.quirks import LEVELS
 
 TYPE_CHECKING = False
@@ -19,6 +22,14 @@ if TYPE_CHECKING:
 _NOISY_COUNT = 16
 
 _BINDLESS_SETS = 128
+
+_A4XX_TEXELS = Fields("A4XX_TEX_CONST", "BASE")
+
+#: By domain: what points at the contents of a texture or buffer.
+_TARGETS = {
+    domain: Fields(domain, PREFIX + "BASE")
+    for domain in ("A5XX_TEX_CONST", "A6XX_TEX_CONST", "A5XX_SSBO_2")
+}
 
 
 def dump_samplers(
@@ -52,24 +63,30 @@ def dump_textures(view: View, place: MemoryLocation, count: int, level: int) -> 
             return
         view.fields(domain, words, index, dwords, level + 2)
         if view.options.textures and view.generation > 3:
-            _dump_texels(view, words, index, level)
+            _dump_texels(view, domain, (words, index), level)
         view.hex(words, index, dwords, level + 1)
         index += dwords
 
 
-def _dump_texels(view: View, words: Words, index: int, level: int) -> None:
+def _dump_texels(view: View, domain: str, place: MemoryLocation, level: int) -> None:
     # cffdump: dump_tex_const shows 64 dwords on a4xx, later the rest of the buffer (mesa 25.0.7)
     if view.generation == 4:
-        view.address_hex(words.get(index + 4) & ~0x1F, level - 2, 64, view.quiet3)
+        (base,) = _read(view, _A4XX_TEXELS, place)
+        view.address_hex(base << 5, level - 2, 64, view.quiet3)
         return
-    dump_descriptor_target(view, words.get(index + 4), words.get(index + 5), level)
+    dump_descriptor_target(view, domain, place, level)
 
 
-def dump_descriptor_target(view: View, low: int, high: int, level: int) -> None:
-    """The memory that a 49-bit address of a descriptor points at, to its buffer's end."""
-    gpuaddr = (high & 0x1FFFF) << 32 | low
+def dump_descriptor_target(view: View, domain: str, place: MemoryLocation, level: int) -> None:
+    """The memory that a descriptor of a texture or buffer points at, to its buffer's end."""
+    (gpuaddr,) = _read(view, _TARGETS[domain], place)
     dwords = view.machine.image.remaining(gpuaddr) // 4
     view.address_hex(gpuaddr, level - 2, dwords, view.quiet3)
+
+
+def _read(view: View, fields: Fields, place: MemoryLocation) -> tuple[int, ...]:
+    words, index = place
+    return Payload(words, index, 0).read(view.machine.packets[fields])
 
 
 def _all_zero(words: Words, index: int, dwords: int) -> bool:
@@ -96,7 +113,7 @@ def dump_bindless_descriptors(view: View, is_compute: bool, level: int) -> None:
         register = base + number * (2 if view.is_64bit else 1)
         if not state.was_written(register):
             continue
-        gpuaddr = state.value(register) & 0xFFFFFFFC
+        gpuaddr = state.value(register) & BINDLESS_ADDRESS_MASK
         if view.is_64bit:
             gpuaddr |= state.value(register + 1) << 32
         _dump_set(view, gpuaddr, level)

@@ -125,5 +125,5 @@ def _ssbo_2(view: View, place: MemoryLocation, count: int, level: int) -> None:
             view.fields("A5XX_SSBO_2", words, index, 2, level + 2)
             view.hex(words, index, 2, level + 1)
         if view.options.textures:
-            dump_descriptor_target(view, words.get(index), words.get(index + 1), level)
+            dump_descriptor_target(view, "A5XX_SSBO_2", (words, index), level)
         index += 2
