@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -30,6 +31,17 @@ settings.register_profile(
     "thorough", deadline=None, max_examples=200, derandomize=bool(os.environ.get("CI"))
 )
 settings.load_profile("quick")
+
+
+def pytest_collection_finish() -> None:
+    """The collected tests exist until the end: garbage collection need not visit them."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_runtest_teardown() -> None:
+    """Commands switch garbage collection off, since a process ends with them."""
+    gc.enable()
 
 
 # For subprocesses of the tests.

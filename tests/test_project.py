@@ -58,6 +58,7 @@ def test_layers_can_fail(tmp_path: Path) -> None:
     assert "cffpy.isa.model -> cffpy.regdb.model" in done.stdout
 
 
+@pytest.mark.slow
 def test_wheel(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path],

@@ -335,8 +335,8 @@ def without_tabs(text: str) -> str:
         "a630-gl-blit-msaa",
         "a618-vk-cube-gmem-forcebin",
         pytest.param("BIG-a730-vk-scene1000-unsorted-sysmem-2frames", marks=pytest.mark.slow),
-        "glxgears-a420",
-        "fd-clouds",
+        pytest.param("glxgears-a420", marks=pytest.mark.slow),
+        pytest.param("fd-clouds", marks=pytest.mark.slow),
     ],
 )
 def test_every_listing_of_the_dump_once_and_nothing_else(name: str, shared: Path) -> None:

@@ -162,7 +162,7 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         "a430-gl-cube-gmem",
         "a530-gl-blit-msaa",
         "a660-vk-query-gmem",
-        "a740-vk-frame-msaa4-1080p",
+        pytest.param("a740-vk-frame-msaa4-1080p", marks=pytest.mark.slow),
     ],
 )
 def test_the_same_without_remembering(

@@ -61,7 +61,7 @@ def owners(one) -> list[int | None]:
 @pytest.mark.parametrize(
     "name",
     [
-        "a630-gl-vtk-scene",
+        pytest.param("a630-gl-vtk-scene", marks=pytest.mark.slow),
         "a640-vk-scene100-noubwc-nolrz",
         "a660-vk-indirect-gmem",
         "a740-gl-cube-gmem",

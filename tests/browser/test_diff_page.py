@@ -253,6 +253,7 @@ def test_reading_without_scripts(tmp_path: Path, document: Path) -> None:
         assert browser.messages() == []
 
 
+@pytest.mark.slow
 def test_a_pair_of_captures(
     browser: Browser,
     shared: Path,

@@ -29,6 +29,7 @@ def test_both_parts(edition: Path, run_cffpy) -> None:
     assert {finding["file"][-4:] for finding in document["findings"]} == {"regs", ".isa"}
 
 
+@pytest.mark.slow
 def test_an_unexplained_bit_of_an_instruction_is_an_error(edition: Path, run_cffpy) -> None:
     path = edition / "isa" / "ir3-cat0.isa"
     text = path.read_text()

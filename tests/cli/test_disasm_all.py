@@ -140,6 +140,7 @@ def edition(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_instruction_sets_of_an_edition(edition: Path, path: Path, run_cffpy) -> None:
     chosen = ("--register-db", edition)
     for command in (("dump", path), ("disasm", "--all", path), ("disasm", path)):
@@ -153,6 +154,7 @@ def test_instruction_sets_of_an_edition(edition: Path, path: Path, run_cffpy) ->
         shutil.move(edition / "away", edition / "isa")
 
 
+@pytest.mark.slow
 def test_a2xx_of_an_edition(edition: Path, shared: Path, run_cffpy) -> None:
     path = shared / "captures" / "a220-gl-tri.rd.gz"
     for command in (("dump", path), ("disasm", "--all", path)):

@@ -59,7 +59,7 @@ def test_names_are_those_that_state_and_edit_take(
     text = run_cffpy("draws", path).stdout.decode().splitlines()[1:]
     assert [line.split()[2] for line in text] == [row["name"] for row in rows]
     out = tmp_path / "out.rd"
-    for row in rows:
+    for row in (rows[0], rows[-1]):
         document = json.loads(run_cffpy("state", "--json", "--draw", row["name"], path).stdout)
         assert (document["draw"]["name"], document["draw"]["dump_draw"]) == (
             row["name"],

@@ -42,6 +42,7 @@ def output(done: subprocess.CompletedProcess[bytes]) -> list[str]:
     return done.stdout.decode().splitlines()
 
 
+@pytest.mark.slow
 def test_recorded_cases(shared: Path, run_cffpy, tmp_path: Path) -> None:
     """All scripts and captures whose output by cffdump was recorded."""
     folder = shared / "lua"

@@ -32,6 +32,18 @@ ENTRIES = {
     if entry["driver"]
 }
 
+#: Captures that take a third of a second and more each.
+LONG = {
+    "BIG-a660-vk-cube-100frames-101submits",
+    "BIG-a730-vk-scene1000-unsorted-sysmem-2frames",
+    "BIG-a730-vk-scene5000-720p-sysmem-4frames-full",
+    "a630-gl-vtk-scene",
+    "a660-gl-scene-msaa4-1080p",
+    "a660-vk-scene120-msaa4-1080p-d32s8",
+    "a740-vk-frame-msaa4-1080p",
+}
+SLOW = pytest.mark.slow
+
 #: Fields that every generation has captures for, each of which must be matched somewhere.
 FIELDS = ("fb", "draws", "mode", "tiles", "tile count", "bin size", "pipes", "samples")
 MASKS = ("cleared", "restore", "resolve")
@@ -51,7 +63,9 @@ def compare(name: str) -> list[Comparison]:
 
 
 @pytest.mark.skipif(not ENTRIES, reason=f"no ground truth at {TABLE} (CFFPY_SHARED)")
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=SLOW if name in LONG else ()) for name in ENTRIES]
+)
 def test_passes(name: str) -> None:
     comparisons = compare(name)
     print(f"{name}:", *comparisons, sep="\n")

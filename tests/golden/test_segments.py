@@ -41,15 +41,15 @@ CAPTURES = (
     "a320-gl-tri",
     "a420-gl-tri",
     "a530-gl-tri",
-    "a530-gl-var-nosbin",
-    "a630-gl-indirect",
-    "a660-vk-passes-gmem",
+    pytest.param("a530-gl-var-nosbin", marks=pytest.mark.slow),
+    pytest.param("a630-gl-indirect", marks=pytest.mark.slow),
+    pytest.param("a660-vk-passes-gmem", marks=pytest.mark.slow),
     "a660-vk-events-cond-gmem",
-    "a740-vk-geom-gmem",
+    pytest.param("a740-vk-geom-gmem", marks=pytest.mark.slow),
     "a740-vk-tri-auto",
-    "edge-two-processes-concat",
-    "fd-clouds",
-    "shadow",
+    pytest.param("edge-two-processes-concat", marks=pytest.mark.slow),
+    pytest.param("fd-clouds", marks=pytest.mark.slow),
+    pytest.param("shadow", marks=pytest.mark.slow),
 )
 
 #: Command line -> options.

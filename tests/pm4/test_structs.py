@@ -38,7 +38,7 @@ EXHAUSTIVE = bool(os.environ.get("CFFPY_EXHAUSTIVE"))
 #: Of one sort, compared at most: construct is a hundred times slower.
 COMPARED_HEADERS = (1 << 32) if EXHAUSTIVE else 1500
 COMPARED_PAYLOADS = (1 << 32) if EXHAUSTIVE else 8
-LARGEST_CAPTURE = (1 << 40) if EXHAUSTIVE else 20_000
+LARGEST_CAPTURE = (1 << 40) if EXHAUSTIVE else 12_000
 
 STRUCTS = {chip: dict(structs_of(Database.open(chip))) for chip in CHIPS}
 DWORD = st.integers(0, 0xFFFFFFFF)

@@ -134,7 +134,7 @@ def test_a_wrong_line_behind_one_that_waits_for_a_label() -> None:
         "buffer b 0x0 {\n" * 100_000,
         "RB_MRT[0].CONTROL = " + "{" * 100_000,
         "RB_MRT[0].CONTROL = { " + "BLEND, " * 30_000,
-        "CP_NOP " + "A=1 " * 50_000,
+        "CP_NOP " + "A=1 " * 10_000,
         "00000000 " * 20_000,
         "x" * 100_000_000,
         '"' * 200_000,

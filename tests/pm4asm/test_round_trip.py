@@ -34,29 +34,31 @@ from tests.pm4asm.round import bytes_of, text_of
 CAPTURES = (
     "a200-gl-tri",
     "a220-gl-passes",
-    "a330-gl-scene60-nobin",
+    pytest.param("a330-gl-scene60-nobin", marks=pytest.mark.slow),
     "a430-gl-indirect",
     "a530-gl-compute",
-    "a540-gl-indirect",
-    "a630-gl-indirect",
+    pytest.param("a540-gl-indirect", marks=pytest.mark.slow),
+    pytest.param("a630-gl-indirect", marks=pytest.mark.slow),
     "a660-gl-tessgeom",
-    "a660-vk-passes-gmem",
+    pytest.param("a660-vk-passes-gmem", marks=pytest.mark.slow),
     "a690-vk-multiview",
-    "a740-gl-passes",
+    pytest.param("a740-gl-passes", marks=pytest.mark.slow),
     "a740-vk-bindless-gmem",
-    "a740-vk-fdm",
+    pytest.param("a740-vk-fdm", marks=pytest.mark.slow),
     "a740-vk-indirect-sysmem",
     "edge-empty",
     "edge-missing-ib-bo",
     "edge-truncated-mid-section",
-    "edge-two-processes-concat",
-    "fd-clouds",
-    "shadow",
+    pytest.param("edge-two-processes-concat", marks=pytest.mark.slow),
+    pytest.param("fd-clouds", marks=pytest.mark.slow),
+    pytest.param("shadow", marks=pytest.mark.slow),
 )
 
 GENERATIONS = {2: 220, 3: 330, 4: 430, 5: 530, 6: 630, 7: 740}
 
 PATIENT = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+#: For properties whose examples take a tenth of a second each.
+FEW = settings(PATIENT, max_examples=settings().max_examples // 3)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -122,7 +124,7 @@ def section_bytes(sections: list[NewSection]) -> bytes:
     )
 
 
-@PATIENT
+@FEW
 @given(st.lists(SECTIONS, max_size=12), st.integers(0, 40), st.binary(max_size=12))
 @example([NewSection(12, b"\0" * 300)], 3, b"\xff" * 9)
 @example([address_section(0x1000, 8), NewSection(-1, b""), NewSection(12, b"12345678")], 0, b"")
@@ -189,7 +191,7 @@ def test_sections_as_text() -> None:
 
 def test_what_is_cut_short() -> None:
     whole = capture(630, type7(0x10, 1, 2, 3), {0x2000: b"x" * 100})
-    for size in range(len(whole)):
+    for size in {*range(0, len(whole), 3), *range(60), len(whole) - 1}:
         both_ways(whole[:size])
 
 
@@ -212,7 +214,7 @@ CONTENTS = st.one_of(
 )
 
 
-@PATIENT
+@FEW
 @given(CONTENTS, st.integers(0, 3))
 @example(b"\0" * 70 + b"\1" + b"\0" * 67 + b"\2\3", 0)
 @example(b"\1" + b"\2" * 80 + b"\1", 0)
@@ -272,7 +274,7 @@ def programs(draw: st.DrawFn) -> tuple[int, list[int]]:
     return GENERATIONS[generation], words
 
 
-@PATIENT
+@FEW
 @given(programs())
 def test_any_program(program: tuple[int, list[int]]) -> None:
     gpu, words = program
