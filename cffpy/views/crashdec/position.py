@@ -11,7 +11,7 @@ from __future__ import annotations
 from cffpy.c_numbers import signed32
 from cffpy.cp.payload import Payload
 from cffpy.pm4.fields import Fields
-from cffpy.pm4.reader import OPCODE, REGISTERS, next_packet
+from cffpy.pm4.reader import OPCODE, is_type4_or_type7, next_packet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class CrashPosition:
                     return _walk_back(level, history)
             else:
                 history.clear()
-                if kind not in (OPCODE, REGISTERS) or words.data[index] >> 28 not in (4, 7):
+                if not is_type4_or_type7(words.data[index]):
                     size = next_packet(words.data, index, end) - index
             index += size
         return None
