@@ -17,11 +17,14 @@ from cffpy._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.api.capture import Capture, Problem, Submit, open  # noqa: A004
+    from cffpy.api.capture import Capture, Submit, open  # noqa: A004
+    from cffpy.api.comparison import Comparison, diff
     from cffpy.api.find import FoundDraw, FoundFile, find
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.passes import Action, Draw, IndexBuffer, Pass, Tile
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
+    from cffpy.api.shaders import CapturedShader, Shader, Shaders
+    from cffpy.api.source import Problem
     from cffpy.api.state import Change, RegisterState, RegisterWrite, StateValue
     from cffpy.errors import (
         CaptureError,
@@ -41,8 +44,10 @@ _MODULES = {
     "Buffer": "cffpy.api.memory",
     "Capture": "cffpy.api.capture",
     "CaptureError": "cffpy.errors",
+    "CapturedShader": "cffpy.api.shaders",
     "CffpyError": "cffpy.errors",
     "Change": "cffpy.api.state",
+    "Comparison": "cffpy.api.comparison",
     "ContainerError": "cffpy.errors",
     "Draw": "cffpy.api.passes",
     "FieldBits": "cffpy.api.registers",
@@ -53,12 +58,14 @@ _MODULES = {
     "Limits": "cffpy.limits",
     "Memory": "cffpy.api.memory",
     "Pass": "cffpy.api.passes",
-    "Problem": "cffpy.api.capture",
+    "Problem": "cffpy.api.source",
     "Register": "cffpy.api.registers",
     "RegisterState": "cffpy.api.state",
     "RegisterValue": "cffpy.api.registers",
     "RegisterWrite": "cffpy.api.state",
     "Registers": "cffpy.api.registers",
+    "Shader": "cffpy.api.shaders",
+    "Shaders": "cffpy.api.shaders",
     "StateValue": "cffpy.api.state",
     "Submit": "cffpy.api.capture",
     "Tile": "cffpy.api.passes",
@@ -66,6 +73,7 @@ _MODULES = {
     "UnknownValue": "cffpy.errors",
     "UnsupportedGpu": "cffpy.errors",
     "UsageError": "cffpy.errors",
+    "diff": "cffpy.api.comparison",
     "find": "cffpy.api.find",
     "open": "cffpy.api.capture",
 }
@@ -75,8 +83,10 @@ __all__ = (
     "Buffer",
     "Capture",
     "CaptureError",
+    "CapturedShader",
     "CffpyError",
     "Change",
+    "Comparison",
     "ContainerError",
     "Draw",
     "FieldBits",
@@ -93,6 +103,8 @@ __all__ = (
     "RegisterValue",
     "RegisterWrite",
     "Registers",
+    "Shader",
+    "Shaders",
     "StateValue",
     "Submit",
     "Tile",
@@ -101,6 +113,7 @@ __all__ = (
     "UnsupportedGpu",
     "UsageError",
     "__version__",
+    "diff",
     "find",
     "open",
 )

@@ -39,11 +39,15 @@ def find_passes(
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
+    observers: Iterable[Observer] = (),
 ) -> tuple[PassFinder, list[Damage]]:
-    """The passes and actions of a capture, and its damage."""
+    """The passes and actions of a capture, and its damage.
+
+    ``observers``: others that see the walk, too.
+    """
     walk = Walk()
     finder = PassFinder(walk)
-    walk.observe(finder, DensityTracker(walk, finder))
+    walk.observe(finder, DensityTracker(walk, finder), *observers)
     finder.found.damage = walk.run(content, complain, register_db, gpu)
     finder.found.truncated = list(content.truncated)
     return finder, finder.found.damage
@@ -206,6 +210,4 @@ def inherited_registers(
     inheritance = Inheritance(walk, provenance)
     walk.observe(finder, provenance, inheritance)
     damage = walk.run(content, complain, register_db, gpu)
-    for cut in walk.machine.problems.truncated:
-        complain(f"{content.name}: {cut}")
     return inheritance.inherited, damage

@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.opening import check_capture
+from cffpy.analysis.draw_names import find_draw, parse_draw_name
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.passes import Frame
-from cffpy.api.source import Source
+from cffpy.api.shaders import Shaders
+from cffpy.api.source import Problem, Source, problem_of_damage
 from cffpy.capture.gpu import Gpu, parse_capture_gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
@@ -23,28 +25,18 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import BinaryIO
 
+    from cffpy.analysis.diff.model import Recording
+    from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.lrz import PassLrz
+    from cffpy.analysis.passes.model import Passes
+    from cffpy.analysis.provenance import Inherited
     from cffpy.api.passes import Action, Draw, Pass
     from cffpy.api.registers import Registers
     from cffpy.api.source import Progress
-    from cffpy.capture.summary import StreamSummary, SubmitSummary
-    from cffpy.container.damage import Damage
+    from cffpy.api.state import RegisterState
+    from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
     from cffpy.container.open import Content
-
-
-class Problem(NamedTuple):
-    """Something that is wrong with a capture, or was left out of its results.
-
-    ``kind``: "damage"; "truncated", by a limit; "warning". ``text``: one line. ``offset``: in the
-    decompressed file, in bytes; None where the problem is in the commands.
-    """
-
-    kind: str
-    text: str
-    offset: int | None = None
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.text}"
+    from cffpy.limits import Truncation
 
 
 class Submit:
@@ -103,7 +95,7 @@ class Capture:
     def close(self) -> None:
         """Release the file and all results. Objects that were taken from it may stop working."""
         self._source.close()
-        for name in ("submits", "_frame", "draws", "actions", "problems", "lrz"):
+        for name in ("submits", "_frame", "draws", "actions", "lrz", "shaders"):
             self.__dict__.pop(name, None)
 
     def __enter__(self) -> Capture:
@@ -123,6 +115,16 @@ class Capture:
     def name(self) -> str:
         """The file's path, or what stands for it."""
         return self._source.content.name
+
+    @property
+    def content(self) -> Content:
+        """The decompressed file: ``data``, ``compression``, ``file_size``; its shape may change."""
+        return self._source.content
+
+    @property
+    def summary(self) -> CaptureSummary:
+        """The object that ``cffpy info`` shows; its shape may change."""
+        return self._source.summary
 
     @property
     def gpu(self) -> Gpu | None:
@@ -153,6 +155,19 @@ class Capture:
     @cached_property
     def _frame(self) -> Frame:
         return Frame(self._source)
+
+    def walk(self, registers: bool = True) -> None:
+        """Decode the commands now; otherwise they are when first asked for something of them.
+
+        ``registers``: record the registers at the program's draws, too. Without them decoding takes
+        half of the time and memory, and they cost a second time when they are asked for.
+        """
+        self._source.walk(registers)
+
+    @property
+    def model(self) -> Passes:
+        """The object with passes that commands use; its shape may change."""
+        return self._source.walked.finder.found
 
     @property
     def passes(self) -> list[Pass]:
@@ -186,44 +201,73 @@ class Capture:
 
         Raises CaptureError where there is none, or where it is not executed.
         """
-        from cffpy.analysis.draw_names import find_draw, parse_draw_name
+        found = find_draw(self._source.walked.finder, _parse_draw_name(name))
+        return self._frame.actions_of([found])[0]
 
-        try:
-            parsed = parse_draw_name(str(name))
-        except ValueError as problem:
-            raise UsageError(str(problem)) from None
-        finder = self._source.walked.finder
-        return self._frame.actions_of([find_draw(finder, parsed)])[0]
+    def state(self, name: str | int) -> RegisterState:
+        """The registers at ``draw(name)``; raises as that does.
+
+        The commands behind the draw's pass are not decoded, unless that was done before.
+        """
+        return self._source.state_by_name(_parse_draw_name(name))
+
+    @property
+    def inherited(self) -> list[Inherited]:
+        """For each submit, the registers of earlier ones in force at its first draw or dispatch.
+
+        ``submit``: its number; ``state``; ``registers``: offsets. A walk over the commands.
+        """
+        return self._source.inherited
+
+    @cached_property
+    def shaders(self) -> Shaders:
+        """The distinct shaders, as ``cffpy disasm --all`` lists them: a run over the commands.
+
+        Those of one draw are ``Draw.shaders``.
+        """
+        found = self._source.collected
+        return Shaders(self.name, found.shaders, found.left_out)
 
     @property
     def registers(self) -> Registers:
         """The registers of the capture's GPU, by name and by offset."""
         return self._source.registers
 
-    @cached_property
+    @property
+    def recording(self) -> Recording:
+        """What comparisons need of it; its shape may change. Two walks over the commands."""
+        return self._source.recording
+
+    @property
     def problems(self) -> list[Problem]:
         """Damage, what limits left out, and warnings, of the file and of its commands.
 
         Results are as good as the capture allows; this says why they may not be all.
         """
         try:
-            walked = self._source.walked
+            return self._source.walked.problems
         except CaptureError as problem:
             found = [Problem("damage", str(problem))]
-            return found + [_damage(one) for one in self._source.summary.damage]
-        damage = walked.finder.found.damage
-        cuts = self._source.content.truncated
-        return [
-            *(Problem("warning", line) for line in walked.warnings),
-            *(_damage(one) for one in damage),
-            *(Problem("truncated", str(cut)) for cut in cuts),
-        ]
+            return found + [problem_of_damage(one) for one in self._source.summary.damage]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The object of the file in the document of ``cffpy info --json``."""
+    @property
+    def problems_so_far(self) -> list[Problem]:
+        """The problems of what was decoded so far; nothing is decoded for it."""
+        return self._source.problems
+
+    @property
+    def truncated(self) -> list[Truncation]:
+        """What limits left out of what was decoded so far: ``limit``, ``where``."""
+        return self._source.content.truncated
+
+    def to_dict(self, buffers: bool = False) -> dict[str, Any]:
+        """The object of the file in the document of ``cffpy info --json``.
+
+        ``buffers``: with those of each submit.
+        """
         from cffpy.views.info import file_document
 
-        return file_document(self._source.summary)
+        return file_document(self._source.summary, buffers)
 
     def __repr__(self) -> str:
         if self._source.is_closed:
@@ -243,8 +287,11 @@ class Capture:
         return table((self.name, *columns[1:]), rows)
 
 
-def _damage(one: Damage) -> Problem:
-    return Problem("damage", one.message, one.offset)
+def _parse_draw_name(name: str | int) -> DrawName:
+    try:
+        return parse_draw_name(str(name))
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None
 
 
 def open(  # noqa: A001 - cffpy.open
@@ -268,8 +315,8 @@ def open(  # noqa: A001 - cffpy.open
     Damage raises nothing: see ``Capture.problems``.
     """
     chosen = _limits(limits)
-    content = check_capture(_content(source, chosen))
     directory = None if register_db is None else resolve_edition(register_db)
+    content = check_capture(_content(source, chosen))
     given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
     return Capture(Source(content, given, directory, progress))
 

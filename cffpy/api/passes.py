@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes import model
     from cffpy.analysis.passes.geometry import Rectangle, Size
     from cffpy.analysis.passes.model import Lrz, Operation, Pipe
+    from cffpy.analysis.passes.tiles import TileFacts
+    from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.memory import Memory
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
@@ -369,6 +371,24 @@ class Pass:
         if self._tiles is None:
             self._tiles = [Tile(self._frame, tile) for tile in self.model.tiles]
         return self._tiles
+
+    @property
+    def tile_facts(self) -> list[TileFacts]:
+        """Of each tile: place in the grid, draws executed and skipped, operations.
+
+        The object that ``cffpy tiles`` shows; its shape may change. Computed anew each time.
+        """
+        from cffpy.analysis.passes.tiles import tile_facts
+
+        return tile_facts(self.model, self.visibility.tiles)
+
+    @property
+    def visibility(self) -> PassVisibility:
+        """The visibility streams: ``pipes``, and by tile what is executed in it.
+
+        ``reason`` says why there are none to decode. Kept for one pass of the capture at a time.
+        """
+        return self._frame.source.visibility(self.model)
 
     @property
     def draws(self) -> list[Draw]:

@@ -3,11 +3,22 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.queries import find_lrz, state_at, walk_with_history
+from cffpy.analysis.queries import (
+    find_lrz,
+    find_passes,
+    inherited_registers,
+    state_at,
+    state_of_draw,
+    walk_with_history,
+)
+from cffpy.analysis.visibility import VisibilityReader
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
@@ -15,16 +26,24 @@ from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
 from cffpy.errors import CaptureError, UsageError
+from cffpy.limits import Truncation, hint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.diff.model import Recording
+    from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.provenance import Inherited, State
     from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.shaders import ShaderCollector
+    from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream as Stream
+    from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.regdb.database import Database
 
@@ -34,14 +53,39 @@ if TYPE_CHECKING:
 _ACTIONS_PER_REPORT = 1024
 
 
+class Problem(NamedTuple):
+    """Something that is wrong with a capture, or was left out of its results.
+
+    ``kind``: "damage"; "truncated", by a limit; "warning". ``text``: one line. ``offset``: in the
+    decompressed file, in bytes; None where the problem is in the commands.
+    """
+
+    kind: str
+    text: str
+    offset: int | None = None
+
+    @property
+    def line(self) -> str:
+        """The text and the offset, as commands print them."""
+        return (
+            self.text if self.offset is None else f"{self.text} (at file offset {self.offset:#x})"
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
 class Walked(NamedTuple):
-    """What one walk over the commands has found."""
+    """What one walk over the commands has found. ``history``: None where it was not recorded."""
 
     finder: PassFinder
-    history: RegisterHistory
-    database: Database | None
-    #: Lines of warning, such as that a GPU is not known.
-    warnings: list[str]
+    history: RegisterHistory | None
+    problems: list[Problem]
+
+    @property
+    def database(self) -> Database | None:
+        """The descriptions of the GPU; None where no commands were decoded."""
+        return self.finder.walk.machine.database if self.finder.found.generation else None
 
 
 class _Reporter(Observer):
@@ -82,8 +126,12 @@ class Source:
         self.given_gpu = gpu
         self.register_db = register_db
         self._progress = progress
+        self._walked: Walked | None = None
         self._registers: Registers | None = None
         self._last_state: tuple[int, RegisterState] | None = None
+        self._last_visibility: PassVisibility | None = None
+        #: Problems of everything that was decoded so far.
+        self.problems: list[Problem] = []
 
     @property
     def is_closed(self) -> bool:
@@ -99,8 +147,9 @@ class Source:
 
     def close(self) -> None:
         """Release the file and all results."""
-        self._content = self._last_state = self._registers = None
-        for name in ("summary", "memories", "walked", "lrz"):
+        self._content = self._last_state = self._registers = self._walked = None
+        self._last_visibility = None
+        for name in _CACHED:
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -123,23 +172,109 @@ class Source:
         memories = self.memories
         return memories[submit] if submit < len(memories) else Memory(MemoryImage())
 
-    @cached_property
+    # -- walks over the commands ----------------------------------------------------------------
+
+    @property
     def walked(self) -> Walked:
         """The passes, actions and registers: one walk over the commands."""
-        content = self.content
+        return self.walk() if self._walked is None else self._walked
+
+    def walk(self, registers: bool = True) -> Walked:
+        """Decode the commands. ``registers``: record those at the program's draws, too."""
+        known = self._walked
+        if known is not None and (known.history is not None or not registers):
+            return known
+        content, history = self.content, None
         warnings: list[str] = []
+        how = warnings.append, self.register_db, self.given_gpu
         reporters = () if self._progress is None else (_Reporter(content, self._progress),)
-        finder, history = walk_with_history(
-            content, warnings.append, self.register_db, self.given_gpu, reporters
+        if registers:
+            finder, history = walk_with_history(content, *how, reporters)
+        else:
+            finder, _ = find_passes(content, *how, reporters)
+        problems = self._note(warnings, finder.found.damage)
+        if known is not None:  # whose passes and actions may be in use
+            finder = known.finder
+        self._walked = Walked(finder, history, problems)
+        return self._walked
+
+    def _note(
+        self,
+        warnings: list[str],
+        damage: Iterable[Damage],
+        truncated: Iterable[Truncation] | None = None,
+    ) -> list[Problem]:
+        """The problems of something that was decoded; also noted in ``problems``."""
+        cuts = self.content.truncated if truncated is None else truncated
+        found = [
+            *(Problem("warning", line) for line in dict.fromkeys(warnings)),
+            *map(problem_of_damage, damage),
+            # what is left out of the file is damage of it, too
+            *(Problem("truncated", str(cut)) for cut in cuts if cut.limit != "bytes"),
+        ]
+        self.problems += [problem for problem in found if problem not in self.problems]
+        return found
+
+    @cached_property
+    def inherited(self) -> list[Inherited]:
+        """What submits inherit from earlier ones: a walk."""
+        warnings: list[str] = []
+        found, damage = inherited_registers(
+            self.content, warnings.append, self.register_db, self.given_gpu
         )
-        machine = finder.walk.machine
-        database = machine.database if finder.found.generation else None
-        return Walked(finder, history, database, warnings)
+        self._note(warnings, damage)
+        return found
+
+    @cached_property
+    def collected(self) -> ShaderCollector:
+        """The shaders: a run of its own, which follows the commands as the dump does."""
+        from cffpy.analysis.shaders import collect_shaders
+
+        warnings: list[str] = []
+        found, damage = collect_shaders(
+            self.content, warnings.append, self.register_db, self.given_gpu
+        )
+        if found.left_out:
+            text = f"too many shaders: {found.left_out} are not shown"
+            self.content.note_truncated([Truncation("", text)])
+        self._note(warnings, damage)
+        return found
+
+    @cached_property
+    def recording(self) -> Recording:
+        """What each draw depends on, as comparisons need it: two walks."""
+        from cffpy.analysis.diff.record import record
+
+        warnings: list[str] = []
+        content = self.content
+        with uncollected():
+            found = record(content, warnings.append, self.register_db, self.given_gpu)
+        self._note(warnings, found.damage, found.passes.truncated)
+        return found
+
+    def visibility(self, one: Pass) -> PassVisibility:
+        """The visibility streams of a pass. Kept for the last pass only: they may be large."""
+        last = self._last_visibility
+        if last is None or last.one is not one:
+            last = self._last_visibility = self._visibility_reader.read(one)
+        return last
+
+    @cached_property
+    def _visibility_reader(self) -> VisibilityReader:
+        return VisibilityReader(self.walked.finder.found)
+
+    # -- registers ------------------------------------------------------------------------------
 
     @cached_property
     def lrz(self) -> list[PassLrz]:
-        """LRZ of each render pass."""
-        (_, found), _ = find_lrz(self.content, _ignore, self.register_db, self.given_gpu)
+        """LRZ of each render pass: a walk."""
+        warnings: list[str] = []
+        (finder, found), damage = find_lrz(
+            self.content, warnings.append, self.register_db, self.given_gpu
+        )
+        problems = self._note(warnings, damage)
+        if self._walked is None:  # this walk has found the passes, too
+            self._walked = Walked(finder, None, problems)
         return found
 
     @property
@@ -157,18 +292,76 @@ class Source:
 
     def state(self, action: Action) -> RegisterState:
         """The registers at an action. One that is not the program's draw costs a walk."""
-        history = self.walked.history
+        last = self._last_state
+        if last is not None and last[0] == action.order:
+            return last[1]
+        history = self.walk().history
+        assert history is not None
         if history.has(action.order):
             at = HistoryAt(history, action.order)
             return RegisterState(at, self.registers, self._database(), action)
-        if self._last_state is not None and self._last_state[0] == action.order:
-            return self._last_state[1]
         found = state_at(self.content, action.order, _ignore, self.register_db, self.given_gpu)
         if found is None:
             raise CaptureError(f"{action.packet} at {action.place} is not executed")
-        state = RegisterState(StateAt(found), self.registers, self._database(), action)
+        return self._state_of(found, action)
+
+    def state_by_name(self, name: DrawName) -> RegisterState:
+        """The registers at a draw. Commands behind its pass are not decoded for it.
+
+        Raises CaptureError where there is no such draw, or where it is not executed.
+        """
+        if self._walked is not None:
+            return self.state(find_draw(self._walked.finder, name))
+        warnings: list[str] = []
+        finder, found, damage = state_of_draw(
+            self.content, name, warnings.append, self.register_db, self.given_gpu
+        )
+        self._note(warnings, damage)
+        action = find_draw(finder, name)
+        if found is None:
+            raise CaptureError(f"draw {action.number} is not executed")
+        if self._registers is None:
+            self._registers = Registers(found.database)
+        return self._state_of(found, action)
+
+    def _state_of(self, found: State, action: Action) -> RegisterState:
+        state = RegisterState(StateAt(found), self.registers, found.database, action)
         self._last_state = action.order, state
         return state
+
+
+#: Results that are computed once.
+_CACHED = (
+    "summary",
+    "memories",
+    "inherited",
+    "collected",
+    "recording",
+    "lrz",
+    "_visibility_reader",
+)
+
+
+def problem_of_damage(one: Damage) -> Problem:
+    """Damage as a problem."""
+    text = f"{one.message} {hint(one.limit)}" if one.limit else one.message
+    return Problem("truncated" if one.limit else "damage", text, one.offset)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the cyclic garbage collector.
+
+    A recording is millions of small objects without cycles: looking for cycles among them took a
+    third of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _ignore(_line: str) -> None:

@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.analysis.draw_names import DrawName, DrawRange
-    from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.api.capture import Capture
+    from cffpy.api.passes import Pass
     from cffpy.capture.gpu import Gpu
-    from cffpy.container.damage import Damage
-    from cffpy.container.open import Content
     from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
@@ -156,39 +154,46 @@ def edition(register_db: str | None) -> str | None:
     return resolve_edition(register_db)
 
 
-def analyse(
-    analysis: Callable[..., tuple[_Result, list[Damage]]],
-    path: str,
-    gpu: Gpu | None,
-    register_db: str | None,
-    content: Content | None = None,
-) -> tuple[_Result, int]:
-    """Run an analysis; return its result and the exit code, 1 for a damaged or truncated capture.
-
-    Damage is reported on standard error. Raises CffpyError. ``content``: the file, if already open.
-    """
-    from cffpy.analysis.crash.opening import check_capture
-    from cffpy.container.open import open_capture
+def open_for(path: str, gpu: Gpu | None = None, register_db: str | None = None) -> Capture:
+    """Open the capture of a command. Raises CffpyError."""
+    from cffpy.api import capture
 
     gc.disable()  # what an analysis finds lives as long as the command, and has no cycles
-    directory = edition(register_db)
-    if content is None:
-        content = check_capture(open_capture(path, command_limits()))
-    with progress(f"Reading {path}", content):
-        found, damage = analysis(content, print_warning, directory, gpu)
-    print_problems(path, damage, print_error)
-    return found, EXIT_FAILURE if damage or content.truncated else EXIT_OK
+    return capture.open(path, gpu=gpu, register_db=register_db, limits=command_limits())
 
 
-def find(
-    path: str, gpu: Gpu | None, register_db: str | None, content: Content | None = None
-) -> tuple[PassFinder, int]:
-    """Find passes, as ``analyse``; what the limits cut off is reported as well."""
-    from cffpy.analysis.queries import find_passes
+def decode(
+    capture: Capture,
+    analysis: Callable[[Capture], _Result],
+    say: Callable[[str], None] = print_error,
+) -> tuple[_Result, int]:
+    """Ask a capture something; the result, and the exit code: 1 for a damaged or truncated one.
 
-    finder, code = analyse(find_passes, path, gpu, register_db, content)
-    print_problems(path, finder.walk.machine.problems.truncated, print_warning)
-    return finder, code
+    Its problems are reported on standard error, those of its file and damage by ``say``. Raises
+    CffpyError.
+    """
+    with progress(f"Reading {capture.name}", capture.content):
+        result = analysis(capture)
+    return result, report(capture, say)
+
+
+def report(capture: Capture, say: Callable[[str], None] = print_error) -> int:
+    """Report the problems of what was decoded so far; the exit code."""
+    problems = capture.problems_so_far
+    for problem in problems:
+        if problem.kind == "warning":
+            print_warning(problem.text)
+    faults = [one for one in problems if one.kind == "damage" or one.offset is not None]
+    print_problems(capture.name, [one.line for one in faults], say)
+    cuts = [one for one in problems if one.kind == "truncated" and one.offset is None]
+    print_problems(capture.name, [one.line for one in cuts], print_warning)
+    return EXIT_FAILURE if faults or cuts else EXIT_OK
+
+
+def find(path: str, gpu: Gpu | None, register_db: str | None) -> tuple[Capture, int]:
+    """A capture whose passes and actions are decoded, and the exit code."""
+    capture = open_for(path, gpu, register_db)
+    return capture, decode(capture, lambda opened: opened.walk(registers=False))[1]
 
 
 def print_problems(
@@ -201,18 +206,19 @@ def print_problems(
         say(f"{path}: more problems are not shown")
 
 
-def the_pass(finder: PassFinder, index: int) -> Pass:
+def the_pass(capture: Capture, index: int) -> Pass:
     """The pass with this number. Raises ``not_there`` if there is none."""
-    passes = finder.found.passes
+    passes = capture.passes
     if not 0 <= index < len(passes):
         there = f"0 to {len(passes) - 1}" if passes else "none"
-        raise not_there(finder, f"there is no pass {index}; passes of this capture: {there}")
+        raise not_there(capture, f"there is no pass {index}; passes of this capture: {there}")
     return passes[index]
 
 
-def not_there(finder: PassFinder, message: str) -> Exception:
+def not_there(capture: Capture, message: str) -> Exception:
     """The error for what a capture lacks: a usage error, unless damage or a limit explains it."""
-    return CaptureError(message) if finder.found.problems else click.UsageError(message)
+    explains = any(problem.kind != "warning" for problem in capture.problems_so_far)
+    return CaptureError(message) if explains else click.UsageError(message)
 
 
 def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Truncation] = ()) -> None:

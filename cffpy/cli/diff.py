@@ -3,34 +3,26 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.analysis.diff.rules import CLASSES
-from cffpy.cli.analysis_options import (
-    edition,
-    parse_capture_gpu,
-    print_problems,
-    write_json,
-)
-from cffpy.cli.limit_option import command_limits, limit_option
+from cffpy.api.comparison import diff as compare_captures
+from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, write_json
+from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.limits import Limits, Truncation
+from cffpy.limits import Limits
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from cffpy.analysis.diff.model import Comparison, Recording, Selection
-    from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.model import Selection
+    from cffpy.api.capture import Capture
+    from cffpy.api.comparison import Comparison
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
 
@@ -123,32 +115,32 @@ def diff(
     (path, part), (other_path, other_part) = _part(good), _part(bad)
     if path == other_path == "-":
         raise click.UsageError("GOOD and BAD cannot both be standard input")
-    contents = _open(path, other_path)
+    captures = _open(path, other_path, gpu, register_db)
+    contents = captures[0].content, captures[1].content
     is_one = contents[0].data == contents[1].data
     needs_decoding = as_json or html or contents[0].faults or contents[0].limits != Limits()
     if is_one and part == other_part and not needs_decoding:
         return _same(contents, brief or unified)
-    directory = edition(register_db)
-    recordings = _record_both(contents, is_one, gpu, directory)
-    first, second = recordings[0].selected(part), recordings[1].selected(other_part)
-    result, truncated = _compare(first, second, _hidden(shown))
+    for capture in captures[:1] if is_one else captures:
+        decode(capture, lambda opened: opened.recording, print_warning)
+    first, second = captures
+    with progress("Comparing"):
+        result = compare_captures(
+            first, second, good_part=str(part)[1:], bad_part=str(other_part)[1:], show=shown
+        )
     if unified:
-        from cffpy.views.diff_unified import unified as unified_lines
-
-        write_lines(unified_lines(result, contents, directory, gpu), truncated)
+        write_lines(result.unified(), result.truncated)
     elif html is not None:
-        from cffpy.views.diff_html.page import page
-
-        write_output(html, [page(result)], [path, other_path])
+        write_output(html, [result.page()], [path, other_path])
     elif not brief:
-        _write(result, truncated, as_json, everything)
-    if truncated:
+        _write(result, as_json, everything)
+    return _exit_code(result)
+
+
+def _exit_code(result: Comparison) -> int:
+    if result.truncated:
         return EXIT_USAGE
     return _DIFFERENT if result.differs else _SAME
-
-
-def _hidden(shown: tuple[str, ...]) -> frozenset[NoiseClass]:
-    return frozenset(name for name in CLASSES if name not in shown and "all" not in shown)
 
 
 def _check_usage(as_json: bool, unified: bool, html: str | None, brief: bool) -> None:
@@ -158,57 +150,12 @@ def _check_usage(as_json: bool, unified: bool, html: str | None, brief: bool) ->
         raise click.UsageError("--brief cannot be used together with --json or --unified")
 
 
-def _open(path: str, other: str) -> tuple[Content, Content]:
+def _open(
+    path: str, other: str, gpu: Gpu | None, register_db: str | None
+) -> tuple[Capture, Capture]:
     """Both captures, one file once. Raises CffpyError."""
-    from cffpy.analysis.crash.opening import check_capture
-    from cffpy.container.open import open_capture
-
-    limits = command_limits()
-    first = check_capture(open_capture(path, limits))
-    return first, first if path == other else check_capture(open_capture(other, limits))
-
-
-def _record_both(
-    contents: tuple[Content, Content], is_one: bool, gpu: Gpu | None, register_db: str | None
-) -> tuple[Recording, Recording]:
-    """``is_one``: both have the same bytes, so that one recording is enough."""
-    first = _record(contents[0], gpu, register_db)
-    if is_one:
-        return first, replace(first, name=contents[1].name)
-    return first, _record(contents[1], gpu, register_db)
-
-
-def _compare(
-    first: Recording, second: Recording, hidden: frozenset[NoiseClass]
-) -> tuple[Comparison, list[Truncation]]:
-    """The result, and what limits left out of either capture."""
-    from cffpy.analysis.diff.compare import compare
-
-    truncated = [
-        Truncation(cut.limit, f"{one.name}: {cut.where}")
-        for one in (first, second)
-        for cut in one.passes.truncated
-    ]
-    with progress("Comparing"), _uncollected():
-        result = compare(first, second, hidden)
-    result.is_truncated = bool(truncated)
-    return result, truncated
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the cyclic garbage collector.
-
-    A recording is millions of small objects without cycles: looking for cycles among them took a
-    third of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    first = open_for(path, gpu, register_db)
+    return first, first if path == other else open_for(other, gpu, register_db)
 
 
 def _part(text: str) -> tuple[str, Selection]:
@@ -226,27 +173,11 @@ def _same(contents: tuple[Content, Content], quiet: bool) -> int:
     return EXIT_USAGE if any(content.truncated for content in contents) else _SAME
 
 
-def _record(content: Content, gpu: Gpu | None, register_db: str | None) -> Recording:
-    from cffpy.analysis.diff.record import record
-
-    with progress(f"Reading {content.name}", content), _uncollected():
-        recording = record(content, print_warning, register_db, gpu)
-    print_problems(content.name, recording.damage, print_warning)
-    cut = [one for one in recording.passes.truncated if one.limit != "bytes"]  # reported as damage
-    print_problems(content.name, cut, print_warning)
-    return recording
-
-
-def _write(
-    result: Comparison,
-    truncated: Sequence[Truncation],
-    as_json: bool,
-    everything: bool,
-) -> None:
+def _write(result: Comparison, as_json: bool, everything: bool) -> None:
     from cffpy.views import diff as view
 
     if as_json:
-        write_json(view.SCHEMA, view.document(result), truncated)
+        write_json(view.SCHEMA, result.to_dict(), result.truncated)
         return
-    lines = view.text_lines(view.tree(result, everything))
-    write_lines((Styled(line, _STYLES.get(line.style, "")) for line in lines), truncated)
+    lines = view.text_lines(view.tree(result.model, everything))
+    write_lines((Styled(line, _STYLES.get(line.style, "")) for line in lines), result.truncated)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cffpy.views.plain_text import Styled, headed_columns
 
 if TYPE_CHECKING:
-    from cffpy.analysis.shaders import Shader
+    from cffpy.api.shaders import CapturedShader
 
 #: Ranges of draws shown for one shader in the text; JSON has all.
 _SHOWN_RANGES = 24
@@ -25,84 +25,65 @@ def run(
 
     Raises CffpyError.
     """
-    from cffpy.analysis.crash.opening import check_capture
-    from cffpy.analysis.shaders import collect_shaders
     from cffpy.capture.gpu import guess
-    from cffpy.cli.analysis_options import print_problems, write_json
-    from cffpy.cli.limit_option import command_limits
-    from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_warning
-    from cffpy.cli.progress import progress
+    from cffpy.cli.analysis_options import decode, open_for, write_json
     from cffpy.cli.text_options import write_lines
-    from cffpy.container.open import open_capture
-    from cffpy.limits import Truncation
 
     gpu = None if generation is None else guess(generation * 100)
-    content = check_capture(open_capture(path, command_limits()))
-    with progress(f"Reading {path}", content):
-        collector, damage = collect_shaders(content, print_warning, register_db, gpu)
-    print_problems(content.name, damage)
-    print_problems(content.name, content.truncated, print_warning)
-    if collector.left_out:
-        text = f"too many shaders: {collector.left_out} are not shown"
-        content.note_truncated([Truncation("", text)])
-        print_warning(f"{content.name}: too many shaders: {collector.left_out} are not shown")
+    capture = open_for(path, gpu, register_db)
+    shaders, code = decode(capture, lambda opened: opened.shaders)
     if as_json:
         from cffpy.views import shaders as view
 
-        document = view.document(
-            content.name, collector.shaders, collector.left_out, with_listings=not only_list
-        )
-        write_json(view.SCHEMA, document, content.truncated)
+        write_json(view.SCHEMA, shaders.to_dict(listings=not only_list), capture.truncated)
     else:
-        write_lines(_lines(collector.shaders, only_list), content.truncated)
-    return EXIT_FAILURE if damage or content.truncated else EXIT_OK
+        write_lines(_lines(shaders, only_list), capture.truncated)
+    return code
 
 
-def _lines(shaders: Sequence[Shader], only_list: bool) -> Iterator[str]:
-    rows = [(*_HEADINGS, "uses", "where"), *(_row(*pair) for pair in enumerate(shaders))]
+def _lines(shaders: Sequence[CapturedShader], only_list: bool) -> Iterator[str]:
+    rows = [(*_HEADINGS, "uses", "where"), *map(_row, shaders)]
     yield from headed_columns(rows, _RIGHT)
     if only_list:
         return
-    for number, shader in enumerate(shaders):
+    for shader in shaders:
         yield ""
-        yield Styled(_header(number, shader))
-        yield from shader.program.text.removesuffix("\n").split("\n")
+        yield Styled(_header(shader))
+        yield from shader.listing.removesuffix("\n").split("\n")
 
 
-def _row(number: int, shader: Shader) -> tuple[str, ...]:
-    program = shader.program
-    statistics = program.statistics
+def _row(shader: CapturedShader) -> tuple[str, ...]:
+    statistics = shader.statistics
     registers = ("-",) * 3
     if statistics is not None:
         registers = (str(statistics.half), str(statistics.full), str(statistics.constlen))
     return (
-        str(number),
+        str(shader.number),
         shader.stage,
         f"{shader.gpuaddr:#x}",
-        str(program.instructions),
-        str(len(program.code)),
+        str(shader.instructions),
+        str(len(shader.code)),
         *registers,
         str(shader.uses),
         _where(shader, 4),
     )
 
 
-def _header(number: int, shader: Shader) -> str:
-    program = shader.program
+def _header(shader: CapturedShader) -> str:
     used = f"used by {shader.uses} draws" if shader.stage != "CS" else f"used {shader.uses} times"
     where = _where(shader, _SHOWN_RANGES)
     return (
-        f"shader {number}: {shader.stage}, a{shader.generation}xx, at {shader.gpuaddr:#x}, "
-        f"{program.instructions} instructions, {len(program.code)} bytes, "
+        f"shader {shader.number}: {shader.stage}, a{shader.generation}xx, at {shader.gpuaddr:#x}, "
+        f"{shader.instructions} instructions, {len(shader.code)} bytes, "
         f"{used}{f' ({where})' if where else ''}, "
-        f"named by {shader.naming.name} in the packet at {shader.naming.packet:#x}"
+        f"named by {shader.named_by.name} in the packet at {shader.named_by.packet:#x}"
     )
 
 
-def _where(shader: Shader, limit: int) -> str:
+def _where(shader: CapturedShader, limit: int) -> str:
     """``submit 0: draws 0-5,7; submit 1: draw 8``, cut after ``limit`` ranges."""
     shown: list[str] = []
-    cut = shader.is_cut
+    cut = shader.model.is_cut
     for submit, ranges in shader.where:
         if limit <= 0:
             cut = True

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.analysis_options import (
-    analyse,
     capture_options,
+    decode,
     find,
+    open_for,
     the_pass,
     write_csv,
     write_json,
 )
 from cffpy.cli.integer import Integer
-from cffpy.cli.limit_option import command_limits
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
-    from cffpy.analysis.actions import Action
+    from collections.abc import Sequence
+
+    from cffpy.api.capture import Capture
+    from cffpy.api.passes import Action
     from cffpy.capture.gpu import Gpu
 
 _EPILOG = """\b
@@ -73,35 +76,35 @@ def draws(
         if as_csv or everything or index is not None:
             raise click.UsageError("--inherited can only be combined with --json")
         return _inherited(path, gpu, register_db, as_json)
-    finder, code = find(path, gpu, register_db)
-    shown: list[Action] = (
-        finder.actions
-        if everything
-        else [draw for one in finder.found.passes for draw in one.program_draws]
-    )
-    if index is not None:
-        the_pass(finder, index)
-        shown = [action for action in shown if action.pass_index == index]
+    capture, code = find(path, gpu, register_db)
+    shown = _chosen(capture, everything, index)
     if as_json:
-        write_json(view.SCHEMA, view.document(shown), finder.found.truncated)
+        document = {"draws": (action.to_dict() for action in shown)}
+        write_json(view.SCHEMA, document, capture.truncated)
     elif as_csv:
-        write_csv(view.CSV_COLUMNS, view.rows(shown))
+        write_csv(view.CSV_COLUMNS, view.rows(action.model for action in shown))
     else:
-        table = [view.HEADINGS, *map(view.cells, shown)]
-        write_lines(headed_columns(table, view.RIGHT), finder.found.truncated)
+        table = [view.HEADINGS, *(view.cells(action.model) for action in shown)]
+        write_lines(headed_columns(table, view.RIGHT), capture.truncated)
     return code
 
 
+def _chosen(capture: Capture, everything: bool, index: int | None) -> Sequence[Action]:
+    if index is None:
+        return capture.actions if everything else capture.draws
+    chosen = the_pass(capture, index)
+    if everything:
+        return [action for action in capture.actions if action.pass_ is chosen]
+    return chosen.draws
+
+
 def _inherited(path: str, gpu: Gpu | None, register_db: str | None, as_json: bool) -> int:
-    from cffpy.analysis.crash.opening import check_capture
-    from cffpy.analysis.queries import inherited_registers
-    from cffpy.container.open import open_capture
     from cffpy.views import state as view
 
-    content = check_capture(open_capture(path, command_limits()))
-    found, code = analyse(inherited_registers, path, gpu, register_db, content)
+    capture = open_for(path, gpu, register_db)
+    found, code = decode(capture, lambda opened: opened.inherited)
     if as_json:
-        write_json(view.INHERITED_SCHEMA, view.inherited_document(found), content.truncated)
+        write_json(view.INHERITED_SCHEMA, view.inherited_document(found), capture.truncated)
     else:
-        write_lines(view.inherited_lines(found), content.truncated)
+        write_lines(view.inherited_lines(found), capture.truncated)
     return code

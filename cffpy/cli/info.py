@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from cffpy.analysis.crash.opening import check_capture
-from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary, summarise
+from cffpy.api.capture import open as open_
 from cffpy.cli.analysis_options import SHOWN_PROBLEMS, write_json
 from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.container.open import open_capture
 from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError
 from cffpy.views import info as view
@@ -23,7 +21,8 @@ from cffpy.views.plain_text import Styled, headed_columns, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.limits import Truncation
+    from cffpy.api.capture import Capture
+    from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
 
 _SHOWN_PROCESSES = 10
 
@@ -58,12 +57,11 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool) -> int:
 
 
 class _File(NamedTuple):
-    """A file of the command line; without a summary if it could not be read."""
+    """A file of the command line; without a capture if it could not be read."""
 
     number: int
     path: str
-    summary: CaptureSummary | None
-    truncated: list[Truncation]
+    capture: Capture | None
     problem: str = ""
 
 
@@ -77,38 +75,40 @@ class _Files:
     def __iter__(self) -> Iterator[_File]:
         for number, path in enumerate(self._paths):
             try:
-                summary, truncated = _summarise(path)
+                capture = _summarise(path)
             except CffpyError as problem:
                 print_error(str(problem))
                 self.code = EXIT_FAILURE
-                yield _File(number, path, None, [], str(problem))
+                yield _File(number, path, None, str(problem))
                 continue
-            if summary.damage:
+            if capture.summary.damage:
                 self.code = EXIT_FAILURE
-            yield _File(number, path, summary, truncated)
+            yield _File(number, path, capture)
+            capture.close()
 
 
 def _document(file: _File, buffers: bool) -> dict[str, Any]:
-    if file.summary is None:
+    if file.capture is None:
         return view.error_document(file.path, file.problem)
-    document = view.file_document(file.summary, buffers)
-    if file.truncated:
-        document["truncated"] = [cut.document() for cut in file.truncated]
+    document = file.capture.to_dict(buffers)
+    if file.capture.truncated:
+        document["truncated"] = [cut.document() for cut in file.capture.truncated]
     return document
 
 
 def _file_lines(file: _File, buffers: bool) -> Iterator[str]:
-    if file.summary is not None:
+    if file.capture is not None:
         if file.number:
             yield ""
-        yield from _lines(file.summary, buffers)
+        yield from _lines(file.capture.summary, buffers)
 
 
-def _summarise(path: str) -> tuple[CaptureSummary, list[Truncation]]:
-    """What is in a file, and what limits left out; the file is closed again. Raises CffpyError."""
-    content = check_capture(open_capture(path, command_limits()))
-    with progress(f"Reading {path}", content):
-        return summarise(content), content.truncated
+def _summarise(path: str) -> Capture:
+    """A capture whose sections were read. Raises CffpyError."""
+    capture = open_(path, limits=command_limits())
+    with progress(f"Reading {path}", capture.content):
+        assert capture.summary
+    return capture
 
 
 def _lines(summary: CaptureSummary, buffers: bool) -> Iterator[str]:

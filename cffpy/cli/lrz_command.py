@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.analysis_options import (
-    analyse,
     capture_options,
-    print_problems,
+    decode,
+    open_for,
     the_pass,
     write_json,
 )
 from cffpy.cli.integer import Integer
-from cffpy.cli.output import print_warning
 from cffpy.cli.text_options import text_options, write_lines
 
 if TYPE_CHECKING:
@@ -46,17 +45,15 @@ def lrz(
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
-    from cffpy.analysis.queries import find_lrz
     from cffpy.views import lrz as view
 
-    (finder, shown), code = analyse(find_lrz, path, gpu, register_db)
-    truncated = finder.found.truncated
-    print_problems(path, finder.walk.machine.problems.truncated, print_warning)
+    capture = open_for(path, gpu, register_db)
+    shown, code = decode(capture, lambda opened: opened.lrz)
     if index is not None:
-        the_pass(finder, index)
+        the_pass(capture, index)
         shown = [one for one in shown if one.found.index == index]
     if as_json:
-        write_json(view.SCHEMA, view.document(finder.found, shown), truncated)
+        write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
     else:
-        write_lines(view.lines(shown), truncated)
+        write_lines(view.lines(shown), capture.truncated)
     return code

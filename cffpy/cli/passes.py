@@ -61,24 +61,24 @@ def passes(
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
-    finder, code = find(path, gpu, register_db)
-    shown = finder.found.submits
+    capture, code = find(path, gpu, register_db)
+    shown = capture.model.submits
     if submit is not None:
         shown = [one for one in shown if one.number == submit]
         if not shown:
-            numbers = ", ".join(str(one.number) for one in finder.found.submits) or "none"
+            numbers = ", ".join(str(one.number) for one in capture.model.submits) or "none"
             raise not_there(
-                finder, f"submit {submit} has no passes; submits with passes: {numbers}"
+                capture, f"submit {submit} has no passes; submits with passes: {numbers}"
             )
     if index is not None:
-        one = the_pass(finder, index)
+        one = the_pass(capture, index)
         if submit is not None and submit != one.submit:
-            raise not_there(finder, f"pass {index} is in submit {one.submit}")
-        shown = [Submit(one.submit, [one])]
+            raise not_there(capture, f"pass {index} is in submit {one.submit}")
+        shown = [Submit(one.submit, [one.model])]
     if as_json:
-        write_json(view.SCHEMA, view.document(finder.found, shown), finder.found.truncated)
+        write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
     elif as_csv:
         write_csv(view.CSV_COLUMNS, view.rows(shown))
     else:
-        write_lines(text.lines(finder.found, shown), finder.found.truncated)
+        write_lines(text.lines(capture.model, shown), capture.truncated)
     return code

@@ -13,13 +13,13 @@ from cffpy.cli.analysis_options import (
     capture_options,
     edition,
     not_there,
-    print_problems,
+    open_for,
+    report,
     write_csv,
     write_json,
 )
 from cffpy.cli.integer import Integer
-from cffpy.cli.limit_option import command_limits
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_warning
+from cffpy.cli.output import print_warning
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import CaptureError
@@ -85,10 +85,7 @@ def state(
     '-' for standard input. Commands that follow the draw's pass are not decoded. The exit code is 1
     if the file, or the commands before, are damaged.
     """
-    from cffpy.analysis.crash.opening import check_capture
-    from cffpy.analysis.draw_names import DrawName, find_draw
-    from cffpy.analysis.queries import state_of_draw
-    from cffpy.container.open import open_capture
+    from cffpy.analysis.draw_names import DrawName
     from cffpy.views import state as view
 
     if as_json and as_csv:
@@ -97,27 +94,22 @@ def state(
         if name.pass_index is not None:
             raise click.UsageError("--pass cannot be used with --draw pP:N")
         name = DrawName(name.number, index)
-    content = check_capture(open_capture(path, command_limits()))
-    with progress(f"Reading {path}", content):
-        finder, found, damage = state_of_draw(
-            content, name, print_warning, edition(register_db), gpu
-        )
-    print_problems(path, damage)
-    print_problems(path, finder.walk.machine.problems.truncated, print_warning)
+    capture = open_for(path, gpu, register_db)
     try:
-        action = find_draw(finder, name)
+        with progress(f"Reading {path}", capture.content):
+            found = capture.state(str(name)).snapshot()
     except CaptureError as problem:
-        raise not_there(finder, str(problem)) from None
-    if found is None:
-        raise not_there(finder, f"draw {action.number} is not executed")
+        report(capture)
+        raise not_there(capture, str(problem)) from None
+    code = report(capture)
     registers = _registers(found, names, origin, edition(register_db))
     if as_json:
-        write_json(view.SCHEMA, view.document(found, registers), content.truncated)
+        write_json(view.SCHEMA, view.document(found, registers), capture.truncated)
     elif as_csv:
         write_csv(view.CSV_COLUMNS, view.rows(found, registers))
     else:
-        write_lines(view.lines(found, registers), content.truncated)
-    return EXIT_FAILURE if damage or content.truncated else EXIT_OK
+        write_lines(view.lines(found, registers), capture.truncated)
+    return code
 
 
 def _registers(

@@ -23,9 +23,10 @@ from cffpy.views.plain_text import headed_columns
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.passes.tiles import TileFacts
+    from cffpy.api import passes as api
+    from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
 
 #: Passes listed in an error message.
@@ -74,19 +75,16 @@ def tiles(
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
-    from cffpy.analysis.passes.tiles import tile_facts
-    from cffpy.analysis.visibility import VisibilityReader
-
     if as_json + as_csv + (svg is not None) > 1:
         raise click.UsageError("--json, --csv and --svg cannot be used together")
-    finder, code = find(path, gpu, register_db)
-    truncated = finder.found.truncated
-    found = _choose(finder, index)
-    facts = tile_facts(found, VisibilityReader(finder.found).read(found).tiles)
+    capture, code = find(path, gpu, register_db)
+    chosen = _choose(capture, index)
+    found, facts = chosen.model, chosen.tile_facts
     if as_json:
         from cffpy.views import tiles_data
 
-        write_json(tiles_data.SCHEMA, tiles_data.document(finder.found, found, facts), truncated)
+        document = tiles_data.document(capture.model, found, facts)
+        write_json(tiles_data.SCHEMA, document, capture.truncated)
     elif as_csv:
         from cffpy.views import tiles_data
 
@@ -94,13 +92,13 @@ def tiles(
     elif svg is not None:
         _draw(path, svg, found, facts)
     else:
-        write_lines(_lines(found, facts), truncated)
+        write_lines(_lines(found, facts), capture.truncated)
     return code
 
 
-def _choose(finder: PassFinder, index: int | None) -> Pass:
+def _choose(capture: Capture, index: int | None) -> api.Pass:
     """The requested pass, or the only one with tiles. Raises ``not_there``."""
-    tiled = [one for one in finder.found.passes if one.tiles]
+    tiled = [one for one in capture.passes if one.tiles]
     there = ", ".join(
         f"{one.index} ({len(one.tiles)} tile{'s' if len(one.tiles) > 1 else ''})"
         for one in tiled[:_LISTED]
@@ -108,17 +106,17 @@ def _choose(finder: PassFinder, index: int | None) -> Pass:
     if len(tiled) > _LISTED:
         there += f" and {len(tiled) - _LISTED} more"
     if index is not None:
-        found = the_pass(finder, index)
+        found = the_pass(capture, index)
         if not found.tiles:
             mode = found.mode or found.kind
             raise not_there(
-                finder, f"pass {index} has no tiles ({mode}); passes with tiles: {there or 'none'}"
+                capture, f"pass {index} has no tiles ({mode}); passes with tiles: {there or 'none'}"
             )
         return found
     if len(tiled) != 1:
         if not tiled:
-            raise not_there(finder, "no pass of this capture is rendered in tiles")
-        raise not_there(finder, f"several passes have tiles, choose one with --pass: {there}")
+            raise not_there(capture, "no pass of this capture is rendered in tiles")
+        raise not_there(capture, f"several passes have tiles, choose one with --pass: {there}")
     return tiled[0]
 
 

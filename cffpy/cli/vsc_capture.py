@@ -14,9 +14,9 @@ from cffpy.views.plain_text import Styled, headed_columns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.api.capture import Capture
+    from cffpy.api.passes import Pass
     from cffpy.capture.gpu import Gpu
 
 #: Passes listed in an error message.
@@ -32,46 +32,44 @@ def show(
     svg: str | None,
 ) -> int:
     """Show the passes with hardware binning, or one; the exit code."""
-    from cffpy.analysis.visibility import VisibilityReader
     from cffpy.views import visibility as view
 
-    finder, code = find(path, gpu, register_db)
-    binned = [one for one in finder.found.passes if one.hardware_binning]
-    shown = binned if index is None else [the_pass(finder, index)]
+    capture, code = find(path, gpu, register_db)
+    binned = [one for one in capture.passes if one.hardware_binning]
+    shown = binned if index is None else [the_pass(capture, index)]
     if svg is not None:
-        shown = [_the_drawn(finder, shown)]
-    reader = VisibilityReader(finder.found)
+        shown = [_the_drawn(capture, shown)]
     damaged = [False]
 
     def read() -> Iterator[PassVisibility]:
         # one by one: each may be large
         for one in shown:
-            found = reader.read(one)
+            found = one.visibility
             damaged[0] = damaged[0] or found.is_damaged
             yield found
 
     if as_json:
-        document = view.document(finder.found, read(), with_entries=index is not None)
-        write_json(view.SCHEMA, document, finder.found.truncated)
+        document = view.document(capture.model, read(), with_entries=index is not None)
+        write_json(view.SCHEMA, document, capture.truncated)
     elif svg is not None:
         _draw(path, svg, next(read()))
     else:
-        lines = _lines(read()) if shown else [view.nothing_text(finder.found)]
-        write_lines(lines, finder.found.truncated)
+        lines = _lines(read()) if shown else [view.nothing_text(capture.model)]
+        write_lines(lines, capture.truncated)
     return EXIT_FAILURE if damaged[0] else code
 
 
-def _the_drawn(finder: PassFinder, shown: list[Pass]) -> Pass:
+def _the_drawn(capture: Capture, shown: list[Pass]) -> Pass:
     """The only pass to draw. Raises ``not_there``."""
     if len(shown) == 1 and shown[0].tiles:
         return shown[0]
     if len(shown) == 1:
-        raise not_there(finder, f"pass {shown[0].index} has no tiles to draw")
+        raise not_there(capture, f"pass {shown[0].index} has no tiles to draw")
     if not shown:
-        raise not_there(finder, "no pass of this capture has hardware binning")
+        raise not_there(capture, "no pass of this capture has hardware binning")
     numbers = ", ".join(str(one.index) for one in shown[:_LISTED])
     more = " ..." if len(shown) > _LISTED else ""
-    raise not_there(finder, f"--svg draws one pass, choose it with --pass: {numbers}{more}")
+    raise not_there(capture, f"--svg draws one pass, choose it with --pass: {numbers}{more}")
 
 
 def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 from cffpy.views.passes_document import hexadecimal
-from cffpy.views.state import action_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -106,11 +105,6 @@ def rows(actions: Iterable[Action]) -> Iterator[tuple[object, ...]]:
             hexadecimal(action.place.gpuaddr),
             hexadecimal(action.place.file_offset),
         )
-
-
-def document(actions: Iterable[Action]) -> dict[str, Any]:
-    """All as objects; ``draws`` is an iterator, so that only one of them exists at a time."""
-    return {"draws": map(action_document, actions)}
 
 
 def _number(number: int | None) -> str:

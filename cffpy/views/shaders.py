@@ -6,28 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cffpy.analysis.shaders import Shader
     from cffpy.isa.statistics import Statistics
 
 SCHEMA = "cffpy.disasm-all/1"
 
 
-def document(
-    name: str, shaders: Sequence[Shader], left_out: int, with_listings: bool
-) -> dict[str, Any]:
-    """The shaders of a file; ``left_out``: how many more there are. Addresses are hex strings."""
-    return {
-        "file": name,
-        "shaders": [
-            _shader_document(number, shader, with_listings) for number, shader in enumerate(shaders)
-        ],
-        "left_out": left_out,
-    }
-
-
-def _shader_document(number: int, shader: Shader, with_listing: bool) -> dict[str, Any]:
+def shader_document(number: int, shader: Shader, with_listing: bool) -> dict[str, Any]:
+    """One shader; addresses are hex strings, sizes bytes."""
     program = shader.program
     document: dict[str, Any] = {
         "shader": number,

@@ -101,7 +101,7 @@ def check(data: bytes) -> None:
     finder = find(data)
     if finder is None:
         return
-    actions = list(draws_view.document(finder.actions)["draws"])
+    actions = [state_view.action_document(action) for action in finder.actions]
     document = passes_document.document(finder.found, finder.found.submits)
     passes = [one for submit in document["submits"] for one in submit["passes"]]
     numbers = [action["dump_draw"] for action in actions if action["dump_draw"] is not None]

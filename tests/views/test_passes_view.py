@@ -162,7 +162,7 @@ def test_draws(finder: PassFinder) -> None:
         named = dict(zip(draws.CSV_COLUMNS, row, strict=True))
         assert named["dump_draw"] == action.number
         assert named["file_offset"] == hex(action.place.file_offset)
-    objects = list(draws.document(finder.actions)["draws"])
+    objects = [state_view.action_document(action) for action in finder.actions]
     assert [one["executed"] for one in objects[6:]] == [True, False, True, None]
 
 

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy.diff``: two captures compared, as ``cffpy diff`` does it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.diff.model import WHOLE, parse_selection
+from cffpy.analysis.diff.rules import CLASSES
+from cffpy.api.source import uncollected
+from cffpy.errors import UsageError
+from cffpy.limits import Truncation
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cffpy.analysis.diff import model
+    from cffpy.analysis.diff.model import Entry, PassPair, Recording, Selection
+    from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.api.capture import Capture
+
+
+class Comparison:
+    """What differs between two captures, or between parts of them. Made by ``cffpy.diff``."""
+
+    def __init__(self, good: Capture, bad: Capture, found: model.Comparison) -> None:
+        self._captures = good, bad
+        #: The object that the command uses; its shape may change.
+        self.model = found
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything differs that is not hidden."""
+        return self.model.differs
+
+    @property
+    def summary(self) -> str:
+        """How much differs, in one line."""
+        from cffpy.views.diff import summary
+
+        return summary(self.model)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """One for each cause: ``title``, ``differences`` (``name``, ``good``, ``bad``, places),
+        ``extents`` (passes and draws), ``consequences`` (entries that follow from it).
+        """
+        return self.model.entries
+
+    @property
+    def passes(self) -> list[PassPair]:
+        """The passes that are each other's counterparts: ``good``, ``bad``, ``draws``."""
+        return self.model.pairs
+
+    @property
+    def hidden(self) -> Mapping[NoiseClass, Counter[str]]:
+        """The differences that are only counted, by class: name and number."""
+        return self.model.hidden
+
+    @property
+    def truncated(self) -> list[Truncation]:
+        """What limits left out of either capture."""
+        return [
+            Truncation(cut.limit, f"{one.name}: {cut.where}")
+            for one in (self.model.good, self.model.bad)
+            for cut in one.passes.truncated
+        ]
+
+    def lines(self, everything: bool = False) -> Iterator[str]:
+        """The lines that ``cffpy diff`` prints, with ``everything`` those of ``--all``."""
+        from cffpy.views.diff import text_lines, tree
+
+        return iter(text_lines(tree(self.model, everything)))
+
+    def unified(self) -> Iterator[str]:
+        """The lines of ``cffpy diff --unified``; decodes the captures once more."""
+        from cffpy.views.diff_unified import unified
+
+        good, bad = self._captures
+        source = good._source
+        contents = good.content, bad.content
+        return unified(self.model, contents, source.register_db, source.given_gpu)
+
+    def page(self) -> bytes:
+        """The page of ``cffpy diff --html``, in UTF-8."""
+        from cffpy.views.diff_html.page import page
+
+        return page(self.model)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy diff --json``, without its schema."""
+        from cffpy.views.diff import document
+
+        return document(self.model)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(chr(10).join(self.lines()))}</pre>"
+
+
+def diff(
+    good: Capture,
+    bad: Capture,
+    *,
+    good_part: str = "",
+    bad_part: str = "",
+    show: Iterable[str] = (),
+) -> Comparison:
+    """Compare two captures; both may be the same one, with different parts.
+
+    Parts are written as for ``cffpy diff``: "submit1", "pass3", "pass3/draw7"; "" is all of it.
+    ``show``: classes of differences that are not hidden, as for ``--show``, or "all".
+
+    Raises UsageError for other arguments, SelectionError where a capture has no such part, and
+    what decoding raises.
+    """
+    shown = {show} if isinstance(show, str) else set(show)
+    unknown = sorted(shown - {*CLASSES, "all"})
+    if unknown:
+        raise UsageError(f"no class of differences is named {unknown[0]}: {', '.join(CLASSES)}")
+    hidden = frozenset(name for name in CLASSES if name not in shown and "all" not in shown)
+    parts = _part(good_part), _part(bad_part)
+    recordings = _recordings(good, bad)
+    first, second = (one.selected(part) for one, part in zip(recordings, parts, strict=True))
+    from cffpy.analysis.diff.compare import compare
+
+    with uncollected():
+        result = Comparison(good, bad, compare(first, second, hidden))
+    result.model.is_truncated = bool(result.truncated)
+    return result
+
+
+def _recordings(good: Capture, bad: Capture) -> tuple[Recording, Recording]:
+    """Both, of the same bytes one: it serves for both."""
+    one, other = good._source, bad._source
+    first = one.recording
+    is_one = one is other or (
+        one.register_db == other.register_db
+        and one.given_gpu == other.given_gpu
+        and good.content.limits == bad.content.limits
+        and good.content.data == bad.content.data
+    )
+    return first, replace(first, name=bad.name) if is_one else other.recording
+
+
+def _part(text: str) -> Selection:
+    if not text:
+        return WHOLE
+    _, part = parse_selection(f"x:{text}")
+    if part.is_whole:
+        raise UsageError(f"{text!r} is not a part of a capture: submitN, passN or passN/drawM")
+    return part
