@@ -3,11 +3,10 @@
 
     CffpyError
     +-- ContainerError       the .rd file itself: unreadable, damaged, unknown compression
-    +-- CaptureError         a capture that is readable but cannot be decoded
+    +-- CaptureError         a capture that is readable, but lacks what was asked for
     |   +-- UnsupportedGpu   no known generation for the capture's GPU
     |   +-- UnknownValue     a value that only the GPU knows, or that was never written
     +-- UnknownName          a name that the descriptions do not have; also a KeyError
-    +-- SelectionError       no such submit, pass or draw
     +-- UsageError           the Python interface is used in a way that makes no sense
     +-- StructError          values that do not fit a binary structure
     +-- ScriptError          a Lua script, or lupa, which runs it
@@ -41,15 +40,11 @@ class ContainerError(CffpyError):
 
 
 class CaptureError(CffpyError):
-    """The capture is readable, but lacks something that decoding needs."""
+    """The capture is readable, but lacks what was asked for: a draw, a pass, a GPU, a packet."""
 
 
 class UnsupportedGpu(CaptureError):
     """The generation of the capture's GPU is unknown, or not in the register database."""
-
-
-class SelectionError(CffpyError):
-    """A capture has no such submit, pass or draw."""
 
 
 class UnknownValue(CaptureError):

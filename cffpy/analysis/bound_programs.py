@@ -53,7 +53,7 @@ class BoundPrograms:
         if bound is None:
             return ()
         shaders = bound()
-        if self._machine.gpu.generation == 2:
+        if not self._machine.gpu.facts.program_registers:
             shaders = (*shaders, *self._loaded.items())
         return self._lists.setdefault(shaders, shaders)
 

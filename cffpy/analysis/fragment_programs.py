@@ -76,7 +76,11 @@ class FragmentPrograms(Observer):
 
     def _read(self, address: int) -> ProgramFacts | None:
         place = self._walk.machine.image.place(address)
-        if place is None or self._walk.generation < 3 or self._looked > _MAX_LOOKED:
+        if (
+            place is None
+            or self._walk.machine.gpu.facts.instruction_set != "ir3"
+            or self._looked > _MAX_LOOKED
+        ):
             return None
         words, index = place
         data = words.bytes(index, min(words.count - index, _MAX_PROGRAM // 4))

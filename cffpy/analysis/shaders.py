@@ -192,7 +192,7 @@ class ShaderCollector(Sink):
             opcode for opcode, name in enumerate(names) if name in LOAD_STATE_PACKETS
         )
         self._immediate = self._uncounted = -1
-        if gpu.generation == 2 and "CP_IM_LOAD_IMMEDIATE" in names:
+        if not gpu.facts.program_registers and "CP_IM_LOAD_IMMEDIATE" in names:
             self._immediate = names.index("CP_IM_LOAD_IMMEDIATE")
         if _UNCOUNTED in names:
             self._uncounted = names.index(_UNCOUNTED)
@@ -315,7 +315,7 @@ class ShaderCollector(Sink):
 
     def _program(self, data: bytes, stage: str) -> Program | None:
         """The program at the start of ``data``; None where not one instruction is."""
-        if self._generation == 2:
+        if self.machine.gpu.facts.instruction_set == "a2xx":
             old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
             if not old.instructions:
                 return None

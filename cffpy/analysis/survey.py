@@ -133,7 +133,7 @@ class Survey(ShaderCollector):
         self, stage: str, place: MemoryLocation, dwords: int, naming: Naming
     ) -> Shader | None:
         shader = super().shader_at(stage, place, dwords, naming)
-        if shader is not None and shader.generation > 2:
+        if shader is not None and self.machine.gpu.facts.instruction_set == "ir3":
             words, index = place
             size = len(shader.program.code) // 4
             self._note(PROGRAM, words.address + index * 4, size, stage.lower())

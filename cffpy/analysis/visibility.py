@@ -22,6 +22,7 @@ from cffpy.analysis.visibility_model import (
     TileVisibility,
     VisibleEntry,
 )
+from cffpy.capture.generations import generation_of
 from cffpy.vsc.bins import MAX_BINS
 from cffpy.vsc.pipe import DRAW_STREAM, decode_pipe
 
@@ -47,9 +48,6 @@ __all__ = [
     "VisibilityReader",
     "VisibleEntry",
 ]
-
-#: The format of this generation and later ones is decoded.
-_FIRST_GENERATION = 6
 
 #: Bytes of draw streams that are decoded of a pipe and of a pass: in memory they become hundreds of
 #: times as large. Entries of a stream that are compared with draws.
@@ -216,7 +214,7 @@ def _note_damage(pipe: PipeStreams, decoded: PipeVisibility) -> None:
 
 def undecoded_format(generation: int) -> str | None:
     """Why the streams of a generation are not decoded; None where they are."""
-    if not generation or generation >= _FIRST_GENERATION:
+    if not generation or generation_of(generation).decodes_visibility:
         return None
     return f"not decoded (a{generation}xx format)"
 

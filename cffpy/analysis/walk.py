@@ -347,7 +347,7 @@ class Walk(Sink):
         if self._on_event and self.executed is not Executed.NO:
             for event in self._on_event:
                 event(name)
-        if self.generation == 5 and name == "BLIT":
+        if name == "BLIT" and self.machine.gpu.facts.has_uncounted_blits:
             self._act(ActionFacts("resolve", "CP_EVENT_WRITE", f"EVENT:{name}"), None)
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:

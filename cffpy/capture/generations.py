@@ -53,25 +53,37 @@ class Generation(ValueObject):
     bindless itself (seen in captures of turnip).
     ``has_render_modes``: packets tell the render mode. ``has_compression_bits``: a bit of each
     render target tells whether it is compressed.
+    ``load_state``: the packet whose fields all packets that load state have. ``has_a20x_draws``:
+    draw packets may have the form of a20x, with the number of indices in another place.
+    ``has_uncounted_blits``: the event BLIT moves pixels, but is no draw of the dump.
+    ``decodes_visibility``: the format of its visibility streams is known. ``merges_bins``: a tile
+    may use the visibility streams of several bins. ``sysmem_buffers``: (register, field, value) by
+    which buffers are in memory though the pass has them in GMEM; without a value, any but 0.
     """
 
     __slots__ = (
         "constant_dwords",
         "decodes_captures",
+        "decodes_visibility",
         "descriptors",
         "enable_registers",
         "groups_have_modes",
+        "has_a20x_draws",
         "has_bindless",
         "has_compression_bits",
         "has_render_modes",
+        "has_uncounted_blits",
         "instruction_set",
         "is_64bit",
         "level_address_blocks",
+        "load_state",
+        "merges_bins",
         "number",
         "program_registers",
         "program_unit",
         "pushes_by_storage",
         "resolves_are_draws",
+        "sysmem_buffers",
         "tracker",
     )
 
@@ -94,6 +106,12 @@ class Generation(ValueObject):
         has_compression_bits: bool = False,
         level_address_blocks: Mapping[int, str] | None = None,
         pushes_by_storage: bool = False,
+        load_state: str = "CP_LOAD_STATE6",
+        has_a20x_draws: bool = False,
+        has_uncounted_blits: bool = False,
+        decodes_visibility: bool = False,
+        merges_bins: bool = False,
+        sysmem_buffers: tuple[str, str, str] = ("", "", ""),
     ) -> None:
         self.number = number
         self.tracker = tracker
@@ -112,6 +130,12 @@ class Generation(ValueObject):
         self.has_compression_bits = has_compression_bits
         self.level_address_blocks = level_address_blocks or {}
         self.pushes_by_storage = pushes_by_storage
+        self.load_state = load_state
+        self.has_a20x_draws = has_a20x_draws
+        self.has_uncounted_blits = has_uncounted_blits
+        self.decodes_visibility = decodes_visibility
+        self.merges_bins = merges_bins
+        self.sysmem_buffers = sysmem_buffers
 
     @property
     def name(self) -> str:
@@ -149,6 +173,13 @@ def _from_a6xx(number: int, decodes_captures: bool = True) -> Generation:
         has_render_modes=True,
         has_compression_bits=number > 6,
         pushes_by_storage=number == 6,
+        decodes_visibility=True,
+        merges_bins=number > 6,
+        sysmem_buffers=(
+            ("RB_BIN_CONTROL", "BUFFERS_LOCATION", "BUFFERS_IN_SYSMEM")
+            if number == 6
+            else ("RB_UNKNOWN_8812", "", "")
+        ),
     )
 
 
@@ -160,7 +191,15 @@ GENERATIONS = {
     one.number: one
     for one in (
         # programs are loaded by packets or lie in them
-        Generation(2, tracker="a2xx", program_unit=2, instruction_set="a2xx", constant_dwords=2),
+        Generation(
+            2,
+            tracker="a2xx",
+            program_unit=2,
+            instruction_set="a2xx",
+            constant_dwords=2,
+            load_state="CP_LOAD_STATE",
+            has_a20x_draws=True,
+        ),
         Generation(
             3,
             tracker="a3xx",
@@ -171,6 +210,7 @@ GENERATIONS = {
             descriptors={"sampler": ("A3XX_TEX_SAMP", 2), "texture": ("A3XX_TEX_CONST", 4)},
             constant_dwords=2,
             level_address_blocks={1: "VS", 3: "FS"},
+            load_state="CP_LOAD_STATE",
         ),
         Generation(
             4,
@@ -187,6 +227,7 @@ GENERATIONS = {
                 "storage": ("A4XX_SSBO_0", 4),
                 "storage size": ("A4XX_SSBO_1", 2),
             },
+            load_state="CP_LOAD_STATE4",
         ),
         Generation(
             5,
@@ -208,6 +249,8 @@ GENERATIONS = {
                 "storage size": ("A5XX_SSBO_1", 2),
             },
             has_render_modes=True,
+            load_state="CP_LOAD_STATE4",
+            has_uncounted_blits=True,
         ),
         _from_a6xx(6),
         _from_a6xx(7),

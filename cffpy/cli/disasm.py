@@ -167,9 +167,10 @@ def _is_capture(data: bytes) -> bool:
 
 
 def _text(data: bytes, generation: int, fragment: bool, register_db: str | None) -> str:
+    from cffpy.capture.generations import generation_of
     from cffpy.isa.store import edition_directory
 
-    if generation == _A2XX:
+    if generation_of(generation).instruction_set == "a2xx":
         from cffpy.isa.a2xx import A2xxDisassembler
 
         old = A2xxDisassembler(edition_directory(register_db, "a2xx"))

@@ -147,7 +147,7 @@ def _old_draw(machine: Machine, name: str, payload: Payload) -> DrawValues:
     if indices:
         draw.index_base, draw.index_buffer_bytes = indices
     draw.instances = instances or 1
-    if machine.gpu.generation == 2:
+    if machine.gpu.facts.has_a20x_draws:
         draw.instances = 1
         (counted,) = payload.read(machine.packets[_A20X_DRAW])
         draw.vertices = counted or vertices

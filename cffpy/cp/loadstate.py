@@ -32,6 +32,7 @@ _FIELDS = ("STATE_BLOCK", "STATE_TYPE", "STATE_SRC", "DST_OFF", "NUM_UNIT", "cff
 _LOAD_STATE_3 = Fields("CP_LOAD_STATE", *_FIELDS, "EXT_SRC_ADDR")
 _LOAD_STATE_4 = Fields("CP_LOAD_STATE4", *_FIELDS, "EXT_SRC_ADDR", "EXT_SRC_ADDR_HI")
 _LOAD_STATE_6 = Fields("CP_LOAD_STATE6", *_FIELDS, "EXT_SRC_ADDR")
+_FORMS = {fields.packet: fields for fields in (_LOAD_STATE_3, _LOAD_STATE_4, _LOAD_STATE_6)}
 _BINDLESS_SOURCE = Fields("CP_LOAD_STATE6", "OFFSET", "BASE", variant="BINDLESS")
 
 #: Addresses of state are multiples of a dword.
@@ -117,19 +118,16 @@ class LoadedState(ValueObject):
 
 def loaded_state(machine: Machine, payload: Payload) -> LoadedState:
     """What the packet loads."""
-    generation = machine.gpu.generation
-    fields = _LOAD_STATE_6 if generation >= 6 else _LOAD_STATE_4
-    if generation < 4:
-        fields = _LOAD_STATE_3
+    fields = _FORMS[machine.gpu.facts.load_state]
     block, kind, source, first, units, shown, address, *high = payload.read(machine.packets[fields])
-    if generation >= 6:
+    if fields is _LOAD_STATE_6:
         address &= _ALIGNED
     else:
         address <<= 2
         if machine.is_64bit:
             address |= high[0] << 32
     head = 3 if machine.is_64bit else 2
-    if generation >= 4:
+    if fields is not _LOAD_STATE_3:
         stage, what = _STATE.get((block, kind), ("VS", OTHER))
         source = DIRECT if source == _SOURCE_UBO else source
     else:

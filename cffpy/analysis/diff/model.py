@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cffpy.errors import SelectionError
+from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +132,7 @@ class Recording:
     def selected(self, selection: Selection) -> Recording:
         """The same recording with only a part to compare.
 
-        Raises SelectionError where the capture has no such part.
+        Raises CaptureError where the capture has no such part.
         """
         if selection.is_whole:
             return self
@@ -140,10 +140,10 @@ class Recording:
         passes = found.selected_passes()
         if not passes:
             count = len(self.passes.passes)
-            raise SelectionError(f"{self.name} has no {selection.text}; it has {count} passes")
+            raise CaptureError(f"{self.name} has no {selection.text}; it has {count} passes")
         draws = len(self.of(passes[0]))
         if selection.draw is not None and selection.draw >= draws:
-            raise SelectionError(f"{self.name} has no {selection.text}; the pass has {draws} draws")
+            raise CaptureError(f"{self.name} has no {selection.text}; the pass has {draws} draws")
         return found
 
     def selected_passes(self) -> list[Pass]:

@@ -416,7 +416,7 @@ def _merged_slots(machine: Machine, payload: Payload) -> tuple[tuple[int, ...], 
 
     The first dword of that packet has no meaning if the mask was a dword.
     """
-    if machine.gpu.generation < 7:
+    if not machine.gpu.facts.merges_bins:
         return (), payload
     slot, relative, is_absolute, absolute = payload.read(machine.packets[_SLOT_MASK])
     if is_absolute:

@@ -200,10 +200,10 @@ def rectangle(tracker: Tracker, action: Action, draws_ended: bool) -> Operation:
 
 def _draws_to_memory(tracker: Tracker) -> bool:
     """Whether buffers are in memory now, though the pass has them in GMEM."""
-    if tracker.walk.generation == 6:
-        location = tracker.registers.enum("RB_BIN_CONTROL", "BUFFERS_LOCATION")
-        return location == "BUFFERS_IN_SYSMEM"
-    return bool(tracker.registers.value("RB_UNKNOWN_8812"))
+    register, field, value = tracker.walk.machine.gpu.facts.sysmem_buffers
+    if value:
+        return tracker.registers.enum(register, field) == value
+    return bool(tracker.registers.value(register))
 
 
 def _describe_clear(tracker: Tracker, operation: Operation) -> None:

@@ -36,7 +36,6 @@ from cffpy.views.pm4.segments import segments
 #: Bytes of a text section that is shown as a string.
 _LONGEST_TEXT = 1 << 15
 _TEXTS = {SectionType.CMD: "cmd", SectionType.TEST: "test"}
-_A2XX = 2
 _SHORT = 8  # bytes of an address without its upper half
 
 
@@ -150,7 +149,7 @@ class _Decompiler:
         shower = self._showers.get(buffers.gpu.chip)
         if shower is None:
             vocabulary = Vocabulary(buffers.gpu, buffers.database)
-            listing = self._listing if buffers.gpu.generation == _A2XX else None
+            listing = self._listing if buffers.gpu.facts.instruction_set == "a2xx" else None
             shower = self._showers[buffers.gpu.chip] = Shower(vocabulary, listing)
         return shower
 

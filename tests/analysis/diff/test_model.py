@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from cffpy.analysis.diff.model import Selection, parse_selection
-from cffpy.errors import SelectionError
+from cffpy.errors import CaptureError
 from tests.analysis.diff.frames import DrawCall, compared, frame
 
 
@@ -58,5 +58,5 @@ def test_two_passes_of_one_capture_with_the_state_before_them() -> None:
     "selection", [Selection(submit=9), Selection(index=9), Selection(None, 0, 9)]
 )
 def test_a_part_that_is_not_there_is_an_error(selection: Selection) -> None:
-    with pytest.raises(SelectionError, match="has no "):
+    with pytest.raises(CaptureError, match="has no "):
         frame([DrawCall(3)]).selected(selection)
