@@ -116,15 +116,15 @@ def run(arguments: list[str]) -> int:
 
 
 def _show_help_of_dump() -> int:
-    from cffpy.cli.dump_command import show_help
+    from cffpy.cli.getopt_commands import dump
 
-    return show_help()
+    return dump.show_help()
 
 
 def _show_help_of_crashdec() -> int:
-    from cffpy.cli.crashdec_command import show_help
+    from cffpy.cli.getopt_commands import crashdec
 
-    return show_help()
+    return crashdec.show_help()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers as in C: parsing as strtol does, and signed 32-bit integers."""
+"""Integers as C and the hardware have them: strtol, signed 32-bit integers, parity bits."""
 
 from __future__ import annotations
 
@@ -42,3 +42,8 @@ def whole_number(text: str, prefixes: bool = False) -> int:
 def signed32(value: int) -> int:
     """An unsigned 32-bit number as a signed one."""
     return value - (1 << 32) if value & 0x80000000 else value
+
+
+def odd_parity(value: int) -> int:
+    """The bit that makes the number of set bits of ``value`` and it odd."""
+    return (value.bit_count() & 1) ^ 1

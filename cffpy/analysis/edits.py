@@ -26,7 +26,7 @@ from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.cp.state import GROUP_DISABLE, GROUP_DISABLE_ALL
 from cffpy.errors import CaptureError
 from cffpy.pm4.reader import BAD, TYPE2_HEADER, HeaderMemo
-from cffpy.pm4asm.headers import opcode_header
+from cffpy.pm4asm.build import opcode_header
 from cffpy.regdb.database import Database
 from cffpy.value_object import ValueObject
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cffpy.cli.integer import IntegerRange
-from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -18,6 +16,7 @@ from cffpy.cli.output import (
     print_warning,
     write_all,
 )
+from cffpy.cli.parameters import IntegerRange, command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.errors import CaptureError, UnsupportedGpu
 

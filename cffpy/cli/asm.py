@@ -9,8 +9,8 @@ import click
 
 from cffpy.capture.generations import generation_of
 from cffpy.cli.disasm import parse_generation, read_input
-from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.parameters import limit_option
 from cffpy.errors import CffpyError
 
 _EPILOG = """\b

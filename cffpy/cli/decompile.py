@@ -6,9 +6,9 @@ from __future__ import annotations
 import click
 
 from cffpy.cli.analysis_options import print_problems, submit_option
-from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import write_output
+from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 

@@ -11,9 +11,9 @@ import click
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.comparison import diff as compare_captures
 from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, write_json
-from cffpy.cli.limit_option import limit_option
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
+from cffpy.cli.parameters import limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.limits import Limits

@@ -8,8 +8,8 @@ import sys
 
 import click
 
-from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
+from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.text_options import given_text_options, text_options
 from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.limits import hint

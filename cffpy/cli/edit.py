@@ -10,10 +10,9 @@ import click
 
 from cffpy.analysis.draw_names import DrawName, find_draw
 from cffpy.cli.analysis_options import DRAW_NAME, DRAW_RANGE, edition, print_problems
-from cffpy.cli.integer import Integer, IntegerRange
-from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import capture_file, write_output
+from cffpy.cli.parameters import Integer, IntegerRange, command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.errors import CaptureError, CffpyError, ContainerError
 

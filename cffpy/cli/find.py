@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.cli.analysis_options import decoding_options, edition, write_json
-from cffpy.cli.integer import IntegerRange
-from cffpy.cli.limit_option import command_limits
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -19,6 +17,7 @@ from cffpy.cli.output import (
     print_warning,
     write_all,
 )
+from cffpy.cli.parameters import IntegerRange, command_limits
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.views.plain_text import visible
 

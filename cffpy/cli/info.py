@@ -9,8 +9,8 @@ import click
 
 from cffpy.api.capture import open as open_
 from cffpy.cli.analysis_options import SHOWN_PROBLEMS, write_json
-from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.container.rd import section_name

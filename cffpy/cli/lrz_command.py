@@ -14,7 +14,7 @@ from cffpy.cli.analysis_options import (
     the_pass,
     write_json,
 )
-from cffpy.cli.integer import Integer
+from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options, write_lines
 
 if TYPE_CHECKING:

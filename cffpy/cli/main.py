@@ -27,10 +27,10 @@ class _Row(NamedTuple):
 
 COMMANDS = {
     "dump": _Row(
-        "cffpy.cli.dump_command", "dump", "Decode captures as Mesa's cffdump prints them."
+        "cffpy.cli.getopt_commands", "dump", "Decode captures as Mesa's cffdump prints them."
     ),
     "crashdec": _Row(
-        "cffpy.cli.crashdec_command", "crashdec", "Decode a GPU crash dump as Mesa's crashdec does."
+        "cffpy.cli.getopt_commands", "crashdec", "Decode a GPU crash dump as Mesa's crashdec does."
     ),
     "info": _Row("cffpy.cli.info", "info", "Summarise a capture: GPU, submits, buffers, damage."),
     "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),

@@ -7,10 +7,9 @@ import sys
 
 import click
 
-from cffpy.cli.integer import Address
-from cffpy.cli.limit_option import command_limits, limit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
+from cffpy.cli.parameters import Address, command_limits, limit_option
 from cffpy.errors import CffpyError, ContainerError
 
 _EPILOG = """\b

@@ -18,8 +18,8 @@ from cffpy.cli.analysis_options import (
     write_csv,
     write_json,
 )
-from cffpy.cli.integer import Integer
 from cffpy.cli.output import print_warning
+from cffpy.cli.parameters import Integer
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import CaptureError

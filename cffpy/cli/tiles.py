@@ -15,8 +15,8 @@ from cffpy.cli.analysis_options import (
     write_csv,
     write_json,
 )
-from cffpy.cli.integer import Integer
 from cffpy.cli.output_file import write_lines_to
+from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.views.plain_text import headed_columns
 

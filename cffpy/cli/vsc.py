@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.analysis_options import decoding_options
-from cffpy.cli.integer import Integer, IntegerRange
+from cffpy.cli.parameters import Integer, IntegerRange
 from cffpy.cli.text_options import text_options
 from cffpy.vsc.bins import MAX_BINS
 

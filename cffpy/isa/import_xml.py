@@ -2,7 +2,8 @@
 """Mesa's isaspec XML to the instruction-set language: a developer's tool, run on a newer Mesa.
 
 Of encode blocks only forced values are used. What else decoding does not need (doc, meta and the
-like) is ignored, so that a full Mesa tree imports as well as one without them.
+like) is ignored, so that a full Mesa tree imports as well as one without them. What copies without
+encode blocks have lost is added.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from lark import Lark
 
@@ -30,9 +32,8 @@ from cffpy.isa.model import (
     Preset,
     Template,
 )
-from cffpy.isa.parse import load_grammar, parse_expression
+from cffpy.isa.parse import load_grammar, parse, parse_expression
 from cffpy.isa.printer import print_file
-from cffpy.isa.supplement import add_missing
 
 Element = ElementTree.Element
 
@@ -230,3 +231,41 @@ def _presets(element: Element) -> Iterator[Preset]:
         value = (forced.text or "").strip()
         if value.isdigit():
             yield Preset(forced.get("name", ""), int(value))
+
+
+# -- what copies lack -----------------------------------------------------------------------------
+
+# Some copies of isaspec are without encode blocks. They have also lost ``#cat3-src-gpr``, which
+# stands between two of them: every plain register as first or third source of category 3 would be
+# ``no match``. And they have lost what an encode block forces: DST_OFF of ``stg`` and ``stg.a`` is
+# always 1, and no display shows it. A complete Mesa tree imports unchanged.
+
+_CAT3_SOURCE_REGISTER = """
+bitset #cat3-src-gpr extends #cat3-src {
+    display "{LAST}{HALF}{SRC}";
+    field 0..7 SRC : #reg-gpr;
+    pattern 8..9 00;
+    field 10 LAST : bool "(last)";
+    pattern 11..12 00;
+}
+"""
+
+_PRESETS = {"#instruction-cat6-stg": (Preset("DST_OFF", 1),)}
+
+
+def add_missing(declarations: list[Declaration], grammar: Lark) -> list[Declaration]:
+    """``declarations`` with the known omissions filled, a bitset right behind its root."""
+    names = {declaration.name for declaration in declarations}
+    complete: list[Declaration] = []
+    for declaration in declarations:
+        if isinstance(declaration, Bitset) and not declaration.presets:
+            presets = _PRESETS.get(declaration.name, ())
+            declaration = replace(declaration, presets=presets)
+        complete.append(declaration)
+        if (
+            isinstance(declaration, Bitset)
+            and declaration.name == "#cat3-src"
+            and "#cat3-src-gpr" not in names
+        ):
+            complete.extend(parse(_CAT3_SOURCE_REGISTER, "supplement", grammar).declarations)
+    return complete

@@ -6,7 +6,7 @@ The order of the tests is the reference's: types 0, 4, 3, 7, 2, on every generat
 
 from __future__ import annotations
 
-from cffpy.pm4.parity import odd_parity
+from cffpy.c_numbers import odd_parity
 from cffpy.pm4.store import load_headers
 from cffpy.row_readers import DwordReader, make_packer
 

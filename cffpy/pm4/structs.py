@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from construct import BitsInteger, Const, Int32ul, Int64ul, Padding, Rebuild, Struct
 
-from cffpy.pm4.parity import odd_parity
+from cffpy.c_numbers import odd_parity
 from cffpy.struct_rows import bits, dword, rows_of
 
 if TYPE_CHECKING:

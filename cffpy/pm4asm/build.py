@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Packets: statements -> dwords."""
+"""Packets: statements -> dwords, headers for the counts and offsets that a text gives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cffpy.pm4.reader import TYPE2_HEADER
+from cffpy.pm4.reader import (
+    TYPE2_HEADER,
+    type0_header,
+    type3_header,
+    type4_header,
+    type7_header,
+)
 from cffpy.pm4asm.data import row_words, string_words
 from cffpy.pm4asm.elements import build_value
-from cffpy.pm4asm.headers import opcode_header, register_header
 from cffpy.pm4asm.model import Item, Name, Number, SourceProblem, Statement, Value
 from cffpy.pm4asm.rows import build_row
 from cffpy.pm4asm.values import Resolve, encode, plain_field
@@ -159,3 +164,25 @@ class Builder:
 def is_packet(kind: str) -> bool:
     """Whether rows that begin with + may follow a statement of this kind."""
     return kind in ("named", "numbered", "register", "idle")
+
+
+def register_header(is_64bit: bool, register: int, count: int) -> int:
+    """The header that writes ``count`` registers. Raises SourceProblem if there is none."""
+    if is_64bit:
+        if not 0 <= register <= 0x3FFFF or not 1 <= count <= 127:
+            raise SourceProblem(f"no packet writes {count} registers from {register:#x} on")
+        return type4_header(register, count)
+    if not 0 <= register <= 0x7FFF or not 1 <= count <= 0x4000:
+        raise SourceProblem(f"no packet writes {count} registers from {register:#x} on")
+    return type0_header(register, count)
+
+
+def opcode_header(is_64bit: bool, opcode: int, count: int) -> int:
+    """The header of a packet with ``count`` dwords of payload. Raises SourceProblem."""
+    if is_64bit:
+        if count > 0x3FFF:
+            raise SourceProblem(f"a packet has no {count} dwords")
+        return type7_header(opcode, count)
+    if not 1 <= count <= 0x4000:
+        raise SourceProblem(f"a packet has no {count} dwords; it has 1 to 16384")
+    return type3_header(opcode, count)

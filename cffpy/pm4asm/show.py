@@ -18,10 +18,11 @@ from cffpy.pm4asm.build import (
     SET_REGISTERS,
     Builder,
     build_structure,
+    opcode_header,
+    register_header,
 )
 from cffpy.pm4asm.data import hex_rows, string_row
 from cffpy.pm4asm.elements import show_value
-from cffpy.pm4asm.headers import opcode_header, register_header
 from cffpy.pm4asm.labels import NO_LABELS, Labels
 from cffpy.pm4asm.model import Call, Item, Number, SourceProblem
 from cffpy.pm4asm.rows import build_row, show_row

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.container.deflate import zlib_module
-from cffpy.container.open import open_bytes
+from cffpy.container.open import open_bytes, zlib_module
 from cffpy.container.writer import gzip_bytes
 
 zlib_ng = pytest.importorskip("zlib_ng.zlib_ng", reason="zlib-ng is not installed")

@@ -25,8 +25,8 @@ from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.provenance import Write
 from cffpy.analysis.queries import state_at
+from cffpy.c_numbers import odd_parity
 from cffpy.container.open import Content, open_bytes, open_capture
-from cffpy.pm4.parity import odd_parity
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText
 

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cffpy.c_numbers import odd_parity
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.container.open import open_capture
@@ -25,7 +26,6 @@ from cffpy.errors import RegisterDbError
 from cffpy.pm4.compile import structs_of
 from cffpy.pm4.fields import Fields, Packets
 from cffpy.pm4.packets import packet_struct
-from cffpy.pm4.parity import odd_parity
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo, next_packet, read_header
 from cffpy.pm4.store import load_headers
 from cffpy.pm4.structs import HEADERS

@@ -1,20 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""Integers as values of options: of ASCII digits only, where click takes all that ``int`` does."""
+"""Parameters that many commands share: integers as values of options, and ``--limit NAME=N``.
+
+Integers are of ASCII digits only, where click takes all that ``int`` does.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cffpy.c_numbers import whole_number
+from cffpy.limits import HELP, Limits, chosen_limits, parse_options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     _Parameter = click.Parameter | None
     _Context = click.Context | None
     _IntegerType = click.ParamType[int]
 else:
     _IntegerType = click.ParamType  # not generic before click 8.4
+
+_Command = TypeVar("_Command", bound="Callable[..., Any]")
+
+#: Where a command's context keeps the numbers of its options.
+_OPTIONS = f"{__name__}.options"
 
 
 class Integer(_IntegerType):
@@ -56,3 +68,29 @@ class Address(_IntegerType):
         if number < 0:
             self.fail(f"{value!r} is not a number", param, ctx)
         return number
+
+
+def _keep(context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> None:
+    try:
+        context.meta[_OPTIONS] = parse_options(texts)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from None
+
+
+def limit_option(command: _Command) -> _Command:
+    """Give a command the option; ``command_limits`` returns what it and the environment set."""
+    decorate = click.option(
+        "--limit",
+        metavar="NAME=N",
+        multiple=True,
+        callback=_keep,
+        expose_value=False,
+        help=HELP,
+    )
+    return decorate(command)
+
+
+def command_limits() -> Limits:
+    """The limits of the command that runs. Raises CffpyError for a wrong variable."""
+    options: dict[str, int] = click.get_current_context().meta.get(_OPTIONS, {})
+    return chosen_limits(options, os.environ)
