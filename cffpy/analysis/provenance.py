@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Run
+    from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
@@ -37,7 +37,7 @@ class Write:
     """
 
     place: PacketLocation
-    owner: Pass | Run | None
+    owner: Pass | PassRun | None
     executed: Executed = Executed.YES
     condition: str | None = None
     #: The CP_MEM_WRITE that stored (a part of) the packet: the file has what was there before.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass, Run
+    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.walk import Walk
 
 #: Changes of registers that are kept: a base, and this many for each dword of the file. In sound
@@ -86,7 +86,7 @@ class RegisterHistory(Observer):
         #: The pass whose draws are recorded, its steps, and the first step of the current run.
         self._pass: Pass | None = None
         self._steps: list[_Step] = []
-        self._run: Run | None = None
+        self._run: PassRun | None = None
         self._run_start = 0
         #: The run of the pass with the most draws so far, and where its steps are.
         self._best_count = 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from cffpy.cli.dump_options import Option
 
-    _Run = Callable[[list[str]], Callable[[], int]], int]
+    _Run = Callable[[list[str], Callable[[], int]], int]
 
 _DUMP_EXAMPLES = """\b
 Examples:

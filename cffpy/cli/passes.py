@@ -55,7 +55,7 @@ def passes(
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
-    from cffpy.analysis.passes.model import Submit
+    from cffpy.analysis.passes.model import SubmitPasses
     from cffpy.views import passes as text
     from cffpy.views import passes_document as view
 
@@ -74,7 +74,7 @@ def passes(
         one = the_pass(capture, index)
         if submit is not None and submit != one.submit:
             raise not_there(capture, f"pass {index} is in submit {one.submit}")
-        shown = [Submit(one.submit, [one.model])]
+        shown = [SubmitPasses(one.submit, [one.model])]
     if as_json:
         write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
     elif as_csv:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass, Run, Tile
+    from cffpy.analysis.passes.model import Pass, PassRun, Tile
 
     #: None: unknown, or there is none.
     Value = bool | int | float | str | None
@@ -88,7 +88,7 @@ def _targets(kind: str, name: str) -> Property:
 
 def _operations(name: str, kind: str) -> tuple[str, Property]:
     def count(found: Pass) -> int:
-        runs: Iterable[Run] = found.runs
+        runs: Iterable[PassRun] = found.runs
         return sum(one.kind == kind for run in runs for one in run.operations)
 
     return name, _pass("number", count)

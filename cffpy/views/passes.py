@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Operation, Pass, Passes, Submit
+    from cffpy.analysis.passes.model import Operation, Pass, Passes, SubmitPasses
 
 _UNKNOWN = "unknown"
 _STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
 
 
-def lines(found: Passes, submits: Iterable[Submit]) -> Iterator[str]:
+def lines(found: Passes, submits: Iterable[SubmitPasses]) -> Iterator[str]:
     """The tree of the submits that are given."""
     lost = {one.found.index: one for one in lrz_of_passes(found) if one.lost_by is not None}
     for submit in submits:
@@ -32,7 +32,7 @@ def lines(found: Passes, submits: Iterable[Submit]) -> Iterator[str]:
             yield from _pass_lines(one, lost.get(one.index))
 
 
-def total(submit: Submit) -> str:
+def total(submit: SubmitPasses) -> str:
     """What a submit does, in one line."""
     render = [one for one in submit.passes if one.kind == "render"]
     draws = sum(len(one.program_draws) for one in render)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Operation, Pass, Passes, Submit
+    from cffpy.analysis.passes.model import Operation, Pass, Passes, SubmitPasses
 
 SCHEMA = "cffpy.passes/1"
 
@@ -38,7 +38,7 @@ CSV_COLUMNS = (
 )
 
 
-def document(found: Passes, submits: Iterable[Submit]) -> dict[str, Any]:
+def document(found: Passes, submits: Iterable[SubmitPasses]) -> dict[str, Any]:
     """Addresses are hex strings, sizes pixels; what is not in the stream is null."""
     return {
         "gpu": found.gpu,
@@ -102,7 +102,7 @@ def pass_document(one: Pass) -> dict[str, Any]:
     }
 
 
-def rows(submits: Iterable[Submit]) -> Iterator[tuple[object, ...]]:
+def rows(submits: Iterable[SubmitPasses]) -> Iterator[tuple[object, ...]]:
     """A row for each pass, as CSV_COLUMNS has it."""
     for submit in submits:
         for one in submit.passes:

@@ -326,9 +326,9 @@ def test_earlier_generations_are_not_decoded(generation: int) -> None:
 
 
 def _found(passes, generation: int = 6):
-    from cffpy.analysis.passes.model import Passes, Submit
+    from cffpy.analysis.passes.model import Passes, SubmitPasses
 
-    return Passes(generation, None, [Submit(0, passes)])
+    return Passes(generation, None, [SubmitPasses(0, passes)])
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200), st.integers(0, 1 << 32))

@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, Literal
 
 from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.model import Pass, Run
+from cffpy.analysis.passes.model import Pass, PassRun
 from cffpy.analysis.passes.tracker import is_program_draw
 
 Outcome = Literal["matched", "not in the stream", "different"]
@@ -180,7 +180,7 @@ def _draws(line: Line, found: Pass) -> _Row:
 
 
 def _rectangle_clears(found: Pass) -> int:
-    run: Run | None = found.direct or (found.tiles[0] if found.tiles else None)
+    run: PassRun | None = found.direct or (found.tiles[0] if found.tiles else None)
     if run is None:
         return 0
     return sum(

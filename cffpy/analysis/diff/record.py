@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Run
+    from cffpy.analysis.passes.model import PassRun
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
@@ -147,12 +147,12 @@ class Recorder(Observer):
         self._written: set[int] = set()
         self._loads: Loads
         self._facts: dict[FactKey, Fact] = {}
-        self._run: Run | None = None
+        self._run: PassRun | None = None
         #: Barriers since the last record, and the runs that they were executed in.
-        self._events: list[tuple[Run | None, str]] = []
+        self._events: list[tuple[PassRun | None, str]] = []
         #: The run that the last record was taken in, and the one of the last barrier.
-        self._recorded_run: Run | None = None
-        self._event_run: Run | None = None
+        self._recorded_run: PassRun | None = None
+        self._event_run: PassRun | None = None
         self._largest: dict[Fact, int | None] = {}
 
     @property
@@ -216,14 +216,14 @@ class Recorder(Observer):
         if len(self._events) < _MAX_EVENTS:
             self._events.append((run, name))
 
-    def take_events(self, run: Run | None) -> tuple[str, ...]:
+    def take_events(self, run: PassRun | None) -> tuple[str, ...]:
         """Barriers since the last record, without those of runs but this one and the last's."""
         events = tuple(name for at, name in self._events if at is run or self._is_of_records(at))
         self._events = []
         self._recorded_run = run
         return events
 
-    def _is_of_records(self, run: Run | None) -> bool:
+    def _is_of_records(self, run: PassRun | None) -> bool:
         return run is None or run is self._recorded_run
 
     def draw_state_group(self, gpuaddr: int) -> None:
@@ -247,7 +247,7 @@ class Recorder(Observer):
             self._loads.facts.clear()
 
     @property
-    def _current_run(self) -> Run | None:
+    def _current_run(self) -> PassRun | None:
         return self._passes.run
 
     # -- records --------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass, Run
+    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
 
@@ -151,7 +151,7 @@ class A2xxTracker(BatchTracker):
 
     # -- registers of a run -------------------------------------------------------------------
 
-    def settle_run(self, found: Pass, run: Run) -> None:
+    def settle_run(self, found: Pass, run: PassRun) -> None:
         """Size of bins; the tile's rectangle and offset."""
         field = self.registers.field
         self._surface_width = self._surface_width or field(_SURFACE, "SURFACE_PITCH")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass, Run
+    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
 
@@ -187,7 +187,7 @@ class A3xxA4xxTracker(BatchTracker):
 
     # -- registers of a run -------------------------------------------------------------------
 
-    def settle_run(self, found: Pass, run: Run) -> None:
+    def settle_run(self, found: Pass, run: PassRun) -> None:
         """Sizes, tile, pipes."""
         found.framebuffer = self._framebuffer()
         if found.mode != "gmem":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.passes.geometry import Rectangle
-    from cffpy.analysis.passes.model import Pass, Run
+    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
 
@@ -136,7 +136,7 @@ class A5xxTracker(BatchTracker):
 
     # -- registers of a run -------------------------------------------------------------------
 
-    def settle_run(self, found: Pass, run: Run) -> None:
+    def settle_run(self, found: Pass, run: PassRun) -> None:
         """Sizes; the tile; the VSC pipes."""
         scissor = self.rectangle(f"{_WINDOW_SCISSOR}_TL", f"{_WINDOW_SCISSOR}_BR")
         self._find_lrz(found)

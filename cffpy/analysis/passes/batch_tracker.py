@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import bound_buffers
 from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Operation, Run, Tile
+from cffpy.analysis.passes.model import Operation, PassRun, Tile
 from cffpy.analysis.passes.tracker import Tracker
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class BatchTracker(Tracker):
 
     # -- for the generations ------------------------------------------------------------------
 
-    def settle_run(self, found: Pass, run: Run) -> None:
+    def settle_run(self, found: Pass, run: PassRun) -> None:
         """Read what the driver has set for a run, before its first IB or action."""
 
     def run_begins(self, found: Pass) -> None:
@@ -138,7 +138,7 @@ class BatchTracker(Tracker):
         """The binning run begins."""
         found.mode = "gmem"
         found.hardware_binning = True
-        self.run = found.binning = Run(place, pass_index=found.index)
+        self.run = found.binning = PassRun(place, pass_index=found.index)
         self._run_opened()
 
     def open_direct(self, found: Pass, place: PacketLocation, mode: Mode | None) -> None:
@@ -155,7 +155,7 @@ class BatchTracker(Tracker):
         self._run_opened()
         return tile
 
-    def ensure_run(self, place: PacketLocation) -> Run:
+    def ensure_run(self, place: PacketLocation) -> PassRun:
         """The current run. If none has begun, all of the pass is one run."""
         found = self.render_pass
         if found is None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Run
+    from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -88,7 +88,7 @@ class DensityTracker(Observer):
         #: What was written since the last action; it is for the next run.
         self._pending: dict[int, _Patch] = {}
         self._pass: Pass | None = None
-        self._run: Run | None = None
+        self._run: PassRun | None = None
         self._unscaled: dict[int, _Patch] = {}
         self._current: set[_Raw] = set()
 
@@ -138,7 +138,7 @@ class DensityTracker(Observer):
 
     # -- within -------------------------------------------------------------------------------
 
-    def _begin(self, found: Pass | None, run: Run | None) -> None:
+    def _begin(self, found: Pass | None, run: PassRun | None) -> None:
         self._run = run
         patches, self._pending = self._pending, {}
         self._current = set()

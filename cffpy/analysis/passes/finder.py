@@ -10,7 +10,7 @@ from cffpy.analysis.passes.a2xx import A2xxTracker
 from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
 from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
-from cffpy.analysis.passes.model import Passes, Submit
+from cffpy.analysis.passes.model import Passes, SubmitPasses
 from cffpy.errors import UnsupportedGpu
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.conditions import Executed
-    from cffpy.analysis.passes.model import Pass, Run
+    from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.passes.tracker import Tracker
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
@@ -58,7 +58,7 @@ class PassFinder(Observer):
         return None if self._tracker is None else self._tracker.current
 
     @property
-    def run(self) -> Run | None:
+    def run(self) -> PassRun | None:
         """The run of it that is open now: its binning run, a tile, or all of it."""
         return None if self._tracker is None else self._tracker.run
 
@@ -116,5 +116,5 @@ class PassFinder(Observer):
         for found in tracker.passes:
             submits = self.found.submits
             if not submits or submits[-1].number != found.submit:
-                submits.append(Submit(found.submit))
+                submits.append(SubmitPasses(found.submit))
             submits[-1].passes.append(found)

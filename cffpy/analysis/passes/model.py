@@ -69,7 +69,7 @@ class Operation:
 
 
 @dataclass(slots=True)
-class Run:
+class PassRun:
     """One execution of a pass's commands: the binning run, a tile, or all of a sysmem pass."""
 
     place: PacketLocation
@@ -83,7 +83,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class Tile(Run):
+class Tile(PassRun):
     """One tile of a GMEM pass. ``number``: its position in the order of execution."""
 
     number: int = 0
@@ -204,10 +204,10 @@ class Pass:
     #: the number of the pipe.
     stream_draws: list[StreamDraw] = field(default_factory=list)
     stream_memory: dict[int, PipeMemory] = field(default_factory=dict)
-    binning: Run | None = None
+    binning: PassRun | None = None
     tiles: list[Tile] = field(default_factory=list)
     #: All of a sysmem pass, or of a group.
-    direct: Run | None = None
+    direct: PassRun | None = None
     #: The program's draws, each once, in their order.
     program_draws: list[Action] = field(default_factory=list)
     lrz: Lrz | None = None
@@ -217,9 +217,9 @@ class Pass:
     unknown: list[str] = field(default_factory=list)
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[PassRun]:
         """Binning run, tiles and direct run, in the order of execution."""
-        runs: list[Run] = [] if self.binning is None else [self.binning]
+        runs: list[PassRun] = [] if self.binning is None else [self.binning]
         runs.extend(self.tiles)
         return runs if self.direct is None else [*runs, self.direct]
 
@@ -240,7 +240,7 @@ class Pass:
 
 
 @dataclass(slots=True)
-class Submit:
+class SubmitPasses:
     """The passes of one submit: of all command streams that see the same buffers."""
 
     number: int
@@ -253,7 +253,7 @@ class Passes:
 
     generation: int = 0
     gpu: str | None = None
-    submits: list[Submit] = field(default_factory=list)
+    submits: list[SubmitPasses] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     truncated: list[Truncation] = field(default_factory=list)
 

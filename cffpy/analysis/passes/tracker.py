@@ -15,7 +15,7 @@ from cffpy.analysis.attachments import attachments
 from cffpy.analysis.depth_state import read_depth_state
 from cffpy.analysis.observer import StopWalk
 from cffpy.analysis.passes.geometry import Rectangle
-from cffpy.analysis.passes.model import Mode, Operation, Pass, PassKind, Pipe, Run, Tile
+from cffpy.analysis.passes.model import Mode, Operation, Pass, PassKind, PassRun, Pipe, Tile
 from cffpy.analysis.registers import Remembered
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Tracker:
         self.passes: list[Pass] = []
         #: The pass that is open, and the run of it that actions belong to now.
         self.current: Pass | None = None
-        self.run: Run | None = None
+        self.run: PassRun | None = None
         #: Nesting at which the driver's own commands of the current pass stand.
         self.base_level = 0
         #: Whether the current pass has draws; whether it has loads, clears or stores.
@@ -140,7 +140,7 @@ class Tracker:
 
     def begin_direct(self, found: Pass, place: PacketLocation) -> None:
         """All of the pass is one run."""
-        self.run = found.direct = Run(place, pass_index=found.index)
+        self.run = found.direct = PassRun(place, pass_index=found.index)
 
     def begin_tile(self, found: Pass, place: PacketLocation) -> Tile:
         """The next tile of the pass."""
@@ -207,7 +207,7 @@ class Tracker:
             self._last_targets = self._targets.setdefault(found, found)
         return self._last_targets
 
-    def _place_in_run(self, action: Action, found: Pass, run: Run) -> None:
+    def _place_in_run(self, action: Action, found: Pass, run: PassRun) -> None:
         self.touch(action)
         action.pass_index = found.index
         if isinstance(run, Tile):
@@ -271,7 +271,7 @@ def number_draws(found: Pass) -> None:
             _number_by_packet(draws, numbers)
 
 
-def _program_draws(run: Run) -> list[Action]:
+def _program_draws(run: PassRun) -> list[Action]:
     return [action for action in run.draws if is_program_draw(action)]
 
 
@@ -310,5 +310,5 @@ def _attachment_order(attachment: Attachment) -> tuple[bool, str]:
     return not attachment.name.startswith("color"), attachment.name
 
 
-def _program_count(run: Run) -> int:
+def _program_count(run: PassRun) -> int:
     return len(_program_draws(run))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.annotations import AnnotationFinder, Source
     from cffpy.analysis.conditions import ConditionalBlock
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.passes.model import Operation, Pass, Run
+    from cffpy.analysis.passes.model import Operation, Pass, PassRun
     from cffpy.analysis.visibility_model import TileVisibility
     from cffpy.cp.machine import Machine
     from cffpy.cp.state import DrawStateGroup
@@ -100,7 +100,7 @@ def _describe(one: Pass) -> str:
     return "; ".join(parts)
 
 
-def _run_lines(one: Pass, run: Run, following: Run | None) -> Iterator[Note]:
+def _run_lines(one: Pass, run: PassRun, following: PassRun | None) -> Iterator[Note]:
     """A binning run or a tile. A sysmem pass is one run and has no lines of its own for it."""
     if run is one.direct:
         yield from _phase_lines(run, f"pass {one.index}")
@@ -117,7 +117,7 @@ def _run_lines(one: Pass, run: Run, following: Run | None) -> Iterator[Note]:
         yield Note(run.place, f"{name} ends", Position.AFTER)
 
 
-def _run_name(one: Pass, run: Run) -> str:
+def _run_name(one: Pass, run: PassRun) -> str:
     if isinstance(run, Tile):
         return f"tile {run.number} of pass {one.index}"
     return f"binning run of pass {one.index}"
@@ -134,14 +134,14 @@ def _tile_text(tile: Tile) -> str:
     return f": {', '.join(parts)}"
 
 
-def _ordered(run: Run) -> list[tuple[Action, Operation | None]]:
+def _ordered(run: PassRun) -> list[tuple[Action, Operation | None]]:
     """What a run does, in order."""
     found: list[tuple[Action, Operation | None]] = [(draw, None) for draw in run.draws]
     found.extend((operation.action, operation) for operation in run.operations)
     return sorted(found, key=lambda entry: entry[0].order)
 
 
-def _phase_lines(run: Run, name: str) -> Iterator[Note]:
+def _phase_lines(run: PassRun, name: str) -> Iterator[Note]:
     """Loads, clears and stores that follow each other, with nothing else executed between."""
     executed = [entry for entry in _ordered(run) if entry[0].executed.is_possible]
     for kind, group in groupby(executed, key=lambda entry: entry[1] and entry[1].kind):

@@ -12,7 +12,7 @@ from cffpy.analysis.attachments import Attachment
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Lrz, Operation, Pass, Run, Tile
+from cffpy.analysis.passes.model import Lrz, Operation, Pass, PassRun, Tile
 
 PLACE: Any = SimpleNamespace()
 ACTION: Any = SimpleNamespace(executed=Executed.YES, place=None)
@@ -22,7 +22,7 @@ def made(*operations: Operation, **changes: Any) -> Pass:
     found = Pass(0, "render", 0, [0], PLACE, PLACE, "sysmem", framebuffer=Size(64, 32))
     found.attachments = [Attachment("color 0", 0x1000, "FMT6_8_8_8_8_UNORM")]
     found.program_draws = [ACTION]
-    found.direct = Run(PLACE, operations=list(operations))
+    found.direct = PassRun(PLACE, operations=list(operations))
     found.samples = 1
     for name, value in changes.items():
         setattr(found, name, value)

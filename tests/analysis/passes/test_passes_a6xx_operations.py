@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Passes, Submit
+from cffpy.analysis.passes.model import Passes, SubmitPasses
 from cffpy.views.passes import lines as pass_lines
 from tests.analysis.passes.marked import (
     BOTH,
@@ -302,7 +302,9 @@ def test_packed_depth_and_stencil_cleared_as_colour(gpu: int, components: int, n
     ]
     found = only(s.find(tile(s, 0, 0, 100, 90, s.ib(packed, clear, s.draw()))).found.passes)
     assert told(found.tiles[0].operations) == [("clear", name, "BLIT event", True)]
-    lines = "\n".join(pass_lines(Passes(6, None, [Submit(0, [found])]), [Submit(0, [found])]))
+    lines = "\n".join(
+        pass_lines(Passes(6, None, [SubmitPasses(0, [found])]), [SubmitPasses(0, [found])])
+    )
     assert "clear by BLIT event" in lines.partition("    depth, ")[2].partition("\n    draws")[0]
 
 

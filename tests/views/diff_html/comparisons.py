@@ -20,7 +20,7 @@ from cffpy.analysis.diff.model import (
 from cffpy.analysis.diff.rules import Category
 from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.passes.geometry import Size
-from cffpy.analysis.passes.model import Operation, Pass, Passes, Run, Submit
+from cffpy.analysis.passes.model import Operation, Pass, Passes, PassRun, SubmitPasses
 from cffpy.capture import load
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
@@ -83,7 +83,7 @@ def render_pass(index: int, draws: int, marker: str = "") -> Pass:
         framebuffer=Size(640, 480),
         samples=1,
         attachments=[target],
-        direct=Run(place(), operations=[clear]),
+        direct=PassRun(place(), operations=[clear]),
         program_draws=[draw(number) for number in range(draws)],
         markers=(marker,) if marker else (),
     )
@@ -106,7 +106,7 @@ def _record(action: Action) -> DrawRecord:
 
 def recording(name: str, passes: list[Pass], damage: list[Damage] | None = None) -> Recording:
     """A capture of one submit."""
-    found = Passes(6, "FD630", [Submit(0, passes)], [])
+    found = Passes(6, "FD630", [SubmitPasses(0, passes)], [])
     return Recording(name, found, None, 6, damage=damage or [])
 
 
