@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks an edition: what cannot be compiled or read is an error, what looks odd is a notice.
+"""Checks an edition: what cannot be compiled or read is an error, what looks wrong is a notice.
 
 Mesa's own descriptions have overlapping registers and bits with two names on purpose, so these are
 notices. Two items only collide if their conditions can hold at once.
@@ -36,7 +36,7 @@ from cffpy.regdb.subjects import ENGINES, ROLES, TOPICS
 
 _MAX_WIDTH = 64
 
-# So many registers at one dword are compared with a further one.
+# The most registers at one dword that a further one is compared with.
 _MAX_SHARERS = 16
 
 # Masks by varset: where an item is in force.

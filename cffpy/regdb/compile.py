@@ -97,7 +97,7 @@ def compile_generation(files: Mapping[str, Description], chip: str, root: str) -
 def compile_block(files: Mapping[str, Description], name: str, chip: str) -> dict[str, Any]:
     """As a generation dict: the file ``name``, which no generation imports, such as a6xx_gmu.
 
-    ``chip`` decides what is in force. The file alone tells too little: it uses the common types.
+    ``chip`` decides what is in force. The file needs the common types, which it does not import.
     """
     imports = tuple(Import(file, 0) for file in (_COMMON_FILE, name) if file in files)
     return _Generation(merge({**files, "": Description(imports)}, ""), chip).compiled()

@@ -269,7 +269,7 @@ class Database:
     def register_offset(self, name: str) -> int:
         """The dword offset of a register by name, e.g. ``RB_MRT[1].CONTROL``; 0 if unknown.
 
-        Register spaces vary with the chip alone, so no current variants matter.
+        Registers depend on the chip only, so current variants are ignored.
         """
         offset = self._offsets.get(name)
         if offset is None:

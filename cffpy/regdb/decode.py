@@ -86,7 +86,7 @@ class Decoder:
     ) -> None:
         """``fields`` may reorder a bitset's fields and ``half`` replace 16-bit float decoding:
 
-        a view that must follow another tool's habits passes its own.
+        a view that mirrors another tool passes its own.
         """
         self.database = database
         self.palette = palette
@@ -111,7 +111,7 @@ class Decoder:
                 self.on_select()
 
     def restore(self, variants_key: tuple[tuple[str, int], ...]) -> None:
-        """Make the variants current that ``variants_key`` once stood for."""
+        """Restore the variants of a ``variants_key``."""
         if variants_key != self.variants_key:
             self.variants.clear()
             self.variants.update(variants_key)

@@ -36,7 +36,7 @@ class Carried:
     """The descriptions with their subjects, and the registers that nothing is known about."""
 
     files: dict[str, Description]
-    #: ``DOMAIN.NAME`` of registers with neither topic nor role, in a space where others have one.
+    #: ``DOMAIN.NAME`` of registers with neither topic nor role, in a space where others have them.
     unknown: tuple[str, ...]
 
 

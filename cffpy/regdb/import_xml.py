@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules-ng XML, as Mesa keeps its registers, -> model: the importer behind ``cffpy db import``.
+"""Rules-ng XML (Mesa's register descriptions) -> model, for ``cffpy db import``.
 
 Prose is not imported. What an item's ``variants`` refer to, which rules-ng takes from the item or
 from what surrounds it, is worked out here, so that every condition of the model names its varset.

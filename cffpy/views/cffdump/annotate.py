@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _NAME = "#cffpy"
 
-#: The name, maybe a number, and a space. The reference leaves bytes from 0x80 on out of markers.
+#: The name, maybe a number, and a space. The reference omits bytes from 0x80 on from markers.
 _LOOKALIKE = re.compile(
     b"[\\x80-\\xff]*".join(re.escape(bytes([byte])) for byte in _NAME.encode())
     + b"([0-9\\x80-\\xff]*) "
@@ -83,16 +83,16 @@ class AnnotatedOutput(Output):
         self._due.append(f"{self._prefix}{visible(text)}\n")
 
     def withdraw(self, number: int) -> None:
-        """Forget the lines that wait, but for the first ``number``."""
+        """Discard the pending lines after the first ``number``."""
         del self._due[number:]
 
     @property
     def waiting(self) -> int:
-        """How many lines wait for a text."""
+        """The number of pending lines."""
         return len(self._due)
 
     def settle(self) -> None:
-        """Write the waiting lines now: no text that they are about follows."""
+        """Write the pending lines now: the text that they belong to does not follow."""
         if self._due and self._begins_line:
             self._append("".join(self._due))
             self._due.clear()
@@ -163,7 +163,7 @@ class AnnotatingSink(CffdumpSink):
         super().packet(opcode, payload, level)
 
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
-        if self._of_draw:  # an action that the reference does not take for a draw
+        if self._of_draw:  # an action that the reference does not count as a draw
             if not self.quiet2:
                 self._annotate_draw("")
             self._of_draw = []
@@ -221,7 +221,7 @@ class AnnotatingSink(CffdumpSink):
 
 
 class AnnotatedDump(Dump):
-    """Prints captures with annotations. The first line that it prints is one, and explains them."""
+    """Prints captures with annotations. The first line is an annotation that explains them."""
 
     _view: AnnotatingSink
 

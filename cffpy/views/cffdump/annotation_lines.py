@@ -158,7 +158,7 @@ def _phase_lines(run: PassRun, name: str) -> Iterator[Note]:
 
 
 def draw_lines(finder: AnnotationFinder) -> Iterator[Note]:
-    """What each draw, dispatch and blit is to its pass."""
+    """The role of each draw, dispatch and blit in its pass."""
     operations: dict[int, list[Operation]] = {}
     for run in (run for one in finder.found.passes for run in one.runs):
         for operation in run.operations:
@@ -292,7 +292,7 @@ _SHOWN_REGISTERS = 8
 
 
 def visibility_lines(finder: AnnotationFinder) -> Iterator[Note]:
-    """What captured visibility streams say of each tile, where the tile begins."""
+    """The visible draws of each tile by its captured visibility streams, at the tile's start."""
     reader = VisibilityReader(finder.found)
     for one in finder.found.passes:
         if not one.hardware_binning:
@@ -317,7 +317,7 @@ def _visibility_text(one: Pass, tile: Tile, said: TileVisibility) -> str:
 
 
 def _ranges(numbers: tuple[int, ...]) -> str:
-    """Ascending numbers as ranges, cut where they are many."""
+    """Ascending numbers as ranges; long lists are cut."""
     found: list[list[int]] = []
     for number in numbers:
         if found and found[-1][1] == number - 1:
@@ -334,11 +334,11 @@ _SHOWN_RANGES = 12
 
 # -- draw-state groups ----------------------------------------------------------------------------
 #
-# A command stream has numbers of groups only; what they are to a driver shows in what they hold.
+# A command stream has only the numbers of groups; their contents show what a driver uses them for.
 
 _MODES = {BINNING: "binning", GMEM: "gmem", SYSMEM: "sysmem"}
 
-#: State whose packets tell the stage that it is for.
+#: State whose packets name the stage.
 _OF_STAGES = {
     SHADER: "program",
     CONSTANTS: "constants",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Samplers and textures in memory, by the generation's domains.
 
-cffdump: dump_tex_samp, dump_tex_const, dump_bindless_descriptors (mesa 25.0.7). A descriptor that
-starts behind the end of its buffer ends the list.
+cffdump: dump_tex_samp, dump_tex_const, dump_bindless_descriptors (mesa 25.0.7). A descriptor
+beyond the end of its buffer ends the list.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def dump_samplers(
 
 
 def dump_textures(view: View, place: MemoryLocation, count: int, level: int) -> None:
-    """``count`` texture descriptors at ``place``; with --textures what they point at, too."""
+    """``count`` texture descriptors at ``place``; with --textures also what they point at."""
     kind = view.machine.gpu.facts.descriptors.get("texture")
     if kind is None:
         return

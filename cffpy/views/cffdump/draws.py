@@ -36,7 +36,7 @@ _EXEC_CS_INDIRECT_64 = Fields("CP_EXEC_CS_INDIRECT", "cffdump:ADDR")
 _PARAMETERS = 0x10
 
 #: cffdump: cp_draw_indirect_multi: draws shown when the count is not known, and the count from
-#: which on it is taken for garbage (mesa 25.0.7)
+#: which on it counts as garbage (mesa 25.0.7)
 _UNKNOWN_COUNT, _GARBAGE_COUNT = 0x100, 0x10000
 
 _WITHOUT_DESCRIPTORS = ("CP_RUN_OPENCL", "CP_BLIT", "CP_EVENT_WRITE")

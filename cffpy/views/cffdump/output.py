@@ -22,7 +22,7 @@ _CHARACTERS = 1 << 20
 
 
 def argument_text(argument: str) -> str:
-    """A word of the command line, such as a file's name, as ``Output`` takes it: byte by byte."""
+    """An argument of the command line, such as a file's name, as latin-1 for ``Output``."""
     return os.fsencode(argument).decode("latin-1")
 
 

@@ -101,7 +101,7 @@ class Script:
         self._check(self._exported.packet(domain, count, elements, guarded(read), guarded(text)))
 
     def flush(self) -> None:
-        """Write what the script printed. Raises BrokenPipeError where nobody reads it."""
+        """Write what the script printed. Raises BrokenPipeError where the reader is gone."""
         if not self._exported.flush():
             raise BrokenPipeError
 
@@ -189,7 +189,7 @@ class Script:
     # -- errors -----------------------------------------------------------------------------
 
     def _guarded(self, function: Callable[..., object]) -> Callable[..., object]:
-        """The function; what it raises is kept, since Lua makes an error of its own of it."""
+        """The function; an exception is kept, since Lua replaces it by an error."""
 
         def call(*arguments: object) -> object:
             try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The dump with a Lua script (-L): calls the script's functions, and is itself silent.
+"""The dump with a Lua script (-L): calls the script's functions and prints nothing itself.
 
-cffdump: script_draw, script_packet and their kin, where cffdec.c and cffdump.c call them
+cffdump: script_draw, script_packet and similar, where cffdec.c and cffdump.c call them
 (mesa 25.0.7).
 """
 

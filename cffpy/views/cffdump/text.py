@@ -50,9 +50,9 @@ class DumpedPlaces:
         self._drops = 0
 
     def add(self, image: MemoryImage, gpuaddr: int, modes: int) -> bool:
-        """Note that an IB is shown in ``modes`` (bits); whether it was in all of them before.
+        """Record that an IB is shown in ``modes`` (bits); whether it was in all before.
 
-        Notes are dropped with the memory. An address that was not captured is never noted.
+        Records are dropped with the memory. An address that was not captured is never recorded.
         """
         if self._drops != image.drops:
             self._drops = image.drops

@@ -96,7 +96,7 @@ class View(Sink):
         self._renew_segment_key()
 
     def show_all(self, shown: bool) -> None:
-        """Show, within one packet, what --summary hides; or no longer."""
+        """Whether to show what --summary hides, within one packet."""
         self.quiet3 = self.quiet2 or (self.options.summary and not shown)
 
     def hex(self, words: Words, index: int, count: int, level: int) -> None:
@@ -127,7 +127,7 @@ class View(Sink):
     def _renew_segment_key(self) -> None:
         """What text depends on besides memory and registers has changed."""
         if self.options.dump_shaders or self.generation == 0:
-            return  # each shader printed is a file of its own; or no file has begun
+            return  # each shader goes to its own file, or no file has begun
         state = (
             self.quiet2,
             self.gpuaddr_lo,

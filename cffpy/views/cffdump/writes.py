@@ -55,7 +55,7 @@ class RegisterRange:
         #: No register needs more than its value: a follow-up (of any but the last one), another
         #: register's value, or, of an upper half, the lower one. Others are printed one by one.
         self.is_whole = count > 0
-        #: Where registers are not shown it does nothing: no latch, no odd halves.
+        #: Nothing happens where registers are not shown: no latch, no single halves.
         self.is_silent = count > 0
         position = 0
         while position < count:
