@@ -18,10 +18,13 @@ from cffpy.capture.gpu import Gpu, parse_capture_gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.limits import Limits, hint
+from cffpy.query.filters import Filter
+from cffpy.query.search import subjects
 from cffpy.regdb.edition import resolve_edition
+from cffpy.tables.lines import KINDS, LineOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
     from types import TracebackType
     from typing import BinaryIO
 
@@ -237,6 +240,33 @@ class Capture:
     def recording(self) -> Recording:
         """What comparisons need of it; its shape may change. Two walks over the commands."""
         return self._source.recording
+
+    def write_lines(
+        self,
+        emit: Callable[[str], object],
+        only: Collection[str] = KINDS,
+        *,
+        changed: bool = False,
+        where: str | None = None,
+    ) -> None:
+        """Emit lines of text: one for each register write, dword of a packet, draw, instruction.
+
+        ``emit`` is called with many lines at once, while commands are decoded. ``only``: some of
+        "registers", "packets", "draws", "shaders". ``changed``: of register writes, those that
+        change a value. ``where``: a filter; only lines of draws for which it holds. docs/lines.md
+        has the columns.
+        """
+        unknown = set(only) - set(KINDS)
+        if unknown:
+            raise UsageError(f"there are no lines of {', '.join(sorted(unknown))}")
+        draws = None
+        if where is not None:
+            bound = self._source.ask(Filter(where))
+            finder = self._source.walk(registers=False).finder
+            asked = subjects(finder.actions, finder.found.passes)
+            holding = [one.action for one in asked if bound is not None and bound.matches(one)]
+            draws = frozenset(one.number for one in holding if one and one.number is not None)
+        self._source.write_lines(LineOptions(only, changed, draws), emit)
 
     @property
     def problems(self) -> list[Problem]:

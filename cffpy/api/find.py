@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.capture import _limits
 from cffpy.capture.gpu import Gpu, parse_capture_gpu
-from cffpy.container.kinds import check_capture
 from cffpy.container.open import open_capture
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.limits import VARIABLES, Limits

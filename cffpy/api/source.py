@@ -27,6 +27,7 @@ from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation, hint
+from cffpy.query.search import find_passes_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream as Stream
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
+    from cffpy.tables.lines import LineOptions
 
     Progress = Callable[[int, int], None]
 
@@ -197,6 +200,46 @@ class Source:
             finder = known.finder
         self._walked = Walked(finder, history, problems)
         return self._walked
+
+    def ask(self, query: Filter, at_draws: bool = False) -> BoundFilter | None:
+        """A filter with the registers that it reads; None where there are no commands.
+
+        ``at_draws``: it is asked about the program's draws only. Decodes the commands, unless what
+        was decoded before has these registers. Raises FilterError for a name that the GPU has not.
+        """
+        known = self._walked
+        if known is not None and known.database is not None:
+            bound = query.bind(known.database)
+            if not bound.registers:
+                return bound
+            if known.history is not None and at_draws:
+                bound.attach(known.history)
+                return bound
+        warnings: list[str] = []
+        reporters = () if self._progress is None else (_Reporter(self.content, self._progress),)
+        finder, found, damage = find_passes_for(
+            query, self.content, warnings.append, self.register_db, self.given_gpu, reporters
+        )
+        problems = self._note(warnings, damage)
+        if known is None:
+            self._walked = Walked(finder, None, problems)
+        return found
+
+    def write_lines(self, options: LineOptions, emit: Callable[[str], object]) -> None:
+        """Emit the lines of the capture: a walk. See ``Capture.write_lines``."""
+        from cffpy.tables.lines import write_lines
+
+        warnings: list[str] = []
+        _, damage = write_lines(
+            self.content,
+            self.content.name,
+            options,
+            emit,
+            warnings.append,
+            self.register_db,
+            self.given_gpu,
+        )
+        self._note(warnings, damage)
 
     def _note(
         self,

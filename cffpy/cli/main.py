@@ -39,6 +39,7 @@ COMMANDS = {
     "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
     "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
     "find": _Row("cffpy.cli.find", "find", "Find draws in many captures by an expression."),
+    "lines": _Row("cffpy.cli.lines", "lines", "Print a line for each register write, for grep."),
     "diff": _Row("cffpy.cli.diff", "diff", "Show what differs between two captures."),
     "disasm": _Row(
         "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."

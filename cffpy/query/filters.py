@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cffpy.errors import FilterError
 from cffpy.query.names import name_tables
 from cffpy.query.operands import Operand, Operands
-from cffpy.query.parse import parse_filter, parse_paths
 from cffpy.query.predicates import Predicates
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
@@ -27,6 +26,8 @@ class Filter:
     """
 
     def __init__(self, where: str | None, columns: str | None = None) -> None:
+        from cffpy.query.parse import parse_filter, parse_paths  # lazily: lark is slow to import
+
         self.where = where
         self._root = None if where is None else parse_filter(where)
         self._columns = [] if columns is None else parse_paths(columns)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.observer import Observer
     from cffpy.analysis.passes.model import Pass, Tile
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
@@ -30,12 +31,13 @@ def find_passes_for(
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
+    observers: Iterable[Observer] = (),
     is_lenient: bool = False,
 ) -> tuple[PassFinder, BoundFilter | None, list[Damage]]:
     """As ``analysis.queries.find_passes``, with the registers that the filter reads: one walk.
 
     The filter is None where the capture has no commands. Raises FilterError for a name that the
-    GPU has not, unless ``is_lenient``.
+    GPU has not, unless ``is_lenient``. ``observers``: others that see the walk, too.
     """
     bound: list[BoundFilter] = []
 
@@ -48,7 +50,7 @@ def find_passes_for(
     most = most_changes(len(content.data))
     kind = SelectedWrites if "written" in (query.where or "") else SelectedRegisters
     selected = kind(walk, choose, most)
-    walk.observe(finder, DensityTracker(walk, finder), selected)
+    walk.observe(finder, DensityTracker(walk, finder), selected, *observers)
     finder.found.damage = walk.run(content, complain, register_db, gpu)
     finder.found.truncated = list(content.truncated)
     if bound:

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy lines``: one line for each register write, packet field, draw and instruction."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import decoding_options, open_for, report
+from cffpy.cli.output import (
+    EXIT_FAILURE,
+    EXIT_OK,
+    PagedOutput,
+    print_error,
+    print_warning,
+    write_all,
+)
+from cffpy.cli.progress import progress
+from cffpy.errors import CffpyError, FilterError
+from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
+
+    from cffpy.capture.gpu import Gpu
+
+_SCHEMA = "cffpy.lines/1"
+
+_EPILOG = """\b
+Examples:
+  cffpy lines capture.rd.gz | grep RB_DEPTH_CNTL
+  cffpy lines --only registers --unique capture.rd.gz    values that registers ever had
+  cffpy lines --changed --where 'pass.mode == gmem' capture.rd.gz
+  cffpy lines --only draws captures/ | cut -f 1,5,10
+
+The columns are described in docs/lines.md.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Only lines of these; may be given several times.",
+)
+@click.option("--changed", is_flag=True, help="Of register writes, those that change a value.")
+@click.option("--where", metavar="EXPR", help="Only lines of draws for which this holds.")
+@click.option("--unique", is_flag=True, help="Each value once: with a count and its first place.")
+@click.option("--header", is_flag=True, help="Begin with the names of the columns.")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help=f"Print an object a line ({_SCHEMA}).")
+@decoding_options
+def lines(
+    files: tuple[str, ...],
+    only: tuple[str, ...],
+    changed: bool,
+    where: str | None,
+    unique: bool,
+    header: bool,
+    as_jsonl: bool,
+    gpu: Gpu | None,
+    register_db: str | None,
+) -> int:
+    """Print one line for each register write, described dword of a packet, draw and instruction.
+
+    The columns are separated by tabs: file, submit, IB level, GPU address of the packet, pass and
+    draw (the next one, by its number in the dump), packet, register or field, raw value, decoded
+    value. Nothing has two lines. Commands are followed as the GPU executes them.
+
+    FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
+    1 if a file is damaged or cannot be read.
+    """
+    from cffpy.api.find import captures_in
+
+    columns = ("count", *COLUMNS) if unique else COLUMNS
+    values = UniqueLines()
+    code = EXIT_OK
+    with PagedOutput(pager=False) as stream:
+        write = _json_writer(stream, columns) if as_jsonl else _writer(stream)
+        if header and not as_jsonl:
+            write("\t".join(columns) + "\n")
+        for path in captures_in(files):
+            try:
+                capture = open_for(path, gpu, register_db)
+                with progress(f"Reading {path}", capture.content), capture:
+                    emit = values.add if unique else write
+                    capture.write_lines(emit, only or KINDS, changed=changed, where=where)
+                    code = max(code, report(capture))
+            except CffpyError as problem:
+                print_error(
+                    f"{path}: {problem}" if isinstance(problem, FilterError) else str(problem)
+                )
+                code = EXIT_FAILURE
+        if unique:
+            for line in values.lines():
+                write(line)
+    if values.is_full:
+        print_warning("too many distinct values: the last ones are left out")
+        code = EXIT_FAILURE
+    return code
+
+
+def _writer(stream: BinaryIO) -> Callable[[str], None]:
+    return lambda text: write_all(stream, text.encode("utf-8", "backslashreplace"))
+
+
+def _json_writer(stream: BinaryIO, columns: tuple[str, ...]) -> Callable[[str], None]:
+    """Writes lines as objects; numbers of submits, levels, passes and draws are numbers."""
+    numbers = {"count", "submit", "level", "pass", "draw"}
+
+    def write(text: str) -> None:
+        rows = []
+        for line in text.splitlines():
+            row: dict[str, object] = {}
+            for name, value in zip(columns, line.split("\t"), strict=True):
+                row[name] = (int(value) if value else None) if name in numbers else value
+            rows.append(json.dumps(row) + "\n")
+        write_all(stream, "".join(rows).encode())
+
+    return write

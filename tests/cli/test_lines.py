@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""cffpy lines, run as users run it, and Capture.write_lines."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import cffpy
+from cffpy.tables.lines import COLUMNS, UniqueLines
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+SAMPLES = (
+    "a220-triangle",
+    "a430-depth-good",
+    "a530-two-submits",
+    "a630-indirect",
+    "a650-blits",
+    "a660-frame-binning",
+    "a660-frame-gmem",
+    "a660-textures",
+    "a690-compute",
+    "a740-state-groups",
+)
+
+
+def rows(path: Path, *only: str, **options: object) -> list[dict[str, str]]:
+    pieces: list[str] = []
+    with cffpy.open(path) as capture:
+        capture.write_lines(pieces.append, *([only] if only else []), **options)
+    return [
+        dict(zip(COLUMNS, line.split("\t"), strict=True))
+        for line in "".join(pieces).split("\n")[:-1]
+    ]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_last_write_before_a_draw_is_its_state(samples: Path, name: str) -> None:
+    path = samples / f"{name}.rd"
+    written = rows(path, "registers")
+    assert written
+    with cffpy.open(path) as capture:
+        draw = capture.draws[-1]
+        last = {}
+        for row in written:
+            if row["draw"] and int(row["draw"]) <= draw.dump_number:
+                last[row["name"]] = row
+        for register, row in last.items():
+            if register.startswith("0x") or "+" in register:
+                continue
+            value = draw.state[register]
+            if value.value is None or value.written_by.packet != row["packet"]:
+                continue
+            if f"{value.written_by.place.gpuaddr:#x}" == row["gpuaddr"]:
+                assert int(row["raw"], 16) == value.value, register
+                assert row["decoded"] == value.text, register
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_draws(samples: Path, name: str) -> None:
+    path = samples / f"{name}.rd"
+    found = [row for row in rows(path, "draws") if row["draw"]]
+    with cffpy.open(path) as capture:
+        executed = [
+            one
+            for one in capture.actions
+            if one.executed is not False and one.dump_number is not None
+        ]
+        assert [int(row["draw"]) for row in found] == [one.dump_number for one in executed]
+        for row, one in zip(found, executed, strict=True):
+            assert row["gpuaddr"] == f"{one.place.gpuaddr:#x}"
+            assert row["packet"] == one.packet
+            assert row["pass"] == ("" if one.pass_ is None else str(one.pass_.index))
+            assert int(row["submit"]) == one.submit
+
+
+def test_nothing_has_two_lines(samples: Path) -> None:
+    for name in ("a430-depth-good", "a740-state-groups"):
+        found = rows(samples / f"{name}.rd")
+        places = Counter(
+            (row["gpuaddr"], row["draw"], row["packet"], row["name"], row["submit"])
+            for row in found
+        )
+        assert [place for place, count in places.items() if count > 1] == []
+
+
+def test_shaders(samples: Path) -> None:
+    found = rows(samples / "a660-frame-gmem.rd", "shaders")
+    with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
+        for shader in capture.shaders:
+            mine = [row for row in found if row["packet"] == shader.stage]
+            assert len(mine) == shader.instructions
+            assert mine[0]["gpuaddr"] == f"{shader.gpuaddr:#x}"
+            assert all(row["draw"] == "3" for row in mine)
+
+
+@pytest.mark.slow
+def test_shaders_of_a2xx(shared: Path) -> None:
+    path = shared / "captures" / "a200-gl-tri.rd.gz"
+    found = rows(path, "shaders")
+    assert {row["packet"] for row in found} == {"VS", "FS"}
+    with cffpy.open(path) as capture:
+        words = [word for one in capture.shaders for word in one.listing.split()]
+    shown = [word for row in found for word in (row["raw"] + " " + row["decoded"]).split()]
+    numbers = [f"{row['name']}:" for row in found if row["name"]]
+    assert Counter(shown) + Counter(numbers) == Counter(words)
+
+
+def test_changed_and_where(samples: Path) -> None:
+    path = samples / "a660-frame-gmem.rd"
+    everything, changed = rows(path, "registers"), rows(path, "registers", changed=True)
+    assert 0 < len(changed) < len(everything)
+    values: dict[str, str] = {}
+    expected = []
+    for row in everything:
+        if values.get(row["name"]) != row["raw"]:
+            expected.append(row)
+        values[row["name"]] = row["raw"]
+    assert changed == expected
+    tile = rows(path, where="draw.tile == 1 and draw.vertices == 3")
+    assert {row["draw"] for row in tile} == {tile[0]["draw"]}
+    assert {row["name"] for row in tile} >= {"draw"}
+
+
+def test_the_command(samples: Path, run_cffpy: Run) -> None:
+    path = samples / "a660-frame-gmem.rd"
+    done = run_cffpy("lines", "--header", path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    header, *lines = done.stdout.decode().splitlines()
+    assert header.split("\t") == list(COLUMNS)
+    objects = [json.loads(line) for line in run_cffpy("lines", "--jsonl", path).stdout.splitlines()]
+    assert [
+        "\t".join("" if value is None else str(value) for value in one.values()) for one in objects
+    ] == lines
+    unique = run_cffpy("lines", "--unique", path).stdout.decode().splitlines()
+    assert sum(int(line.split("\t")[0]) for line in unique) == len(lines)
+    ends = [line.split("\t", 7)[7] for line in unique]
+    assert len(set(ends)) == len(ends)
+
+
+def test_damage_and_errors(samples: Path, run_cffpy: Run, tmp_path: Path) -> None:
+    done = run_cffpy("lines", samples / "damaged.rd.gz")
+    assert done.returncode == 1
+    assert done.stdout
+    assert done.stderr
+    done = run_cffpy("lines", "missing.rd", samples / "a660-frame-gmem.rd", "--only", "draws")
+    assert done.returncode == 1
+    assert b"missing.rd" in done.stderr
+    assert done.stdout.count(b"\n") == len(rows(samples / "a660-frame-gmem.rd", "draws"))
+    done = run_cffpy("lines", samples / "a660-frame-gmem.rd", "--where", "NO_SUCH")
+    assert done.returncode == 1
+    assert b"has no register NO_SUCH" in done.stderr
+
+
+def test_distinct_lines_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cffpy.tables.lines._MAX_UNIQUE", 2)
+    found = UniqueLines()
+    found.add("".join(f"f\t0\t0\t0x0\t0\t0\tp\tn\t{value}\t\n" for value in (1, 2, 1, 3)))
+    assert found.is_full
+    assert [line.split("\t")[0] for line in found.lines()] == ["2", "1"]
