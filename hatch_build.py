@@ -55,10 +55,13 @@ def _compile() -> dict[str, tuple[int, Any]]:
     from cffpy.pm4 import store as packets
     from cffpy.regdb import rows
     from cffpy.regdb import store as registers
-    from cffpy.regdb.edition import resolve_edition
+    from cffpy.regdb.edition import editions
 
     return {
-        registers.KIND: (rows.SCHEMA, registers.compile_edition(resolve_edition(None))),
+        **{
+            registers.packaged_kind(path): (rows.SCHEMA, registers.compile_edition(path))
+            for path in editions().values()
+        },
         sections.KIND: (sections.SCHEMA, sections.compile_sections()),
         packets.HEADERS_KIND: (packets.SCHEMA, packets.compile_headers()),
         packets.PACKETS_KIND: (packets.SCHEMA, packets.compile_packets()),

@@ -18,6 +18,7 @@ from cffpy.container import layouts
 from cffpy.isa import store as isa_store
 from cffpy.pm4 import store as packet_store
 from cffpy.regdb import store as register_store
+from cffpy.regdb.edition import resolve_edition
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((CHECKOUT / "cffpy").rglob("*.py"))
@@ -114,6 +115,8 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
         isa_store.load("ir3", 600)
     with pytest.raises(LookupError):
         register_store.load(None, "A6XX")
+    with pytest.raises(LookupError):
+        register_store.load(resolve_edition("mesa-25.3"), "A6XX")
 
     monkeypatch.setattr("cffpy.isa.store.compile_directory", lambda path: f"isa of {path}")
     for compiler in ("container.layouts.compile_sections", "pm4.store.compile_headers"):

@@ -107,7 +107,7 @@ class Conditions:
         self._forget = forget
         self._predicates: dict[int, Executed] = {}
         self._draw_predicates: set[str] = set()
-        self._visibility_states = machine.database.register_offset(_VISIBILITY_STATE)
+        self._visibility_states = machine.names.register_offset(_VISIBILITY_STATE)
 
     def marker(self, payload: Payload) -> None:
         """CP_SET_MARKER: a binning run fills the registers of visible bins (VSC_STATE)."""

@@ -31,7 +31,7 @@ class RegisterReader:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._database = machine.database
+        self._database = machine.names
         self._fields: dict[tuple[str, str], _FieldPlace | None] = {}
 
     def offset(self, name: str) -> int:
@@ -100,7 +100,7 @@ class RegisterReader:
             return None
         type_row = place[4]
         if type_row[0] == ENUM:
-            named = self._machine.enum_name(type_row[7], value)
+            named = self._machine.known_value(type_row[7], value)
         elif type_row[0] == INLINE_ENUM:
             named = next((row[0] for row in type_row[7] if row[1] == value), None)
         else:
@@ -122,7 +122,8 @@ class RegisterReader:
         if field:
             if type_row[0] not in _BITSETS:
                 return None
-            rows = [row for row in self._database_fields(type_row) if row[0] == field]
+            names = self._database.fields_called(name, field)
+            rows = [row for row in self._database_fields(type_row) if row[0] in names]
             if not rows:
                 return None
             type_row = rows[0][2]

@@ -168,6 +168,7 @@ class ShaderCollector(Sink):
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         self._generation = gpu.generation
+        database = self.machine.names
         self._naming = {}
         for stage, register, upper in gpu.facts.program_registers:
             low = database.register_offset(register)

@@ -20,7 +20,7 @@ from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.limits import Limits, hint
 from cffpy.query.filters import Filter
 from cffpy.query.search import subjects
-from cffpy.regdb.edition import resolve_edition
+from cffpy.regdb.edition import chosen_edition
 from cffpy.tables.lines import KINDS, LineOptions
 
 if TYPE_CHECKING:
@@ -345,7 +345,7 @@ def open(  # noqa: A001 - cffpy.open
     Damage raises nothing: see ``Capture.problems``.
     """
     chosen = _limits(limits)
-    directory = None if register_db is None else resolve_edition(register_db)
+    directory = chosen_edition(register_db, {})
     content = check_capture(_content(source, chosen))
     given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
     return Capture(Source(content, given, directory, progress))

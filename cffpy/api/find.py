@@ -21,7 +21,7 @@ from cffpy.errors import CaptureError, CffpyError
 from cffpy.limits import VARIABLES, Limits
 from cffpy.query.filters import Filter, Named
 from cffpy.query.search import find_passes_for, subjects
-from cffpy.regdb.edition import resolve_edition
+from cffpy.regdb.edition import chosen_edition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -129,7 +129,7 @@ def find(
     Raises FilterError for a filter that is wrong for every generation, before any file is read. A
     file that cannot be read raises nothing: see ``FoundFile.error``.
     """
-    directory = None if register_db is None else resolve_edition(register_db)
+    directory = chosen_edition(register_db, {})
     given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
     Filter(where, columns).check(directory)
     chosen = _limits(limits)

@@ -135,11 +135,11 @@ class Registers:
             return None if self._database.register(key, {}) is None else self.at(key)
         if not isinstance(key, str):
             return None
-        offset = self._database.register_offset(key)
+        offset = self._database.find_register(key)
         if offset:
             return self.at(offset)
-        low = self._database.register_offset(f"{key}_LO")
-        if low and self._database.register_offset(f"{key}_HI") == low + 1:
+        low = self._database.find_register(f"{key}_LO")
+        if low and self._database.find_register(f"{key}_HI") == low + 1:
             return Register(key, low, 64, True, self._text)
         return None
 

@@ -16,7 +16,7 @@ from cffpy.cli.output import (
     print_warning,
     write_all,
 )
-from cffpy.cli.parameters import IntegerRange, command_limits, limit_option
+from cffpy.cli.parameters import IntegerRange, command_limits, edition_option, limit_option
 from cffpy.cli.progress import progress
 from cffpy.errors import CaptureError, UnsupportedGpu
 
@@ -116,9 +116,7 @@ def decoding_options(command: _Command) -> _Command:
     for decorate in (
         click.help_option("-h", "--help"),
         limit_option,
-        click.option(
-            "--register-db", metavar="DIR", help="Use another edition of the descriptions."
-        ),
+        edition_option,
         click.option(
             "--gpu",
             metavar="GPU",
@@ -142,15 +140,6 @@ def submit_option(command: _Command) -> _Command:
         help="Only this submit.",
     )
     return decorate(command)
-
-
-def edition(register_db: str | None) -> str | None:
-    """The directory of another edition. Raises RegisterDbError if it does not exist."""
-    if register_db is None:
-        return None
-    from cffpy.regdb.edition import resolve_edition
-
-    return resolve_edition(register_db)
 
 
 def open_for(path: str, gpu: Gpu | None = None, register_db: str | None = None) -> Capture:

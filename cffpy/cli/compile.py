@@ -9,7 +9,7 @@ import click
 
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
-from cffpy.cli.parameters import command_limits, limit_option
+from cffpy.cli.parameters import command_limits, edition_option, limit_option
 from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 
@@ -27,7 +27,7 @@ Examples:
     "-o", "--output", metavar="OUT.rd[.gz]", help="Output file; compressed if its name ends in .gz."
 )
 @click.option("--check", is_flag=True, help="Check the text without writing anything.")
-@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
+@edition_option
 @limit_option
 @click.help_option("-h", "--help")
 def compile_command(path: str, output: str | None, check: bool, register_db: str | None) -> int:

@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 
-from cffpy.cli.dump_options import Option, parse
+from cffpy.cli.dump_options import EDITION_OPTIONS, Option, edition_directory, parse
 from cffpy.cli.getopt_long import UsageProblem
 from cffpy.cli.output import (
     EXIT_FAILURE,
@@ -46,13 +46,13 @@ OPTIONS = (
     Option("markers", "Print the payload of CP_NOP packets as strings.", short="m"),
     Option("summary", "Print registers at draws, not at each write.", short="s"),
     Option("verbose", "Print all data as hex, and decode the whole ring.", short="v"),
-    Option("register-db", "Use another edition of the descriptions.", metavar="DIR"),
+    *EDITION_OPTIONS,
     Option("limit", LIMIT_HELP, metavar="NAME=N", repeats=True, names=("limits",)),
     Option("help", "Show this message and exit.", short="h"),
 )
 
 #: Options that crashdec does not have: its abbreviations keep their meaning.
-_ADDED = frozenset(("limit", "no-color", "no-pager", "pager", "register-db"))
+_ADDED = frozenset(("edition", "limit", "no-color", "no-pager", "pager", "register-db"))
 
 _USAGE = (
     "Usage: cffpy crashdec [OPTIONS] [FILE]\nTry 'cffpy crashdec --help' for help.\n\nError: {}\n"
@@ -85,10 +85,7 @@ def _limits(texts: list[str]) -> Limits:
 def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:
     register_db, pager = settings.pop("register_db", None), settings.pop("pager", None)
     settings["color"] = use_colour(settings.get("color"))
-    if register_db is not None:
-        from cffpy.regdb.edition import resolve_edition
-
-        register_db = resolve_edition(register_db)
+    register_db = edition_directory(register_db)
     try:
         content = open_capture(name, limits)
     except ContainerError as problem:

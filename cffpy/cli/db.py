@@ -12,12 +12,14 @@ import click
 from cffpy.capture.gpu import parse_gpu
 from cffpy.cli.analysis_options import write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.parameters import edition_option
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import UnsupportedGpu
 from cffpy.views import database as view
 
 if TYPE_CHECKING:
     from cffpy.regdb.catalog import Catalog
+    from cffpy.regdb.explain import Document
 
 _EPILOG = """\b
 Examples:
@@ -47,10 +49,20 @@ Examples:
   cffpy db check                              the bundled edition
   cffpy db check my-edition --errors-only
 """
+_EDITIONS_EPILOG = """\b
+Examples:
+  cffpy db editions
+  cffpy dump --edition mesa-25.3 capture.rd.gz
+"""
+_DIFF_EPILOG = """\b
+Examples:
+  cffpy db diff mesa-25.0 mesa-25.3 --gpu a7xx
+  cffpy db diff mesa-25.0 mesa-25.3 --only renamed --json
+"""
 _IMPORT_EPILOG = """\b
 Examples:
   cffpy db import ~/src/mesa -o my-edition && cffpy db check my-edition
-  cffpy dump --register-db my-edition capture.rd.gz
+  cffpy dump --edition my-edition capture.rd.gz
 """
 
 
@@ -73,12 +85,7 @@ def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
             callback=parse_chip,
             help="Only this GPU (630) or generation (a6xx).",
         ),
-        click.option(
-            "--register-db",
-            "edition",
-            metavar="DIR",
-            help="Use another edition of the descriptions.",
-        ),
+        edition_option,
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
         text_options,
     )
@@ -97,15 +104,15 @@ def db() -> None:
 @click.argument("name", metavar="NAME|OFFSET")
 @_look_up_options
 @click.help_option("-h", "--help")
-def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int:
+def show(name: str, chip: str | None, register_db: str | None, as_json: bool) -> int:
     """Explain a register, array, packet, bitset or enum, by name or by register offset.
 
     If nothing has this name, similar names are suggested and the exit code is 1.
     """
     from cffpy.regdb.explain import explain, nearest
 
-    catalogs = _catalogs(chip, edition)
-    documents = explain(catalogs, name)
+    catalogs = _catalogs(chip, register_db)
+    documents = explain(catalogs, name) or _explain_alias(catalogs, name)
     if as_json:
         write_json(view.SHOW_SCHEMA, view.show_document(name, documents))
     elif documents:
@@ -124,14 +131,14 @@ def show(name: str, chip: str | None, edition: str | None, as_json: bool) -> int
 @click.argument("text")
 @_look_up_options
 @click.help_option("-h", "--help")
-def search(text: str, chip: str | None, edition: str | None, as_json: bool) -> int:
+def search(text: str, chip: str | None, register_db: str | None, as_json: bool) -> int:
     """Find TEXT in names of registers, fields, enum values and packets.
 
     The exit code is 1 if nothing is found.
     """
     from cffpy.regdb.search import search as search_catalogs
 
-    catalogs = _catalogs(chip, edition)
+    catalogs = _catalogs(chip, register_db)
     hits = search_catalogs(catalogs, text)
     if as_json:
         write_json(view.SEARCH_SCHEMA, view.search_document(text, hits))
@@ -167,6 +174,74 @@ def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
     return _failed() if any(map(count_errors, parts.values())) else EXIT_OK
 
 
+@db.command(short_help="List the editions.", epilog=_EDITIONS_EPILOG)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@text_options
+@click.help_option("-h", "--help")
+def editions(as_json: bool) -> int:
+    """List the editions of the descriptions that --edition knows, and their generations.
+
+    The first is used where neither --edition nor the variable CFFPY_EDITION names another.
+    """
+    from cffpy.regdb import store
+    from cffpy.regdb.edition import edition_name
+    from cffpy.regdb.edition import editions as installed
+
+    rows = [
+        (name, edition_name(directory), store.chips(directory))
+        for name, directory in installed().items()
+    ]
+    if as_json:
+        write_json(view.EDITIONS_SCHEMA, view.editions_document(rows))
+    else:
+        from cffpy.cli.db_text import edition_lines
+
+        write_lines(edition_lines(rows))
+    return EXIT_OK
+
+
+@db.command(short_help="Compare two editions.", epilog=_DIFF_EPILOG)
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option(
+    "--gpu",
+    "chip",
+    metavar="GPU",
+    callback=parse_chip,
+    help="Only this GPU (630) or generation (a6xx).",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["renamed", "moved", "added", "removed"]),
+    help="Only this kind of change.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@text_options
+@click.help_option("-h", "--help")
+def diff(old: str, new: str, chip: str | None, only: str | None, as_json: bool) -> int:
+    """Show what the edition NEW renames, moves, adds and removes, by generation.
+
+    Registers are the same where their offsets are, fields where their bits are, enum values where
+    their numbers are. The exit code is 1 if the editions differ.
+    """
+    from cffpy.regdb.compare import compare_editions
+    from cffpy.regdb.edition import resolve_edition
+
+    found = compare_editions(resolve_edition(old), resolve_edition(new))
+    changes = {
+        name: [one for one in rows if only in (None, one.change)]
+        for name, rows in found.items()
+        if chip in (None, name)
+    }
+    if as_json:
+        write_json(view.DIFF_SCHEMA, view.edition_diff_document(old, new, changes))
+    else:
+        from cffpy.cli.db_text import change_lines
+
+        write_lines(change_lines(changes))
+    return _failed() if any(changes.values()) else EXIT_OK
+
+
 @db.command("import", short_help="Write an edition from Mesa's XML.", epilog=_IMPORT_EPILOG)
 @click.argument("directory", metavar="DIR")
 @click.option(
@@ -180,8 +255,14 @@ def check(directory: str | None, as_json: bool, errors_only: bool) -> int:
 @click.option(
     "--edition", metavar="NAME", help="Name of the edition. Default: VERSION of the Mesa tree."
 )
+@click.option(
+    "--based-on",
+    metavar="NAME",
+    help="Share the files that this edition has with equal content, and write aliases.tsv: what the"
+    " new edition calls otherwise.",
+)
 @click.help_option("-h", "--help")
-def import_(directory: str, output: str, edition: str | None) -> int:
+def import_(directory: str, output: str, edition: str | None, based_on: str | None) -> int:
     """Write an edition from Mesa's XML of registers (rules-ng) and instruction sets (isaspec).
 
     DIR is a Mesa tree, its src/freedreno, a directory with such XML files, or one with the
@@ -193,7 +274,7 @@ def import_(directory: str, output: str, edition: str | None) -> int:
     from cffpy.cli.db_import import import_edition
 
     try:
-        done = import_edition(directory, output, edition)
+        done = import_edition(directory, output, edition, based_on)
     except OSError as problem:
         print_error(f"{problem.filename or output}: {problem.strerror}")
         return _failed()
@@ -218,12 +299,23 @@ def import_(directory: str, output: str, edition: str | None) -> int:
     return EXIT_OK
 
 
-def _catalogs(chip: str | None, edition: str | None) -> list[Catalog]:
+def _catalogs(chip: str | None, register_db: str | None) -> list[Catalog]:
     from cffpy.regdb.catalog import catalogs
-    from cffpy.regdb.edition import resolve_edition
 
-    directory = None if edition is None else resolve_edition(edition)
-    return catalogs(directory, None if chip is None else [chip])
+    return catalogs(register_db, None if chip is None else [chip])
+
+
+def _explain_alias(catalogs: Sequence[Catalog], name: str) -> list[Document]:
+    """What has this name in another edition."""
+    from cffpy.regdb.aliases import Aliases
+    from cffpy.regdb.explain import explain
+
+    for other in Aliases.installed().any(name):
+        documents = explain(catalogs, other)
+        if documents:
+            print_warning(f"'{name}' is called {other} in this edition")
+            return documents
+    return []
 
 
 def _generations(catalogs: Sequence[Catalog]) -> str:

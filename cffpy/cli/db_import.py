@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from cffpy._data import data_path
 from cffpy.errors import IsaError, RegisterDbError
+from cffpy.regdb.edition import edition_name, edition_text, resolve_edition
 
 # Where to look for XML below the directory given by the user: a Mesa tree, its src/freedreno, the
 # folder itself or its parent.
@@ -74,11 +75,14 @@ def find_sources(directory: str) -> Sources:
     return Sources(registers, instructions, tuple(others))
 
 
-def import_edition(directory: str, output: str, edition: str | None = None) -> Imported:
+def import_edition(
+    directory: str, output: str, edition: str | None = None, based_on: str | None = None
+) -> Imported:
     """Write ``output``/adreno/*.regs and ``output``/isa/*.isa from the XML in ``directory``.
 
     ``edition`` names the result; without it a Mesa tree's VERSION does, or else the name that
-    ``output`` has already. Nothing is written if anything is wrong: raises DslError.
+    ``output`` has already. ``based_on``: an edition with whose files it shares those that would be
+    equal. Nothing is written if anything is wrong: raises DslError.
     """
     sources = find_sources(directory)
     registers: dict[str, str] = {}
@@ -99,6 +103,8 @@ def import_edition(directory: str, output: str, edition: str | None = None) -> I
                 f"instruction sets without {_ISA_ROOT}, which imports the others", folder
             )
         instructions = import_files(sources.instructions)
+    if based_on is not None:
+        registers = _without_shared(registers, resolve_edition(based_on))
     done = Imported(edition or _mesa_version((*sources.registers, *sources.instructions)[0]))
     done.passed_over = sources.passed_over
     done.without_subject = without_subject
@@ -106,8 +112,32 @@ def import_edition(directory: str, output: str, edition: str | None = None) -> I
     done.instructions = _write_folder(os.path.join(output, "isa"), instructions)
     if instructions:
         done.has_own_isa = _copy_own_isa(os.path.join(output, "isa"))
-    _name(output, done)
+    _name(output, done, based_on)
+    if based_on is not None:
+        _write_aliases(output, resolve_edition(based_on))
     return done
+
+
+def _write_aliases(output: str, base: str) -> None:
+    """Write what the edition calls otherwise than the one that it is based on."""
+    from cffpy.regdb.aliases import TABLE, renames, table_text
+    from cffpy.regdb.compare import compare_editions
+
+    _write(os.path.join(output, TABLE), table_text(renames(compare_editions(base, output))))
+
+
+def _without_shared(texts: Mapping[str, str], base: str) -> dict[str, str]:
+    """The files that differ from those of the edition in the directory ``base``."""
+    kept = {}
+    for name, text in texts.items():
+        try:
+            with open(os.path.join(base, "adreno", name), encoding="utf-8") as file:
+                is_shared = file.read() == text
+        except FileNotFoundError:
+            is_shared = False
+        if not is_shared:
+            kept[name] = text
+    return kept
 
 
 def _find(
@@ -179,14 +209,13 @@ def _copy_own_isa(folder: str) -> bool:
     return True
 
 
-def _name(output: str, done: Imported) -> None:
+def _name(output: str, done: Imported, based_on: str | None) -> None:
     """Write the edition's name, or read the existing one."""
     path = os.path.join(output, "EDITION")
     if done.edition is not None:
-        _write(path, f"{done.edition}\n")
+        _write(path, edition_text(done.edition, based_on))
     elif os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            done.edition = file.read().strip()
+        done.edition = edition_name(output)
 
 
 def _write(path: str, text: str) -> None:

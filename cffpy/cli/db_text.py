@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from cffpy.regdb.compare import Change
 from cffpy.regdb.search import Hit
 from cffpy.views.plain_text import Styled, columns
 
@@ -49,6 +51,29 @@ def hit_lines(hits: Mapping[Hit, Sequence[str]]) -> list[str]:
         for hit, chips in hits.items()
     ]
     return columns(table)
+
+
+def edition_lines(rows: Sequence[tuple[str, str, Sequence[str]]]) -> list[str]:
+    """A table of editions: short name, full name, generations."""
+    return columns([(name, full, " ".join(chips)) for name, full, chips in rows])
+
+
+def change_lines(changes: Mapping[str, Sequence[Change]]) -> Iterator[str]:
+    """A table of changes for each generation that has any."""
+    for chip, found in changes.items():
+        if found:
+            yield Styled(f"{chip}: {_counts(found)}")
+            yield from columns(
+                [
+                    (f"  {one.change}", one.kind, one.place, one.within, one.old, one.new)
+                    for one in found
+                ]
+            )
+
+
+def _counts(changes: Sequence[Change]) -> str:
+    counted = Counter(one.change for one in changes)
+    return ", ".join(f"{count} {change}" for change, count in counted.items())
 
 
 def _number(hit: Hit) -> str:

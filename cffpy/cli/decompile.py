@@ -8,7 +8,7 @@ import click
 from cffpy.cli.analysis_options import print_problems, submit_option
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import command_limits, limit_option
+from cffpy.cli.parameters import command_limits, edition_option, limit_option
 from cffpy.cli.progress import progress
 from cffpy.errors import CffpyError
 
@@ -26,7 +26,7 @@ Examples:
     "-o", "--output", default="-", metavar="OUT.pm4", help="Output file. Default: standard output."
 )
 @submit_option
-@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
+@edition_option
 @limit_option
 @click.help_option("-h", "--help")
 def decompile_command(path: str, output: str, submit: int | None, register_db: str | None) -> int:

@@ -13,7 +13,7 @@ from cffpy.api.comparison import diff as compare_captures
 from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, write_json
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import limit_option
+from cffpy.cli.parameters import edition_option, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.limits import Limits
@@ -79,7 +79,7 @@ Examples:
     callback=parse_capture_gpu,
     help="Decode both as this GPU (630) or generation (a6xx).",
 )
-@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
+@edition_option
 @text_options
 @limit_option
 @click.help_option("-h", "--help")

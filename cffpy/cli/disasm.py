@@ -9,7 +9,7 @@ import sys
 import click
 
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
-from cffpy.cli.parameters import command_limits, limit_option
+from cffpy.cli.parameters import command_limits, edition_option, limit_option
 from cffpy.cli.text_options import given_text_options, text_options
 from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.limits import hint
@@ -90,7 +90,7 @@ def read_input(path: str) -> bytes:
     help="Content of FILE: binary (raw), or hex words or a listing (hex). Default: auto.",
 )
 @click.option("--fragment", is_flag=True, help="a2xx: fragment program (implied by .fo).")
-@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
+@edition_option
 @text_options
 @limit_option
 @click.help_option("-h", "--help")
@@ -111,15 +111,10 @@ def disasm(
 
     FILE may be '-' for standard input.
     """
-    directory = None
-    if register_db is not None:
-        from cffpy.regdb.edition import resolve_edition
-
-        directory = resolve_edition(register_db)
     if of_capture:
         if form != "auto" or fragment:
             raise click.UsageError("--format and --fragment cannot be used with --all")
-        return _run_all(path, generation, directory, as_json, only_list)
+        return _run_all(path, generation, register_db, as_json, only_list)
     if only_list or as_json:
         raise click.UsageError("--list and --json need --all")
     extension = os.path.splitext(path)[1]
@@ -127,7 +122,7 @@ def disasm(
         generation = _A2XX if extension in (".vo", ".fo") else _DEFAULT_GENERATION
     try:
         data = _program(read_input(path), form)
-        text = _text(data, generation, fragment or extension == ".fo", directory)
+        text = _text(data, generation, fragment or extension == ".fo", register_db)
     except CffpyError as problem:
         print_error(f"{path}: {problem}")
         return EXIT_FAILURE

@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 
-from cffpy.cli.dump_options import parse
+from cffpy.cli.dump_options import edition_directory, parse
 from cffpy.cli.getopt_long import UsageProblem
 from cffpy.cli.output import (
     EXIT_OK,
@@ -68,10 +68,7 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
         del settings["draw"]
     options = DumpOptions(**settings)
     _check_script(options, annotates)
-    if register_db is not None:
-        from cffpy.regdb.edition import resolve_edition
-
-        register_db = resolve_edition(register_db)
+    register_db = edition_directory(register_db)
     if pager is None:
         pager = _uses_pager(options)
     # Nearly all objects live until the end; garbage collection would take a third of the time.

@@ -7,6 +7,8 @@ after files. click's parser would take longer than decoding a small capture.
 
 from __future__ import annotations
 
+import os
+
 from cffpy.c_numbers import whole_number
 from cffpy.cli.getopt_long import UsageProblem, split
 from cffpy.limits import HELP as LIMIT_HELP
@@ -66,6 +68,17 @@ def _gpu(text: str) -> object:
         raise UsageProblem(f"{problem}.") from None
 
 
+#: Which descriptions of registers, packets and instructions are used.
+EDITION_OPTIONS = (
+    Option(
+        "edition",
+        "Use another edition of the descriptions: a name (cffpy db editions) or a directory.",
+        metavar="NAME",
+        names=("register_db",),
+    ),
+    Option("register-db", "The same as --edition.", metavar="NAME"),
+)
+
 OPTIONS = (
     Option("verbose", "Accepted for compatibility; has no effect.", short="v"),
     Option("dump-shaders", "Also write each shader to a file: 0000.vo3, ..."),
@@ -123,7 +136,7 @@ OPTIONS = (
     Option("not-once", "Decode each IB every time (default).", names=("once",), value=False),
     Option("annotate", "Add lines that mark passes, tiles, draws, conditions."),
     Option("unit-test", "Do not print the name of the file."),
-    Option("register-db", "Use another edition of the descriptions.", metavar="DIR"),
+    *EDITION_OPTIONS,
     Option("gpu", "Decode as this GPU (630) or generation (a6xx).", metavar="GPU", convert=_gpu),
     Option("limit", LIMIT_HELP, metavar="NAME=N", repeats=True, names=("limits",)),
     Option("help", "Show this message and exit.", short="h"),
@@ -131,7 +144,19 @@ OPTIONS = (
 
 
 #: Options that the reference does not have: its abbreviations keep their meaning.
-_ADDED = frozenset(("annotate", "gpu", "limit", "register-db", "submit"))
+_ADDED = frozenset(("annotate", "edition", "gpu", "limit", "register-db", "submit"))
+
+
+def edition_directory(name: str | None) -> str | None:
+    """The directory of the edition that the option or the environment names; None: the bundled one.
+
+    Raises RegisterDbError if there is no such edition.
+    """
+    if name is None and not os.environ.get("CFFPY_EDITION"):
+        return None
+    from cffpy.regdb.edition import chosen_edition
+
+    return chosen_edition(name, os.environ)
 
 
 def parse(

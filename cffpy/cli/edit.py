@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.analysis.draw_names import DrawName, find_draw
-from cffpy.cli.analysis_options import DRAW_NAME, DRAW_RANGE, edition, print_problems
+from cffpy.cli.analysis_options import DRAW_NAME, DRAW_RANGE, print_problems
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import capture_file, write_output
-from cffpy.cli.parameters import Integer, IntegerRange, command_limits, limit_option
+from cffpy.cli.parameters import Integer, IntegerRange, command_limits, edition_option, limit_option
 from cffpy.cli.progress import progress
 from cffpy.errors import CaptureError, CffpyError, ContainerError
 
@@ -90,7 +90,7 @@ Examples:
     metavar="OUT.rd[.gz]",
     help="Output file; compressed if its name ends in .gz.",
 )
-@click.option("--register-db", metavar="DIR", help="Use another edition of the descriptions.")
+@edition_option
 @limit_option
 @click.help_option("-h", "--help")
 def edit(
@@ -210,6 +210,5 @@ class _Numbers:
         if self._passes is None:
             from cffpy.analysis.queries import find_passes
 
-            directory = edition(self._register_db)
-            self._passes, _ = find_passes(self._content, lambda _line: None, directory)
+            self._passes, _ = find_passes(self._content, lambda _line: None, self._register_db)
         return self._passes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.analysis_options import decoding_options, edition, write_json
+from cffpy.cli.analysis_options import decoding_options, write_json
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -90,7 +90,7 @@ def find(
         most=0 if count else 1 if first else None,
         jobs=jobs,
         gpu=gpu,
-        register_db=edition(register_db),
+        register_db=register_db,
         limits=command_limits(),
     )
     read = _Files(found)

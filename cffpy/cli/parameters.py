@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parameters that many commands share: integers as values of options, and ``--limit NAME=N``.
+"""Parameters that many commands share: integers, ``--limit NAME=N``, ``--edition NAME``.
 
 Integers are of ASCII digits only, where click takes all that ``int`` does.
 """
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cffpy.c_numbers import whole_number
+from cffpy.cli.dump_options import EDITION_OPTIONS, edition_directory
 from cffpy.limits import HELP, Limits, chosen_limits, parse_options
+from cffpy.regdb.edition import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,3 +96,17 @@ def command_limits() -> Limits:
     """The limits of the command that runs. Raises CffpyError for a wrong variable."""
     options: dict[str, int] = click.get_current_context().meta.get(_OPTIONS, {})
     return chosen_limits(options, os.environ)
+
+
+def edition_option(command: _Command) -> _Command:
+    """Adds ``--edition NAME``: the command's ``register_db`` is a directory, or None."""
+    long, other = EDITION_OPTIONS
+    decorate = click.option(
+        f"--{long.long}",
+        f"--{other.long}",
+        "register_db",
+        metavar=long.metavar,
+        callback=lambda _context, _parameter, name: edition_directory(name),
+        help=f"{long.help}  [env: {VARIABLE}]",
+    )
+    return decorate(command)

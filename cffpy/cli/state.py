@@ -11,7 +11,6 @@ import click
 from cffpy.cli.analysis_options import (
     DRAW_NAME,
     capture_options,
-    edition,
     not_there,
     open_for,
     report,
@@ -102,7 +101,7 @@ def state(
         report(capture)
         raise not_there(capture, str(problem)) from None
     code = report(capture)
-    registers = _registers(found, names, origin, edition(register_db))
+    registers = _registers(found, names, origin, register_db)
     if as_json:
         write_json(view.SCHEMA, view.document(found, registers), capture.truncated)
     elif as_csv:
@@ -163,7 +162,7 @@ def _offset(name: str) -> int | None:
 
 
 def _matching(found: State, text: RegisterText, name: str) -> list[int]:
-    offset = found.database.register_offset(name) or _offset(name)
+    offset = found.database.find_register(name) or _offset(name)
     if offset:
         return [offset] if offset in found.registers or offset in found.writes else []
     pattern = name.upper().replace("[", "[[]")  # '[' is an array index, not a set

@@ -162,7 +162,7 @@ def _source_address(machine: Machine, payload: Payload, loaded: LoadedState) -> 
     offset, base = payload.read(machine.packets[_BINDLESS_SOURCE])
     name = "HLSQ_CS_BINDLESS_BASE" if loaded.stage == "CS" else "HLSQ_BINDLESS_BASE"
     read = machine.read_register
-    first = machine.database.register_offset(f"{name}[0].DESCRIPTOR")
+    first = machine.names.register_offset(f"{name}[0].DESCRIPTOR")
     if machine.is_64bit:
         register = first + base * 2
         address = read(register) & BINDLESS_ADDRESS_MASK | read(register + 1) << 32

@@ -62,10 +62,15 @@ class Machine:
         self.limits = limits
         self.nesting.set_limits(limits, bounds_capture)
 
-    def bind(self, gpu: Gpu, database: Database) -> None:
-        """Decode for this GPU from now on."""
+    def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
+        """Decode for this GPU from now on.
+
+        ``names``: what the code's own names are looked up in, if ``database`` is of another edition
+        (cffpy.regdb.known_names).
+        """
         self.gpu = gpu
         self.database = database
+        self.names = names or database
         self.is_64bit = gpu.is_64bit
         variants = {}
         chip = database.variant("chip", database.chip)
@@ -77,9 +82,14 @@ class Machine:
             self._packets[gpu.chip] = Packets(gpu.chip)
         #: The readers of packets of this generation.
         self.packets = self._packets[gpu.chip]
-        self.packet_names: list[str | None] = [
-            database.enum_name(PACKET_ENUM, opcode, variants) for opcode in range(_OPCODES)
-        ]
+        #: Of each opcode: the name that the code uses, and the edition's.
+        self.packet_names = self.packet_labels = _packet_names(database, variants)
+        if self.names is not database:
+            self.packet_names = _packet_names(self.names, variants)
+
+    def known_value(self, enum: str, number: int) -> str | None:
+        """The name that the code uses for an enum's value, or None."""
+        return self.names.enum_name(enum, number, self.variants)
 
     def enum_name(self, enum: str, number: int) -> str | None:
         """Name of an enum's value in this generation, or None."""
@@ -108,3 +118,7 @@ class Machine:
     def disable_groups(self) -> None:
         """Forget all draw-state groups."""
         self.state.groups[:] = [None] * GROUP_COUNT
+
+
+def _packet_names(database: Database, variants: dict[str, int]) -> list[str | None]:
+    return [database.enum_name(PACKET_ENUM, opcode, variants) for opcode in range(_OPCODES)]

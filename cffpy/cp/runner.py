@@ -95,9 +95,9 @@ class Runner(Machine):
         self._decodes_once = False
         sink.attach(self)
 
-    def bind(self, gpu: Gpu, database: Database) -> None:
-        """Decode for this GPU from now on."""
-        super().bind(gpu, database)
+    def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
+        """Decode for this GPU from now on; see ``Machine``."""
+        super().bind(gpu, database, names)
         rows = [self._table.get(name or "", _NO_ROW) for name in self.packet_names]
         self._handlers = [
             (row.handler, row.loads_groups, row.has_effect, row.ends_segment) for row in rows

@@ -16,6 +16,7 @@ from cffpy.cp.packets import TABLE
 from cffpy.cp.runner import Runner
 from cffpy.errors import UnsupportedGpu
 from cffpy.regdb.database import Database
+from cffpy.regdb.store import chips
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class Session:
         self._given = gpu
         self._gpu = gpu
         self._databases: dict[str, Database] = {}
+        #: For other editions: what the code's names are looked up in.
+        self._names: dict[str, Database] = {}
         #: Whether the current file's GPU is known: later sections that name one are ignored.
         self._is_identified = gpu is not None
 
@@ -182,6 +185,27 @@ class Session:
         self._gpu = gpu
         self._reset()
 
+    def _open_database(self, gpu: Gpu) -> Database:
+        """The descriptions of the edition, or of the first one that describes the generation."""
+        directory = self._register_db
+        if directory is None and gpu.chip not in chips(None):
+            directory = self._other_edition(gpu)
+        database = Database.open(gpu.chip, directory)
+        if directory is not None:
+            from cffpy.regdb.known_names import known_names
+
+            self._names[gpu.chip] = known_names(database)
+        return database
+
+    def _other_edition(self, gpu: Gpu) -> str | None:
+        from cffpy.regdb.edition import editions
+
+        for name, directory in editions().items():
+            if gpu.chip in chips(directory):
+                self._warn(f"{gpu.facts.name} is decoded by edition {name}, which describes it")
+                return directory
+        return None
+
     def _reset(self) -> None:
         """cffdump: cffdec_init: at a file's start and when its GPU is known (mesa 25.0.7)."""
         self.machine.state.start_file()
@@ -191,9 +215,9 @@ class Session:
             return
         database = self._databases.get(gpu.chip)
         if database is None:
-            database = self._databases[gpu.chip] = Database.open(gpu.chip, self._register_db)
+            database = self._databases[gpu.chip] = self._open_database(gpu)
             for domain, _ in gpu.facts.descriptors.values():
                 if database.domain(domain) is None:
                     self._warn(f"the descriptions have no {domain}: its fields are not shown")
-        self.machine.bind(gpu, database)
+        self.machine.bind(gpu, database, self._names.get(gpu.chip))
         self._sink.bind(gpu, database)

@@ -171,7 +171,7 @@ class Vocabulary:
 
     def named_register(self, name: str, column: int = 0) -> tuple[int, Element]:
         """Offset and element of the register of this name."""
-        offset = self._offset(name)
+        offset = self._offset(name) or self.database.find_register(name)
         known = self.register(offset)
         if known is None or (not offset and known[0] != name):
             near = nearest(name, (known for known, _ in self.database.register_names()))

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
+    from cffpy.regdb.aliases import Aliases
+
     #: Current variant (its position in the varset's enum) of each varset that has one.
     Variants = Mapping[str, int]
     #: A part of a register's name: ("name", text), ("index", number, enum name or None), ("dot",),
@@ -76,6 +78,7 @@ class Database:
         self._offsets: dict[str, int] = {}
         self._by_name: dict[str, dict[str, list[ElementRow]]] = {}
         self._conditional = False
+        self._aliases: Aliases | None = None
 
     @classmethod
     def open(cls, chip: str, directory: str | None = None) -> Database:
@@ -278,6 +281,25 @@ class Database:
                 offset = offset or self.offset(domain, name, {})
             self._offsets[name] = offset
         return offset
+
+    def find_register(self, name: str) -> int:
+        """As ``register_offset``, for a name that a user gives: of this edition, or of another.
+
+        A name of this edition is preferred: some were given to other registers.
+        """
+        offset = self.register_offset(name)
+        if not offset:
+            from cffpy.regdb.aliases import Aliases
+
+            if self._aliases is None:
+                self._aliases = Aliases.installed()
+            for other in self._aliases.registers(name):
+                offset = offset or self.register_offset(other)
+        return offset
+
+    def fields_called(self, register: str, field: str) -> tuple[str, ...]:
+        """The names that this edition may have for a field, the first that it has counts."""
+        return (field,)
 
     def offset(self, domain: str, name: str, variants: Variants) -> int:
         """The dword offset of a domain's element by name; 0 if there is none."""

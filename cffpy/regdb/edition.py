@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Editions of the register database: their directories, source files and names.
+"""Editions of the register database: their directories, names and source files.
 
-An edition is a directory with ``adreno/*.regs``; the file ``EDITION`` in it contains its name.
+An edition is a directory with ``adreno/*.regs``. The first line of the file ``EDITION`` in it is
+its name. A second line ``based on NAME`` names the edition whose files it shares: it has only the
+files that differ from those.
 """
 
 from __future__ import annotations
@@ -11,48 +13,131 @@ import os
 from cffpy._data import data_path
 from cffpy.errors import RegisterDbError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The environment variable that names the edition where no option does.
+VARIABLE = "CFFPY_EDITION"
+
 _EDITION_FILE = "EDITION"
+_BASED_ON = "based on "
+_NO_EDITION = "no edition of the register database (no adreno/*.regs)"
 
 
 def resolve_edition(name_or_path: str | None) -> str:
-    """The directory of an edition: None is the bundled one, a name one under ``editions/``.
+    """The directory of an edition: None is the bundled one, else a name (``editions``) or a path.
 
     Raises RegisterDbError if there is none.
     """
     bundled = data_path("register_db")
     if name_or_path is None:
         return bundled
-    candidates = [name_or_path]
     if os.path.basename(name_or_path) == name_or_path:
-        candidates.insert(0, os.path.join(bundled, "editions", name_or_path))
-    for directory in candidates:
-        if _description_files(directory):
-            return directory
-    raise RegisterDbError("no edition of the register database (no adreno/*.regs)", name_or_path)
+        named = os.path.join(bundled, "editions", name_or_path)
+        if _own_files(named):
+            return named
+        if name_or_path in _names_of(edition_name(bundled)):
+            return bundled
+    if _own_files(name_or_path):
+        return name_or_path
+    raise RegisterDbError(f"{_NO_EDITION}; known: {', '.join(editions())}", name_or_path)
+
+
+def chosen_edition(option: str | None, environment: Mapping[str, str]) -> str | None:
+    """The directory of the edition that an option, or else the environment, names.
+
+    None is the bundled one. Raises RegisterDbError if there is no such edition.
+    """
+    name = option if option is not None else environment.get(VARIABLE) or None
+    if name is None:
+        return None
+    directory = resolve_edition(name)
+    return None if directory == data_path("register_db") else directory
+
+
+def editions() -> dict[str, str]:
+    """The installed editions: short name (``mesa-25.0``) -> directory, the bundled one first."""
+    bundled = data_path("register_db")
+    found = {_names_of(edition_name(bundled))[0]: bundled}
+    folder = os.path.join(bundled, "editions")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return found
+    for name in names:
+        if _own_files(os.path.join(folder, name)):
+            found[name] = os.path.join(folder, name)
+    return found
 
 
 def source_files(directory: str) -> list[str]:
-    """The files that an edition is compiled from, sorted: adreno/*.regs, then EDITION if there.
+    """The files that an edition is compiled from, sorted by name: adreno/*.regs, then EDITION.
 
     Raises RegisterDbError for a directory that is no edition.
     """
-    paths = _description_files(directory)
-    if not paths:
-        raise RegisterDbError("no edition of the register database (no adreno/*.regs)", directory)
+    files = {os.path.basename(path): path for path in _own_files(directory)}
+    if not files:
+        raise RegisterDbError(_NO_EDITION, directory)
+    base = base_edition(directory)
+    if base is not None:
+        shared = {os.path.basename(path): path for path in _own_files(base)}
+        files = {**shared, **files}
+    paths = [files[name] for name in sorted(files)]
     named = os.path.join(directory, _EDITION_FILE)
     return [*paths, named] if os.path.exists(named) else paths
 
 
 def edition_name(directory: str) -> str:
     """The name in the directory's EDITION file, or else the directory's own."""
+    lines = _edition_lines(directory)
+    return lines[0] if lines else os.path.basename(os.path.abspath(directory))
+
+
+def base_edition(directory: str) -> str | None:
+    """The directory of the edition whose files this one shares, or None.
+
+    That one has all its files itself. Raises RegisterDbError if there is no such edition.
+    """
+    for line in _edition_lines(directory)[1:]:
+        if line.startswith(_BASED_ON):
+            base = resolve_edition(line.removeprefix(_BASED_ON).strip())
+            if any(one.startswith(_BASED_ON) for one in _edition_lines(base)):
+                raise RegisterDbError("based on an edition that is based on another", directory)
+            return base
+    return None
+
+
+def edition_text(name: str, based_on: str | None) -> str:
+    """What the file EDITION contains."""
+    return f"{name}\n" if based_on is None else f"{name}\n{_BASED_ON}{based_on}\n"
+
+
+def release(name: str) -> tuple[int, int] | None:
+    """The Mesa release of an edition's name, "mesa 25.3" -> (25, 3); None for other names."""
+    words = name.replace("-", " ").split()
+    numbers = words[1].split(".") if len(words) > 1 and words[0] == "mesa" else []
+    if len(numbers) < 2 or not all(number.isascii() and number.isdigit() for number in numbers[:2]):
+        return None
+    return int(numbers[0]), int(numbers[1])
+
+
+# "mesa 25.0.7" is also called mesa-25.0 and mesa-25.0.7, the short form first.
+def _names_of(name: str) -> tuple[str, ...]:
+    full = name.replace(" ", "-")
+    found = release(name)
+    return (full,) if found is None else (f"mesa-{found[0]}.{found[1]}", full, name)
+
+
+def _edition_lines(directory: str) -> list[str]:
     try:
         with open(os.path.join(directory, _EDITION_FILE), encoding="utf-8") as file:
-            return file.read().strip()
+            return [line.strip() for line in file if line.strip()]
     except OSError:
-        return os.path.basename(os.path.abspath(directory))
+        return []
 
 
-def _description_files(directory: str) -> list[str]:
+def _own_files(directory: str) -> list[str]:
     folder = os.path.join(directory, "adreno")
     try:
         names = sorted(os.listdir(folder))

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from cffpy.regdb import rows
+from cffpy.regdb.aliases import Aliases
 from cffpy.regdb.catalog import Catalog
 
 _INDEX = re.compile(r"\[[^\]]*\]")
@@ -52,6 +53,9 @@ def nearest_registers(catalog: Catalog, name: str, count: int = 3) -> list[str]:
 
 def no_such_register(catalog: Catalog, name: str) -> str:
     """The message for a name that no register of the generation has."""
+    others = [one for one in Aliases.installed().registers(name) if has_register(catalog, one)]
+    if others:
+        return f"{catalog.chip.lower()} has no register {name}: this edition calls it {others[0]}"
     near = nearest_registers(catalog, name)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return f"{catalog.chip.lower()} has no register {name}{hint}"

@@ -7,6 +7,7 @@ The parser and the compiler are imported only if there is no up-to-date compiled
 from __future__ import annotations
 
 import marshal
+import os
 
 from cffpy import compiled
 from cffpy._data import data_path
@@ -66,6 +67,15 @@ def edition(directory: str | None) -> str:
     return name
 
 
+def packaged_kind(directory: str) -> str:
+    """What the compiled form of an edition is called in a wheel; "" for one that is not in it."""
+    bundled = data_path("register_db")
+    if directory == bundled:
+        return KIND
+    folder, name = os.path.split(directory)
+    return f"{KIND}-{name}" if folder == os.path.join(bundled, "editions") else ""
+
+
 def compile_edition(directory: str) -> dict[str, bytes]:
     """Parse and compile an edition: the parts that ``load`` reads, also for the wheel."""
     from cffpy.regdb.compile import compile_directory
@@ -80,9 +90,10 @@ def _overview(directory: str | None) -> dict[str, Any]:
 
 
 def _part(directory: str | None, name: str) -> dict[str, Any] | None:
-    content = compiled.load_packaged(KIND, rows.SCHEMA, name) if directory is None else None
+    path = data_path("register_db") if directory is None else directory
+    kind = packaged_kind(path)
+    content = compiled.load_packaged(kind, rows.SCHEMA, name) if kind else None
     if content is None:
-        path = data_path("register_db") if directory is None else directory
         sources = source_files(path)
         content = compiled.load(KIND, rows.SCHEMA, sources, lambda: compile_edition(path), name)
     loaded: dict[str, Any] | None = None if content is None else marshal.loads(content)

@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cffpy.findings import Finding
+    from cffpy.regdb.compare import Change
     from cffpy.regdb.search import Hit
 
 SHOW_SCHEMA = "cffpy.db-show/1"
 SEARCH_SCHEMA = "cffpy.db-search/1"
 CHECK_SCHEMA = "cffpy.db-check/1"
+EDITIONS_SCHEMA = "cffpy.db-editions/1"
+DIFF_SCHEMA = "cffpy.db-diff/1"
 
 
 def show_document(name: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -50,4 +53,27 @@ def check_document(
             for finding in findings
             if finding.severity == ERROR or not errors_only
         ],
+    }
+
+
+def editions_document(rows: Sequence[tuple[str, str, Sequence[str]]]) -> dict[str, Any]:
+    """The installed editions: short name, full name, generations that they describe."""
+    return {
+        "editions": [
+            {"name": name, "edition": full, "generations": list(chips)}
+            for name, full, chips in rows
+        ]
+    }
+
+
+def edition_diff_document(
+    old: str, new: str, changes: Mapping[str, Sequence[Change]]
+) -> dict[str, Any]:
+    """The changes from one edition to another, by generation."""
+    return {
+        "old": old,
+        "new": new,
+        "generations": {
+            chip: [change._asdict() for change in found] for chip, found in changes.items()
+        },
     }

@@ -80,6 +80,10 @@ TEXT = {
     "db show",
     "db search",
     "db check",
+    "db editions",
+    "find",
+    "lrz",
+    "db diff",
 }
 
 #: Commands whose options are those of Mesa's tools of these names.

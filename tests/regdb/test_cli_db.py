@@ -170,3 +170,32 @@ def test_as_a_process(compiled):
     environment = {**os.environ, "PYTHONPATH": ROOT}
     found = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
     assert found.stdout == "value  TILE6_LINEAR  0x0  a6xx_tile_mode  A6XX A7XX\n"
+
+
+def test_editions(run):
+    lines = run("editions").output.splitlines()
+    assert lines == [
+        "mesa-25.0  mesa 25.0.7  A2XX A3XX A4XX A5XX A6XX A7XX",
+        "mesa-25.3  mesa 25.3    A2XX A3XX A4XX A5XX A6XX A7XX A8XX",
+    ]
+    document = json.loads(run("editions", "--json").output)
+    assert document["schema"] == "cffpy.db-editions/1"
+    assert [one["name"] for one in document["editions"]] == ["mesa-25.0", "mesa-25.3"]
+
+
+def test_diff_of_editions(run):
+    result = run("diff", "mesa-25.0", "mesa-25.3", "--gpu", "a6xx", "--only", "renamed")
+    assert result.exit_code == 1
+    words = [line.split() for line in result.output.splitlines()]
+    assert ["renamed", "register", "0x8800", "A6XX", "RB_BIN_CONTROL", "RB_CNTL"] in words
+    assert {line[0] for line in words[1:]} == {"renamed"}
+    same = run("diff", "mesa-25.0", "mesa-25.0")
+    assert (same.exit_code, same.output) == (0, "")
+
+
+def test_show_in_another_edition(run):
+    assert run("show", "RB_CNTL", "--gpu", "660", "--edition", "mesa-25.3").exit_code == 0
+    other = run("show", "RB_CNTL", "--gpu", "660")
+    assert other.exit_code == 0
+    assert "'RB_CNTL' is called RB_BIN_CONTROL in this edition" in other.output
+    assert "RB_BIN_CONTROL  0x8800" in other.output

@@ -146,7 +146,7 @@ class Side:
             return True
         database = self.recording.database
         plain = name.removesuffix("_HI").removesuffix("+0x1")
-        return database is not None and any(database.register_offset(one) for one in (name, plain))
+        return database is not None and any(database.find_register(one) for one in (name, plain))
 
     def field(self, register: str, field: str) -> int | None:
         """The number in a field of a register; None where there is none."""

@@ -371,7 +371,7 @@ class A6xxTracker(Tracker):
         reader = self.walk.machine.packets[_PSEUDO_REGISTER]
         for position in range(0, payload.captured, reader.dwords):
             number, address = payload.read(reader, position)
-            name = _PSEUDO_STREAMS.get(self.walk.machine.enum_name("pseudo_reg", number) or "")
+            name = _PSEUDO_STREAMS.get(self.walk.machine.known_value("pseudo_reg", number) or "")
             if name is not None:
                 self._stream_bases[name] = address
 

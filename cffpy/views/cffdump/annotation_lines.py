@@ -391,7 +391,7 @@ def _group_contents(machine: Machine, group: DrawStateGroup) -> str:
             registers += size - 1
         elif kind == OPCODE:
             payload = Payload(words, index + 1, size - 1)
-            others[_packet_text(machine, machine.packet_names[number], payload)] += 1
+            others[_packet_text(machine, machine.packet_labels[number], payload)] += 1
         index += size
     parts = [f"{registers} register{'' if registers == 1 else 's'}"] if registers else []
     parts.extend(text if count == 1 else f"{count} x {text}" for text, count in others.items())

@@ -97,13 +97,13 @@ def dump_bindless_descriptors(view: View, is_compute: bool, level: int) -> None:
     """--bindless: each descriptor of each set, also empty ones, read as each kind."""
     if not view.options.bindless:
         return
-    decoder, state = view.decoder, view.machine.state
+    state = view.machine.state
     if not view.quiet2:
         view.put(f"{LEVELS[level]}draw[{state.draw_count}] bindless descriptors\n")
     stage = "SP_CS_BINDLESS_BASE" if is_compute else "SP_BINDLESS_BASE"
     for number in range(_BINDLESS_SETS):
         name = f"{stage}[{number}].DESCRIPTOR"
-        base = decoder.database.register_offset(name)
+        base = view.machine.names.register_offset(name)
         if not base:
             break
         if not view.quiet2:

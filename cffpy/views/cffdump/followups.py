@@ -8,7 +8,6 @@ edition of the register database does not have are ignored.
 from __future__ import annotations
 
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES, generation_of
-from cffpy.regdb.decode import Decoder
 from cffpy.views.cffdump.descriptors import dump_samplers, dump_textures
 from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.shaders import EXTENSIONS
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.capture.memory import MemoryLocation
+    from cffpy.regdb.database import Database
     from cffpy.views.cffdump.registers import FollowUp
     from cffpy.views.cffdump.view import View
 
@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 _SHOWN_DWORDS = 64
 
 
-def follow_ups(decoder: Decoder, generation: int) -> dict[int, FollowUp]:
-    """Register offset -> what follows its line, for one generation."""
+def follow_ups(names: Database, generation: int) -> dict[int, FollowUp]:
+    """Register offset -> what follows its line, for one generation. ``names``: Machine.names."""
     table: dict[int, FollowUp] = {}
-    database = decoder.database
-    for name, function in [*_programs(generation), *_named(generation, decoder)]:
-        offset = database.register_offset(name)
+    for name, function in [*_programs(generation), *_named(generation, names)]:
+        offset = names.register_offset(name)
         if offset:
             table.setdefault(offset, function)
     return table
@@ -50,12 +49,12 @@ def _programs(generation: int) -> list[tuple[str, FollowUp]]:
     return rows
 
 
-def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
+def _named(generation: int, names: Database) -> list[tuple[str, FollowUp]]:
     if generation == 2:
-        return _scratch(decoder, [f"CP_SCRATCH_REG{number}" for number in range(8)])
+        return _scratch(names, [f"CP_SCRATCH_REG{number}" for number in range(8)])
     if generation == 3:
         return [
-            *_scratch(decoder, [f"CP_SCRATCH_REG{number}" for number in range(8)]),
+            *_scratch(names, [f"CP_SCRATCH_REG{number}" for number in range(8)]),
             ("VSC_SIZE_ADDRESS", dump_address),
             ("SP_VS_PVT_MEM_ADDR_REG", dump_address),
             ("SP_FS_PVT_MEM_ADDR_REG", dump_address),
@@ -63,15 +62,15 @@ def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
         ]
     if generation == 4:
         return [
-            *_scratch(decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(8)]),
+            *_scratch(names, [f"CP_SCRATCH[{number:#x}].REG" for number in range(8)]),
             *((f"SP_{stage}_PVT_MEM_ADDR", dump_address) for stage in STAGES),
             *((f"TPL1_TP_{stage}_BORDER_COLOR_BASE_ADDR", dump_address) for stage in STAGES[:5]),
         ]
     if generation == 5:
-        return _named_5xx(decoder)
+        return _named_5xx(names)
     if generation > 6:
         return []
-    scratch = _scratch(decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)])
+    scratch = _scratch(names, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)])
     descriptors: list[tuple[str, FollowUp]] = []
     for stage in STAGES:
         descriptors.append((f"SP_{stage}_TEX_CONST", dump_address))
@@ -79,12 +78,12 @@ def _named(generation: int, decoder: Decoder) -> list[tuple[str, FollowUp]]:
     return [*scratch, *descriptors]
 
 
-def _named_5xx(decoder: Decoder) -> list[tuple[str, FollowUp]]:
+def _named_5xx(names: Database) -> list[tuple[str, FollowUp]]:
     rows: list[tuple[str, FollowUp]] = _scratch(
-        decoder, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)]
+        names, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)]
     )
     for stage in STAGES:
-        count = decoder.database.register_offset(f"TPL1_{stage}_TEX_COUNT")
+        count = names.register_offset(f"TPL1_{stage}_TEX_COUNT")
         rows.append((f"TPL1_{stage}_TEX_CONST_LO", latch_low_half))
         rows.append((f"TPL1_{stage}_TEX_CONST_HI", _descriptors_5xx(count, dump_textures)))
         rows.append((f"TPL1_{stage}_TEX_SAMP_LO", latch_low_half))
@@ -94,9 +93,8 @@ def _named_5xx(decoder: Decoder) -> list[tuple[str, FollowUp]]:
     return rows
 
 
-def _scratch(decoder: Decoder, names: list[str]) -> list[tuple[str, FollowUp]]:
+def _scratch(database: Database, names: list[str]) -> list[tuple[str, FollowUp]]:
     """cffdump: reg_dump_scratch: scratch registers 4 to 7, whichever was written."""
-    database = decoder.database
     first = database.register_offset("CP_SCRATCH[0].REG")
     first = first or database.register_offset("CP_SCRATCH_REG0")
     four = a, b, c, d = range(first + 4, first + 8)

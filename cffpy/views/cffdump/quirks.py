@@ -13,7 +13,9 @@ from cffpy.regdb.rows import BITSET, NAMED_INLINE_BITSET, FieldRow, TypeRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from cffpy.regdb.database import Database
 
 #: cffdump: envy_def_colors (mesa 25.0.7)
 COLOURS = Palette(
@@ -31,15 +33,41 @@ PLAIN = Palette()
 LEVELS = (*("\t" * (level + 1) for level in range(9)), *("x" * 24))
 
 
+def fields_of(database: Database) -> Callable[[TypeRow], Sequence[FieldRow]]:
+    """How the reference of the database's edition takes the fields of a bitset."""
+    # cffdump: copytypeinfo keeps the radix (mesa 25.3)
+    return reference_fields if is_of_25_0(database) else swapped_fields
+
+
+def is_of_25_0(database: Database) -> bool:
+    """Whether the edition is of the release whose output is reproduced, or of an older one.
+
+    Later ones are printed as by their own cffdump. Editions without a release count as this one.
+    """
+    if database.directory is None:
+        return True
+    from cffpy.regdb.edition import release
+    from cffpy.regdb.store import edition
+
+    version = release(edition(database.directory))
+    return version is None or version <= (25, 0)
+
+
 def reference_fields(type_row: TypeRow) -> Sequence[FieldRow]:
     """A bitset's fields in the order, and with the radix, that the reference has them."""
+    fields = swapped_fields(type_row)
+    if type_row[0] != NAMED_INLINE_BITSET:
+        return fields
+    # cffdump: copytypeinfo loses the radix of the fields it copies (mesa 25.0.7)
+    return [(name, when, (*row[:5], 0, *row[6:])) for name, when, row in fields]
+
+
+def swapped_fields(type_row: TypeRow) -> Sequence[FieldRow]:
+    """A bitset's fields in the order that the reference has them."""
     kind = type_row[0]
     fields: list[FieldRow] = list(type_row[7])
     if kind == BITSET:
         return fields
-    if kind == NAMED_INLINE_BITSET:
-        # cffdump: copytypeinfo loses the radix of the fields it copies (mesa 25.0.7)
-        fields = [(name, when, (*row[:5], 0, *row[6:])) for name, when, row in fields]
     # cffdump: preptypeinfo swaps a field that selects a variant with the first field before it
     # that does not (mesa 25.0.7)
     for position, (_, _, row) in enumerate(fields):

@@ -52,7 +52,7 @@ class ScriptedSink(CffdumpSink):
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         super().bind(gpu, database)
-        names = self.machine.packet_names
+        names = self.machine.packet_labels
         self._domains = [name and PACKET_DOMAINS.get(name, name) for name in names]
         for opcode, name in enumerate(names):
             if name in LOAD_STATE_PACKETS:

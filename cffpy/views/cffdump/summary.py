@@ -33,11 +33,11 @@ class Summary:
         self._view = view
         self._registers = registers
         database = view.decoder.database
+        # cffdump: init_rnn finds no register by the name of another version (mesa 25.0.7)
+        is_bundled = database.directory is None
+        find = database.register_offset if is_bundled else database.find_register
         #: The registers of -q, 0 for an unknown name.
-        self.queried = [
-            c_number(query) & 0xFFFFFFFF or database.register_offset(query)
-            for query in view.options.query
-        ]
+        self.queried = [c_number(query) & 0xFFFFFFFF or find(query) for query in view.options.query]
         #: Values at the last summary of this file.
         self._last_values: dict[int, int] = {}
 
@@ -198,11 +198,11 @@ class Summary:
 
     def _bin_from_scissor(self) -> None:
         view = self._view
-        state, decoder = view.machine.state, view.decoder
+        state = view.machine.state
         corners = []
         for corner in ("TL", "BR"):
             name = f"GRAS_SC_WINDOW_SCISSOR_{corner}"
-            register = decoder.database.register_offset(name)
+            register = view.machine.names.register_offset(name)
             value = state.value(register)
             corners += [value & 0xFFFF, value >> 16]
         state.bin_rectangle = (corners[0], corners[1], corners[2], corners[3])

@@ -100,10 +100,10 @@ class CffdumpSink(View):
     def bind(self, gpu: Gpu, database: Database) -> None:
         """cffdump: init_rnn: query names are resolved."""
         super().bind(gpu, database)
-        self._registers = RegisterTable(self, follow_ups(self.decoder, gpu.generation))
-        names = self.machine.packet_names
+        self._registers = RegisterTable(self, follow_ups(self.machine.names, gpu.generation))
+        names = self.machine.packet_labels
         self._packets = PacketTable(names, self._fields, self.palette)
-        self._details = [DETAILS.get(name or "") for name in names]
+        self._details = [DETAILS.get(name or "") for name in self.machine.packet_names]
         self._writes = WriteTable(self._registers, self.machine.image)
         self._summary = Summary(self, self._registers)
         for query, register in zip(self.options.query, self._summary.queried, strict=True):

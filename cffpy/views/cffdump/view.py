@@ -17,7 +17,7 @@ from cffpy.views.cffdump.fields import FieldTable
 from cffpy.views.cffdump.hexdump import float_rows, hex_rows
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import Complaints, Output
-from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, reference_fields, reference_half
+from cffpy.views.cffdump.quirks import COLOURS, LEVELS, PLAIN, fields_of, reference_half
 from cffpy.views.cffdump.segment_text import SegmentText
 from cffpy.views.cffdump.shaders import ShaderText
 
@@ -80,7 +80,7 @@ class View(Sink):
         """cffdump: init_rnn: a fresh database, so no current variants."""
         self.generation = gpu.generation
         self.is_64bit = gpu.is_64bit
-        self.decoder = Decoder(database, self.palette, reference_fields, reference_half)
+        self.decoder = Decoder(database, self.palette, fields_of(database), reference_half)
         self.decoder.on_select = self._note_state
         self._fields = FieldTable(self.decoder)
 

@@ -163,7 +163,7 @@ class BlockText:
         header = registers[0]
         if self._generation != 5 and header >> 28 == 7 and is_type4_or_type7(header):
             kind, opcode, _ = read_header(header)
-            name = self._view.machine.packet_names[opcode] if kind == OPCODE else None
+            name = self._view.machine.packet_labels[opcode] if kind == OPCODE else None
             if name:
                 text += f"\tPKT: {name}\n"
         for number in range(16):

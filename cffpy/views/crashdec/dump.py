@@ -13,6 +13,7 @@ from cffpy.container.devcoredump import DeferredContents, Item, iter_items
 from cffpy.cp.session import Session
 from cffpy.pm4.reader import is_type4_or_type7
 from cffpy.views.cffdump.output import Output
+from cffpy.views.cffdump.quirks import is_of_25_0
 from cffpy.views.crashdec.blocks import BlockText
 from cffpy.views.crashdec.hfi import HISTORY, QUEUES
 from cffpy.views.crashdec.sink import CrashdecSink
@@ -29,6 +30,8 @@ _RINGS = 5
 
 #: Dwords in front of the read pointer from which commands are shown.
 _LOOK_BACK = 12
+# crashdec: decode_ringbuffer looks back farther (mesa 25.3): inferred from recorded output
+_NEWER_LOOK_BACK = 16
 
 #: Bytes of zeros that are added to the memory of buffers in all.
 _ZEROS = 128 << 20
@@ -335,8 +338,9 @@ class CrashDump:
         words = Words(ring.iova, memoryview(contents))
         count = ring_dwords
         if not self._options.verbose:
-            start = (ring_dwords + ring.rptr - _LOOK_BACK & 0xFFFFFFFF) % ring_dwords
-            for _ in range(_LOOK_BACK):
+            look_back = _LOOK_BACK if is_of_25_0(machine.database) else _NEWER_LOOK_BACK
+            start = (ring_dwords + ring.rptr - look_back & 0xFFFFFFFF) % ring_dwords
+            for _ in range(look_back):
                 if not machine.is_64bit or is_type4_or_type7(words.get(start)):
                     break
                 start = (start + 1) % ring_dwords
@@ -355,7 +359,7 @@ class CrashDump:
     def _value64(self, name: str) -> int:
         """The value of a register that has 64 bits from a5xx on."""
         machine = self._session.machine
-        register = machine.database.register_offset(name)
+        register = machine.names.register_offset(name)
         value = machine.state.value(register)
         return value | machine.state.value(register + 1) << 32 if machine.is_64bit else value
 
@@ -364,7 +368,7 @@ class CrashDump:
         machine = self._session.machine
         if machine.gpu.generation not in (6, 7):
             return 0
-        database, state = machine.database, machine.state
+        database, state = machine.names, machine.state
         left = state.value(database.register_offset(f"CP_IB{number}_REM_SIZE"))
         waiting = state.value(database.register_offset(f"CP_ROQ_AVAIL_IB{number}")) >> 16
         return left + max(0, waiting - 1) & 0xFFFFFFFF

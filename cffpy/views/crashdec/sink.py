@@ -67,7 +67,7 @@ class CrashdecSink(CffdumpSink):
     def bind(self, gpu: Gpu, database: Database) -> None:
         super().bind(gpu, database)
         if self._markers:
-            names = self.machine.packet_names
+            names = self.machine.packet_labels
             self._details = [
                 _nop if name == "CP_NOP" else detail
                 for name, detail in zip(names, self._details, strict=True)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Other names of registers, fields and values: those that another edition has for the same thing.
+
+Each edition that is based on another has a table of what it renames, ``aliases.tsv``: kind, what it
+is within, old name, new name, generations. It is computed when the edition is imported
+(``cffpy.regdb.compare``) and reviewed by hand. Names of array members have empty indices.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.errors import RegisterDbError
+from cffpy.regdb.edition import editions
+
+if TYPE_CHECKING:
+    from cffpy.regdb.compare import Change
+
+TABLE = "aliases.tsv"
+HEADER = "# kind\twithin\told name\tnew name\tgenerations\n"
+
+_INDEX = re.compile(r"\[[^\]]*\]")
+_COLUMNS = 5
+
+
+class Alias(NamedTuple):
+    """Two names of one thing. ``kind``, ``within``: as ``compare.Change`` has them."""
+
+    kind: str
+    within: str
+    old: str
+    new: str
+    chips: tuple[str, ...]
+
+
+class Aliases:
+    """The other names that the installed editions have."""
+
+    def __init__(self, rows: Iterable[Alias]) -> None:
+        self._registers: dict[str, list[str]] = defaultdict(list)
+        self._new_registers: dict[str, list[str]] = defaultdict(list)
+        self._old_values: dict[tuple[str, str], str] = {}
+        self._fields: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        self._values: dict[str, list[str]] = defaultdict(list)
+        self._enums: dict[str, list[str]] = defaultdict(list)
+        self._domains: dict[str, list[str]] = defaultdict(list)
+        tables = {
+            "register": self._registers,
+            "value": self._values,
+            "enum": self._enums,
+            "domain": self._domains,
+        }
+        for row in rows:
+            if row.kind == "register":
+                self._new_registers[row.old].append(row.new)
+            elif row.kind == "value":
+                self._old_values[row.within, row.new] = row.old
+            for name, other in ((row.old, row.new), (row.new, row.old)):
+                if row.kind == "field":
+                    self._fields[name].append((row.within, other))
+                elif other not in tables[row.kind][name]:
+                    tables[row.kind][name].append(other)
+
+    @classmethod
+    def installed(cls) -> Aliases:
+        """Those of all installed editions. Raises RegisterDbError for a table that is wrong."""
+        rows: list[Alias] = []
+        for directory in editions().values():
+            path = os.path.join(directory, TABLE)
+            if os.path.exists(path):
+                rows += read_table(path)
+        return cls(rows)
+
+    def registers(self, name: str) -> tuple[str, ...]:
+        """Other names of a register; the indices of ``name`` are kept: ``RB_MRT[2].CONTROL``."""
+        return _indexed(self._registers, name)
+
+    def new_registers(self, name: str) -> tuple[str, ...]:
+        """Names of a register in editions that renamed it, by its name before."""
+        return _indexed(self._new_registers, name)
+
+    def old_value(self, enum: str, name: str) -> str:
+        """The name of an enum's value before it was renamed; ``name`` if it was not."""
+        return self._old_values.get((enum, name), name)
+
+    def fields(self, register: str, field: str) -> tuple[str, ...]:
+        """Other names of a field of a register, by any name of the register."""
+        known = self._fields.get(field)
+        if not known:
+            return ()
+        plain = _INDEX.sub("[]", register)
+        registers = {plain, *self._registers.get(plain, ())}
+        return tuple(other for within, other in known if within in registers)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Other names of an enum's value."""
+        return tuple(self._values.get(name, ()))
+
+    def enums(self, name: str) -> tuple[str, ...]:
+        """Other names of an enum."""
+        return tuple(self._enums.get(name, ()))
+
+    def domains(self, name: str) -> tuple[str, ...]:
+        """Other names of a packet, or of a structure in memory."""
+        return tuple(self._domains.get(name, ()))
+
+    def any(self, name: str) -> tuple[str, ...]:
+        """Other names of whatever has this name, registers first."""
+        found = (
+            *self.registers(name),
+            *self.domains(name),
+            *self.enums(name),
+            *self.values(name),
+        )
+        return tuple(dict.fromkeys(found))
+
+
+def renames(changes: Mapping[str, Sequence[Change]]) -> list[Alias]:
+    """The aliases that a comparison of two editions finds, sorted by kind and name."""
+    chips: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    for chip, found in changes.items():
+        for change in found:
+            names = (change.within or "-", change.old, change.new)
+            if change.change == "renamed" and all(map(_is_name, names)):
+                chips[change.kind, change.within, change.old, change.new].append(chip)
+    return [Alias(*key, tuple(names)) for key, names in sorted(chips.items())]
+
+
+def table_text(rows: Iterable[Alias]) -> str:
+    """The text of a table."""
+    lines = ("\t".join((*row[:4], " ".join(row.chips))) for row in rows)
+    return HEADER + "".join(f"{line}\n" for line in lines)
+
+
+def read_table(path: str) -> list[Alias]:
+    """The rows of a table. Raises RegisterDbError with the line."""
+    with open(path, encoding="utf-8") as file:
+        return list(_rows(file, path))
+
+
+def _rows(lines: Iterable[str], path: str) -> Iterator[Alias]:
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#") or not line.strip():
+            continue
+        columns = line.rstrip("\n").split("\t")
+        if len(columns) != _COLUMNS or columns[0] not in _KINDS:
+            raise RegisterDbError("kind, within, old, new and generations are wanted", path, number)
+        kind, within, old, new, chips = columns
+        yield Alias(kind, within, old, new, tuple(chips.split()))
+
+
+_KINDS = frozenset(("register", "field", "enum", "value", "domain"))
+
+
+def _is_name(text: str) -> bool:
+    # dwords without a name are called by their number
+    return not text[:1].isdigit()
+
+
+def _indexed(table: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
+    indices = _INDEX.findall(name)
+    return tuple(_with_indices(other, indices) for other in table.get(_INDEX.sub("[]", name), ()))
+
+
+def _with_indices(name: str, indices: Sequence[str]) -> str:
+    rest = iter(indices)
+    return _INDEX.sub(lambda _match: next(rest, "[]"), name)

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""What another edition of the register database names or places otherwise, by generation.
+
+Registers are the same where domain and offset are; fields, where they are bits of the same
+register; enum values, where they are numbers of the same enum; domains, where all offsets and bits
+are equal. Offsets are in dwords, and arrays are compared by their first element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from cffpy.regdb import rows
+from cffpy.regdb.catalog import Catalog, RegisterPattern, catalogs
+
+#: What a change is.
+RENAMED, MOVED, ADDED, REMOVED = "renamed", "moved", "added", "removed"
+#: What changed.
+REGISTER, FIELD, ENUM, VALUE, DOMAIN = "register", "field", "enum", "value", "domain"
+
+#: Name and offset of each register of a domain -> its row.
+_Registers = Mapping[tuple[str, int], rows.ElementRow]
+
+_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
+
+
+class Change(NamedTuple):
+    """One difference of two editions.
+
+    ``within``: the domain of a register, the register of a field (its new name), the enum of a
+    value (its new name), else empty. ``old`` and ``new`` are names; one is empty for what is added
+    or removed. ``place``: a register's offset in dwords (the old one, for one that moved), a
+    field's ``low..high``, a value's number.
+    """
+
+    change: str
+    kind: str
+    within: str
+    old: str
+    new: str
+    place: str
+
+
+def compare_editions(old: str | None, new: str | None) -> dict[str, list[Change]]:
+    """The changes of each generation that either edition describes, by chip ("A6XX").
+
+    Editions are directories, None is the bundled one. A generation that only one has is all added
+    or removed: its list has one entry, the generation itself as a domain.
+    """
+    before = {catalog.chip: catalog for catalog in catalogs(old)}
+    after = {catalog.chip: catalog for catalog in catalogs(new)}
+    found: dict[str, list[Change]] = {}
+    for chip in sorted({*before, *after}):
+        if chip in before and chip in after:
+            found[chip] = _Comparison(before[chip], after[chip]).changes()
+        elif chip in after:
+            found[chip] = [Change(ADDED, DOMAIN, "", "", chip, "")]
+        else:
+            found[chip] = [Change(REMOVED, DOMAIN, "", chip, "", "")]
+    return found
+
+
+class _Comparison:
+    def __init__(self, old: Catalog, new: Catalog) -> None:
+        self._old = old
+        self._new = new
+        #: Enums of the old edition -> their names in the new one, as the same fields use them.
+        self._enums = {name: name for name in old.enum_names if new.enum(name) is not None}
+        self._domains = {name: name for name in old.domain_names if new.domain(name) is not None}
+
+    def changes(self) -> list[Change]:
+        domains = list(self._domain_changes())
+        registers = [
+            change
+            for old, new in self._domains.items()
+            for change in self._register_changes(old, new)
+        ]
+        return [*domains, *registers, *self._enum_changes()]
+
+    def _domain_changes(self) -> Iterator[Change]:
+        missing = {name for name in self._old.domain_names if name not in self._domains}
+        added = {name for name in self._new.domain_names if self._old.domain(name) is None}
+        shapes = {_shape(self._new, name): name for name in sorted(added)}
+        for name in sorted(missing):
+            other = shapes.get(_shape(self._old, name))
+            if other is None:
+                yield Change(REMOVED, DOMAIN, "", name, "", "")
+            else:
+                self._domains[name] = other
+                added.discard(other)
+                yield Change(RENAMED, DOMAIN, "", name, other, "")
+        for name in sorted(added):
+            yield Change(ADDED, DOMAIN, "", "", name, "")
+
+    def _register_changes(self, old_domain: str, new_domain: str) -> Iterator[Change]:
+        before = _registers(self._old, old_domain)
+        after = _registers(self._new, new_domain)
+        former, names = {name for name, _ in before}, {name for name, _ in after}
+        # what a name means counts by its offset: some names were given to other registers
+        renamed = _by_offset(before, after)
+        taken = set(renamed.values())
+        for (name, offset), row in before.items():
+            other = renamed.get((name, offset), name)
+            if other != name:
+                yield Change(RENAMED, REGISTER, new_domain, name, other, f"{offset:#x}")
+            elif (name, offset) not in after:
+                moved = name in names and name not in taken
+                change = (MOVED, name) if moved else (REMOVED, "")
+                domain = new_domain if moved else old_domain
+                yield Change(change[0], REGISTER, domain, name, change[1], f"{offset:#x}")
+                continue
+            yield from self._field_changes(other, row[7], after[other, offset][7])
+        for name, offset in after:
+            if name not in former and name not in taken:
+                yield Change(ADDED, REGISTER, new_domain, "", name, f"{offset:#x}")
+
+    def _field_changes(
+        self, register: str, old: rows.TypeRow, new: rows.TypeRow
+    ) -> Iterator[Change]:
+        self._match_enums(old, new)
+        before, after = _fields(old), _fields(new)
+        names = {name for name, _row in after.values()}
+        former = {name for name, _row in before.values()}
+        for bits, (name, row) in before.items():
+            found = after.get(bits)
+            if found is None:
+                if name not in names:
+                    yield Change(REMOVED, FIELD, register, name, "", _bits(bits))
+                continue
+            other, other_row = found
+            self._match_enums(row, other_row)
+            if other != name and name not in names:
+                yield Change(RENAMED, FIELD, register, name, other, _bits(bits))
+        for bits, (name, _row) in after.items():
+            if name not in former and bits not in before:
+                yield Change(ADDED, FIELD, register, "", name, _bits(bits))
+
+    def _match_enums(self, old: rows.TypeRow, new: rows.TypeRow) -> None:
+        if old[0] == rows.ENUM and new[0] == rows.ENUM:
+            self._enums.setdefault(old[7], new[7])
+
+    def _enum_changes(self) -> Iterator[Change]:
+        for old, new in sorted(self._enums.items()):
+            if old != new:
+                yield Change(RENAMED, ENUM, "", old, new, "")
+            before, after = _values(self._old, old), _values(self._new, new)
+            names, former = set(after.values()), set(before.values())
+            for number, name in before.items():
+                other = after.get(number)
+                if name in names or other == name:
+                    continue
+                if other is None:
+                    yield Change(REMOVED, VALUE, new, name, "", str(number))
+                elif other not in former:
+                    yield Change(RENAMED, VALUE, new, name, other, str(number))
+            for number, name in after.items():
+                if name not in former and number not in before:
+                    yield Change(ADDED, VALUE, new, "", name, str(number))
+        known = {*self._enums.values()}
+        for name in sorted({*self._old.enum_names} - {*self._enums}):
+            yield Change(REMOVED, ENUM, "", name, "", "")
+        for name in sorted({*self._new.enum_names} - known):
+            yield Change(ADDED, ENUM, "", "", name, "")
+
+
+def _registers(catalog: Catalog, domain: str) -> _Registers:
+    """Register patterns of a domain: name and offset -> row."""
+    found: dict[tuple[str, int], rows.ElementRow] = {}
+    for pattern in _plain_patterns(catalog, domain):
+        offset = pattern.offset_at(())
+        if offset is not None:
+            found.setdefault((pattern.name, offset), pattern.row)
+    return found
+
+
+def _by_offset(before: _Registers, after: _Registers) -> dict[tuple[str, int], str]:
+    """The registers that have another name at the same offset: old name, offset -> new name."""
+    at: dict[int, list[str]] = {}
+    for name, offset in after:
+        if (name, offset) not in before:
+            at.setdefault(offset, []).append(name)
+    return {
+        (name, offset): at[offset].pop(0)
+        for name, offset in before
+        if at.get(offset) and (name, offset) not in after
+    }
+
+
+def _plain_patterns(catalog: Catalog, domain: str) -> Iterator[RegisterPattern]:
+    return (one for one in catalog.patterns(domain) if one.row[0] == rows.REGISTER)
+
+
+def _shape(catalog: Catalog, domain: str) -> tuple[tuple[int | None, int], ...]:
+    """Offsets and bits of all fields of a domain: equal for one that was only renamed."""
+    shape = []
+    for pattern in _plain_patterns(catalog, domain):
+        offset = pattern.offset_at(())
+        shape.append((offset, -1))
+        shape += [(offset, low << 8 | high) for low, high in _fields(pattern.row[7])]
+    return tuple(shape)
+
+
+def _fields(kind: rows.TypeRow) -> Mapping[tuple[int, int], tuple[str, rows.TypeRow]]:
+    """Low and high bit of each field -> its name and type."""
+    if kind[0] not in _BITSETS:
+        return {}
+    found: dict[tuple[int, int], tuple[str, rows.TypeRow]] = {}
+    for name, _condition, row in kind[7]:
+        found.setdefault((row[2], row[3]), (name, row))
+    return found
+
+
+def _bits(bits: tuple[int, int]) -> str:
+    return f"{bits[0]}..{bits[1]}"
+
+
+def _values(catalog: Catalog, enum: str) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for name, number, _condition in catalog.enum(enum) or ():
+        if number is not None:
+            found.setdefault(number, name)
+    return found

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Differences of editions, and the aliases that are made of them."""
+
+import os
+
+import pytest
+
+from cffpy.errors import RegisterDbError
+from cffpy.regdb import aliases
+from cffpy.regdb.compare import Change, compare_editions
+from cffpy.regdb.edition import resolve_edition
+
+from .test_edition import make
+
+COMMON = "enum chip { A2XX = 2 A3XX A4XX A5XX A6XX A7XX A8XX }\n"
+OLD = (
+    COMMON
+    + """
+enum mode { NONE = 0 FAST = 1 SLOW = 2 }
+domain A6XX {
+    reg32 0x10 ALPHA_CONTROL { 0 ENABLE 1..2 MODE : mode }
+    reg32 0x11 KEPT
+    reg32 0x12 SWAPPED
+    reg32 0x13 SWAPPED_TOO
+    reg32 0x14 GONE
+    reg32 0x20 MOVED
+    array 0x30 OLD_ARRAY[4] stride 2 { reg32 0 X }
+}
+domain MEMORY_OLD { reg32 0 A { 0..3 W } reg32 1 B }
+"""
+)
+NEW = (
+    COMMON
+    + """
+enum mode { NONE = 0 QUICK = 1 SLOW = 2 NEWER = 3 }
+domain A6XX {
+    reg32 0x10 ALPHA_CNTL { 0 ENABLED 1..2 MODE : mode 3 MORE }
+    reg32 0x11 KEPT
+    reg32 0x12 OTHER
+    reg32 0x13 SWAPPED
+    reg32 0x21 MOVED
+    reg32 0x40 ADDED
+    array 0x30 NEW_ARRAY[4] stride 2 { reg32 0 X }
+}
+domain MEMORY_NEW { reg32 0 A { 0..3 W } reg32 1 B }
+"""
+)
+
+
+@pytest.fixture
+def changes(tmp_path, cache):
+    old = make(tmp_path / "old", "old", {"a6xx.regs": OLD})
+    new = make(tmp_path / "new", "new", {"a6xx.regs": NEW})
+    return compare_editions(old, new)["A6XX"]
+
+
+def test_changes(changes):
+    assert set(changes) == {
+        Change("renamed", "domain", "", "MEMORY_OLD", "MEMORY_NEW", ""),
+        Change("renamed", "register", "A6XX", "ALPHA_CONTROL", "ALPHA_CNTL", "0x10"),
+        Change("renamed", "field", "ALPHA_CNTL", "ENABLE", "ENABLED", "0..0"),
+        Change("added", "field", "ALPHA_CNTL", "", "MORE", "3..3"),
+        Change("renamed", "register", "A6XX", "SWAPPED", "OTHER", "0x12"),
+        Change("renamed", "register", "A6XX", "SWAPPED_TOO", "SWAPPED", "0x13"),
+        Change("removed", "register", "A6XX", "GONE", "", "0x14"),
+        Change("moved", "register", "A6XX", "MOVED", "MOVED", "0x20"),
+        Change("added", "register", "A6XX", "", "ADDED", "0x40"),
+        Change("renamed", "register", "A6XX", "OLD_ARRAY[].X", "NEW_ARRAY[].X", "0x30"),
+        Change("renamed", "value", "mode", "FAST", "QUICK", "1"),
+        Change("added", "value", "mode", "", "NEWER", "3"),
+    }
+
+
+def test_an_edition_does_not_differ_from_itself(cache):
+    assert not any(compare_editions(None, resolve_edition(None)).values())
+
+
+def test_aliases_of_changes(changes):
+    names = aliases.Aliases(aliases.renames({"A6XX": changes}))
+    assert names.registers("ALPHA_CONTROL") == ("ALPHA_CNTL",)
+    assert names.registers("NEW_ARRAY[0x2].X") == ("OLD_ARRAY[0x2].X",)
+    assert names.registers("KEPT") == ()
+    assert names.fields("ALPHA_CONTROL", "ENABLE") == ("ENABLED",)
+    assert names.fields("ALPHA_CNTL", "ENABLED") == ("ENABLE",)
+    assert names.fields("KEPT", "ENABLE") == ()
+    assert names.values("QUICK") == ("FAST",)
+    assert names.domains("MEMORY_NEW") == ("MEMORY_OLD",)
+    assert names.new_registers("SWAPPED") == ("OTHER",)
+
+
+def test_a_table_is_read_as_it_was_written(changes, tmp_path):
+    rows = aliases.renames({"A6XX": changes, "A7XX": changes})
+    path = tmp_path / aliases.TABLE
+    path.write_text(aliases.table_text(rows))
+    assert aliases.read_table(str(path)) == rows
+    assert {row.chips for row in rows} == {("A6XX", "A7XX")}
+
+
+@pytest.mark.parametrize("line", ["register\tA6XX\tX\tY", "thing\t\tX\tY\tA6XX"])
+def test_a_wrong_line_is_named(tmp_path, line):
+    path = tmp_path / aliases.TABLE
+    path.write_text(f"{aliases.HEADER}\n{line}\n")
+    with pytest.raises(RegisterDbError, match=r"aliases.tsv:3"):
+        aliases.read_table(str(path))
+
+
+def test_the_committed_table_is_what_the_importer_computes(cache):
+    newer = resolve_edition("mesa-25.3")
+    computed = aliases.renames(compare_editions(None, newer))
+    assert aliases.read_table(os.path.join(newer, aliases.TABLE)) == computed
+
+
+def test_renames_computed_by_others_are_known(shared):
+    """renames.tsv takes the first declaration at an offset, whatever its generation: two rows."""
+    names = aliases.Aliases.installed()
+    unknown = []
+    with open(os.path.join(shared, "rnndb-newer", "renames.tsv")) as file:
+        for line in file:
+            _offset, old, new, _generations = line.rstrip("\n").split("\t")
+            known = {*names.registers(old)} & {new, new.replace("[0]", "[]")}
+            if not line.startswith("#") and not known:
+                unknown.append(old)
+    assert unknown == [
+        "RBBM_CLOCK_HYST_TEX_FCHE",  # of a6xx only: it is still called so
+        "SP_CONTEXT_SWITCH_GFX_PREEMPTION_SAFE_MODE",  # it is second at its offset, and moved
+    ]
