@@ -51,6 +51,8 @@ class GeneratedFiles(BuildHookInterface):  # type: ignore[type-arg]
 # Kind -> (schema, what write_packaged takes), as compiled.load_packaged asks for them.
 def _compile() -> dict[str, tuple[int, Any]]:
     from cffpy.container import layouts as sections
+    from cffpy.intel.descriptions import rows as intel_rows
+    from cffpy.intel.descriptions import store as intel
     from cffpy.isa import store as isa
     from cffpy.pm4 import store as packets
     from cffpy.regdb import rows
@@ -65,5 +67,6 @@ def _compile() -> dict[str, tuple[int, Any]]:
         sections.KIND: (sections.SCHEMA, sections.compile_sections()),
         packets.HEADERS_KIND: (packets.SCHEMA, packets.compile_headers()),
         packets.PACKETS_KIND: (packets.SCHEMA, packets.compile_packets()),
+        intel.KIND: (intel_rows.SCHEMA, intel.compile_bundled()),
         isa.KIND: (isa.SCHEMA, isa.compile_directory(isa.isa_directory())),
     }

@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 
 #: Commands that fill memory with what they decode.
 _LEAVES_AT_ONCE = frozenset(
-    ("dump", "crashdec", "passes", "draws", "state", "tiles", "vsc", "diff")
+    (
+        "dump",
+        "crashdec",
+        "aubinator",
+        "aubinator-error-decode",
+        "passes",
+        "draws",
+        "state",
+        "tiles",
+        "vsc",
+        "diff",
+    )
 )
 
 
@@ -107,6 +118,16 @@ def run(arguments: list[str]) -> int:
             from cffpy.cli.crashdec import run as crashdec
 
             return crashdec(arguments[1:], _show_help_of_crashdec)
+        if arguments[:1] == ["aubinator"]:
+            gc.disable()
+            from cffpy.cli.aubinator import run as aubinator
+
+            return aubinator(arguments[1:], _show_help_of_aubinator)
+        if arguments[:1] == ["aubinator-error-decode"]:
+            gc.disable()
+            from cffpy.cli.aubinator import run_error_decode
+
+            return run_error_decode(arguments[1:], _show_help_of_error_decode)
         from cffpy.cli.main import run
 
         return run(arguments)
@@ -125,6 +146,18 @@ def _show_help_of_crashdec() -> int:
     from cffpy.cli.getopt_commands import crashdec
 
     return crashdec.show_help()
+
+
+def _show_help_of_aubinator() -> int:
+    from cffpy.cli.getopt_commands import aubinator
+
+    return aubinator.show_help()
+
+
+def _show_help_of_error_decode() -> int:
+    from cffpy.cli.getopt_commands import aubinator_error_decode
+
+    return aubinator_error_decode.show_help()
 
 
 if __name__ == "__main__":

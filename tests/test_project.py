@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from cffpy.container import layouts
+from cffpy.intel.descriptions import store as intel_store
 from cffpy.isa import store as isa_store
 from cffpy.pm4 import store as packet_store
 from cffpy.regdb import store as register_store
@@ -101,6 +102,7 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
     assert sorted(str(path.relative_to(CHECKOUT)) for path in callers) == [
         "cffpy/compiled.py",
         "cffpy/container/layouts.py",
+        "cffpy/intel/descriptions/store.py",
         "cffpy/isa/store.py",
         "cffpy/pm4/store.py",
         "cffpy/regdb/store.py",
@@ -117,11 +119,14 @@ def test_what_is_compiled_is_what_is_looked_for(monkeypatch: pytest.MonkeyPatch)
         register_store.load(None, "A6XX")
     with pytest.raises(LookupError):
         register_store.load(resolve_edition("mesa-25.3"), "A6XX")
+    with pytest.raises(LookupError):
+        intel_store.generations(None)
 
     monkeypatch.setattr("cffpy.isa.store.compile_directory", lambda path: f"isa of {path}")
     for compiler in ("container.layouts.compile_sections", "pm4.store.compile_headers"):
         monkeypatch.setattr(f"cffpy.{compiler}", dict)
     monkeypatch.setattr("cffpy.pm4.store.compile_packets", dict)
+    monkeypatch.setattr("cffpy.intel.descriptions.store.compile_bundled", dict)
     monkeypatch.setattr("cffpy.regdb.store.compile_edition", lambda path: f"registers of {path}")
     spec = importlib.util.spec_from_file_location("hatch_build", CHECKOUT / "hatch_build.py")
     assert spec is not None

@@ -63,6 +63,7 @@ _IMPORT_EPILOG = """\b
 Examples:
   cffpy db import ~/src/mesa -o my-edition && cffpy db check my-edition
   cffpy dump --edition my-edition capture.rd.gz
+  cffpy db import --genxml ~/src/mesa -o my-edition
 """
 
 
@@ -261,8 +262,11 @@ def diff(old: str, new: str, chip: str | None, only: str | None, as_json: bool) 
     help="Share the files that this edition has with equal content, and write aliases.tsv: what the"
     " new edition calls otherwise.",
 )
+@click.option("--genxml", "is_genxml", is_flag=True, help="Import Intel's XML: OUT/intel/*.gen.")
 @click.help_option("-h", "--help")
-def import_(directory: str, output: str, edition: str | None, based_on: str | None) -> int:
+def import_(
+    directory: str, output: str, edition: str | None, based_on: str | None, is_genxml: bool
+) -> int:
     """Write an edition from Mesa's XML of registers (rules-ng) and instruction sets (isaspec).
 
     DIR is a Mesa tree, its src/freedreno, a directory with such XML files, or one with the
@@ -270,9 +274,16 @@ def import_(directory: str, output: str, edition: str | None, based_on: str | No
     kept. What registers are for (about, role, engine) is taken over from the edition in OUT, or
     from the bundled one, by name or by offset. The a2xx instruction set is added, since Mesa has no
     XML for it.
+
+    With --genxml, DIR is a Mesa tree or a directory with Intel's gen*.xml, and only the
+    descriptions of Intel GPUs are written. PCI ids, names of surface formats, and which of two
+    commands with the same opcode is found, come from tables.json and lookup.json beside the XML,
+    where they exist.
     """
     from cffpy.cli.db_import import import_edition
 
+    if is_genxml:
+        return _import_genxml(directory, output)
     try:
         done = import_edition(directory, output, edition, based_on)
     except OSError as problem:
@@ -296,6 +307,18 @@ def import_(directory: str, output: str, edition: str | None, based_on: str | No
         f"{len(done.registers)} files of registers, {len(done.instructions)} of instructions{own}"
         f" in {output}, edition {named}"
     )
+    return EXIT_OK
+
+
+def _import_genxml(directory: str, output: str) -> int:
+    from cffpy.intel.descriptions.edition import write_genxml
+
+    try:
+        paths = write_genxml(directory, output)
+    except OSError as problem:
+        print_error(f"{problem.filename or output}: {problem.strerror}")
+        return _failed()
+    print(f"{len(paths)} files of Intel's descriptions in {output}")
     return EXIT_OK
 
 

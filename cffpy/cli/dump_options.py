@@ -24,10 +24,21 @@ class Option:
     """An option: ``--long``, optionally ``-short``; with ``metavar`` it takes an argument.
 
     It sets the settings ``names`` to ``value``, or to the argument converted by ``convert``. With
-    ``repeats`` the values are collected in a list.
+    ``repeats`` the values are collected in a list. ``default`` is the argument of an option whose
+    argument may be left out.
     """
 
-    __slots__ = ("convert", "help", "long", "metavar", "names", "repeats", "short", "value")
+    __slots__ = (
+        "convert",
+        "default",
+        "help",
+        "long",
+        "metavar",
+        "names",
+        "repeats",
+        "short",
+        "value",
+    )
 
     def __init__(
         self,
@@ -40,6 +51,7 @@ class Option:
         metavar: str = "",
         convert: Callable[[str], object] = str,
         repeats: bool = False,
+        default: str | None = None,
     ) -> None:
         self.long = long
         self.help = text
@@ -49,6 +61,7 @@ class Option:
         self.metavar = metavar
         self.convert = convert
         self.repeats = repeats
+        self.default = default
 
 
 def _number(text: str) -> int:
@@ -169,7 +182,9 @@ def parse(
     ``added``: names of ``options`` that the reference does not have.
     """
     shorts = {row.short: bool(row.metavar) for row in options if row.short}
-    longs = {row.long: bool(row.metavar) for row in options}
+    longs: dict[str, bool | str] = {
+        row.long: bool(row.metavar) if row.default is None else row.default for row in options
+    }
     given, files = split(arguments, shorts, longs, added)
     rows = {f"--{row.long}": row for row in options}
     rows.update({f"-{row.short}": row for row in options if row.short})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``dump`` and ``crashdec`` as click commands, for help and shell completion only.
+"""``dump``, ``crashdec`` and the Intel tools as click commands, for help and completion only.
 
 Their arguments are read by cffpy.cli.getopt_long, as the reference's are.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cffpy.cli import aubinator as aubinator_module
 from cffpy.cli import crashdec as crashdec_module
 from cffpy.cli import dump as dump_module
 from cffpy.cli.dump_options import OPTIONS
@@ -38,6 +39,27 @@ Examples:
   cffpy crashdec -s -v crash.devcore      registers at draws; all data, the whole ring
   ssh device cat /sys/class/devcoredump/devcd1/data | cffpy crashdec -s > crash.txt
 """
+
+
+_AUB_EXAMPLES = """\b
+Examples:
+  cffpy aubinator capture.aub.gz
+  cffpy aubinator --headers --no-pager capture.aub
+  INTEL_DECODE=+surfaces,+vb-data cffpy aubinator capture.aub > capture.txt
+"""
+_ERROR_EXAMPLES = """\b
+Examples:
+  cffpy aubinator-error-decode /sys/class/drm/card0/error
+  cffpy aubinator-error-decode --headers i915_error_state.gz
+  cffpy aubinator-error-decode --dump-kernels kernels devcoredump.txt
+"""
+_ENVIRONMENT = (
+    "INTEL_DECODE changes what is printed: a list of color, full, offsets, floats, surfaces,"
+    " accumulate, vb-data, each with + or -, or all. INTEL_DECODE_FILTERS is a list of the"
+    " commands that are printed.\n\n"
+    "The output is identical, byte for byte, to that of Mesa 25.0.7, but kernels are not"
+    " disassembled."
+)
 
 
 class GetoptCommand(click.Command):
@@ -104,4 +126,25 @@ crashdec = GetoptCommand(
     "The output is identical, byte for byte, to crashdec of Mesa 25.0.7 with the same options."
     " The line 'ESTIMATED CRASH LOCATION!' precedes the packet that the GPU executed.",
     _CRASHDEC_EXAMPLES,
+)
+
+aubinator = GetoptCommand(
+    "aubinator",
+    aubinator_module.run,
+    click.Argument(["file"], required=False, metavar="FILE"),
+    aubinator_module.AUB_OPTIONS,
+    "Decode an AUB file of Intel commands, optionally compressed, as Mesa's aubinator does.\n\n"
+    + _ENVIRONMENT,
+    _AUB_EXAMPLES,
+)
+
+aubinator_error_decode = GetoptCommand(
+    "aubinator-error-decode",
+    aubinator_module.run_error_decode,
+    click.Argument(["file"], required=False, metavar="[FILE]"),
+    aubinator_module.ERROR_OPTIONS,
+    "Decode an i915 error state or an Xe devcoredump, optionally compressed, as Mesa's"
+    " aubinator_error_decode does. Without FILE, or with -, it is read from standard input.\n\n"
+    + _ENVIRONMENT,
+    _ERROR_EXAMPLES,
 )

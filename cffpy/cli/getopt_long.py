@@ -20,13 +20,14 @@ class UsageProblem(Exception):
 def split(
     arguments: list[str],
     shorts: dict[str, bool],
-    longs: dict[str, bool],
+    longs: dict[str, bool | str],
     added: frozenset[str] = frozenset(),
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """The options (``-x`` or ``--long``, argument) in order, and the other arguments.
 
-    ``shorts`` and ``longs`` map each name to whether it takes an argument. An abbreviation
-    means one of the long names in ``added`` only if it fits no other. Raises UsageProblem.
+    ``shorts`` and ``longs`` map each name to whether it takes an argument; a long one may also map
+    to what an argument that is left out means. An abbreviation means one of the long names in
+    ``added`` only if it fits no other. Raises UsageProblem.
     """
     options: list[tuple[str, str]] = []
     others: list[str] = []
@@ -37,9 +38,12 @@ def split(
         elif argument.startswith("--"):
             name, equals, value = argument[2:].partition("=")
             name = _long_name(name, longs, added)
-            if longs[name] and not equals:
+            takes = longs[name]
+            if isinstance(takes, str):
+                value = value if equals else takes
+            elif takes and not equals:
                 value = _next(rest, f"--{name}")
-            elif equals and not longs[name]:
+            elif equals and not takes:
                 raise UsageProblem(f"option --{name} takes no argument.")
             options.append((f"--{name}", value))
         elif argument.startswith("-") and argument != "-":
@@ -49,7 +53,7 @@ def split(
     return options, others
 
 
-def _long_name(given: str, longs: dict[str, bool], added: frozenset[str]) -> str:
+def _long_name(given: str, longs: dict[str, bool | str], added: frozenset[str]) -> str:
     if given in longs:
         return given
     fitting = [name for name in longs if name.startswith(given)]

@@ -32,6 +32,14 @@ COMMANDS = {
     "crashdec": _Row(
         "cffpy.cli.getopt_commands", "crashdec", "Decode a GPU crash dump as Mesa's crashdec does."
     ),
+    "aubinator": _Row(
+        "cffpy.cli.getopt_commands", "aubinator", "Decode an AUB file as Mesa's aubinator does."
+    ),
+    "aubinator-error-decode": _Row(
+        "cffpy.cli.getopt_commands",
+        "aubinator_error_decode",
+        "Decode an Intel error state as Mesa's tool does.",
+    ),
     "info": _Row("cffpy.cli.info", "info", "Summarise a capture: GPU, submits, buffers, damage."),
     "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),
     "lrz": _Row("cffpy.cli.lrz_command", "lrz", "Show which draws use LRZ, and why others do not."),

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""Groups (instructions, structs, registers) of one generation and the fields that they unfold to.
+
+A repeat unfolds to its items. A struct inside a group is not unfolded here: text.py prints it as a
+group of its own.
+"""
+
+from __future__ import annotations
+
+import marshal
+
+from cffpy.intel.descriptions import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+_M64 = (1 << 64) - 1
+
+#: Fields that one group may unfold to; the largest of Mesa's has 4,000.
+_MAX_FIELDS = 1 << 16
+
+
+_UNKNOWN = -1
+
+_MI, _BLITTER, _RENDER = 0, 2, 3
+
+
+def length_by_header(header: int) -> int:
+    """Length in dwords, or _UNKNOWN. (intel_decoder.c: intel_group_get_length, mesa 25.0.7)."""
+    kind = header >> 29
+    if kind == _MI:
+        return 1 if (header >> 23 & 0x3F) < 16 else (header & 0xFF) + 2
+    if kind == _BLITTER:
+        return (header & 0xFF) + 2
+    if kind == _RENDER:
+        return _render_length(header)
+    return _UNKNOWN
+
+
+def _render_length(header: int) -> int:
+    opcode = header >> 24 & 7
+    whole = header >> 16
+    match header >> 27 & 3:
+        case 0:
+            if whole == 0x6104:  # PIPELINE_SELECT of gen4
+                return 1
+            return (header & 0xFF) + 2 if opcode < 2 else _UNKNOWN
+        case 1:
+            return 1 if opcode < 2 else _UNKNOWN
+        case 2:
+            if whole == 0x73A2:  # HCP_PAK_INSERT_OBJECT
+                return (header & 0xFFF) + 2
+            if opcode == 0:
+                return (header & 0xFF) + 2
+            return (header & 0xFFFF) + 2 if opcode < 3 else _UNKNOWN
+        case _:
+            if whole == 0x780B:
+                return 1
+            return (header & 0xFF) + 2 if opcode < 4 else _UNKNOWN
+
+
+class Field:
+    """A field at its place: ``low`` and ``high`` bits from the start of the group.
+
+    ``name`` has the indices of repeats. ``dword`` holds the value; ``is_wide``: it and the next.
+    ``shift`` and ``mask`` take the value out of these, ``left`` shifts addresses back to their
+    place.
+    """
+
+    __slots__ = (
+        "argument",
+        "dword",
+        "high",
+        "is_opcode",
+        "is_wide",
+        "kind",
+        "left",
+        "low",
+        "mask",
+        "name",
+        "shift",
+        "values",
+    )
+
+    def __init__(self, row: tuple[Any, ...], base: int, indices: str, p_bit: int = 0) -> None:
+        name, low, high, self.kind, self.argument, self.values, self.is_opcode = row
+        self.name: str = name + indices
+        self.low: int = low + base
+        self.high: int = high + base
+        self.dword = self.low // 32
+        distance = self.high - self.low
+        self.is_wide = distance > 32
+        start = (self.low + p_bit) % 32
+        # intel_decoder.c reduces the last bit modulo 32, too, where a field fits one dword; its
+        # shifts count modulo 64 on the machines that it runs on (mesa 25.0.7)
+        end = start + distance if self.is_wide else (self.high + p_bit) % 32
+        ones = _M64 >> ((63 - end + start) & 63)
+        self.shift = start
+        self.mask = (ones << start & _M64) >> start
+        self.left = start if self.kind in (rows.ADDRESS, rows.OFFSET) else 0
+
+    def value(self, words: Sequence[int]) -> int:
+        """The raw value; dwords that are missing count as 0. Addresses keep their low zeros."""
+        count = len(words)
+        word: int = words[self.dword] if self.dword < count else 0
+        if self.is_wide and self.dword + 1 < count:
+            word |= words[self.dword + 1] << 32
+        value: int = (word >> self.shift & self.mask) << self.left & _M64
+        return value
+
+
+class Group:
+    """An instruction, struct or register of a generation."""
+
+    __slots__ = (
+        "_blob",
+        "_members",
+        "_readers",
+        "bias",
+        "code",
+        "engines",
+        "kind",
+        "length",
+        "length_bits",
+        "mask",
+        "name",
+        "offset",
+        "texts",
+    )
+
+    def __init__(self, row: tuple[Any, ...], kind: str) -> None:
+        (
+            self.name,
+            self.length,
+            self.bias,
+            self.engines,
+            self.length_bits,
+            self.mask,
+            self.code,
+            self.offset,
+            self._blob,
+        ) = row
+        self.kind = kind
+        self._members: tuple[Any, ...] | None = None
+        self._readers: dict[tuple[int, tuple[str, ...]], list[Field | None]] = {}
+        #: The printer's plans (text.py), by what they depend on.
+        self.texts: dict[Any, Any] = {}
+
+    @property
+    def members(self) -> tuple[Any, ...]:
+        """The rows of fields and repeats (descriptions/rows.py)."""
+        if self._members is None:
+            self._members = marshal.loads(self._blob)
+            assert self._members is not None
+        return self._members
+
+    @property
+    def has_open_repeat(self) -> bool:
+        """Whether a repeat goes on until the end of the instruction."""
+        return any(row[0] is None and row[2] == 0 for row in self.members)
+
+    @property
+    def dwords(self) -> int:
+        """The length of a struct or register in dwords."""
+        length: int | None = self.length
+        return length or 0
+
+    def length_of(self, header: int) -> int:
+        """Length in dwords by the first dword; -1 where it is unknown."""
+        if self.kind != "instruction":
+            return self.dwords
+        if self.length_bits is not None:
+            low, high = self.length_bits
+            found: int = (header >> low & ((1 << (high - low + 1)) - 1)) + self.bias
+            return found
+        return length_by_header(header)
+
+    def fields(self, length: int, header: int = 0, p_bit: int = 0) -> Iterator[Field]:
+        """The fields of a group of ``length`` dwords (-1: no limit) in the order of printing.
+
+        It ends with the first field that begins behind the length. ``header`` decides how often
+        an open repeat repeats.
+        """
+        limit = length if length >= 0 else _MAX_FIELDS
+        for count, field in enumerate(_unfold(self.members, 0, "", header, p_bit)):
+            if field.dword >= limit or count >= _MAX_FIELDS:
+                return
+            if field.dword + 1 == limit:
+                field.is_wide = False  # the reference does not read behind the length
+            yield field
+
+    def reader(self, length: int, names: tuple[str, ...], header: int = 0) -> list[Field | None]:
+        """For each name the last field that has it, or None."""
+        found = self._readers.get((length, names))
+        if found is None:
+            last = {field.name: field for field in self.fields(length, header)}
+            found = self._readers[length, names] = [last.get(name) for name in names]
+        return found
+
+    def values(
+        self, words: Sequence[int], names: tuple[str, ...], length: int | None = None
+    ) -> list[int | None]:
+        """The raw values of the named fields; None where the group has no such field."""
+        if length is None:
+            length = self.length_of(words[0]) if words else 0
+        fields = self.reader(length, names, words[0] if words else 0)
+        return [None if field is None else field.value(words) for field in fields]
+
+
+def _unfold(
+    members: tuple[Any, ...], base: int, indices: str, header: int, p_bit: int
+) -> Iterator[Field]:
+    for row in members:
+        if row[0] is not None:
+            yield Field(row, base, indices, p_bit)
+            continue
+        _, start, count, size, inside = row
+        index = 0
+        while True:
+            offset = base + start + index * size
+            yield from _unfold(inside, offset, f"{indices}[{index}]", header, p_bit)
+            index += 1
+            if count == 0:
+                # aubinator measures a repeat by the header, not by the bias of the instruction
+                # (intel_decoder.c: iter_more_array_elems, mesa 25.0.7)
+                length = length_by_header(header)
+                if length >= 0 and offset + size >= length * 32:
+                    break
+                if index >= _MAX_FIELDS:
+                    break
+            elif index >= count:
+                break

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""genxml -> model. Facts that the XML lacks come from two tables beside it, where they exist.
+
+``lookup.json`` says which of two instructions with the same opcode, or registers with the same
+offset, the reference finds; ``tables.json`` has PCI ids and the names of surface formats.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from xml.parsers import expat
+
+from cffpy.errors import RegisterDbError
+from cffpy.intel.descriptions import model
+from cffpy.intel.descriptions.resolve import Resolved, resolve
+
+_ROOTS = ("src/intel/genxml", "genxml", ".")
+_MAX_DEPTH = 16
+
+#: Attributes that this importer knows, by element.
+_KNOWN = {
+    "genxml": {"name", "gen"},
+    "import": {"name"},
+    "exclude": {"name"},
+    "enum": {"name", "prefix"},
+    "struct": {"name", "length"},
+    "instruction": {"name", "bias", "length", "engine"},
+    "register": {"name", "length", "num"},
+    "group": {"count", "start", "size"},
+    "field": {"name", "start", "end", "type", "default", "prefix", "nonzero"},
+    "value": {"name", "value", "dont_use"},
+}
+
+
+class _Element:
+    """An XML element with its place in the file."""
+
+    def __init__(self, tag: str, attributes: Mapping[str, str], file: str, line: int) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.file = file
+        self.line = line
+        self.children: list[_Element] = []
+
+    def error(self, message: str) -> RegisterDbError:
+        return RegisterDbError(f"<{self.tag}>: {message}", self.file, self.line)
+
+    def text(self, name: str) -> str:
+        found = self.attributes.get(name)
+        if found is None:
+            raise self.error(f"no attribute {name!r}")
+        return found
+
+    def number(self, name: str) -> int:
+        text = self.text(name)
+        try:
+            number = int(text, 0)
+        except ValueError:
+            raise self.error(f"{name}={text!r} is no number") from None
+        if not 0 <= number <= model.MAX_NUMBER:
+            raise self.error(f"{name}={text!r} is out of range")
+        return number
+
+    def optional_number(self, name: str) -> int | None:
+        return self.number(name) if name in self.attributes else None
+
+
+def import_folder(directory: str) -> dict[str, model.Description]:
+    """File name without extension -> description, of the genxml in a Mesa tree or folder.
+
+    Raises RegisterDbError where there is none, or where it is wrong.
+    """
+    folder = _find(directory)
+    names = [name for name in os.listdir(folder) if _is_genxml(name)]
+    described = {}
+    for name in sorted(names, key=lambda name: (len(name), name)):
+        described[name[:-4]] = _description(_read(os.path.join(folder, name)))
+    lookup = _read_json(folder, "lookup.json")
+    if lookup:
+        for name, description in described.items():
+            resolved = resolve(name, described)
+            chosen = lookup.get(str(resolved.verx10), {})
+            preferred = tuple(_preferences(resolved, chosen))
+            described[name] = model.Description((*description.declarations, *preferred))
+    tables = _read_json(folder, "tables.json")
+    if tables:
+        described["formats"] = model.Description((_formats(tables["isl_formats"]),))
+        described["devices"] = model.Description(tuple(_devices(tables["devices"])))
+    return described
+
+
+def _is_genxml(name: str) -> bool:
+    # the ray tracing files (gen125_rt.xml) describe no commands
+    return name.startswith("gen") and name.endswith(".xml") and not name.endswith("_rt.xml")
+
+
+def _find(directory: str) -> str:
+    for part in _ROOTS:
+        folder = os.path.normpath(os.path.join(directory, part))
+        try:
+            if any(_is_genxml(name) for name in os.listdir(folder)):
+                return folder
+        except OSError:
+            continue
+    raise RegisterDbError("no genxml (gen*.xml) found", directory)
+
+
+def _read_json(folder: str, name: str) -> dict[str, Any]:
+    path = os.path.join(folder, name)
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except FileNotFoundError:
+        return {}
+    except ValueError as problem:
+        raise RegisterDbError(f"not JSON: {problem}", path) from None
+    if not isinstance(found, dict):
+        raise RegisterDbError("not a JSON object", path)
+    return found
+
+
+def _read(path: str) -> _Element:
+    """The root element of a genxml file."""
+    parser = expat.ParserCreate()
+    top = _Element("", {}, path, 0)
+    opened = [top]
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        element = _Element(tag, attributes, path, parser.CurrentLineNumber)
+        if len(opened) > _MAX_DEPTH:
+            raise element.error(f"elements nested more than {_MAX_DEPTH} deep")
+        known = _KNOWN.get(tag)
+        if known is None:
+            raise element.error("unknown element")
+        if not attributes.keys() <= known:
+            raise element.error(f"unknown attribute {min(attributes.keys() - known)!r}")
+        opened[-1].children.append(element)
+        opened.append(element)
+
+    def end(_tag: str) -> None:
+        opened.pop()
+
+    def entity(*_declaration: object) -> None:
+        raise RegisterDbError("an entity is declared", path, parser.CurrentLineNumber)
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.EntityDeclHandler = entity
+    try:
+        with open(path, "rb") as file:
+            parser.ParseFile(file)
+    except expat.ExpatError as problem:
+        message = f"not well-formed XML: {expat.ErrorString(problem.code)}"
+        raise RegisterDbError(message, path, problem.lineno, problem.offset + 1) from None
+    root = top.children[0]
+    if root.tag != "genxml":
+        raise root.error("the root element is not <genxml>")
+    return root
+
+
+def _description(root: _Element) -> model.Description:
+    verx10 = _verx10(root)
+    declarations: list[model.Declaration] = [model.Generation(root.text("name"), verx10)]
+    for element in root.children:
+        if element.tag == "import":
+            name = element.text("name").removesuffix(".xml")
+            without = tuple(child.text("name") for child in element.children)
+            declarations.append(model.Import(name, without))
+        elif element.tag == "enum":
+            declarations.append(
+                model.Enum(element.text("name"), _values(element), element.attributes.get("prefix"))
+            )
+        elif element.tag in ("struct", "instruction", "register"):
+            declarations.append(_group(element))
+        else:
+            raise element.error("not expected here")
+    return model.Description(tuple(declarations))
+
+
+def _verx10(root: _Element) -> int:
+    major, _, minor = root.text("gen").partition(".")
+    try:
+        return int(major) * 10 + int(minor or 0)
+    except ValueError:
+        raise root.error(f"gen={root.text('gen')!r} is no version") from None
+
+
+def _group(element: _Element) -> model.Group:
+    engines = element.attributes.get("engine", "")
+    return model.Group(
+        element.tag,
+        element.text("name"),
+        tuple(_members(element)),
+        element.optional_number("length"),
+        element.optional_number("bias"),
+        tuple(engines.split("|")) if engines else (),
+        element.number("num") if element.tag == "register" else None,
+    )
+
+
+def _members(parent: _Element) -> Iterator[model.Member]:
+    for element in parent.children:
+        if element.tag == "field":
+            yield model.Field(
+                element.attributes.get("name", ""),
+                element.number("start"),
+                element.number("end"),
+                element.text("type"),
+                element.optional_number("default"),
+                element.attributes.get("prefix"),
+                element.attributes.get("nonzero") == "true",
+                _values(element),
+                element.line,
+            )
+        elif element.tag == "group":
+            yield model.Repeat(
+                element.number("count"),
+                element.number("start"),
+                element.number("size"),
+                tuple(_members(element)),
+            )
+        else:
+            raise element.error("not expected here")
+
+
+def _values(parent: _Element) -> tuple[model.Value, ...]:
+    return tuple(model.Value(each.text("name"), each.number("value")) for each in parent.children)
+
+
+def _preferences(resolved: Resolved, chosen: Mapping[str, Any]) -> Iterator[model.Prefer]:
+    """Which item a look-up finds, where the order of declaration would give another one."""
+    order = {one["name"]: rank for rank, one in enumerate(chosen.get("instructions", ()))}
+    for first, second in resolved.ambiguous_instructions():
+        if order.get(first.name, 0) > order.get(second.name, 0):
+            yield model.Prefer("instruction", second.name, first.name)
+    for offset, name in chosen.get("registers", {}).items():
+        found = resolved.by_offset.get(int(offset, 0))
+        if found is not None and found != name and name in resolved.registers:
+            yield model.Prefer("register", name, found)
+
+
+def _formats(names: Mapping[str, str]) -> model.Enum:
+    values = sorted((int(number, 0), name) for number, name in names.items())
+    return model.Enum("ISL_FORMAT", tuple(model.Value(name, number) for number, name in values))
+
+
+def _devices(devices: Mapping[str, Mapping[str, Any]]) -> Sequence[model.Device]:
+    found = [(int(pci, 0), device["name"], device["verx10"]) for pci, device in devices.items()]
+    return [model.Device(*row) for row in sorted(found)]

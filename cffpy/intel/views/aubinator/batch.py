@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""Prints batches: the loop over instructions, and jumps between batches.
+
+Facts: intel_batch_decoder.c of Mesa 25.0.7. What is printed behind an instruction is in the other
+files of this folder; handlers.py has the table.
+"""
+
+from __future__ import annotations
+
+from struct import unpack, unpack_from
+
+from cffpy.intel.decoder.groups import length_by_header
+from cffpy.intel.views.aubinator.context import M48, Command, Printer
+from cffpy.intel.views.aubinator.handlers import HANDLERS, STATE_HANDLERS
+from cffpy.intel.views.aubinator.options import ACCUMULATE, COLOUR, FULL, OFFSETS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.intel.container.memory import AddressSpace
+    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.text import _Plan
+    from cffpy.intel.views.aubinator.options import DecodeOptions
+    from cffpy.row_readers import BytesLike
+
+    #: Offset and size -> bytes, and how many lie before the end of the batch, or more than size.
+    Fetch = Callable[[int, int], tuple[bytes, int]]
+
+_RED = "\x1b[31m"
+_BLUE_HEADER = "\x1b[0;44m\x1b[1;37m"
+_GREEN_HEADER = "\x1b[1;42m"
+_NORMAL = "\x1b[0m"
+
+_MAX_JUMPS = 100
+#: Bytes of a batch that are read at a time.
+_STEP = 1 << 16
+#: Distinct first dwords that are remembered.
+_MAX_KINDS = 1 << 14
+
+_START, _END = "MI_BATCH_BUFFER_START", "MI_BATCH_BUFFER_END"
+_JUMP_FIELDS = (
+    "Batch Buffer Start Address",
+    "Second Level Batch Buffer",
+    "Address Space Indicator",
+    "Predication Enable",
+)
+#: Instructions at which the accumulated ones are printed.
+_PRINT_ACCUMULATED = frozenset(
+    ["3DPRIMITIVE", "3DPRIMITIVE_EXTENDED", "GPGPU_WALKER", "3DSTATE_WM_HZ_OP", "COMPUTE_WALKER"]
+)
+
+
+class _Kind:
+    """What is known of instructions by their first dword."""
+
+    __slots__ = ("group", "handler", "headline", "is_jump", "length", "plan", "size", "state")
+
+    def __init__(self, group: Group, length: int, plan: _Plan, headline: str) -> None:
+        self.group = group
+        self.length = length
+        self.plan = plan
+        self.headline = headline
+        #: Bytes that are read: MI_LOAD_REGISTER_IMM shows the dword that follows it.
+        self.size = max(plan.size, 4 * length + 4)
+        self.handler = HANDLERS.get(group.name)
+        self.state = STATE_HANDLERS.get(group.name)
+        self.is_jump = group.name in (_START, _END)
+
+
+def _unknown_size(header: int) -> tuple[int, int]:
+    """Length in dwords, and size in bytes, of an instruction that no description has."""
+    length = max(1, length_by_header(header))
+    return length, 4 * length
+
+
+class BatchPrinter(Printer):
+    """Prints batches of one generation.
+
+    ``budget``: dwords of commands that are decoded in all; ``is_exhausted`` says that they were not
+    enough. ``acthd`` is the address that the GPU had reached, 0 where it is unknown.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        memory: AddressSpace,
+        options: DecodeOptions,
+        write: Callable[[str], object],
+        budget: int,
+    ) -> None:
+        super().__init__(database, memory, options, write)
+        self.budget = budget
+        self.is_exhausted = False
+        self.engine = 1
+        self.acthd = 0
+        self._jumps = 0
+        self._kinds: dict[tuple[int, int], _Kind | None] = {}
+        self._accumulated: dict[str, tuple[_Kind, bytes]] = {}
+
+    def print_data(
+        self, data: BytesLike, address: int, from_ring: bool, behind: BytesLike = b""
+    ) -> None:
+        """Print the commands in ``data``; their addresses are shown from ``address`` on.
+
+        ``behind``: what lies in memory behind it; an instruction may go on there.
+        """
+        size = len(data)
+        data = bytes(data) + bytes(behind)
+        self._batch(lambda offset, _: (data[offset:], size - offset), address, from_ring)
+
+    def print_at(self, address: int, ppgtt: bool) -> bool:
+        """Print the batch at an address, up to its end; False where it is unmapped."""
+        if self.database.ver >= 8:
+            address &= M48
+        read = self.memory.read
+        if not self.memory.span(ppgtt, address, 4):
+            return False
+        self._batch(lambda offset, size: read(ppgtt, address + offset, size), address, False)
+        return True
+
+    def _batch(self, fetch: Fetch, address: int, from_ring: bool) -> None:
+        shows_offsets = self.flags & OFFSETS
+        if self._jumps >= _MAX_JUMPS:
+            shown = address if shows_offsets else 0
+            self._complain(f"0x{shown:08x}: Max batch buffer jumps exceeded")
+            return
+        self._jumps += 1
+        start = position = 0
+        data, end = fetch(0, _STEP)
+        while not self.is_exhausted:
+            if position >= end:
+                break
+            if position >= len(data):
+                start += position
+                data, end = fetch(start, _STEP)
+                position = 0
+                continue
+            header = unpack_from("<I", data, position)[0] if position + 4 <= len(data) else 0
+            kind = self._kind(header)
+            length, size = (kind.length, kind.size) if kind is not None else _unknown_size(header)
+            if position and position + size > len(data):
+                start += position
+                data, end = fetch(start, max(_STEP, size))
+                position = 0
+            shown = address + start + position if shows_offsets else 0
+            self.budget -= length
+            if self.budget < 0:
+                self.is_exhausted = True
+            if kind is None:
+                self._unknown(data[position : position + size], shown)
+                position += size
+                continue
+            instruction = data[position : position + size]
+            position += 4 * length
+            if self._instruction(kind, instruction, shown, from_ring):
+                break
+        self._jumps -= 1
+
+    def _instruction(self, kind: _Kind, data: bytes, shown: int, from_ring: bool) -> bool:
+        """Print an instruction, do what it does; whether the batch ends with it."""
+        self._print(kind, data, shown)
+        if kind.state is not None:
+            kind.state(self, Command(kind.group, data))
+        return kind.is_jump and self._ends(kind, data, from_ring)
+
+    def _kind(self, header: int) -> _Kind | None:
+        key = (header, self.engine)
+        try:
+            return self._kinds[key]
+        except KeyError:
+            pass
+        group = self.database.instruction(header, self.engine)
+        kind = None
+        if group is not None:
+            length = group.length_of(header)
+            plan = self.groups.plan(group, header, length)
+            _begin, end = self._colours(group.name)
+            headline = f":  0x{header:08x}:  {group.name:<80}{end}\n"
+            kind = _Kind(group, max(1, length), plan, headline)
+        if len(self._kinds) >= _MAX_KINDS:
+            self._kinds.clear()
+        self._kinds[key] = kind
+        return kind
+
+    def _colours(self, name: str) -> tuple[str, str]:
+        if not self.flags & COLOUR:
+            return "", ""
+        if not self.flags & FULL:
+            return _NORMAL, _NORMAL
+        return (_GREEN_HEADER if name in (_START, _END) else _BLUE_HEADER), _NORMAL
+
+    def _complain(self, line: str) -> None:
+        if self.flags & COLOUR:
+            line = f"{_RED}{line}{_NORMAL}"
+        self.out(f"{line}\n")
+
+    def _unknown(self, data: bytes, shown: int) -> None:
+        words = unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
+        self._complain(f"0x{shown:08x}: unknown instruction {words[0]:08x}")
+        for number, word in enumerate(words[1:], 1):
+            self._complain(f"0x{shown + 4 * number:08x}: -- {word:08x}")
+
+    def _print(self, kind: _Kind, data: bytes, shown: int) -> None:
+        """Print an instruction, or remember it, as the options say."""
+        if self.flags & ACCUMULATE:
+            self._accumulated[kind.group.name] = kind, data
+            if kind.group.name in _PRINT_ACCUMULATED:
+                self._print_accumulated()
+            return
+        filters = self.options.filters
+        if filters is not None and kind.group.name not in filters:
+            return
+        marked = " (ACTHD)" if self.acthd and shown == self.acthd else ""
+        self._show(kind, data, shown, marked)
+
+    def _show(self, kind: _Kind, data: bytes, shown: int, marked: str = "") -> None:
+        begin = self._colours(kind.group.name)[0] if self.flags & COLOUR else ""
+        text = f"{begin}0x{shown:08x}{marked}{kind.headline}"
+        if self.flags & FULL:
+            self.out(text + self.groups.planned(kind.plan, shown, data[: kind.plan.size]))
+            if kind.handler is not None:
+                kind.handler(self, Command(kind.group, data))
+        else:
+            self.out(text)
+
+    def _print_accumulated(self) -> None:
+        self.out("----\n")
+        for name in sorted(self._accumulated):
+            kind, data = self._accumulated[name]
+            self._show(kind, data, 0)
+
+    def _ends(self, kind: _Kind, data: bytes, from_ring: bool) -> bool:
+        """Follow a jump; whether the batch ends with this instruction."""
+        if kind.group.name == _END:
+            return True
+        command = Command(kind.group, data)
+        target, second_level, ppgtt, predicate = command.values(*_JUMP_FIELDS)
+        if predicate:
+            return False
+        if not self.print_at(target or 0, bool(ppgtt)):
+            self.out(f"Secondary batch at 0x{target or 0:08x} unavailable\n")
+        return not second_level and not from_ring

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Tests of instructions and groups."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Tests of Intel's descriptions."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Tests of what is shown of Intel commands."""

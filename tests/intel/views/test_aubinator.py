@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""AUB files made here: what is printed, damage, limits; kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from struct import pack
+
+import pytest
+
+from cffpy.container.open import open_bytes
+from cffpy.errors import UnsupportedGpu
+from cffpy.intel.views.aubinator.aub import AubDump
+from cffpy.intel.views.aubinator.kernel_files import KernelText
+from cffpy.intel.views.aubinator.options import FULL, DecodeOptions, read_environment
+from cffpy.limits import Limits
+from tests.intel import aub_files as aub
+
+BATCH = 0x100000
+
+
+def dump(
+    data: bytes, options: DecodeOptions | None = None, **more: object
+) -> tuple[str, list[str]]:
+    parts: list[str] = []
+    limits = more.pop("limits", None)
+    printer = AubDump(options or DecodeOptions(), parts.append, **more)  # type: ignore[arg-type]
+    damage = printer.file(open_bytes(data, "test.aub", limits), "test.aub")  # type: ignore[arg-type]
+    return "".join(parts), [str(one) for one in damage]
+
+
+def headers(data: bytes, **more: object) -> list[str]:
+    options = DecodeOptions()
+    options.flags &= ~FULL
+    text, damage = dump(data, options, **more)
+    assert not damage
+    return [line.rstrip() for line in text.splitlines()[6:]]
+
+
+def test_head_and_jump() -> None:
+    text, damage = dump(aub.file({BATCH: aub.END}, BATCH))
+    assert not damage
+    lines = text.splitlines()
+    assert lines[0] == f"Aubinator: Intel AUB file decoder.{'':80}"
+    assert lines[1:6] == [
+        "File name:        test.aub",
+        "PCI ID:           0x1912",
+        "Application name: test",
+        "Decoding as:      Intel(R) HD Graphics 530 (SKL GT2)",
+        "",
+    ]
+    assert "0x00100000:  0x05000000:  MI_BATCH_BUFFER_END" in text
+    assert "    Batch Buffer Start Address: 0x00100000\n" in text
+
+
+def test_second_level_returns_and_first_level_does_not() -> None:
+    second = BATCH + 0x10000
+    batches = {BATCH: aub.jump(second, True) + b"\0" * 4 + aub.jump(second) + b"\0" * 4}
+    lines = headers(aub.file({**batches, second: aub.END}, BATCH))
+    names = [line.split(":  ")[-1] for line in lines]
+    assert names == [
+        "MI_BATCH_BUFFER_START",
+        "MI_BATCH_BUFFER_START",
+        "MI_BATCH_BUFFER_END",
+        "MI_NOOP",
+        "MI_BATCH_BUFFER_START",
+        "MI_BATCH_BUFFER_END",
+        "MI_BATCH_BUFFER_END",
+    ]
+
+
+def test_unmapped_batch() -> None:
+    assert "Secondary batch at 0x00300000 unavailable" in headers(aub.file({}, 0x300000))
+
+
+def test_a_loop_ends() -> None:
+    lines = headers(aub.file({BATCH: aub.jump(BATCH)}, BATCH))
+    assert "0x00100000: Max batch buffer jumps exceeded" in lines
+    assert len(lines) < 120
+
+
+def test_calls_that_multiply_are_limited() -> None:
+    data = aub.file({BATCH: aub.jump(BATCH, True) * 8 + aub.END}, BATCH)
+    _, damage = dump(data, limits=Limits(commands=100_000))
+    assert len(damage) == 1
+    assert "too many commands" in damage[0]
+
+
+def test_unknown_instruction() -> None:
+    batch = pack("<4I", 0x60050001, 1, 2, 0x05000000)
+    lines = headers(aub.file({BATCH: batch}, BATCH))
+    assert "0x00100000: unknown instruction 60050001" in lines
+    assert "0x00100008: -- 00000002" in lines
+
+
+def test_comment_and_cut_file() -> None:
+    data = aub.file({BATCH: aub.END}, BATCH) + aub.comment("hello")
+    text, damage = dump(data)
+    assert text.endswith("hello\n")
+    text, damage = dump(data[:-4])
+    assert "MI_BATCH_BUFFER_END" in text
+    assert len(damage) == 1
+    assert "behind the file" in damage[0]
+
+
+def test_unknown_device() -> None:
+    with pytest.raises(UnsupportedGpu, match="0x1234"):
+        dump(aub.file({}, BATCH, device=0x1234))
+
+
+def test_kernels_are_named_and_written(tmp_path: Path) -> None:
+    heap = 0x200000
+    base = [0x61010011, *[0] * 18]
+    base[10] = heap | 1
+    state = [0x78100007, 64, *[0] * 7]
+    state[7] = 0x5  # enabled, SIMD8
+    batch = pack(f"<{len(base) + len(state)}I", *base, *state) + aub.END
+    send = pack("<4I", 0x31, 0, 0, 1 << 31)
+    kernel = pack("<4I", 1, 2, 3, 4) + send
+    data = aub.file({BATCH: batch, heap: b"\0" * 64 + kernel}, BATCH)
+    text, damage = dump(data, kernels=KernelText(True, str(tmp_path)))
+    assert not damage
+    assert "\nReferenced SIMD8 vertex shader:\nkernel VS at 0x00200040: 32 bytes, sha256 " in text
+    (path,) = tmp_path.iterdir()
+    assert path.read_bytes() == kernel
+    assert path.name.startswith("VS_0x0000000000200040_32_")
+
+
+@pytest.mark.parametrize(
+    ("text", "flags"),
+    [("+surfaces", 0x1E), ("-full,offsets", 0xC), ("all,-color", 0xFFFFFFFE), ("floats", 0xE)],
+)
+def test_environment(text: str, flags: int) -> None:
+    options = DecodeOptions()
+    read_environment(options, {"INTEL_DECODE": text, "INTEL_DECODE_FILTERS": "A,B"})
+    assert options.flags == flags
+    assert options.filters == {"A", "B"}
+
+
+def test_commands(run_cffpy: Callable[..., object], tmp_path: Path) -> None:
+    path = tmp_path / "test.aub"
+    path.write_bytes(aub.file({BATCH: aub.END}, BATCH))
+    done = run_cffpy("aubinator", "--color=never", "--headers", str(path))
+    assert done.returncode == 0  # type: ignore[attr-defined]
+    assert done.stdout.startswith(b"Aubinator:")  # type: ignore[attr-defined]
+    done = run_cffpy("aubinator")
+    assert done.returncode == 2  # type: ignore[attr-defined]
