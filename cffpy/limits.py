@@ -9,7 +9,6 @@ docs/robustness.md says what each one limits and why the defaults are what they 
 from __future__ import annotations
 
 from cffpy.c_numbers import whole_number
-from cffpy.errors import CffpyError
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
@@ -28,7 +27,8 @@ VARIABLES = {
 #: Help text of the option ``--limit``.
 HELP = f"A limit for hostile captures: {', '.join(VARIABLES)}."
 
-#: ``bytes``: read of a pipe, and decompressed, in bytes.
+#: ``bytes``: read of a pipe, and decompressed, in bytes. Of an uncompressed file, which is mapped,
+#: there is no default: only a limit that was chosen holds.
 MAX_BYTES = 1 << 30
 #: Decompressed bytes that are always accepted, and beyond them, how many for each stored byte:
 #: bzip2 makes a gigabyte of a hundred bytes, in half a minute.
@@ -101,6 +101,10 @@ class Limits(ValueObject):
         """Bytes that a file of ``stored`` bytes may have when decompressed."""
         return self.bytes or min(MAX_BYTES, max(ALWAYS_READ, stored * MAX_RATIO))
 
+    def mapped_bytes(self, stored: int) -> int:
+        """Bytes of an uncompressed file of ``stored`` bytes that are used: by default all."""
+        return min(stored, self.bytes or stored)
+
     def of_capture(self, size: int) -> CaptureLimits:
         """The limits of a capture of ``size`` bytes when decompressed."""
         return CaptureLimits(self, size // 4)
@@ -169,7 +173,7 @@ def parse_options(texts: Sequence[str]) -> dict[str, int]:
 def chosen_limits(options: Mapping[str, int], environment: Mapping[str, str]) -> Limits:
     """The limits of a command: from its options, else from environment variables.
 
-    Raises CffpyError for an invalid variable; an empty one is ignored.
+    Raises ValueError for an invalid variable, with a message for the user; an empty one is ignored.
     """
     numbers = dict(options)
     for name, variable in VARIABLES.items():
@@ -178,7 +182,7 @@ def chosen_limits(options: Mapping[str, int], environment: Mapping[str, str]) ->
             continue
         number = _parse(name, written)
         if number is None:
-            raise CffpyError(f"{variable} is not {_range(name)}: {written!r}")
+            raise ValueError(f"{variable} is not {_range(name)}: {written!r}")
         numbers[name] = number
     return Limits(**numbers)
 

@@ -9,7 +9,6 @@ import pytest
 
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_bytes
-from cffpy.errors import CffpyError
 from cffpy.limits import VARIABLES, Limits, Truncation, chosen_limits, parse_options
 from tests.analysis.passes.streams import Streams
 
@@ -26,7 +25,7 @@ def test_options_come_before_variables() -> None:
 def test_wrong_numbers(name: str, wrong: str) -> None:
     with pytest.raises(ValueError, match=name):
         parse_options([f"{name}={wrong}"])
-    with pytest.raises(CffpyError, match=f"{VARIABLES[name]} is not a number"):
+    with pytest.raises(ValueError, match=f"{VARIABLES[name]} is not a number"):
         chosen_limits({}, {VARIABLES[name]: wrong})
 
 

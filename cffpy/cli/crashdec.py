@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 
-from cffpy.cli.dump_options import EDITION_OPTIONS, Option, edition_directory, parse
+from cffpy.cli.dump_options import EDITION_OPTIONS, Option, edition_directory, limits_of, parse
 from cffpy.cli.getopt_long import UsageProblem
 from cffpy.cli.output import (
     EXIT_FAILURE,
@@ -25,7 +24,6 @@ from cffpy.cli.progress import progress
 from cffpy.container.open import open_capture
 from cffpy.errors import ContainerError
 from cffpy.limits import HELP as LIMIT_HELP
-from cffpy.limits import chosen_limits, parse_options
 from cffpy.views.crashdec.dump import CrashDump
 from cffpy.views.crashdec.options import CrashdecOptions
 
@@ -68,18 +66,11 @@ def run(arguments: list[str], show_help: Callable[[], int]) -> int:
         files = [name for name in (settings.pop("file", None), *files) if name is not None]
         if len(files) > 1:
             raise UsageProblem("only one FILE can be decoded at a time.")
-        return _print(settings, files[0] if files else "-", _limits(settings.pop("limits", [])))
+        return _print(settings, files[0] if files else "-", limits_of(settings.pop("limits", [])))
     except UsageProblem as problem:
         sys.stdout.flush()
         print_on_standard_error(_USAGE.format(problem))
         return EXIT_USAGE
-
-
-def _limits(texts: list[str]) -> Limits:
-    try:
-        return chosen_limits(parse_options(texts), os.environ)
-    except ValueError as problem:
-        raise UsageProblem(f"--limit: {problem}.") from None
 
 
 def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:

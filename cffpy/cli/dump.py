@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 
-from cffpy.cli.dump_options import edition_directory, parse
+from cffpy.cli.dump_options import edition_directory, limits_of, parse
 from cffpy.cli.getopt_long import UsageProblem
 from cffpy.cli.output import (
     EXIT_OK,
@@ -23,7 +23,6 @@ from cffpy.cli.output import (
 from cffpy.cli.progress import progress
 from cffpy.container.open import open_capture
 from cffpy.errors import ContainerError
-from cffpy.limits import Limits, chosen_limits, parse_options
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cffpy.container.open import Content
+    from cffpy.limits import Limits
 
 _USAGE = "Usage: cffpy dump [OPTIONS] FILE...\nTry 'cffpy dump --help' for help.\n\nError: {}\n"
 
@@ -45,18 +45,11 @@ def run(arguments: list[str], show_help: Callable[[], int]) -> int:
             return show_help()
         if not files:
             raise UsageProblem("Missing argument 'FILE...'.")
-        return _dump(settings, files, _limits(settings.pop("limits", [])))
+        return _dump(settings, files, limits_of(settings.pop("limits", [])))
     except UsageProblem as problem:
         sys.stdout.flush()
         print_on_standard_error(_USAGE.format(problem))
         return EXIT_USAGE
-
-
-def _limits(texts: list[str]) -> Limits:
-    try:
-        return chosen_limits(parse_options(texts), os.environ)
-    except ValueError as problem:
-        raise UsageProblem(f"--limit: {problem}.") from None
 
 
 def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:

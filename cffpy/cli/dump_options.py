@@ -12,6 +12,7 @@ import os
 from cffpy.c_numbers import whole_number
 from cffpy.cli.getopt_long import UsageProblem, split
 from cffpy.limits import HELP as LIMIT_HELP
+from cffpy.limits import Limits, chosen_limits, parse_options
 from cffpy.views.cffdump.options import QUERY_ALL, QUERY_DELTA, QUERY_WRITTEN
 
 TYPE_CHECKING = False
@@ -195,3 +196,15 @@ def parse(
         for setting in row.names:
             settings[setting] = [*settings.get(setting, ()), value] if row.repeats else value
     return settings, files
+
+
+def limits_of(texts: list[str]) -> Limits:
+    """The limits that ``--limit`` and the environment set. Raises UsageProblem."""
+    try:
+        options = parse_options(texts)
+    except ValueError as problem:
+        raise UsageProblem(f"--limit: {problem}.") from None
+    try:
+        return chosen_limits(options, os.environ)
+    except ValueError as problem:
+        raise UsageProblem(f"{problem}.") from None

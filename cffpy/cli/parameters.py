@@ -93,9 +93,12 @@ def limit_option(command: _Command) -> _Command:
 
 
 def command_limits() -> Limits:
-    """The limits of the command that runs. Raises CffpyError for a wrong variable."""
+    """The limits of the command that runs. Raises click.UsageError for a wrong variable."""
     options: dict[str, int] = click.get_current_context().meta.get(_OPTIONS, {})
-    return chosen_limits(options, os.environ)
+    try:
+        return chosen_limits(options, os.environ)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
 
 
 def edition_option(command: _Command) -> _Command:

@@ -174,6 +174,10 @@ def open_bytes(stored: BytesLike, name: str = "data", limits: Limits | None = No
             output, problem = _unpack(layer, view, name, limit)
             view = memoryview(output)
             damage = problem or damage
+    used = limits.mapped_bytes(len(view))
+    if used < len(view):
+        view = view[:used]
+        damage = Damage(used, f"more than {used} bytes: the rest is ignored", limit="bytes")
     return Content(name, view, "+".join(layers) or "none", file_size, damage, limits)
 
 

@@ -239,6 +239,18 @@ def test_a_limit_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (whole.data, whole.damage, whole.truncated) == (NOISE, None, [])
 
 
+def test_a_limit_of_an_uncompressed_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.rd"
+    path.write_bytes(NOISE)
+    content = open_capture(str(path), Limits(bytes=0x1000))
+    assert (content.data, content.file_size) == (NOISE[:0x1000], len(NOISE))
+    assert "more than 4096 bytes: the rest is ignored" in str(content.damage)
+    assert [cut.limit for cut in content.truncated] == ["bytes"]
+    for limits in (None, Limits(bytes=len(NOISE))):
+        whole = open_capture(str(path), limits)
+        assert (whole.data, whole.damage, whole.truncated) == (NOISE, None, [])
+
+
 def test_layers_are_bounded() -> None:
     data = CAPTURE
     for _ in range(8):

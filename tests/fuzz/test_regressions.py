@@ -86,9 +86,10 @@ def test_limits_are_set_and_said(
     if variable in ("CFFPY_MAX_DEPTH", "CFFPY_MAX_BYTES"):  # others limit analyses, or are larger
         assert said in run_cffpy("dump", "--limit", option, path).stderr.decode()
     for wrong in ("0", "-3", "many"):
-        refused = run_cffpy("draws", path, env={variable: wrong})
-        assert refused.returncode == 1
-        assert refused.stderr.startswith(f"cffpy: error: {variable} is no".encode())
+        for command in ("draws", "dump", "info"):
+            refused = run_cffpy(command, path, env={variable: wrong})
+            assert (refused.returncode, refused.stdout) == (2, b"")
+            assert f"Error: {variable} is not a number" in refused.stderr.decode()
 
 
 def test_a_dump_that_prints_little_is_limited_as_analyses_are(tmp_path: Path, run_cffpy) -> None:
