@@ -17,15 +17,20 @@ from cffpy._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from cffpy.api.bindings import Constants, DataBuffer, Descriptor
     from cffpy.api.capture import Capture, Submit, open  # noqa: A004
     from cffpy.api.comparison import Comparison, diff
     from cffpy.api.find import FoundDraw, FoundFile, find
     from cffpy.api.memory import Buffer, Memory
+    from cffpy.api.packets import Packet
     from cffpy.api.passes import Action, Draw, IndexBuffer, Pass, Tile
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
+    from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import CapturedShader, Shader, Shaders
     from cffpy.api.source import Problem
     from cffpy.api.state import Change, RegisterState, RegisterWrite, StateValue
+    from cffpy.api.texts import compile_text as compile  # noqa: A004
+    from cffpy.api.texts import decompile, edit
     from cffpy.errors import (
         CaptureError,
         CffpyError,
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
     )
     from cffpy.limits import Limits
 
-#: Public name -> the module that has it.
+#: Public name -> the module that has it, with the name there behind a colon where it is another.
 _MODULES = {
     "Action": "cffpy.api.passes",
     "Buffer": "cffpy.api.memory",
@@ -48,7 +53,10 @@ _MODULES = {
     "CffpyError": "cffpy.errors",
     "Change": "cffpy.api.state",
     "Comparison": "cffpy.api.comparison",
+    "Constants": "cffpy.api.bindings",
     "ContainerError": "cffpy.errors",
+    "DataBuffer": "cffpy.api.bindings",
+    "Descriptor": "cffpy.api.bindings",
     "Draw": "cffpy.api.passes",
     "FieldBits": "cffpy.api.registers",
     "FilterError": "cffpy.errors",
@@ -57,6 +65,7 @@ _MODULES = {
     "IndexBuffer": "cffpy.api.passes",
     "Limits": "cffpy.limits",
     "Memory": "cffpy.api.memory",
+    "Packet": "cffpy.api.packets",
     "Pass": "cffpy.api.passes",
     "Problem": "cffpy.api.source",
     "Register": "cffpy.api.registers",
@@ -73,9 +82,13 @@ _MODULES = {
     "UnknownValue": "cffpy.errors",
     "UnsupportedGpu": "cffpy.errors",
     "UsageError": "cffpy.errors",
+    "compile": "cffpy.api.texts:compile_text",
+    "decompile": "cffpy.api.texts",
     "diff": "cffpy.api.comparison",
+    "edit": "cffpy.api.texts",
     "find": "cffpy.api.find",
     "open": "cffpy.api.capture",
+    "registers": "cffpy.api.registers:registers_of",
 }
 
 __all__ = (
@@ -87,7 +100,10 @@ __all__ = (
     "CffpyError",
     "Change",
     "Comparison",
+    "Constants",
     "ContainerError",
+    "DataBuffer",
+    "Descriptor",
     "Draw",
     "FieldBits",
     "FilterError",
@@ -96,6 +112,7 @@ __all__ = (
     "IndexBuffer",
     "Limits",
     "Memory",
+    "Packet",
     "Pass",
     "Problem",
     "Register",
@@ -113,9 +130,13 @@ __all__ = (
     "UnsupportedGpu",
     "UsageError",
     "__version__",
+    "compile",
+    "decompile",
     "diff",
+    "edit",
     "find",
     "open",
+    "registers",
 )
 
 
@@ -126,7 +147,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'cffpy' has no attribute {name!r}")
     from importlib import import_module
 
-    found: object = getattr(import_module(module), name)
+    place, _, inside = module.partition(":")
+    found: object = getattr(import_module(place), inside or name)
     globals()[name] = found
     return found
 

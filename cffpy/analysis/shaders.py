@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES
+from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES, generation_of
 from cffpy.cp.loadstate import (
     LOAD_STATE_PACKETS,
     SHADER,
@@ -68,6 +68,27 @@ class Program:
         self.text = text
         #: The numbers of the listing's Stats block; None on a2xx, which has none.
         self.statistics = statistics
+
+
+class ProgramReader:
+    """Reads programs of all generations."""
+
+    def __init__(self, register_db: str | None = None) -> None:
+        """``register_db``: directory of another edition, whose instruction sets are used."""
+        self._disassemblers = Disassemblers(register_db)
+
+    def program(self, generation: int, stage: str, data: bytes | memoryview) -> Program | None:
+        """The program at the start of ``data``; None where not one instruction is."""
+        if generation_of(generation).instruction_set == "a2xx":
+            old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
+            if not old.instructions:
+                return None
+            return Program(bytes(data[: old.size]), old.instructions, old.text, None)
+        new = self._disassemblers.ir3(generation).listing(data, 0)
+        if not new.instructions:
+            return None
+        code = bytes(data[: new.instructions * 8])
+        return Program(code, new.instructions, new.text, new.statistics)
 
 
 class Naming(ValueObject):
@@ -143,7 +164,7 @@ class ShaderCollector(Sink):
         self.shaders: list[Shader] = []
         #: Programs that are not among them because there were too many.
         self.left_out = 0
-        self._disassemblers = Disassemblers(register_db)
+        self._programs = ProgramReader(register_db)
         self._distinct: dict[tuple[str, int, bytes], Shader] = {}
         self._bytes = 0
         self._looked = 0
@@ -294,7 +315,7 @@ class ShaderCollector(Sink):
         if self._looked > _MAX_LOOKED:
             self.left_out += 1
             return None
-        program = self._program(words.bytes(index, dwords), stage)
+        program = self._programs.program(self._generation, stage, words.bytes(index, dwords))
         shader = self._places[known] = (
             None if program is None else self._add(stage, program, gpuaddr, naming)
         )
@@ -313,19 +334,6 @@ class ShaderCollector(Sink):
             self._distinct[key] = shader
             self.shaders.append(shader)
         return shader
-
-    def _program(self, data: bytes, stage: str) -> Program | None:
-        """The program at the start of ``data``; None where not one instruction is."""
-        if self.machine.gpu.facts.instruction_set == "a2xx":
-            old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
-            if not old.instructions:
-                return None
-            return Program(data[: old.size], old.instructions, old.text, None)
-        new = self._disassemblers.ir3(self._generation).listing(data, 0)
-        if not new.instructions:
-            return None
-        code = data[: new.instructions * 8]
-        return Program(code, new.instructions, new.text, new.statistics)
 
     # -- uses -------------------------------------------------------------------------------
 

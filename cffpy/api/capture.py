@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.draw_names import find_draw, parse_draw_name
 from cffpy.api.memory import Buffer, Memory
+from cffpy.api.packets import Packet
 from cffpy.api.passes import Frame
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Problem, Source, problem_of_damage
@@ -24,7 +25,7 @@ from cffpy.regdb.edition import chosen_edition
 from cffpy.tables.lines import KINDS, LineOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from types import TracebackType
     from typing import BinaryIO
 
@@ -221,6 +222,16 @@ class Capture:
         ``submit``: its number; ``state``; ``registers``: offsets. A walk over the commands.
         """
         return self._source.inherited
+
+    def packets(self) -> Iterator[Packet]:
+        """The packets as they are executed: of a frame in tiles, many of them in each tile.
+
+        Also those in blocks that a condition skips; see ``Packet.executed``. Each call decodes the
+        commands again; the packets of one command stream are in memory at a time.
+        """
+        if self._source.walked.database is not None:
+            for found in self._source.packets():
+                yield Packet(self._source, found)
 
     @cached_property
     def shaders(self) -> Shaders:

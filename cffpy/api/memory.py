@@ -82,6 +82,16 @@ class Memory:
             size -= len(piece)
         return None if size else b"".join(pieces)
 
+    def rest(self, gpuaddr: int) -> memoryview | None:
+        """The captured bytes from an address to the end of its buffer; None where there are none.
+
+        Not a copy; read only.
+        """
+        buffer = self._image.find(gpuaddr)
+        if buffer is None:
+            return None
+        return buffer.contents[gpuaddr - buffer.gpuaddr :].toreadonly() or None
+
     def captured(self, gpuaddr: int, most: int = 1 << 32) -> int:
         """Bytes that were captured from an address on without a gap, at most ``most``."""
         return sum(len(piece) for piece in self._pieces(gpuaddr, most))

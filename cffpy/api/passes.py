@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Lrz, Operation, Pipe
     from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.api.bindings import Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
+    from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
 
@@ -187,6 +189,15 @@ class Action:
 
         return action_document(self.model)
 
+    @property
+    def shaders(self) -> dict[str, Shader]:
+        """The program of each stage that runs, where it was captured: ``shaders["FS"]``."""
+        found = {
+            stage: self._frame.source.shader(self.submit, stage, gpuaddr)
+            for stage, gpuaddr in self.model.shaders
+        }
+        return {stage: shader for stage, shader in found.items() if shader is not None}
+
     def __repr__(self) -> str:
         words = [type(self).__name__, self.name or "", self.role, self.primitive or self.packet]
         if self.vertices is not None:
@@ -212,6 +223,42 @@ class Draw(Action):
         number = self.model.program_number
         assert number is not None
         return number
+
+    # What it has bound: found for all draws together, by two walks over the commands.
+
+    @property
+    def textures(self) -> list[Descriptor]:
+        """Its texture descriptors: loaded by packets, and those of bindless sets that it can use.
+
+        Of a set, those that instructions of its shaders name; where an index is in a register, all
+        that look like textures.
+        """
+        return self._frame.source.bound(self.model).descriptors("texture")
+
+    @property
+    def samplers(self) -> list[Descriptor]:
+        """Its sampler descriptors; see ``textures``."""
+        return self._frame.source.bound(self.model).descriptors("sampler")
+
+    @property
+    def storage(self) -> list[Descriptor]:
+        """Its storage buffers and images, where packets loaded them; see also ``textures``."""
+        return self._frame.source.bound(self.model).descriptors("storage", "storage size")
+
+    @property
+    def uniform_buffers(self) -> list[DataBuffer]:
+        """The captured data of its uniform buffers; see ``textures``."""
+        return self._frame.source.bound(self.model).buffers("uniform data")
+
+    @property
+    def vertex_buffers(self) -> list[DataBuffer]:
+        """The captured data that it can fetch as vertices (a3xx and later)."""
+        return self._frame.source.bound(self.model).buffers("vertex buffer")
+
+    @property
+    def constants(self) -> list[Constants]:
+        """The constants that packets loaded, by stage and slot, and push constants."""
+        return self._frame.source.bound(self.model).constants()
 
     @property
     def executions(self) -> list[Action]:

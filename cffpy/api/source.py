@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.bindings import Bindings
 from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.observer import Observer
+from cffpy.analysis.packets import PacketWalk
 from cffpy.analysis.queries import (
     find_lrz,
     find_passes,
@@ -18,9 +20,12 @@ from cffpy.analysis.queries import (
     state_of_draw,
     walk_with_history,
 )
+from cffpy.analysis.shaders import ProgramReader
 from cffpy.analysis.visibility import VisibilityReader
+from cffpy.api.bindings import Bound, StructureText
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
+from cffpy.api.shaders import Shader
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.lrz import PassLrz
+    from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import Inherited, State
@@ -46,6 +52,7 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream as Stream
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.cp.machine import Machine
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
     from cffpy.tables.lines import LineOptions
@@ -133,6 +140,8 @@ class Source:
         self._registers: Registers | None = None
         self._last_state: tuple[int, RegisterState] | None = None
         self._last_visibility: PassVisibility | None = None
+        self._last_bound: tuple[int, Bound] | None = None
+        self._shaders: dict[tuple[int, str, int], Shader | None] = {}
         #: Problems of everything that was decoded so far.
         self.problems: list[Problem] = []
 
@@ -151,7 +160,8 @@ class Source:
     def close(self) -> None:
         """Release the file and all results."""
         self._content = self._last_state = self._registers = self._walked = None
-        self._last_visibility = None
+        self._last_visibility = self._last_bound = None
+        self._shaders.clear()
         for name in _CACHED:
             self.__dict__.pop(name, None)
 
@@ -295,6 +305,40 @@ class Source:
         self._note(warnings, found.damage, found.passes.truncated)
         return found
 
+    @cached_property
+    def _bindings(self) -> Bindings:
+        return Bindings(self.recording)
+
+    @cached_property
+    def structures(self) -> StructureText:
+        """Decodes packets and descriptors of the capture's GPU."""
+        return StructureText(self.database)
+
+    def bound(self, action: Action) -> Bound:
+        """What a draw has bound. Kept for the last draw only."""
+        last = self._last_bound
+        if last is None or last[0] != action.order:
+            found = Bound(self._bindings.of_draw(action.order), self.structures)
+            last = self._last_bound = action.order, found
+        return last[1]
+
+    def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
+        """The program at an address; None where none was captured."""
+        key = submit, stage, gpuaddr
+        if key not in self._shaders:
+            program = None
+            data = self.memory(submit).rest(gpuaddr)
+            generation = self.walked.finder.found.generation
+            if data is not None:
+                program = self._programs.program(generation, stage, data)
+            found = None if program is None else Shader(stage, generation, gpuaddr, program)
+            self._shaders[key] = found
+        return self._shaders[key]
+
+    @cached_property
+    def _programs(self) -> ProgramReader:
+        return ProgramReader(self.register_db)
+
     def visibility(self, one: Pass) -> PassVisibility:
         """The visibility streams of a pass. Kept for the last pass only: they may be large."""
         last = self._last_visibility
@@ -307,6 +351,16 @@ class Source:
         return VisibilityReader(self.walked.finder.found)
 
     # -- registers ------------------------------------------------------------------------------
+
+    def packets(self) -> Iterator[ExecutedPacket]:
+        """The packets as they are executed: a walk each time."""
+        warnings: list[str] = []
+
+        def finished(_machine: Machine, damage: list[Damage]) -> None:
+            self._note(warnings, damage)
+
+        how = warnings.append, self.register_db, self.given_gpu
+        return PacketWalk().iter_packets(self.content, *how, finished)
 
     @cached_property
     def lrz(self) -> list[PassLrz]:
@@ -324,10 +378,12 @@ class Source:
     def registers(self) -> Registers:
         """The registers of the capture's GPU. Raises CaptureError where no commands were run."""
         if self._registers is None:
-            self._registers = Registers(self._database())
+            self._registers = Registers(self.database)
         return self._registers
 
-    def _database(self) -> Database:
+    @property
+    def database(self) -> Database:
+        """The descriptions of the GPU. Raises CaptureError where no commands were run."""
         database = self.walked.database
         if database is None:
             raise CaptureError(f"{self.content.name}: no commands were decoded")
@@ -342,7 +398,7 @@ class Source:
         assert history is not None
         if history.has(action.order):
             at = HistoryAt(history, action.order)
-            return RegisterState(at, self.registers, self._database(), action)
+            return RegisterState(at, self.registers, self.database, action)
         found = state_at(self.content, action.order, _ignore, self.register_db, self.given_gpu)
         if found is None:
             raise CaptureError(f"{action.packet} at {action.place} is not executed")
@@ -381,6 +437,9 @@ _CACHED = (
     "collected",
     "recording",
     "lrz",
+    "structures",
+    "_bindings",
+    "_programs",
     "_visibility_reader",
 )
 

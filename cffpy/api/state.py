@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.provenance import State
+from cffpy.api.packets import packet_name
 from cffpy.api.registers import RegisterValue
-from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.register_history import RegisterHistory
     from cffpy.api.registers import Register, Registers
     from cffpy.regdb.database import Database
-
-_PACKETS = "adreno_pm4_type3_packets"
 
 
 class RegisterWrite:
@@ -47,13 +45,7 @@ class RegisterWrite:
     def packet(self) -> str:
         """The packet's name; "register write" for a packet of type 0 or 4."""
         place = self._write.place
-        kind, opcode, _ = read_header(place.words.get(place.index))
-        if kind != OPCODE:
-            return "register write" if kind == REGISTERS else "unknown"
-        database = self._database
-        chip = database.variant("chip", database.chip)
-        variants = {} if chip is None else {"chip": chip}
-        return database.enum_name(_PACKETS, opcode, variants) or f"{opcode:#x}"
+        return packet_name(self._database, place.words.get(place.index))
 
     @property
     def pass_index(self) -> int | None:

@@ -12,7 +12,7 @@ from cffpy.regdb.database import holds
 from cffpy.regdb.decode import Decoder, Palette, type_mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cffpy.regdb.database import Database, Found
 
@@ -150,6 +150,35 @@ class RegisterText:
                 text = self._decoder.formatter(field).text(bits)
                 shown.append(FieldText(name, text, bits, found.name))
         return shown
+
+    def structure_fields(self, domain: str, dwords: Sequence[int]) -> Iterator[FieldValue]:
+        """The fields of a packet or of a structure in memory; bits count from its first dword on.
+
+        A field of an array is named with its element, as in ``[1].COUNT``. What is not described
+        is left out.
+        """
+        offset = 0
+        while offset < len(dwords):
+            found = self._database.lookup(domain, offset, self._decoder.variants)
+            start, value = offset, dwords[offset]
+            offset += 1
+            if found is None or found.type is None:
+                continue
+            if found.type[3] >= 32 and offset < len(dwords):
+                value |= dwords[offset] << 32
+                offset += 1
+            is_bitset = found.type[0] in _BITSETS
+            element, _, name = found.name.rpartition(".")
+            element = f"{element}." if element else ""
+            described = found.type[7] if is_bitset else [(name, None, found.type)]
+            for field_name, _, field in self._without_parts(described):
+                low, high = field[2], field[3]
+                bits = value & type_mask(low, high)
+                text = self._decoder.formatter(field).text(bits)
+                is_number = field[0] == rows.HEX
+                typed = bits >> low << field[4] if is_number else _typed(field, bits, text)
+                shown = f"{element}{field_name}"
+                yield FieldValue(shown, 32 * start + low, 32 * start + high, text, typed)
 
     def _without_parts(self, fields: Iterable[rows.FieldRow]) -> list[rows.FieldRow]:
         """The fields in force whose bits are not all bits of another, wider one.

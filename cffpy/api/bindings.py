@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""Descriptor, DataBuffer, Constants: what a draw has bound, decoded, with its memory."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.diff.descriptors import SetSlot
+from cffpy.errors import UnknownName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.regdb.database import Database
+    from cffpy.regdb.register_text import FieldValue
+
+
+class Binding:
+    """Something that a draw has bound: by a packet to a stage, or in a bindless set."""
+
+    __slots__ = ("_fact", "_key")
+
+    def __init__(self, key: FactKey, fact: Fact) -> None:
+        self._key = key
+        self._fact = fact
+
+    @property
+    def stage(self) -> str | None:
+        """The stage that a packet loaded it for; None in a bindless set, which all stages share."""
+        return next((part for part in self._key[1:] if isinstance(part, str)), None)
+
+    @property
+    def set(self) -> int | None:
+        """The number of its bindless set; None where a packet loaded it."""
+        slot = self._key[-1]
+        return slot.set if isinstance(slot, SetSlot) else None
+
+    @property
+    def slot(self) -> int:
+        """Its index: of the stage's, or in its set."""
+        slot = self._key[-1]
+        if isinstance(slot, SetSlot):
+            return slot.slot
+        return slot if isinstance(slot, int) else 0
+
+    @property
+    def place(self) -> PacketLocation | None:
+        """The packet that loaded it; None in a bindless set."""
+        return self._fact.place
+
+    def _where(self) -> str:
+        owner = self.stage if self.set is None else f"set {self.set}"
+        return str(self.slot) if owner is None else f"{self.slot} of {owner}"
+
+
+class Descriptor(Binding):
+    """A texture, sampler or storage descriptor: ``.fields``, or a field as attribute: ``.FMT``."""
+
+    __slots__ = ("_address", "_fields", "_text")
+
+    def __init__(
+        self, key: FactKey, fact: Fact, text: StructureText, address: Fact | None = None
+    ) -> None:
+        super().__init__(key, fact)
+        self._text = text
+        #: Of a3xx, whose descriptors have no addresses: what has its address.
+        self._address = address
+        self._fields: dict[str, FieldValue] | None = None
+
+    @property
+    def kind(self) -> str:
+        """One of "texture", "sampler", "storage", "storage size", "uniform buffer"."""
+        return str(self._key[0])
+
+    @property
+    def dwords(self) -> tuple[int, ...]:
+        """Its dwords."""
+        return dwords_of(self._fact)
+
+    @property
+    def fields(self) -> dict[str, FieldValue]:
+        """Its fields by name; bits count from its first dword on. Empty where none is described."""
+        if self._fields is None:
+            self._fields = self._text.fields(self._fact.domain, self.dwords)
+        return self._fields
+
+    @property
+    def gpuaddr(self) -> int | None:
+        """Where the image or buffer that it describes begins; None without an address."""
+        fact = self._fact if self._address is None else self._address
+        return fact.points_at
+
+    def __getattr__(self, name: str) -> bool | int | float | str:
+        """The value of a field. Raises UnknownName."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        field = self.fields.get(name)
+        if field is None:
+            raise UnknownName(f"a {self.kind} has no field {name}; it has {', '.join(self.fields)}")
+        return field.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its place and its fields as text."""
+        return {
+            "kind": self.kind,
+            "stage": self.stage,
+            "set": self.set,
+            "slot": self.slot,
+            "address": None if self.gpuaddr is None else f"{self.gpuaddr:#x}",
+            "fields": {name: field.text for name, field in self.fields.items()},
+        }
+
+    def __repr__(self) -> str:
+        shown = [self._shown(name) for name in ("FMT", "WIDTH", "HEIGHT") if name in self.fields]
+        at = "" if self.gpuaddr is None else f" at {self.gpuaddr:#x}"
+        return f"<{self.kind} {self._where()}{at}{''.join(f', {one}' for one in shown)}>"
+
+    def _shown(self, name: str) -> str:
+        return f"{name} {self.fields[name].text}"
+
+    def _repr_html_(self) -> str:
+        from cffpy.api.notebook import table
+
+        rows = [(field.name, field.text) for field in self.fields.values()]
+        return f"<b>{escape(repr(self))}</b>{table(('field', 'value'), rows)}"
+
+
+class DataBuffer(Binding):
+    """Captured data that a draw reads: a vertex buffer, or what a uniform buffer holds."""
+
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        """One of "vertex buffer", "uniform data"."""
+        return str(self._key[0])
+
+    @property
+    def gpuaddr(self) -> int | None:
+        """GPU address of its first byte."""
+        return self._fact.address
+
+    @property
+    def data(self) -> memoryview | None:
+        """Its captured bytes, read only; None where none were captured.
+
+        Of a vertex buffer no more than the draw can fetch.
+        """
+        data = self._fact.data
+        return None if data is None else data.toreadonly()
+
+    @property
+    def dwords(self) -> tuple[int, ...]:
+        """Its captured dwords."""
+        return dwords_of(self._fact)
+
+    @property
+    def floats(self) -> tuple[float, ...]:
+        """Its captured dwords as floats."""
+        return floats_of(self._fact)
+
+    def __repr__(self) -> str:
+        size = "not captured" if self.data is None else f"{len(self.data)} bytes"
+        at = "" if self.gpuaddr is None else f" at {self.gpuaddr:#x}"
+        return f"<{self.kind} {self._where()}{at}, {size}>"
+
+
+class Constants(DataBuffer):
+    """Constants that packets loaded into a stage's constant file, or push constants.
+
+    ``slot`` is where they begin: of a stage in units of the constant file (a vec4 since a3xx), of
+    push constants in dwords.
+    """
+
+    __slots__ = ()
+
+
+class StructureText:
+    """Decodes structures by a database."""
+
+    def __init__(self, database: Database) -> None:
+        from cffpy.regdb.register_text import RegisterText
+
+        self._database = database
+        self._text = RegisterText(database)
+
+    def packet_fields(self, name: str, dwords: tuple[int, ...]) -> dict[str, FieldValue]:
+        """The fields of a packet by name."""
+        if self._database.domain(name) is None:  # CP_LOAD_STATE6_GEOM and _FRAG are one structure
+            name = name.removesuffix("_GEOM").removesuffix("_FRAG")
+        return self.fields(name, dwords)
+
+    def fields(self, domain: str | None, dwords: tuple[int, ...]) -> dict[str, FieldValue]:
+        """The fields of a structure of ``domain`` by name."""
+        if domain is None:
+            return {}
+        return {field.name: field for field in self._text.structure_fields(domain, dwords)}
+
+
+class Bound:
+    """All bindings of one draw, by kind."""
+
+    def __init__(self, facts: Iterable[tuple[FactKey, Fact]], text: StructureText) -> None:
+        self.facts: Mapping[FactKey, Fact] = dict(facts)
+        self._text = text
+
+    def descriptors(self, *kinds: str) -> list[Descriptor]:
+        """The descriptors of these kinds, by stage or set and slot."""
+        return [
+            Descriptor(key, fact, self._text, self.facts.get((f"{key[0]} address", *key[1:])))
+            for key, fact in self._sorted(kinds)
+            if fact.domain is not None or fact.data is not None
+        ]
+
+    def buffers(self, *kinds: str) -> list[DataBuffer]:
+        """The data of these kinds, by stage or set and slot."""
+        return [DataBuffer(key, fact) for key, fact in self._sorted(kinds)]
+
+    def constants(self) -> list[Constants]:
+        """Constants and push constants."""
+        return [Constants(key, fact) for key, fact in self._sorted(("constants", "push constants"))]
+
+    def _sorted(self, kinds: tuple[str, ...]) -> list[tuple[FactKey, Fact]]:
+        found = [(key, fact) for key, fact in self.facts.items() if key[0] in kinds]
+        return sorted(found, key=lambda pair: [str(part).rjust(8) for part in pair[0]])
+
+
+def dwords_of(fact: Fact) -> tuple[int, ...]:
+    """The whole dwords of a fact's bytes."""
+    data = fact.data
+    return () if data is None else tuple(data[: len(data) // 4 * 4].cast("B").cast("I"))
+
+
+def floats_of(fact: Fact) -> tuple[float, ...]:
+    """The same as floats."""
+    data = fact.data
+    return () if data is None else tuple(data[: len(data) // 4 * 4].cast("B").cast("f"))

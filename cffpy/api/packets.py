@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Packet: one execution of a packet. ``Capture.packets`` yields them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.conditions import Executed
+from cffpy.api.registers import RegisterValue
+from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
+
+if TYPE_CHECKING:
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.packets import ExecutedPacket
+    from cffpy.api.source import Source
+    from cffpy.regdb.database import Database
+    from cffpy.regdb.register_text import FieldValue
+
+_PACKETS = "adreno_pm4_type3_packets"
+
+#: What ``packet_name`` returns of a packet of type 0 or 4.
+REGISTER_WRITE = "register write"
+
+
+def packet_name(database: Database, header: int) -> str:
+    """The name of a packet by its header; its opcode in hex where it has none."""
+    kind, opcode, _ = read_header(header)
+    if kind != OPCODE:
+        return REGISTER_WRITE if kind == REGISTERS else "unknown"
+    chip = database.variant("chip", database.chip)
+    variants = {} if chip is None else {"chip": chip}
+    return database.enum_name(_PACKETS, opcode, variants) or f"{opcode:#x}"
+
+
+class Packet:
+    """One execution of a packet. The same packet is executed again in each tile."""
+
+    __slots__ = ("_found", "_source")
+
+    def __init__(self, source: Source, found: ExecutedPacket) -> None:
+        self._source = source
+        self._found = found
+
+    @property
+    def name(self) -> str:
+        """As in "CP_DRAW_INDX_OFFSET"; "register write" for a packet of type 0 or 4."""
+        return packet_name(self._source.database, self._header)
+
+    @property
+    def opcode(self) -> int | None:
+        """Its opcode; None for a register write."""
+        kind, opcode, _ = read_header(self._header)
+        return opcode if kind == OPCODE else None
+
+    @property
+    def place(self) -> PacketLocation:
+        """Where it is: ``gpuaddr``, ``file_offset`` (bytes), ``stream`` with its ``path``."""
+        return self._found.place
+
+    @property
+    def executed(self) -> bool | None:
+        """Whether it is executed in this mode; None where only the GPU knows."""
+        executed = self._found.executed
+        return None if executed is Executed.UNKNOWN else executed is Executed.YES
+
+    @property
+    def condition(self) -> str | None:
+        """The condition that ``executed`` depends on, in words."""
+        return self._found.condition
+
+    @property
+    def dwords(self) -> tuple[int, ...]:
+        """Its dwords behind the header, as far as they were captured."""
+        place = self._found.place
+        _, _, size = read_header(self._header)
+        end = min(place.index + size, place.words.count)
+        return tuple(place.words.data[place.index + 1 : end])
+
+    @property
+    def fields(self) -> dict[str, FieldValue]:
+        """Its fields by name; bits count from the dword behind the header on.
+
+        Empty for a register write, and where no fields are described.
+        """
+        if self.opcode is None:
+            return {}
+        return self._source.structures.packet_fields(self.name, self.dwords)
+
+    @property
+    def registers(self) -> list[RegisterValue]:
+        """What a register write writes; empty for a packet with an opcode."""
+        kind, first, _ = read_header(self._header)
+        if kind != REGISTERS:
+            return []
+        dwords, known = self.dwords, self._source.registers
+        found: list[RegisterValue] = []
+        index = 0
+        while index < len(dwords):
+            register, value = known.at(first + index), dwords[index]
+            index += 1
+            if register.bits == 64 and index < len(dwords):
+                value |= dwords[index] << 32
+                index += 1
+            found.append(RegisterValue(register, value))
+        return found
+
+    @property
+    def _header(self) -> int:
+        place = self._found.place
+        return place.words.get(place.index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name, place, dwords, and fields or registers as text."""
+        from cffpy.views.passes_document import place_document
+
+        return {
+            "name": self.name,
+            "opcode": self.opcode,
+            "executed": self.executed,
+            "condition": self.condition,
+            "dwords": [f"{dword:#x}" for dword in self.dwords],
+            "fields": {name: field.text for name, field in self.fields.items()},
+            "registers": {one.name: one.text for one in self.registers},
+            "place": place_document(self.place),
+        }
+
+    def __repr__(self) -> str:
+        written = self.registers
+        name = self.name if not written else f"{written[0].name} and {len(written) - 1} more"
+        if len(written) == 1:
+            name = written[0].name
+        return f"<Packet {name} at {self.place.gpuaddr:#x}, {len(self.dwords)} dwords>"
+
+    def _repr_html_(self) -> str:
+        from cffpy.api.notebook import table
+
+        rows = [(name, field.text) for name, field in self.fields.items()]
+        rows += [(value.name, value.text) for value in self.registers]
+        return table((self.name, str(self.place)), rows)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy.compile``, ``decompile``, ``edit``: captures as text, and changed captures."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.draw_names import DrawName, DrawRange, parse_draw_name, parse_draw_range
+from cffpy.errors import CaptureError, UsageError
+from cffpy.limits import Limits
+from cffpy.regdb.edition import resolve_edition
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from cffpy.analysis.edits import Edit
+    from cffpy.api.capture import Capture
+    from cffpy.container.damage import Damage
+
+
+def compile_text(text: str | bytes, *, register_db: str | None = None) -> bytes:
+    """The capture that a text of the packet assembly language describes (docs/pm4asm.md).
+
+    Raises AssemblyError, with line and column, where the text has errors.
+    """
+    from cffpy.pm4asm.assemble import assemble
+
+    data = text.encode() if isinstance(text, str) else text
+    directory = None if register_db is None else resolve_edition(register_db)
+    return bytes(assemble(BytesIO(data), "text", directory, Limits().stored_bytes))
+
+
+def decompile(capture: Capture, *, submit: int | None = None) -> Iterator[str]:
+    """A capture as text, in pieces: ``"".join(...)`` is what ``cffpy decompile`` writes.
+
+    ``submit``: only this one. Damaged captures give what can be read.
+    """
+    from cffpy.views.pm4.decompile import decompile as pieces
+
+    source = capture._source
+    damage: list[Damage] = []
+    return pieces(source.content, damage, _ignore, source.register_db, submit)
+
+
+def edit(
+    capture: Capture,
+    *,
+    set_registers: Mapping[str, int | str] | None = None,
+    at_draw: str | int | None = None,
+    nop_draws: Iterable[str | int] = (),
+    truncate_after: str | int | None = None,
+    drop_groups: Iterable[int] = (),
+) -> bytes:
+    """The decompressed bytes of the capture with changes, which are those of ``cffpy edit``.
+
+    ``set_registers``: a register, or one field as in ``RB_DEPTH_CNTL.ZFUNC``, and its value; before
+    ``at_draw`` only, where that is given. ``nop_draws``: "5", "5-58", "p0:5-58". ``truncate_after``
+    and ``at_draw``: a draw. Raises CaptureError where a change cannot be made.
+    """
+    from cffpy.analysis.edits import DropGroup, NopDraw, TruncateAfterDraw, edited
+    from cffpy.analysis.register_edit import SetRegister
+
+    at = None if at_draw is None else _number(capture, _draw(at_draw))
+    edits: list[Edit] = [
+        SetRegister(f"{name}={value}", at) for name, value in (set_registers or {}).items()
+    ]
+    edits += [DropGroup(group) for group in drop_groups]
+    edits += [NopDraw(_numbers(capture, _range(draws))) for draws in nop_draws]
+    if truncate_after is not None:
+        edits.append(TruncateAfterDraw(_number(capture, _draw(truncate_after))))
+    if not edits:
+        raise UsageError("no edit is given")
+    source = capture._source
+    data, _ = edited(source.content, edits, _ignore, source.register_db, [])
+    return bytes(data)
+
+
+def _draw(name: str | int) -> DrawName:
+    try:
+        return parse_draw_name(str(name))
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None
+
+
+def _range(draws: str | int) -> DrawRange:
+    try:
+        return parse_draw_range(str(draws))
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None
+
+
+def _number(capture: Capture, name: DrawName) -> int:
+    """The draw's number in the dump."""
+    if name.pass_index is None:
+        return name.number
+    number = capture.draw(str(name)).dump_number
+    if number is None:
+        raise CaptureError(f"draw {name} has no number in the dump")
+    return number
+
+
+def _numbers(capture: Capture, draws: DrawRange) -> Collection[int]:
+    numbers = range(draws.first, draws.last + 1)
+    if draws.pass_index is None:
+        return numbers
+    names = (DrawName(number, draws.pass_index) for number in numbers)
+    return [_number(capture, name) for name in names]
+
+
+def _ignore(_line: str) -> None:
+    """Take a warning."""
