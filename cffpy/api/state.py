@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.packets import packet_name
 from cffpy.analysis.provenance import State
-from cffpy.api.packets import packet_name
 from cffpy.api.registers import RegisterValue
 from cffpy.regdb.register_text import RegisterText
 
