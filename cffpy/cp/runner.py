@@ -85,7 +85,7 @@ class Runner(Machine):
         self.every_marker_sets_mode = sink.every_marker_sets_mode
         self.runs_streams_once = sink.runs_streams_once
         self._keeps_groups = sink.keeps_groups_after_draws
-        self._uses_segments = segments and sink.uses_segments
+        self._uses_segments = self.segments.are_used = segments and sink.uses_segments
         self._table = table
         #: Registers of groups that need not run, for a sink that may do without.
         self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
@@ -240,7 +240,11 @@ class Runner(Machine):
         """Run a packet with an opcode. Returns how many dwords after it were run with it."""
         sink, segments = self.sink, self.segments
         handler, loads_groups, has_effect, ends_segment = self._handlers[opcode]
-        if ends_segment is not None and ends_segment(self, payload):
+        if (
+            ends_segment is not None
+            and (segments.recorder is not None or segments.is_waiting)
+            and ends_segment(self, payload)
+        ):
             segments.end(self.state.needs_wfi)
         if loads_groups:
             self.load_groups(level + 1)

@@ -159,6 +159,8 @@ class Segments:
         self._sink = sink
         self.recorder: Recorder | None = None
         self.is_waiting = False
+        #: Whether segments are recorded and replayed at all.
+        self.are_used = True
         #: How many were recorded and replayed so far.
         self.recorded = 0
         self.replayed = 0

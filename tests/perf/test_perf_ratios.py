@@ -24,9 +24,11 @@ from benchmarks.synthetic import (
 )
 from cffpy.container.open import open_bytes
 from cffpy.cp.machine import Machine
+from cffpy.views.cffdump import summary_texts
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.registers import RegisterTable
+from cffpy.views.cffdump.summary_texts import SummaryTexts
 from cffpy.views.cffdump.text import CffdumpSink
 
 Write = Callable[[bytes], object]
@@ -103,6 +105,49 @@ def test_with_once_only_groups_are_kept() -> None:
 def test_a_summary_replays_as_often() -> None:
     data = tiles_capture(6, 10)
     assert counters(data, summary=True) == counters(data)
+
+
+# -- summaries ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def summaries(monkeypatch: pytest.MonkeyPatch) -> list[SummaryTexts]:
+    """The texts of summaries of all dumps that are made, one object each generation bound."""
+    made: list[SummaryTexts] = []
+    original = SummaryTexts.__init__
+
+    def note(self: SummaryTexts) -> None:
+        original(self)
+        made.append(self)
+
+    monkeypatch.setattr(SummaryTexts, "__init__", note)
+    return made
+
+
+def test_summaries_of_tiles_are_printed_again(summaries: list[SummaryTexts]) -> None:
+    draws = 10
+    known = []
+    for tiles in (6, 8):
+        summaries.clear()
+        decode(tiles_capture(tiles, draws, materials=draws))
+        assert sum(texts.asked for texts in summaries) == tiles * draws
+        known.append(sum(texts.known for texts in summaries))
+    # of each further tile, all but the first draw's: that shows the tile's scissor
+    assert known[1] - known[0] == 2 * (draws - 1)
+
+
+def test_distinct_summaries_are_soon_given_up(
+    summaries: list[SummaryTexts], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summary_texts, "TRIAL", 16)
+    decode(draws_capture(50, distinct=True))
+    assert sum(texts.asked for texts in summaries) == 16
+    assert not any(texts.known for texts in summaries)
+
+
+def test_without_segments_all_summaries_are_made(summaries: list[SummaryTexts]) -> None:
+    decode(tiles_capture(4, 10), segments=False)
+    assert not any(texts.asked for texts in summaries)
 
 
 # -- what is decoded ------------------------------------------------------------------------------

@@ -229,3 +229,19 @@ def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: 
                         check_agree(STRUCTS[chip][form], payload)
                         compared += 1
     assert compared >= 50
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 31), st.integers(1, 33)), min_size=2),
+    st.lists(DWORD, min_size=8, max_size=8),
+)
+def test_a_reader_that_is_used_often_reads_the_same(
+    places: list[tuple[int, int, int]], dwords: list[int]
+) -> None:
+    """It is compiled after a while."""
+    rows = [None, *(("", dword, shift, width) for dword, shift, width in places)]
+    reader = DwordReader(rows)
+    first, value = reader.read, reader.read(dwords, 1)
+    for _ in range(60):
+        assert reader.read(dwords, 1) == value
+    assert reader.read != first

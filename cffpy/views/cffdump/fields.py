@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
 
+#: Dwords of a domain whose plan is kept: packets may have thousands.
+_FIXED_DWORDS = 64
+
 #: Texts kept for one field.
 _VALUES_LIMIT = 4096
 
@@ -52,6 +55,9 @@ class FieldTable:
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
         self._fields: dict[tuple[str, int], _Field | None] = {}
+        #: Domain and number of dwords -> where its fields are, where all lines are fixed: position,
+        #: field, whether it is two dwords.
+        self._fixed: dict[tuple[str, int], list[tuple[int, _Field, bool]]] = {}
         self._varying: dict[tuple[str, int], bool] = {}
 
     def lines(
@@ -61,7 +67,17 @@ class FieldTable:
 
         Also whether they depend on nothing but the dwords, and reading them changes nothing.
         """
+        known = self._fixed.get((domain, count))
+        if known is not None:
+            lines = [
+                f"{tabs}{field.line(data[index + at] | data[index + at + 1] << 32)}\n"
+                if is_pair
+                else f"{tabs}{field.line(data[index + at])}\n"
+                for at, field, is_pair in known
+            ]
+            return "".join(lines), True
         lines = []
+        plan: list[tuple[int, _Field, bool]] = []
         fields = self._fields
         fixed = True
         position = 0
@@ -73,11 +89,15 @@ class FieldTable:
             if field is None:
                 break
             value = data[index + position]
-            if field.wide and position < count - 1:
+            is_pair = field.wide and position < count - 1
+            plan.append((position, field, is_pair))
+            if is_pair:
                 position += 1
                 value |= data[index + position] << 32
             lines.append(f"{tabs}{field.line(value)}\n")
             position += 1
+        if fixed and count <= _FIXED_DWORDS:
+            self._fixed[domain, count] = plan
         return "".join(lines), fixed
 
     def _field(self, key: tuple[str, int]) -> _Field | None:

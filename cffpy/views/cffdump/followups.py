@@ -10,6 +10,7 @@ from __future__ import annotations
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES, generation_of
 from cffpy.views.cffdump.descriptors import dump_samplers, dump_textures
 from cffpy.views.cffdump.quirks import LEVELS
+from cffpy.views.cffdump.registers import FixedFollowUp
 from cffpy.views.cffdump.shaders import EXTENSIONS
 
 TYPE_CHECKING = False
@@ -45,7 +46,7 @@ def _programs(generation: int) -> list[tuple[str, FollowUp]]:
             rows.append((register, latch_low_half))
             rows.append((upper, _shader_5xx(stage)))
         else:
-            rows.append((register, _shader(stage)))
+            rows.append((register, FixedFollowUp(_shader(stage))))
     return rows
 
 
@@ -72,9 +73,10 @@ def _named(generation: int, names: Database) -> list[tuple[str, FollowUp]]:
         return []
     scratch = _scratch(names, [f"CP_SCRATCH[{number:#x}].REG" for number in range(4, 8)])
     descriptors: list[tuple[str, FollowUp]] = []
+    show = FixedFollowUp(dump_address)
     for stage in STAGES:
-        descriptors.append((f"SP_{stage}_TEX_CONST", dump_address))
-        descriptors.append((f"SP_{stage}_TEX_SAMP", dump_address))
+        descriptors.append((f"SP_{stage}_TEX_CONST", show))
+        descriptors.append((f"SP_{stage}_TEX_SAMP", show))
     return [*scratch, *descriptors]
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from cffpy.views.cffdump.segment_text import State
 
-#: Chunks, and characters of large chunks, that are collected before they are written.
-_CHUNKS = 4096
+#: Small chunks, and characters of large chunks, that are collected before they are written.
+CHUNKS = 4096
 _CHARACTERS = 1 << 20
 
 
@@ -45,6 +45,10 @@ class Output:
         self._chunks.append(text)
         self._large += len(text)
 
+    def text_from(self, mark: int) -> str:
+        """The text that was put since ``mark``, if it was not flushed."""
+        return "".join(self._chunks[mark:])
+
     def flush(self) -> None:
         """Write the collected text."""
         chunks = self._chunks
@@ -55,7 +59,7 @@ class Output:
 
     def flush_if_full(self) -> None:
         """Write the collected text if it is large and no segment is recorded."""
-        full = len(self._chunks) > _CHUNKS or self._large > _CHARACTERS
+        full = len(self._chunks) > CHUNKS or self._large > _CHARACTERS
         if full and self.recording is None:
             self.flush()
 

@@ -28,15 +28,30 @@ LEVEL_BITS = 6
 _LINES_LIMIT = 1 << 17
 
 
+class FixedFollowUp:
+    """A follow-up whose text depends on the value, the level and memory only."""
+
+    __slots__ = ("_show",)
+
+    def __init__(self, show: FollowUp) -> None:
+        self._show = show
+
+    def __call__(self, view: View, value: int, level: int) -> None:
+        """Show it."""
+        self._show(view, value, level)
+
+
 class RegisterEntry:
     """One register of the current database, and its texts."""
 
     __slots__ = (
         "follow_up",
         "is_address",
+        "is_fixed",
         "is_low",
         "name",
         "other_half",
+        "plain",
         "register",
         "summaries",
         "text",
@@ -58,6 +73,11 @@ class RegisterEntry:
         #: a5xx: +1 for a _LO register whose _HI follows, -1 for that _HI; else 0.
         self.other_half = 0
         self.follow_up: FollowUp | None = None
+        #: What follows depends on the value and on memory only.
+        self.is_fixed = False
+        #: Its line up to the value, if the value is eight hex digits and nothing follows it; else
+        #: "". Such values are mostly constants of shaders: few come again, so none is kept.
+        self.plain = ""
         #: Value -> line behind the tabs, with newline.
         self.values: dict[int, str] = {}
         #: Value and level (in the lowest LEVEL_BITS) -> line of a summary behind its marks.
@@ -136,6 +156,8 @@ class RegisterTable:
             self.refresh()
         elif entry.other_half:
             return self._half_line(entry, value)
+        elif entry.plain:
+            return f"{entry.plain}{value:08x}\n"
         line = entry.values.get(value)
         if line is None:
             line = f"{entry.name}: {entry.text(value)}"
@@ -154,7 +176,7 @@ class RegisterTable:
     def summary(self, entry: RegisterEntry, value: int, level: int) -> str:
         """A register's line in a summary, after its marks."""
         text = f"{value:08x}{LEVELS[level]}{self.line(entry, value)}"
-        if not entry.other_half:
+        if not (entry.other_half or entry.plain):
             entry.summaries[value << LEVEL_BITS | level] = text
         return text
 
@@ -200,6 +222,8 @@ class RegisterTable:
         if found is None or found.type is None:
             wide = found is not None and found.dwords == 2
             entry = RegisterEntry(register, name, "{:08x}".format, wide)
+            if not wide and register not in self._follow_ups:
+                entry.plain = f"{name}: "
         else:
             text = decoder.formatter(found.type).text
             entry = RegisterEntry(register, name, text, found.dwords == 2)
@@ -210,6 +234,7 @@ class RegisterTable:
             elif self._generation == 5:
                 entry.other_half = self._other_half(register, found.name)
         entry.follow_up = self._follow_ups.get(register)
+        entry.is_fixed = isinstance(entry.follow_up, FixedFollowUp)
         entry.is_low = (
             entry.wide
             and found is not None

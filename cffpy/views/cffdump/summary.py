@@ -11,6 +11,7 @@ from cffpy.cp.state import ALL_MODES, BINNING, GMEM, SYSMEM
 from cffpy.views.cffdump.options import QUERY_ALL, QUERY_WRITTEN
 from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.registers import LEVEL_BITS
+from cffpy.views.cffdump.summary_texts import SummaryTexts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ class Summary:
         self.queried = [c_number(query) & 0xFFFFFFFF or find(query) for query in view.options.query]
         #: Values at the last summary of this file.
         self._last_values: dict[int, int] = {}
+        #: Texts of earlier summaries.
+        self.texts = SummaryTexts()
+        #: Whether the last summary's text depends on nothing but its key.
+        self._is_fixed = True
 
     @property
     def last_values(self) -> Mapping[int, int]:
@@ -49,6 +54,7 @@ class Summary:
     def start_file(self) -> None:
         """A file begins: no value was shown."""
         self._last_values.clear()
+        self.texts.start_file()
 
     def print_registers(self, level: int) -> None:
         """One line a register that was written since the last summary, in order of offset."""
@@ -68,11 +74,38 @@ class Summary:
                 self._last_values[register] = state.registers[register]
         else:
             view.put(f"{LEVELS[level]}draw[{state.draw_count}] register values\n")
-            done = self._print_whole(registers, level)
-            if done < len(registers):
-                self._print_halves(registers[done:], level)
+            if not (self.texts.is_useful and self._print_again(registers, level)):
+                self._print(registers, level)
         view.in_summary = False
         view.show_all(False)
+
+    def _print_again(self, registers: list[int], level: int) -> bool:
+        """Print the text of an earlier summary, or this one and keep it; False if none is kept."""
+        view = self._view
+        state_key = view.segment_key
+        # with --allregs the marks also depend on which registers were rewritten
+        if state_key is None or view.options.allregs or not view.machine.segments.are_used:
+            return False
+        shown, last = view.machine.state.registers, self._last_values
+        values = tuple([shown[register] for register in registers])
+        key = (state_key, level, tuple(registers), values, tuple(map(last.get, registers)))
+        text = self.texts.get(key)
+        if text is not None:
+            view.put_large(text)
+            last.update(zip(registers, values, strict=True))
+            return True
+        mark = view.output.mark()
+        self._print(registers, level)
+        if self._is_fixed:
+            self.texts.keep(key, view.output.text_from(mark))
+        return True
+
+    def _print(self, registers: list[int], level: int) -> None:
+        self._is_fixed = True
+        done = self._print_whole(registers, level)
+        if done < len(registers):
+            self._is_fixed = False
+            self._print_halves(registers[done:], level)
 
     def _print_whole(self, registers: list[int], level: int) -> int:
         """Print registers up to the first half of a 64-bit register that lacks the other half.
@@ -89,6 +122,7 @@ class Summary:
         table.refresh()
         get_entry, make_entry, get_last = table.entries.get, table.entry, last.get
         count = len(registers)
+        tabs = LEVELS[level]
         upper = -1
         for position, register in enumerate(registers):
             if register == upper:  # shown with its lower half
@@ -110,12 +144,17 @@ class Summary:
                 value |= high << 32
             elif changed:
                 last[register] = value
+            if entry.plain:
+                mark = _MARKS[changed][written]
+                put(f"{mark}{value:08x}{tabs}{entry.plain}{value:08x}\n")
+                continue
             line = entry.summaries.get(value << LEVEL_BITS | level)
             if line is None:
                 line = table.summary(entry, value, level)
             put(_MARKS[changed][written] + line)
             if entry.follow_up is not None:
                 entry.follow_up(view, value, level)
+                self._is_fixed = self._is_fixed and entry.is_fixed
         return count
 
     def _print_halves(self, registers: list[int], level: int) -> None:

@@ -18,7 +18,7 @@ from cffpy.views.cffdump.draws import show_draw
 from cffpy.views.cffdump.followups import follow_ups
 from cffpy.views.cffdump.hexdump import hex_rows
 from cffpy.views.cffdump.options import DumpOptions
-from cffpy.views.cffdump.output import Output, argument_text
+from cffpy.views.cffdump.output import CHUNKS, Output, argument_text
 from cffpy.views.cffdump.packets import PacketTable
 from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.registers import RegisterTable
@@ -207,9 +207,11 @@ class CffdumpSink(View):
     def write(
         self, register: int, values: list[int], words: Words, index: int, level: int
     ) -> WriteOutcome:
-        self.output.flush_if_full()
+        if self.output.mark() > CHUNKS:
+            self.output.flush_if_full()
         writes = self._writes
-        run = writes.run(register, len(values))
+        count = len(values)
+        run = writes.ranges.get((register, count)) or writes.run(register, count)
         complains = self.machine.state.needs_wfi and not run.is_banked and not self.quiet2
         if self.quiet3:
             if complains and (run.is_silent or run.is_whole):
@@ -219,7 +221,7 @@ class CffdumpSink(View):
         elif run.is_whole:
             text = writes.text(run, values, level, complains)
             if run.follow_up is None:
-                row = self.rows(words, index, len(values) + 1, level, self.is_64bit)
+                row = self.rows(words, index, count + 1, level, self.is_64bit)
                 self.put(text + row)
                 return NOTHING
             self.put(text)

@@ -37,12 +37,14 @@ class RegisterRange:
         "complaints",
         "count",
         "follow_up",
+        "formats",
         "is_banked",
         "is_silent",
         "is_whole",
         "only",
         "openings",
         "parts",
+        "plain",
         "register",
     )
 
@@ -75,6 +77,10 @@ class RegisterRange:
         self.only = last if len(self.parts) == 1 and position == count else None
         #: The text before its value, by level and whether there are complaints.
         self.openings: dict[tuple[int, bool], str] = {}
+        #: All its registers are ``RegisterEntry.plain``. Its text as a format of the values, by
+        #: the same.
+        self.plain = all(entry.plain for entry, _ in self.parts)
+        self.formats: dict[tuple[int, bool], str] = {}
         self.complaints: str | None = None
 
     def last_value(self, values: list[int]) -> int:
@@ -90,20 +96,21 @@ class WriteTable:
         self._registers = registers
         self._image = image
         self._epoch = -1
-        self._ranges: dict[tuple[int, int], RegisterRange] = {}
+        #: First register and number of registers -> the range, for those that were used.
+        self.ranges: dict[tuple[int, int], RegisterRange] = {}
         self._kept = 0
         self._written: dict[WrittenKey, str] = {}
 
     def run(self, register: int, count: int) -> RegisterRange:
         """The facts about a run of registers."""
-        run = self._ranges.get((register, count))
+        run = self.ranges.get((register, count))
         if run is None:
             self._kept += count
             if self._kept > _REGISTERS_LIMIT:
-                self._ranges.clear()
+                self.ranges.clear()
                 self._written.clear()
                 self._kept = count
-            run = self._ranges[register, count] = RegisterRange(register, count, self._registers)
+            run = self.ranges[register, count] = RegisterRange(register, count, self._registers)
         return run
 
     def head(self, register: int, level: int) -> str:
@@ -125,6 +132,10 @@ class WriteTable:
 
         ``complains``: registers lack a wait for idle now.
         """
+        if run.plain:
+            return (run.formats.get((level, complains)) or self._format(run, level, complains)) % (
+                *values,
+            )
         entry = run.only
         if entry is not None:
             opening = run.openings.get((level, complains)) or self._opening(run, level, complains)
@@ -155,6 +166,12 @@ class WriteTable:
         opening = f"{self.head(run.register, level)}{complaints}{LEVELS[level + 1]}"
         run.openings[level, complains] = opening
         return opening
+
+    def _format(self, run: RegisterRange, level: int, complains: bool) -> str:
+        """The text of a plain run, with ``%08x`` in place of each value."""
+        zeros = "".join(self._lines(run, [0] * run.count, level, complains)).replace("%", "%%")
+        text = run.formats[level, complains] = zeros.replace(": 00000000\n", ": %08x\n")
+        return text
 
     def _lines(
         self, run: RegisterRange, values: list[int], level: int, complains: bool
