@@ -67,34 +67,32 @@ class FieldTable:
 
         Also whether they depend on nothing but the dwords, and reading them changes nothing.
         """
-        known = self._fixed.get((domain, count))
-        if known is not None:
-            lines = [
-                f"{tabs}{field.line(data[index + at] | data[index + at + 1] << 32)}\n"
-                if is_pair
-                else f"{tabs}{field.line(data[index + at])}\n"
-                for at, field, is_pair in known
-            ]
-            return "".join(lines), True
         lines = []
+        for position, field, is_pair in self._fixed.get((domain, count), ()):
+            value = data[index + position]
+            if is_pair:
+                value |= data[index + position + 1] << 32
+            lines.append(f"{tabs}{field.line(value)}\n")
+        if lines:
+            return "".join(lines), True
         plan: list[tuple[int, _Field, bool]] = []
         fields = self._fields
         fixed = True
         position = 0
         while position < count:
             key = (domain, position)
-            field = fields[key] if key in fields else self._field(key)
-            if key not in fields or (field is not None and not field.formatter.fixed):
+            found = fields[key] if key in fields else self._field(key)
+            if key not in fields or (found is not None and not found.formatter.fixed):
                 fixed = False
-            if field is None:
+            if found is None:
                 break
             value = data[index + position]
-            is_pair = field.wide and position < count - 1
-            plan.append((position, field, is_pair))
+            is_pair = found.wide and position < count - 1
+            plan.append((position, found, is_pair))
             if is_pair:
                 position += 1
                 value |= data[index + position] << 32
-            lines.append(f"{tabs}{field.line(value)}\n")
+            lines.append(f"{tabs}{found.line(value)}\n")
             position += 1
         if fixed and count <= _FIXED_DWORDS:
             self._fixed[domain, count] = plan
