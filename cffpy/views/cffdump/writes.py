@@ -79,7 +79,7 @@ class RegisterRange:
         self.openings: dict[tuple[int, bool], str] = {}
         #: All its registers are ``RegisterEntry.plain``. Its text as a format of the values, by
         #: the same.
-        self.plain = all(entry.plain for entry, _ in self.parts)
+        self.plain = _are_plain(self.parts)
         self.formats: dict[tuple[int, bool], str] = {}
         self.complaints: str | None = None
 
@@ -87,6 +87,10 @@ class RegisterRange:
         """The last register's value."""
         is_wide = self.parts[-1][1] == 2
         return values[-2] | values[-1] << 32 if is_wide else values[-1]
+
+
+def _are_plain(parts: list[tuple[RegisterEntry, int]]) -> bool:
+    return all(entry.plain for entry, _ in parts)
 
 
 class WriteTable:
