@@ -18,8 +18,10 @@ from cffpy._version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.api.bindings import Constants, DataBuffer, Descriptor
+    from cffpy.api.bisect import Verdict, bisect
     from cffpy.api.capture import Capture, Submit, open  # noqa: A004
     from cffpy.api.comparison import Comparison, diff
+    from cffpy.api.crash import Crash, open_crash
     from cffpy.api.find import FoundDraw, FoundFile, find
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.packets import Packet
@@ -57,6 +59,7 @@ _MODULES = {
     "ContainerError": "cffpy.errors",
     "DataBuffer": "cffpy.api.bindings",
     "Descriptor": "cffpy.api.bindings",
+    "Crash": "cffpy.api.crash",
     "Draw": "cffpy.api.passes",
     "FieldBits": "cffpy.api.registers",
     "FilterError": "cffpy.errors",
@@ -84,11 +87,14 @@ _MODULES = {
     "UsageError": "cffpy.errors",
     "compile": "cffpy.api.texts:compile_text",
     "decompile": "cffpy.api.texts",
+    "Verdict": "cffpy.api.bisect",
+    "bisect": "cffpy.api.bisect",
     "diff": "cffpy.api.comparison",
     "edit": "cffpy.api.texts",
     "find": "cffpy.api.find",
     "open": "cffpy.api.capture",
     "registers": "cffpy.api.registers:registers_of",
+    "open_crash": "cffpy.api.crash",
 }
 
 __all__ = (
@@ -102,6 +108,7 @@ __all__ = (
     "Comparison",
     "Constants",
     "ContainerError",
+    "Crash",
     "DataBuffer",
     "Descriptor",
     "Draw",
@@ -129,13 +136,16 @@ __all__ = (
     "UnknownValue",
     "UnsupportedGpu",
     "UsageError",
+    "Verdict",
     "__version__",
+    "bisect",
     "compile",
     "decompile",
     "diff",
     "edit",
     "find",
     "open",
+    "open_crash",
     "registers",
 )
 

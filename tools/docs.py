@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from tools import api_page, command_pages, examples, layers
+from tools import api_page, command_pages, crash_sample, examples, layers
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,6 +34,7 @@ def generated() -> dict[Path, str]:
     files[docs / "tiles.svg"] = tiles_picture()
     api = docs / "api.md"
     files[api] = api_page.page(api.read_text("utf-8"))
+    files[crash_sample.CRASH] = crash_sample.sample_text()
     index = docs / "README.md"
     table = "".join(f"{line}\n" for line in command_pages.index_lines())
     files[index] = _INDEX.sub(lambda _match: table, index.read_text("utf-8"))

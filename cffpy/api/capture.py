@@ -355,11 +355,18 @@ def open(  # noqa: A001 - cffpy.open
     unknown ``gpu``, RegisterDbError where there is no such edition, UsageError for other arguments.
     Damage raises nothing: see ``Capture.problems``.
     """
-    chosen = _limits(limits)
     directory = chosen_edition(register_db, {})
-    content = check_capture(_content(source, chosen))
+    content = check_capture(read_content(source, limits))
     given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
     return Capture(Source(content, given, directory, progress))
+
+
+def read_content(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO,
+    limits: Limits | Mapping[str, int] | None,
+) -> Content:
+    """The decompressed bytes of what ``open`` takes. Raises ContainerError, UsageError."""
+    return _content(source, _limits(limits))
 
 
 def _limits(limits: Limits | Mapping[str, int] | None) -> Limits:

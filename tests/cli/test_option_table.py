@@ -89,6 +89,8 @@ TEXT = {
     "db check",
     "db editions",
     "find",
+    "bisect",
+    "crash",
     "lrz",
     "db diff",
 }

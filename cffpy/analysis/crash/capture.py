@@ -40,11 +40,20 @@ _MAX_SECTION = 1 << 31
 def opened(content: Content) -> Content:
     """A crash dump as a capture of what the GPU was given up to the crash."""
     context = CrashContext(read_crash_dump(content.data))
-    stand = find_stand(context)
-    data = b"".join(_sections(context, _streams(context, stand)))
+    return opened_with(content, context, find_stand(context))[0]
+
+
+def opened_with(
+    content: Content, context: CrashContext, stand: Stand
+) -> tuple[Content, list[tuple[int, int]]]:
+    """As ``opened``, of a dump that was read already; also its streams: address, dwords."""
+    streams = _streams(context, stand)
+    data = b"".join(_sections(context, streams))
     packed = "" if content.compression == "none" else f"{content.compression}+"
     damage = _damage(content, context)
-    return Content(content.name, data, packed + KIND, content.file_size, damage, content.limits)
+    limits = content.limits
+    capture = Content(content.name, data, packed + KIND, content.file_size, damage, limits)
+    return capture, streams
 
 
 def extracted(context: CrashContext) -> bytes:

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""Bisection: which pass, draw and draw-state group of a capture makes a problem appear.
+
+The search asks for the smallest part of the capture with which the problem is there: first the
+passes up to one of them, then the draws of that pass up to one of them, then the draw-state groups
+of that draw. It is a function of the answers given so far, so a list of answers is all its state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
+from cffpy.analysis.queries import find_passes
+from cffpy.cp.session import Session
+from cffpy.cp.sink import Draw, Payload, Sink
+from cffpy.errors import CaptureError
+
+if TYPE_CHECKING:
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.capture.gpu import Gpu
+    from cffpy.container.open import Content
+    from cffpy.cp.state import DrawStateGroup
+
+#: Answers to "is the problem there?"; None: it cannot be told.
+Answer = bool | None
+
+
+@dataclass(slots=True, frozen=True)
+class Try:
+    """A capture to try: what is left out of it. ``key`` tells it from all others of the search.
+
+    Draws are numbers of the dump. ``last``: the last one that is executed; ``nops``: draws that
+    become CP_NOPs; ``groups``: draw-state groups that are disabled.
+    """
+
+    key: str
+    text: str
+    reason: str
+    last: int | None = None
+    nops: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+
+    def edits(self) -> list[Edit]:
+        """The edits that make the capture."""
+        found: list[Edit] = [DropGroup(group) for group in self.groups]
+        if self.nops:
+            found.append(NopDraw(self.nops))
+        if self.last is not None:
+            found.append(TruncateAfterDraw(self.last))
+        return found
+
+
+@dataclass(slots=True, frozen=True)
+class Verdict:
+    """What is left. ``is_exact``: one draw or group; otherwise tries were skipped on the way.
+
+    ``draw`` is a name as in p0:8; ``groups``: what is left of its draw-state groups, () where the
+    problem is there without any of them.
+    """
+
+    text: str
+    pass_index: int | None = None
+    draw: str | None = None
+    groups: tuple[int, ...] = ()
+    is_exact: bool = True
+
+
+@dataclass(slots=True)
+class BisectedPass:
+    """A pass: its last number in the dump, and of each draw of the program all numbers."""
+
+    index: int
+    last: int
+    draws: list[tuple[int, ...]] = field(default_factory=list)
+
+
+Steps = Generator[Try, Answer, Verdict]
+
+
+class Bisection:
+    """The search over one capture."""
+
+    def __init__(
+        self, content: Content, register_db: str | None = None, gpu: Gpu | None = None
+    ) -> None:
+        """Find the passes. Raises CaptureError where the capture has no numbered draws."""
+        self._content = content
+        self._register_db = register_db
+        self._gpu = gpu
+        finder, _ = find_passes(content, _ignore, register_db, gpu)
+        self.passes = [one for one in map(_bisected, finder.found.passes) if one is not None]
+        if not self.passes:
+            raise CaptureError(f"{content.name}: there are no draws to bisect")
+
+    def next(self, answers: Iterable[Answer]) -> Try | Verdict:
+        """The next capture to try after these answers, or what was found. Raises CaptureError."""
+        steps = self._steps()
+        try:
+            now = next(steps)
+            for answer in answers:
+                now = steps.send(answer)
+        except StopIteration as end:
+            found: Verdict = end.value
+            return found
+        return now
+
+    def capture(self, wanted: Try) -> tuple[bytes, list[str]]:
+        """The capture's bytes for a try, and what was changed. Raises CaptureError."""
+        edits = wanted.edits()
+        data, lines = edited(self._content, edits, _ignore, self._register_db)
+        return bytes(data), lines
+
+    # -- the search -------------------------------------------------------------------------
+
+    def _steps(self) -> Steps:
+        last = len(self.passes) - 1
+        position, is_exact = yield from self._first_bad(last, self._pass_try)
+        found = self.passes[position]
+        if not is_exact:
+            text = f"the problem comes with pass {found.index} or one close before it"
+            return Verdict(text, found.index, is_exact=False)
+        if not found.draws:
+            return Verdict(f"the problem comes with pass {found.index}", found.index)
+
+        def draw_try(count: int, left: int) -> Try:
+            return self._draw_try(found, count, left)
+
+        position, is_exact = yield from self._first_bad(len(found.draws), draw_try)
+        if position == 0:
+            text = f"the problem is there with pass {found.index} without its draws"
+            return Verdict(text, found.index, is_exact=is_exact)
+        name = f"p{found.index}:{position - 1}"
+        if not is_exact:
+            text = f"the problem comes with draw {name} or one close before it"
+            return Verdict(text, found.index, name, is_exact=False)
+        return (yield from self._group_steps(found, position))
+
+    def _first_bad(
+        self, last: int, make: Callable[[int, int], Try]
+    ) -> Generator[Try, Answer, tuple[int, bool]]:
+        """The first position from 0 on with the problem; ``last`` is known to have it.
+
+        Returns the position, and whether the one before is known not to have it.
+        """
+        good, bad = -1, last
+        skipped: set[int] = set()
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            open_positions = [one for one in range(good + 1, bad) if one not in skipped]
+            if not open_positions:
+                return bad, False
+            position = min(open_positions, key=lambda one: (abs(one - middle), one))
+            answer = yield make(position, bad - good)
+            if answer is None:
+                skipped.add(position)
+            elif answer:
+                bad = position
+            else:
+                good = position
+        return bad, True
+
+    def _pass_try(self, position: int, left: int) -> Try:
+        one = self.passes[position]
+        text = f"the passes up to pass {one.index}"
+        reason = f"{left} passes are left: the first of them with the problem is looked for"
+        return Try(f"pass:{one.index}", text, reason, last=one.last)
+
+    def _draw_try(self, one: BisectedPass, count: int, left: int) -> Try:
+        """Of a pass only the first draws; what its tiles load, clear and store stays."""
+        nops = tuple(sorted({number for draw in one.draws[count:] for number in draw}))
+        shown = f"draws p{one.index}:0 to p{one.index}:{count - 1}" if count else "no draw"
+        text = f"of pass {one.index} {shown}, nothing behind the pass"
+        reason = f"{left} draws of the pass are left: the first with the problem is looked for"
+        return Try(f"draw:{one.index}:{count}", text, reason, self._last(one), nops)
+
+    def _last(self, one: BisectedPass) -> int | None:
+        """Where the capture is to end; None where it ends with the pass anyway."""
+        return None if one is self.passes[-1] else one.last
+
+    def _group_steps(self, one: BisectedPass, count: int) -> Steps:
+        name = f"p{one.index}:{count - 1}"
+        groups = self._groups_at(one.draws[count - 1])
+        nops = tuple(sorted({number for draw in one.draws[count:] for number in draw}))
+        last = self._last(one)
+        text = f"the problem comes with draw {name}"
+
+        def group_try(chosen: Sequence[int], left: int) -> Try:
+            listed = ", ".join(map(str, chosen))
+            return Try(
+                f"groups:{name}:{listed}",
+                f"the draws up to {name} without draw-state groups {listed}",
+                f"{left} groups of draw {name} are left: the one with the problem is looked for",
+                last,
+                nops,
+                tuple(chosen),
+            )
+
+        if not groups:
+            return Verdict(text, one.index, name)
+        answer = yield group_try(groups, len(groups))
+        if answer is not False:
+            more = (
+                " without any draw-state group" if answer else "; its groups cannot be told apart"
+            )
+            return Verdict(text + more, one.index, name, is_exact=answer is not None)
+        left = list(groups)
+        while len(left) > 1:
+            half = left[: len(left) // 2]
+            answer = yield group_try(half, len(left))
+            if answer is None:
+                break
+            left = left[len(half) :] if answer else half
+        listed = ", ".join(map(str, left))
+        groups_text = f"and draw-state group{'s' if len(left) > 1 else ''} {listed}"
+        return Verdict(f"{text} {groups_text}", one.index, name, tuple(left), len(left) == 1)
+
+    def _groups_at(self, numbers: tuple[int, ...]) -> list[int]:
+        finder = _Groups(set(numbers))
+        session = Session(finder, warn=_ignore, register_db=self._register_db, gpu=self._gpu)
+        session.run(self._content)
+        return sorted(finder.found)
+
+
+class _Groups(Sink):
+    """The draw-state groups that are in force at draws."""
+
+    keeps_groups_after_draws = True
+
+    def __init__(self, numbers: set[int]) -> None:
+        self._numbers = numbers
+        self._loaded: set[int] = set()
+        self.found: set[int] = set()
+
+    def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
+        if loaded:
+            self._loaded.add(group.group_id)
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        if draw.counted and self.machine.state.draw_count in self._numbers:
+            self.found |= self._loaded
+        self._loaded = set()
+
+
+def _bisected(one: Pass) -> BisectedPass | None:
+    """A pass with its numbers; None where the dump numbers nothing in it."""
+    numbers = [action.number for action in one.actions if action.number is not None]
+    if not numbers:
+        return None
+    draws: dict[int, list[int]] = {
+        draw.program_number: [] for draw in one.program_draws if draw.program_number is not None
+    }
+    for run in one.runs:
+        for action in run.draws:
+            if action.program_number in draws and action.number is not None:
+                draws[action.program_number].append(action.number)
+    return BisectedPass(one.index, max(numbers), [tuple(draws[key]) for key in sorted(draws)])
+
+
+def _ignore(_line: str) -> None:
+    """Warnings are those of any other command on the capture."""

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""What the GPU was doing: the draws sent, the one that the CP stands at, their pass and state.
+
+The commands up to the crash are walked as those of a capture. An action is sent when the CP has
+executed its packet. Whether the GPU has finished it nothing tells, except where the CP has waited
+for the GPU to be idle since.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.conditions import Executed
+from cffpy.analysis.diff.record import Recorder
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.provenance import Provenance, StateTaker
+from cffpy.analysis.walk import Walk
+from cffpy.errors import UnsupportedGpu
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.crash.stand import Stand
+    from cffpy.analysis.diff.descriptors import SetPlace
+    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.provenance import State
+    from cffpy.capture.gpu import Gpu
+    from cffpy.container.open import Content
+    from cffpy.cp.sink import Payload
+    from cffpy.isa.operands import Descriptor
+    from cffpy.pm4.fields import Packets
+
+#: Actions that were sent and may not be finished, whose state is taken.
+MAX_SENT = 16
+
+#: The CP goes on behind it when everything before is finished.
+_WAIT = "CP_WAIT_FOR_IDLE"
+
+
+@dataclass(slots=True)
+class DrawState:
+    """What a draw depends on: its registers, and facts as ``diff`` compares them."""
+
+    action: Action
+    state: State | None = None
+    facts: dict[FactKey, Fact] = field(default_factory=dict)
+    #: Digest of a shader -> the descriptors that its instructions name.
+    descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
+    #: Number of a bindless set -> the submit's memory, and its base.
+    sets: dict[int, SetPlace] = field(default_factory=dict)
+    #: Set and slot of what is sampled before the fragment shader starts.
+    prefetched: tuple[tuple[int, int], ...] = ()
+    #: The readers of packets of the generation.
+    packets: Packets | None = None
+
+
+@dataclass(slots=True)
+class Flight:
+    """``at``: the action whose packet the CP stands at. ``sent``: those that may be unfinished.
+
+    ``next``: the first one behind the position, as far as the dump has it. ``waited``: the last
+    wait for idle that the CP has passed. ``sent_count``: of all, of which ``sent`` has the last.
+    ``states``: of ``at`` and ``sent``, by ``Action.order``.
+    """
+
+    finder: PassFinder
+    at: Action | None = None
+    next: Action | None = None
+    sent: list[Action] = field(default_factory=list)
+    sent_count: int = 0
+    waited: PacketLocation | None = None
+    current: Pass | None = None
+    states: dict[int, DrawState] = field(default_factory=dict)
+
+    @property
+    def actions(self) -> list[Action]:
+        """What may be the cause: the one that the CP stands at, then the last that were sent."""
+        return [*([] if self.at is None else [self.at]), *reversed(self.sent)]
+
+    @property
+    def main(self) -> DrawState | None:
+        """The state of the first of them."""
+        return next(
+            (self.states[one.order] for one in self.actions if one.order in self.states), None
+        )
+
+
+class _Waits(Observer):
+    """Keeps where the CP waits for idle, and how many actions there were before."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        self._walk = walk
+        self._passes = passes
+        self.found: list[tuple[PacketLocation, int]] = []
+
+    def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
+        """Of the wait."""
+        return {_WAIT: self._wait}
+
+    def _wait(self, payload: Payload) -> None:
+        self.found.append((self._walk.packet_location, len(self._passes.actions)))
+
+
+def find_flight(
+    content: Content,
+    stand: Stand,
+    stream: int,
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> Flight | None:
+    """What was in flight. ``content``: the dump as ``opened`` makes a capture of it.
+
+    ``stream``: number of its last command stream, in which the CP stands. None where nothing tells
+    the GPU.
+    """
+    walk = Walk()
+    finder = PassFinder(walk)
+    waits = _Waits(walk, finder)
+    walk.observe(finder, waits)
+    try:
+        walk.run(content, _ignore, register_db, gpu)
+    except UnsupportedGpu:
+        return None
+    flight = Flight(finder)
+    position = _key(stand, stream)
+    possible = [one for one in finder.actions if one.executed is not Executed.NO]
+    before, ahead = possible, []
+    if position is not None:
+        before = [one for one in possible if one.place.key < position]
+        ahead = [one for one in possible if one.place.key >= position]
+        if ahead and ahead[0].place.key[: len(position)] == position:
+            flight.at = ahead.pop(0)
+    flight.next = ahead[0] if ahead else None
+    sent = _since_idle(flight, before, waits.found, position)
+    flight.sent_count, flight.sent = len(sent), sent[-MAX_SENT:]
+    flight.current = _current(flight, before, position)
+    _take_states(flight, content, register_db, gpu)
+    return flight
+
+
+def _since_idle(
+    flight: Flight,
+    before: list[Action],
+    waits: list[tuple[PacketLocation, int]],
+    position: tuple[int, ...] | None,
+) -> list[Action]:
+    """The actions behind the last wait for idle that the CP has passed, which is noted."""
+    passed = [one for one in waits if position is not None and one[0].key < position]
+    if not passed:
+        return before
+    flight.waited, first = passed[-1]
+    return [one for one in before if one.order >= first]
+
+
+def _ignore(_line: str) -> None:
+    """The report says what is not known."""
+
+
+def _key(stand: Stand, stream: int) -> tuple[int, ...] | None:
+    """The position as a ``PacketLocation.key``."""
+    if stand.packet is None:
+        return None
+    callers = [one.caller for one in stand.levels if one.caller is not None]
+    return stream, *callers, stand.packet.gpuaddr
+
+
+def _current(flight: Flight, before: list[Action], position: tuple[int, ...] | None) -> Pass | None:
+    passes = flight.finder.found.passes
+    nearest = flight.at or (before[-1] if before else None)
+    begun = [one for one in passes if position is None or one.first.key <= position]
+    if flight.at is None and begun and position is not None:
+        return begun[-1]
+    if nearest is not None and nearest.pass_index is not None:
+        return next((one for one in passes if one.index == nearest.pass_index), None)
+    return begun[-1] if begun else None
+
+
+def _take_states(
+    flight: Flight, content: Content, register_db: str | None, gpu: Gpu | None
+) -> None:
+    """The registers and facts at the actions in flight, in one more walk."""
+    wanted = {one.order for one in flight.actions}
+    if not wanted:
+        return
+    walk = Walk()
+    passes = PassFinder(walk)
+    provenance = Provenance(walk, passes)
+    recorder = Recorder(walk, passes, provenance, wanted, register_db)
+    states: list[State] = []
+    taker = StateTaker(walk, provenance, lambda action: action.order in wanted, states.append)
+    walk.observe(passes, provenance, recorder, taker)
+    walk.run(content, _ignore, register_db, gpu)
+    actions = {one.order: one for one in flight.actions}
+    facts: dict[FactKey, Fact] = {}
+    for order in sorted(recorder.records):
+        record = recorder.records[order]
+        for key, fact in record.facts.items():
+            if fact is None:
+                facts.pop(key, None)
+            else:
+                facts[key] = fact
+        state = DrawState(actions[order], None, dict(facts), recorder.descriptors)
+        state.sets, state.prefetched = record.sets, record.prefetched
+        state.packets = walk.machine.packets
+        flight.states[order] = state
+    for found in states:
+        if found.action.order in flight.states:
+            flight.states[found.action.order].state = found

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""What status registers, the SQE's statistics and the GMU say, in words."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.crash.model import Evidence, lines
+from cffpy.pm4.reader import OPCODE, is_type4_or_type7, read_header
+from cffpy.regdb.database import Database
+from cffpy.regdb.register_text import RegisterText
+
+if TYPE_CHECKING:
+    from cffpy.analysis.crash.context import CrashContext
+    from cffpy.container.crash_dump import DataBlock
+
+#: Registers of the GPU whose bits are told: which of them matters, and what a bit means.
+_BUSY = ("RBBM_STATUS", "RBBM_STATUS3")
+_INTERRUPTS = ("RBBM_INT_0_STATUS", "CP_INTERRUPT_STATUS")
+_FAULTS = ("CP_HW_FAULT", "CP_PROTECT_STATUS")
+
+#: Interrupts that do not tell of an error.
+_HARMLESS = (
+    "RBBM_GPU_IDLE",
+    "CP_SW",
+    "CP_IB1",
+    "CP_IB2",
+    "CP_RB",
+    "CP_RB_DONE_TS",
+    "CP_WT_DONE_TS",
+    "CP_CACHE_FLUSH_TS",
+    "CP_CCU_FLUSH_DEPTH_TS",
+    "CP_CCU_FLUSH_COLOR_TS",
+    "CP_CCU_RESOLVE_TS",
+    "PM4CPINTERRUPT",
+    "other bits",
+)
+
+#: Statistics of the SQE by thread.
+STATISTICS = {"CP_SQE_STAT": "BR", "CP_BV_SQE_STAT": "BV"}
+
+#: Dwords of the table of queues, and of the header of each.
+_TABLE_DWORDS, _QUEUE_DWORDS, _MAX_QUEUES = 6, 12, 8
+
+
+class Bits(NamedTuple):
+    """The bits of a status register that are set."""
+
+    register: str
+    value: int
+    names: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+
+
+class SqeState(NamedTuple):
+    """Where a thread of the SQE is: program counter, and the packet that it executes."""
+
+    thread: str
+    counter: int
+    packet: str | None
+    evidence: tuple[Evidence, ...]
+
+
+class QueueState(NamedTuple):
+    """A queue between driver and GMU; indices in dwords. ``dropped``: messages."""
+
+    number: int
+    read_index: int
+    write_index: int
+    dropped: int
+
+    @property
+    def name(self) -> str:
+        """Which way its messages go."""
+        return ("driver to GMU", "GMU to driver")[self.number] if self.number < 2 else "debug"
+
+
+def bits_of(context: CrashContext, *names: str) -> list[Bits]:
+    """The bits that are set in these registers, of those that the dump has."""
+    if context.machine is None:
+        return []
+    text = RegisterText(context.machine.database)
+    found = []
+    for name in names:
+        value = context.register(name)
+        if value is None:
+            continue
+        offset = context.register_offset(name)
+        fields = text.field_values(offset, {offset: value})
+        if fields:
+            named = tuple([one.name for one in fields if one.value not in (False, 0)])
+        else:
+            named = (f"{value:#x}",) if value else ()
+        found.append(Bits(name, value, named, lines(context.line(name))))
+    return found
+
+
+def busy_units(context: CrashContext) -> list[Bits]:
+    """The units that are busy."""
+    return bits_of(context, *_BUSY)
+
+
+def errors(context: CrashContext) -> list[Bits]:
+    """Interrupts and faults that tell of an error."""
+    found = []
+    for one in bits_of(context, *_INTERRUPTS, *_FAULTS):
+        names = tuple([name for name in one.names if name not in _HARMLESS])
+        if names:
+            found.append(one._replace(names=names))
+    return found
+
+
+def sqe_states(context: CrashContext) -> list[SqeState]:
+    """Where the threads of the SQE are."""
+    found = []
+    for block in context.dump.indexed:
+        thread = STATISTICS.get(block.name)
+        if thread is None or block.block is None or context.gpu is None:
+            continue
+        counter, header = struct.unpack("<II", block.block.contents()[:8].ljust(8, b"\0"))
+        found.append(SqeState(thread, counter, _packet(context, header), lines(block.line)))
+    return found
+
+
+def _packet(context: CrashContext, header: int) -> str | None:
+    machine = context.machine
+    if machine is None or header >> 28 != 7 or not is_type4_or_type7(header):
+        return None
+    kind, opcode, _ = read_header(header)
+    return machine.packet_names[opcode] if kind == OPCODE else None
+
+
+def memory_queues(context: CrashContext) -> list[QueueState]:
+    """The queues of the section gmu-hfi."""
+    memory = context.dump.gmu_hfi
+    if memory is None or memory.block is None:
+        return []
+    contents = memory.block.contents()
+    dwords = struct.unpack(f"<{len(contents) // 4}I", contents[: len(contents) // 4 * 4])
+    if len(dwords) < _TABLE_DWORDS:
+        return []
+    found = []
+    for number in range(min(dwords[4], _MAX_QUEUES)):
+        start = _TABLE_DWORDS + _QUEUE_DWORDS * number
+        header = dwords[start : start + _QUEUE_DWORDS]
+        if len(header) == _QUEUE_DWORDS and header[0]:
+            found.append(QueueState(number, header[10], header[11], header[5]))
+    return found
+
+
+def gmu_registers(context: CrashContext, register_db: str | None, *names: str) -> list[Bits]:
+    """Registers of the GMU by name, of those that the dump has: their decoded text."""
+    if context.gpu is None or context.gpu.generation not in (6, 7):
+        return []
+    database = Database.open_block("a6xx_gmu", "A6XX", register_db)
+    if database is None:
+        return []
+    text = RegisterText(database)
+    found = []
+    for name in names:
+        offset = database.register_offset(name)
+        if offset and offset in context.dump.gmu_registers:
+            value, line = context.dump.gmu_registers[offset]
+            shown = text.text(offset, {offset: value})
+            found.append(Bits(name, value, (shown,), lines(line)))
+    return found
+
+
+def shader_block_names(context: CrashContext) -> list[str]:
+    """Kinds of shader memory that the dump has, each once."""
+    blocks: list[DataBlock] = context.dump.shader_blocks
+    return list(dict.fromkeys([one.name for one in blocks]))

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: MIT
+"""What is suspicious in a dump: each finding with its reasons and its evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.crash.model import Evidence, Suspicion, addresses, lines
+from cffpy.analysis.crash.status import errors, sqe_states
+from cffpy.analysis.crash.uses import AddressUse, address_uses, textures
+from cffpy.analysis.crash.waits import WAITS, wait_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.crash.context import CrashContext
+    from cffpy.analysis.crash.flight import DrawState, Flight
+    from cffpy.analysis.crash.stand import Stand
+    from cffpy.analysis.crash.uses import TextureUse
+    from cffpy.analysis.shaders import Shader
+    from cffpy.container.crash_dump import BufferObject
+
+#: Findings of one kind.
+_MOST = 12
+
+#: Addresses below are offsets in GMEM or small numbers, not memory.
+_LOWEST_ADDRESS = 1 << 20
+
+#: Alignment of a texture's base in bytes, and the widest texture (a6xx and a7xx).
+_TEXTURE_ALIGNMENT, _LARGEST = 64, 16384
+
+#: Of compressed formats, the most: ASTC with blocks of 12 x 12 pixels has 16 bytes a block.
+_PIXELS_A_BYTE = 12
+
+#: Waits of one thread for the other.
+_CROSS_WAITS = ("CP_BV_BR_COUNT_OPS", "CP_THREAD_CONTROL", "CP_WAIT_TIMESTAMP", "CP_WAIT_REG_MEM")
+
+
+def find_suspicions(
+    context: CrashContext, stand: Stand, flight: Flight | None, shaders: list[Shader]
+) -> list[Suspicion]:
+    """All findings, what is surest first."""
+    found = [
+        *_errors(context),
+        *_fault(context, flight),
+        *_wait(context, stand),
+        *_threads(context),
+        *_position(context, stand),
+        *_calls(context, stand),
+    ]
+    if flight is not None:
+        states = [flight.states[one.order] for one in flight.actions if one.order in flight.states]
+        found += _shaders(context, states, shaders)
+        for draw in states[:1]:
+            found += _descriptors(context, draw)
+            found += _pointers(context, draw)
+    return found
+
+
+def _errors(context: CrashContext) -> Iterator[Suspicion]:
+    for one in errors(context):
+        names = ", ".join(one.names)
+        reason = f"{one.register} is {one.value:#x}"
+        yield Suspicion("error", f"the GPU reports {names}", (reason,), one.evidence)
+
+
+# -- addresses --------------------------------------------------------------------------------
+
+
+def where(context: CrashContext, address: int) -> tuple[str, tuple[Evidence, ...]]:
+    """Where an address lies among the buffers of the dump, in words."""
+    buffer = context.dump.buffer_at(address)
+    if buffer is not None:
+        name = f" ({buffer.name})" if buffer.name else ""
+        offset = address - buffer.iova
+        text = f"{offset:#x} bytes into buffer {buffer.iova:#x}-{buffer.end:#x}{name}"
+        return text, lines(buffer.line)
+    ring = next(
+        (one for one in context.dump.rings if one.iova <= address < one.iova + one.size), None
+    )
+    if ring is not None:
+        return f"{address - ring.iova:#x} bytes into ring {ring.number}", lines(ring.line)
+    below = nearest_below(context, address)
+    if below is None:
+        return "in no buffer, below all of them", ()
+    name = f" ({below.name})" if below.name else ""
+    beyond = address - below.end
+    text = f"in no buffer; {beyond:#x} bytes beyond the end of {below.iova:#x}-{below.end:#x}{name}"
+    return text, lines(below.line)
+
+
+def nearest_below(context: CrashContext, address: int) -> BufferObject | None:
+    """The last buffer that ends at or below an address; None where there is none."""
+    below = [one for one in context.dump.buffers if one.end <= address]
+    return max(below, key=lambda one: one.end) if below else None
+
+
+def fault_users(context: CrashContext, flight: Flight | None) -> list[tuple[AddressUse, str, bool]]:
+    """What of the draws in flight may have touched the fault's address.
+
+    The use, the draw's packet, and whether the address is known to lie in it. Otherwise the use is
+    the nearest below, in the same buffer or in the one that the address is beyond.
+    """
+    fault = context.dump.fault_address
+    if fault is None or flight is None:
+        return []
+    buffer = context.dump.buffer_at(fault) or nearest_below(context, fault)
+    found = []
+    for action in flight.actions:
+        draw = flight.states.get(action.order)
+        name = f"{action.label or action.packet} at {action.place.gpuaddr:#x}"
+        for use, is_sure in () if draw is None else _users(draw, fault, buffer):
+            found.append((use, name, is_sure))
+    return found[:_MOST]
+
+
+def _users(
+    draw: DrawState, fault: int, buffer: BufferObject | None
+) -> Iterator[tuple[AddressUse, bool]]:
+    """Of one draw; ``buffer``: the one that holds the address, or ends nearest below it."""
+    uses = address_uses(draw)
+    sure = [one for one in uses if one.holds(fault) or one.address == fault]
+    yield from ((one, True) for one in sure)
+    if not sure and buffer is not None:
+        near = [one for one in uses if buffer.iova <= one.address <= fault]
+        if near:
+            yield max(near, key=lambda one: one.address), False
+
+
+def _fault(context: CrashContext, flight: Flight | None) -> Iterator[Suspicion]:
+    dump = context.dump
+    if dump.fault_address is None:
+        return
+    place, evidence = where(context, dump.fault_address)
+    reasons = [f"the address is {place}"]
+    places: list[int | None] = []
+    for use, name, is_sure in fault_users(context, flight):
+        begins = f"begins at {use.address:#x}"
+        how = begins if is_sure else f"{begins}, the nearest address below"
+        reasons.append(f"{use.what} of {name} {how}")
+        places.append(use.packet)
+    direction = dump.fault.get("dir", ("access", 0))[0].lower()
+    source = dump.fault.get("source", ("", 0))[0]
+    by = f" by {source}" if source else ""
+    text = f"page fault: {direction}{by} at {dump.fault_address:#x}"
+    evidence = (*lines(dump.fault_line), *evidence, *addresses(*places))
+    yield Suspicion("page-fault", text, tuple(reasons), tuple(dict.fromkeys(evidence)))
+
+
+def _is_known(context: CrashContext, address: int) -> bool:
+    """Whether an address lies in a buffer or ring, or is too small to be one of memory."""
+    if address < _LOWEST_ADDRESS or context.dump.buffer_at(address) is not None:
+        return True
+    return any(one.iova <= address < one.iova + one.size for one in context.dump.rings)
+
+
+def _pointers(context: CrashContext, draw: DrawState) -> Iterator[Suspicion]:
+    """Addresses in the state of a draw that lie in no buffer."""
+    dump = context.dump
+    if draw.state is None or not dump.buffers:
+        return
+    outside = [one for one in address_uses(draw) if not _is_known(context, one.address)]
+    if not outside:
+        return
+    reasons = [f"{one.what}: {one.address:#x}, {where(context, one.address)[0]}" for one in outside]
+    if len(reasons) > _MOST:
+        reasons[_MOST:] = [f"and {len(reasons) - _MOST} more"]
+    if all(one.block is not None for one in dump.buffers):
+        reasons.append("the dump lists only buffers with contents: others may be there")
+    text = "an address" if len(outside) == 1 else f"{len(outside)} addresses"
+    lie = "lies" if len(outside) == 1 else "lie"
+    places = addresses(draw.action.place.gpuaddr, *[one.packet for one in outside[:_MOST]])
+    text = f"{text} in the state of the draw {lie} outside of all buffers"
+    yield Suspicion("pointer", text, tuple(reasons), places)
+
+
+# -- the CP -----------------------------------------------------------------------------------
+
+
+def _wait(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
+    packet = stand.packet
+    if packet is None or packet.name not in WAITS:
+        return
+    reasons = [f"the packet waits {WAITS[packet.name]}"]
+    evidence = addresses(packet.gpuaddr)
+    wait = wait_of(context, packet)
+    if wait is not None:
+        reasons.append(f"it waits for {wait}")
+        if wait.is_met:
+            reasons.append(
+                "the condition is met in the dump: the value came after the snapshot began,"
+                " or the CP is about to go on"
+            )
+        evidence += (*addresses(wait.address), *lines(wait.line))
+    yield Suspicion("wait", f"the CP stands at {packet.name}", tuple(reasons), evidence)
+
+
+def _threads(context: CrashContext) -> Iterator[Suspicion]:
+    states = {one.thread: one for one in sqe_states(context)}
+    both = [states[thread] for thread in ("BR", "BV") if thread in states]
+    if len(both) == 2 and all(one.packet in _CROSS_WAITS for one in both):
+        reasons = tuple([f"{one.thread} is in {one.packet} (PC {one.counter:#x})" for one in both])
+        evidence = (*both[0].evidence, *both[1].evidence)
+        yield Suspicion("threads", "BR and BV may be waiting for each other", reasons, evidence)
+
+
+def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
+    for level in stand.levels:
+        if not level.captured and context.dump.buffers:
+            place, evidence = where(context, level.gpuaddr)
+            is_known = context.dump.buffer_at(level.gpuaddr) is not None
+            if not is_known:
+                text = f"{level.name} at {level.gpuaddr:#x} lies outside of all buffers"
+                yield Suspicion("ib", text, (f"the address is {place}",), evidence)
+        if level.ndwords is None or level.buffer_end is None:
+            continue
+        beyond = level.gpuaddr + 4 * level.ndwords - level.buffer_end
+        if beyond > 0:
+            text = f"{level.name} at {level.gpuaddr:#x} is longer than its buffer"
+            reason = (
+                f"its {level.ndwords} dwords end {beyond:#x} bytes beyond {level.buffer_end:#x}"
+            )
+            yield Suspicion("ib", text, (reason,), addresses(level.caller, level.gpuaddr))
+    packet = stand.packet
+    if packet is not None and packet.name.startswith("opcode "):
+        text = f"the CP stands at a packet with {packet.name}, which has no name"
+        reason = "no packet of this generation has the opcode"
+        yield Suspicion("opcode", text, (reason,), addresses(packet.gpuaddr))
+
+
+def _calls(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
+    """IBs that the levels call and that do not lie in their buffers."""
+    found = 0
+    for level in stand.levels:
+        place = context.place(level.gpuaddr)
+        if place is None or level.ndwords is None:
+            continue
+        words, index = place
+        for call in context.calls(words, index, index + level.ndwords):
+            buffer = context.dump.buffer_at(call.gpuaddr)
+            end = call.gpuaddr + 4 * call.ndwords
+            if buffer is not None and end <= buffer.end:
+                continue
+            if any(call.gpuaddr == one.gpuaddr for one in stand.levels):
+                continue  # said of the level
+            found += 1
+            if found > _MOST:
+                return
+            packet = level.gpuaddr + 4 * call.index
+            where_text, evidence = where(context, call.gpuaddr)
+            text = f"{level.name} calls {call.ndwords} dwords at {call.gpuaddr:#x}: "
+            text += "outside of all buffers" if buffer is None else "beyond the end of the buffer"
+            reasons = (f"the address is {where_text}",)
+            yield Suspicion("ib", text, reasons, (*addresses(packet), *evidence))
+
+
+# -- draws ------------------------------------------------------------------------------------
+
+
+def _shaders(
+    context: CrashContext, states: list[DrawState], shaders: list[Shader]
+) -> Iterator[Suspicion]:
+    programs = {(one.stage, one.gpuaddr): one for one in shaders}
+    seen: set[tuple[str, int]] = set()
+    for draw in states:
+        for stage, address in draw.action.shaders:
+            if (stage, address) in seen or len(seen) > _MOST:
+                continue
+            seen.add((stage, address))
+            yield from _program(context, draw, stage, address, programs.get((stage, address)))
+
+
+def _program(
+    context: CrashContext, draw: DrawState, stage: str, address: int, shader: Shader | None
+) -> Iterator[Suspicion]:
+    name = f"the {stage} program at {address:#x}"
+    evidence = addresses(draw.action.place.gpuaddr, address)
+    buffer = context.dump.buffer_at(address)
+    if buffer is None:
+        place, more = where(context, address)
+        text = f"{name} lies outside of all buffers"
+        yield Suspicion("shader", text, (f"the address is {place}",), (*evidence, *more))
+        return
+    if shader is None:
+        return
+    listing = shader.program.text
+    if "end" not in listing and buffer.block is not None:
+        reason = f"its buffer ends at {buffer.end:#x}, and no instruction before ends the program"
+        yield Suspicion("shader", f"{name} has no end", (reason,), (*evidence, *lines(buffer.line)))
+    unknown = [line.strip() for line in listing.splitlines() if "no match" in line]
+    if unknown:
+        reasons = tuple([f"not an instruction: {line}" for line in unknown[:3]])
+        yield Suspicion("shader", f"{name} has unknown instructions", reasons, evidence)
+
+
+def _descriptors(context: CrashContext, draw: DrawState) -> Iterator[Suspicion]:
+    found = 0
+    for texture in textures(draw):
+        reasons = list(_layout_problems(context, texture))
+        if reasons and found < _MOST:
+            found += 1
+            text = f"the descriptor {texture.name} is impossible"
+            yield Suspicion(
+                "descriptor", text, tuple(reasons), addresses(draw.action.place.gpuaddr)
+            )
+
+
+def _layout_problems(context: CrashContext, texture: TextureUse) -> Iterator[str]:
+    width, height = texture.number("WIDTH"), texture.number("HEIGHT")
+    kind = next((one.text for one in texture.fields if one.name == "TYPE"), "")
+    if "BUFFER" in kind or width is None or height is None:
+        return
+    if not texture.address:
+        if width and height:
+            yield f"it is {width} x {height}, but its address is 0"
+        return
+    for name, size in (("width", width), ("height", height)):
+        if not 0 < size <= _LARGEST:
+            yield f"its {name} is {size}"
+    pitch = texture.number("PITCH")
+    if pitch is not None and pitch < width // _PIXELS_A_BYTE:
+        yield f"a row of {width} pixels does not fit its pitch of {pitch} bytes"
+    yield from _place_problems(context, texture.address, pitch if "2D" in kind else None)
+
+
+def _place_problems(context: CrashContext, address: int, pitch: int | None) -> Iterator[str]:
+    """``pitch``: bytes of a row, where its first row has to be in the buffer."""
+    if address % _TEXTURE_ALIGNMENT:
+        yield f"its address {address:#x} is no multiple of {_TEXTURE_ALIGNMENT}"
+    buffer = context.dump.buffer_at(address)
+    if buffer is None:
+        place, _ = where(context, address)
+        yield f"its address {address:#x} is {place}"
+    elif pitch is not None and address + pitch > buffer.end:
+        yield f"its first row ends beyond its buffer, which ends at {buffer.end:#x}"

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The memory that a draw uses: attachments, descriptors, vertex data, programs, other registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.descriptors import Sets, SetSlot, UsedDescriptors
+from cffpy.capture.generations import generation_of
+from cffpy.regdb.register_text import RegisterText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.crash.flight import DrawState
+    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.regdb.register_text import FieldText
+
+#: Types of registers that hold addresses.
+_ADDRESSES = ("address", "waddress")
+
+#: The largest part of a fact's key that is a name, by its first part.
+_NAMED = ("texture", "storage", "uniform buffer", "uniform data", "vertex buffer", "index buffer")
+
+#: Registers of the buffers that are attachments already, by the begin of their names.
+_ATTACHMENTS = ("RB_MRT[", "RB_DEPTH_BUFFER_BASE", "RB_STENCIL_BUFFER_BASE")
+
+
+@dataclass(slots=True, frozen=True)
+class AddressUse:
+    """Something of a draw that names an address. ``size``: bytes, None where it is not known.
+
+    ``packet``: address of the packet that set it, where that is known.
+    """
+
+    what: str
+    address: int
+    size: int | None = None
+    packet: int | None = None
+
+    def holds(self, gpuaddr: int) -> bool:
+        """Whether an address lies in it; False where its size is not known."""
+        return self.size is not None and self.address <= gpuaddr < self.address + self.size
+
+
+@dataclass(slots=True, frozen=True)
+class TextureUse:
+    """A texture descriptor that a draw can use. ``fields``: as the descriptions name them."""
+
+    name: str
+    fields: tuple[FieldText, ...]
+    address: int | None
+    data: bytes
+
+    def number(self, field: str) -> int | None:
+        """A field's number, by its text; None where it has none."""
+        text = next((one.text for one in self.fields if one.name == field), "")
+        try:
+            return int(text, 0)
+        except ValueError:
+            return None
+
+
+def textures(draw: DrawState) -> list[TextureUse]:
+    """The texture descriptors that a draw can use, as far as the dump has them."""
+    state = draw.state
+    if state is None:
+        return []
+    text = RegisterText(state.database)
+    found = []
+    for name, fact in _descriptors(draw):
+        if fact.domain is None or fact.data is None or "TEX_CONST" not in fact.domain:
+            continue
+        data = bytes(fact.data)
+        dwords = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
+        fields = tuple(text.descriptor_fields(fact.domain, dwords))
+        found.append(TextureUse(name, fields, fact.points_at, data))
+    return found
+
+
+def address_uses(draw: DrawState) -> list[AddressUse]:
+    """All addresses that a draw's state names, each once, the most telling name first."""
+    found: dict[int, AddressUse] = {}
+    for one in (*_attachments(draw), *_facts(draw), *_registers(draw)):
+        found.setdefault(one.address, one)
+    return list(found.values())
+
+
+def _attachments(draw: DrawState) -> Iterator[AddressUse]:
+    for target in draw.action.targets:
+        if target.address:
+            yield AddressUse(f"attachment {target.name}", target.address, target.layer_pitch)
+        if target.flags:
+            yield AddressUse(f"UBWC flags of attachment {target.name}", target.flags)
+
+
+def _facts(draw: DrawState) -> Iterator[AddressUse]:
+    for key, fact in draw.facts.items():
+        name = _name(key)
+        size = None if fact.data is None else len(fact.data)
+        packet = None if fact.place is None else fact.place.gpuaddr
+        if key[0] == "shader":
+            if fact.address:
+                yield AddressUse(f"{key[1]} program", fact.address, size, packet)
+        elif key[0] in _NAMED and fact.address:
+            yield AddressUse(name, fact.address, size, packet)
+    for name, fact in _descriptors(draw):
+        if fact.points_at:
+            place = None if fact.place is None else fact.place.gpuaddr
+            yield AddressUse(name, fact.points_at, None, place)
+
+
+def _registers(draw: DrawState) -> Iterator[AddressUse]:
+    state = draw.state
+    if state is None:
+        return
+    text = RegisterText(state.database)
+    for register in text.listed(state.registers):
+        if text.type_name(register) not in _ADDRESSES:
+            continue
+        name = text.name(register)
+        value = text.value(register, state.registers)
+        write = state.writes.get(register)
+        if value and not name.startswith(_ATTACHMENTS):
+            yield AddressUse(name, value, None, None if write is None else write.place.gpuaddr)
+
+
+def _descriptors(draw: DrawState) -> Iterator[tuple[str, Fact]]:
+    """Name and fact of each descriptor: those that packets load, and the used ones of sets."""
+    for key, fact in draw.facts.items():
+        if key[0] in ("texture", "uniform buffer", "storage"):
+            yield _name(key), fact
+    state = draw.state
+    if not draw.sets or state is None:
+        return
+    number = int(state.database.chip[1])
+    if not generation_of(number).has_bindless or draw.packets is None:
+        return
+    sets = Sets(state.database, draw.packets, number)
+    shaders = tuple([fact.digest for key, fact in draw.facts.items() if key[0] == "shader"])
+    used = UsedDescriptors(draw.descriptors).of(shaders, draw.prefetched)
+    for position, place in draw.sets.items():
+        for (kind, slot), fact in sets.read(place)[1]:
+            slots = None if used is None else used.get(position, set())
+            if kind != "uniform data" and (slots is None or slot in slots):
+                yield f"{kind} {position}:{slot}", fact
+
+
+def _name(key: FactKey) -> str:
+    """A fact's key for people: "texture FS 0"."""
+    parts = [f"{one.set}:{one.slot}" if isinstance(one, SetSlot) else str(one) for one in key]
+    return " ".join(parts)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""What a packet of the CP waits for: the register or memory, the value wanted, the value now."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cffpy.pm4.fields import Fields
+from cffpy.regdb.register_text import RegisterText
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.analysis.crash.context import CrashContext
+    from cffpy.analysis.crash.stand import StandingPacket
+
+#: Packets at which the CP waits, and what for.
+WAITS = {
+    "CP_WAIT_FOR_IDLE": "until the GPU has finished everything that was sent",
+    "CP_WAIT_FOR_ME": "until the CP's other half has done everything before",
+    "CP_WAIT_MEM_WRITES": "until the CP's writes to memory have arrived",
+    "CP_WAIT_REG_MEM": "for a value in a register or in memory",
+    "CP_WAIT_REG_EQ": "for a value in a register",
+    "CP_WAIT_MEM_GTE": "for a value in memory",
+    "CP_WAIT_TWO_REGS": "for two registers",
+    "CP_WAIT_TIMESTAMP": "for a time stamp",
+    "CP_THREAD_CONTROL": "for the other thread, where it synchronises them",
+    "CP_BV_BR_COUNT_OPS": "for the other of the threads BV and BR",
+}
+
+_REG_MEM = Fields(
+    "CP_WAIT_REG_MEM",
+    "FUNCTION",
+    "SIGNED_COMPARE",
+    "POLL",
+    "POLL_ADDR",
+    "REF",
+    "MASK",
+)
+_MEM_GTE = Fields("CP_WAIT_MEM_GTE", "POLL_ADDR", "REF")
+
+_FUNCTIONS: dict[int, tuple[str, Callable[[int, int], bool]]] = {
+    0: ("always", lambda _value, _reference: True),
+    1: ("<", operator.lt),
+    2: ("<=", operator.le),
+    3: ("==", operator.eq),
+    4: ("!=", operator.ne),
+    5: (">=", operator.ge),
+    6: (">", operator.gt),
+}
+
+_POLL_REGISTER, _POLL_MEMORY = 0, 1
+
+
+@dataclass(slots=True, frozen=True)
+class Wait:
+    """What a wait is for. ``place``: of the value, in words; ``address``: in memory, else None.
+
+    ``value``: what the dump has there, None where it has not. ``is_met``: whether that is enough.
+    """
+
+    place: str
+    condition: str
+    value: int | None
+    address: int | None
+    line: int | None
+    is_met: bool | None
+
+    def __str__(self) -> str:
+        now = "the dump does not have it" if self.value is None else f"it is {self.value:#x}"
+        return f"{self.place} {self.condition}; {now}"
+
+
+def wait_of(context: CrashContext, packet: StandingPacket) -> Wait | None:
+    """What a packet waits for; None for one that polls nothing, or is cut short."""
+    machine = context.machine
+    if machine is None or not machine.is_64bit or len(packet.values) < packet.ndwords - 1:
+        return None
+    if packet.name == "CP_WAIT_REG_MEM":
+        values = machine.packets[_REG_MEM].read([*packet.values, *[0] * 8])
+        function, is_signed, poll, place, reference, mask = values
+        return _poll(context, (function, is_signed), poll, place, reference, mask)
+    if packet.name == "CP_WAIT_MEM_GTE":
+        place, reference = machine.packets[_MEM_GTE].read([*packet.values, *[0] * 8])
+        return _poll(context, (5, 0), _POLL_MEMORY, place, reference, 0xFFFFFFFF)
+    return None
+
+
+def _poll(
+    context: CrashContext,
+    comparison: tuple[int, int],
+    poll: int,
+    place: int,
+    reference: int,
+    mask: int,
+) -> Wait | None:
+    function, is_signed = comparison
+    sign, compare = _FUNCTIONS.get(function, ("?", None))
+    masked = "" if mask == 0xFFFFFFFF else f"& {mask:#x} "
+    condition = f"{masked}{sign} {reference:#x}"
+    value: int | None = None
+    line = address = None
+    if poll == _POLL_REGISTER and context.machine is not None:
+        text = RegisterText(context.machine.database)
+        name = f"register {text.name(place & 0x3FFFF)}"
+        value = context.dump.value(place & 0x3FFFF)
+        found = context.dump.registers.get(place & 0x3FFFF)
+        line = None if found is None else found[1]
+    elif poll == _POLL_MEMORY:
+        name, address = f"memory at {place:#x}", place
+        found_place = context.place(place)
+        if found_place is not None and found_place[1] < found_place[0].count:
+            value = found_place[0].get(found_place[1])
+    else:
+        name = f"scratch {place:#x}"
+    is_met = None
+    if value is not None and compare is not None:
+        now, wanted = value & mask, reference
+        if is_signed:
+            now, wanted = _signed(now), _signed(wanted)
+        is_met = compare(now, wanted)
+    return Wait(name, condition, value, address, line, is_met)
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value >> 31 else value

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Crash: a GPU crash dump, what hangs in it and why it may. Made by ``cffpy.open_crash``."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.crash.report import analyse_crash
+from cffpy.api.capture import Capture, read_content
+from cffpy.api.capture import open as open_capture
+from cffpy.capture.gpu import Gpu, parse_capture_gpu
+from cffpy.regdb.edition import chosen_edition
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from typing import BinaryIO
+
+    from cffpy.analysis.crash.model import CrashReport, Suspicion
+    from cffpy.limits import Limits
+
+
+class Crash:
+    """A crash dump that was read. Made by ``cffpy.open_crash``."""
+
+    def __init__(self, report: CrashReport, register_db: str | None, gpu: Gpu | None) -> None:
+        """Use ``cffpy.open_crash``."""
+        #: The object that the command uses.
+        self.model = report
+        self._register_db = register_db
+        self._gpu = gpu
+
+    @property
+    def gpu(self) -> Gpu | None:
+        """The GPU; None where the dump does not tell it."""
+        return self.model.context.gpu
+
+    @property
+    def fault_address(self) -> int | None:
+        """The address of the page fault; None where the dump reports none."""
+        return self.model.context.dump.fault_address
+
+    @property
+    def position(self) -> tuple[str, int] | None:
+        """Name and address of the packet that the CP stands at; None where it is unknown."""
+        packet = self.model.stand.packet
+        return None if packet is None else (packet.name, packet.gpuaddr)
+
+    @property
+    def suspicions(self) -> list[Suspicion]:
+        """What may be why the GPU hangs: each has ``kind``, ``text``, ``reasons``, ``evidence``."""
+        return self.model.suspicions
+
+    @property
+    def problems(self) -> list[str]:
+        """Damage of the file, and lines that are not of their section's form: skipped."""
+        return self.model.problems
+
+    @cached_property
+    def capture(self) -> Capture:
+        """The capture that ``extract`` returns, opened."""
+        return open_capture(self.extract(), gpu=self._gpu, register_db=self._register_db)
+
+    def extract(self) -> bytes:
+        """A capture (.rd): the dump's memory, and the IBs that the ring has called as submits."""
+        from cffpy.analysis.crash.capture import extracted
+
+        return extracted(self.model.context)
+
+    def lines(self) -> list[str]:
+        """The page of ``cffpy crash``."""
+        from cffpy.views.crash import lines
+
+        return list(lines(self.model))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy crash --json``, without its schema."""
+        from cffpy.views.crash import document
+
+        return document(self.model)
+
+    def __repr__(self) -> str:
+        position = self.position
+        at = "position unknown" if position is None else f"at {position[0]} {position[1]:#x}"
+        name = "unknown GPU" if self.gpu is None else self.gpu.name
+        return f"<Crash {self.model.name}: {name}, {at}>"
+
+
+def open_crash(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO,
+    *,
+    gpu: str | int | Gpu | None = None,
+    register_db: str | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+) -> Crash:
+    """Read a GPU crash dump (devcoredump of the msm driver); the arguments are those of ``open``.
+
+    ``cffpy.open`` takes crash dumps, too, as the capture of what was executed up to the crash.
+
+    Raises ContainerError where the file cannot be read or is no crash dump, UnsupportedGpu for an
+    unknown ``gpu``, RegisterDbError where there is no such edition. Damage raises nothing.
+    """
+    content = read_content(source, limits)
+    directory = chosen_edition(register_db, {})
+    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
+    return Crash(analyse_crash(content, directory, given), directory, given)

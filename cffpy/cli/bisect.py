@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy bisect``: find the draw, and the state of it, with which a problem appears."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cffpy.cli.analysis_options import capture_options, write_json
+from cffpy.cli.output import EXIT_OK
+from cffpy.cli.output_file import capture_file, write_lines_to, write_output
+from cffpy.cli.parameters import command_limits
+from cffpy.cli.text_options import text_options, write_lines
+from cffpy.errors import CaptureError, CffpyError
+from cffpy.regdb.edition import chosen_edition
+
+if TYPE_CHECKING:
+    from cffpy.analysis.bisect import Answer, Bisection, Try, Verdict
+    from cffpy.capture.gpu import Gpu
+
+SCHEMA = "cffpy.bisect/1"
+
+#: Words in the state file.
+_WORDS: dict[str, Answer] = {"bad": True, "good": False, "skip": None}
+
+#: The exit code of a command that cannot tell, as for git bisect.
+_CANNOT_TELL = 125
+
+_EPILOG = """\b
+Examples:
+  cffpy bisect hang.rd.gz -o try.rd.gz             writes the first capture to try
+  cffpy bisect hang.rd.gz -o try.rd.gz --bad       the problem was there: the next one
+  cffpy bisect hang.rd.gz -o try.rd.gz --good      it was not
+  cffpy bisect hang.rd.gz --run './replay {}'      all by itself
+  cffpy bisect hang.rd.gz --reset                  forget the answers
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--good", "answer", flag_value="good", help="The last try does not have the problem.")
+@click.option("--bad", "answer", flag_value="bad", help="The last try has the problem.")
+@click.option("--skip", "answer", flag_value="skip", help="The last try cannot be judged.")
+@click.option(
+    "--run",
+    "command",
+    metavar="CMD",
+    help="Judge each try by a shell command, in which {} is the capture's path: exit code 0 is"
+    " good, 125 cannot tell, any other is bad.",
+)
+@click.option("--reset", is_flag=True, help="Forget all answers.")
+@click.option(
+    "-o", "--output", metavar="OUT.rd[.gz]", help="Write the capture to try; with .gz compressed."
+)
+@click.option(
+    "--state-file", metavar="PATH", help="Where answers are kept (default: FILE.bisect.json)."
+)
+@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({SCHEMA}).")
+@text_options
+@capture_options
+def bisect(
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    answer: str | None,
+    command: str | None,
+    reset: bool,
+    output: str | None,
+    state_file: str | None,
+    as_json: bool,
+) -> int:
+    """Find the pass, then the draw, then the draw-state group with which a problem appears.
+
+    FILE is a capture that has the problem when it is replayed, or a GPU crash dump. Each try is the
+    capture with fewer passes, draws or groups, made by the edits of 'cffpy edit'. Replay it, and
+    say whether the problem is there. Answers are kept in a small file, so that the search can go on
+    at any time. The exit code is 0 also when nothing is left to try.
+    """
+    if path == "-" and state_file is None:
+        raise click.UsageError("standard input needs --state-file")
+    if command is not None and answer is not None:
+        raise click.UsageError("--run cannot be used with --good, --bad or --skip")
+    from cffpy.analysis.bisect import Bisection, Try
+    from cffpy.analysis.crash.opening import check_capture
+    from cffpy.container.open import open_capture
+
+    content = check_capture(open_capture(path, command_limits()))
+    search = Bisection(content, chosen_edition(register_db, {}), gpu)
+    digest = blake2b(content.data, digest_size=12).hexdigest()
+    state = _State(state_file or f"{path}.bisect.json", path, digest, reset)
+    if answer is not None:
+        now = search.next(state.answers)
+        if not isinstance(now, Try) or not state.has_tried(now.key):
+            raise CaptureError("there is no try to judge: write one with -o first")
+        state.add(now.key, answer)
+    now = search.next(state.answers)
+    while command is not None and isinstance(now, Try):
+        state.add(now.key, _judge(command, search, now))
+        now = search.next(state.answers)
+    if isinstance(now, Try) and output is not None:
+        data, _ = search.capture(now)
+        write_output(output, [capture_file(output, data)], [path])
+        state.note_try(now.key)
+    if as_json:
+        write_json(SCHEMA, _document(path, state, now))
+    else:
+        write_lines(_lines(state, now, output))
+    return EXIT_OK
+
+
+class _State:
+    """The answers so far, kept in a file."""
+
+    def __init__(self, name: str, path: str, digest: str, reset: bool) -> None:
+        self._name = name
+        self._path = path
+        self._document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "file": os.path.basename(path),
+            "digest": digest,
+            "answers": [],
+            "tried": None,
+        }
+        if reset:
+            self._write()
+        elif os.path.exists(name):
+            self._read(digest)
+
+    def _read(self, digest: str) -> None:
+        try:
+            with open(self._name, encoding="utf-8") as file:
+                found = json.load(file)
+        except (ValueError, RecursionError) as problem:
+            raise CffpyError(f"{self._name}: not a state of cffpy bisect: {problem}") from None
+        answers = found.get("answers") if isinstance(found, dict) else None
+        is_good = isinstance(answers, list) and all(
+            isinstance(one, dict)
+            and one.get("answer") in _WORDS
+            and isinstance(one.get("try"), str)
+            for one in answers
+        )
+        if not is_good or found.get("schema") != SCHEMA:
+            raise CffpyError(f"{self._name}: not a state of cffpy bisect")
+        if found.get("digest") != digest:
+            raise CffpyError(f"{self._name}: of another capture (--reset begins anew)")
+        self._document = found
+
+    @property
+    def entries(self) -> list[dict[str, str]]:
+        """What was tried, and the answers in words."""
+        found: list[dict[str, str]] = self._document["answers"]
+        return found
+
+    @property
+    def answers(self) -> list[Answer]:
+        """The answers so far."""
+        return [_WORDS[one["answer"]] for one in self.entries]
+
+    def has_tried(self, key: str) -> bool:
+        """Whether the capture of a try was written."""
+        return bool(self._document.get("tried") == key)
+
+    def note_try(self, key: str) -> None:
+        """The capture of a try was written."""
+        self._document["tried"] = key
+        self._write()
+
+    def add(self, key: str, answer: str) -> None:
+        """Keep an answer."""
+        self.entries.append({"try": key, "answer": answer})
+        self._document["tried"] = None
+        self._write()
+
+    def _write(self) -> None:
+        text = json.dumps(self._document, indent=1)
+        write_lines_to(self._name, [text], [self._path])
+
+
+def _is_entry(entry: object) -> bool:
+    """Whether this is an answer of a state file."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("try"), str):
+        return False
+    return entry.get("answer") in tuple(_WORDS)
+
+
+def _judge(command: str, search: Bisection, wanted: Try) -> str:
+    """Run the user's command on a try: "good", "bad" or "skip"."""
+    data, _ = search.capture(wanted)
+    descriptor, name = tempfile.mkstemp(suffix=".rd", prefix="cffpy-bisect-")
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        line = command.replace("{}", name) if "{}" in command else f"{command} {name}"
+        code = subprocess.run(line, shell=True, stdout=sys.stderr, check=False).returncode
+    finally:
+        os.unlink(name)
+    if code == _CANNOT_TELL:
+        return "skip"
+    return "bad" if code else "good"
+
+
+def _lines(state: _State, now: Try | Verdict, output: str | None) -> list[str]:
+    from cffpy.analysis.bisect import Try
+
+    lines = [f"{one['try']}: {one['answer']}" for one in state.entries]
+    if not isinstance(now, Try):
+        return [*lines, f"found: {now.text}"]
+    lines += [f"next: {now.text}", f"      {now.reason}"]
+    if output is not None:
+        lines.append(f"      written to {output}: replay it, then say --good, --bad or --skip")
+    return lines
+
+
+def _document(path: str, state: _State, now: Try | Verdict) -> dict[str, Any]:
+    from cffpy.analysis.bisect import Try
+
+    document: dict[str, Any] = {"file": path, "answers": state.entries, "next": None, "found": None}
+    if isinstance(now, Try):
+        document["next"] = {
+            "try": now.key,
+            "text": now.text,
+            "reason": now.reason,
+            "last_draw": now.last,
+            "nops": list(now.nops),
+            "groups": list(now.groups),
+        }
+    else:
+        document["found"] = {
+            "text": now.text,
+            "pass": now.pass_index,
+            "draw": now.draw,
+            "groups": list(now.groups),
+            "is_exact": now.is_exact,
+        }
+    return document

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy crash``: what a GPU crash dump means, on one page; the capture that it holds."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import capture_options, print_problems, write_json
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output_file import capture_file, write_output
+from cffpy.cli.parameters import command_limits
+from cffpy.cli.text_options import text_options, write_lines
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
+
+_EPILOG = """\b
+Examples:
+  cffpy crash crash.devcore.gz                           the page
+  cffpy crash --json crash.devcore | jq .suspicious
+  cffpy crash crash.devcore --extract hang.rd.gz         a capture of what hangs
+  cffpy diff good.rd.gz crash.devcore                    dumps are captures, too
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.crash/1).")
+@click.option(
+    "--extract",
+    "output",
+    metavar="OUT.rd[.gz]",
+    help="Write a capture instead: the memory of the dump, the IBs of the ring as submits.",
+)
+@text_options
+@capture_options
+def crash(
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    as_json: bool,
+    output: str | None,
+) -> int:
+    """Report on a GPU crash dump (devcoredump of the msm driver): what hangs, and why it may.
+
+    The page has the position of the CP, the draw that it stands at and those that were sent before,
+    their pass, shaders and textures, the page fault and what of the draws uses the address, the
+    state of the ring, the GMU and the SQE, and what is suspicious, with reasons. Behind each
+    statement stands where it comes from: a line of the dump, or an address in its memory. What is
+    not known is said to be unknown.
+
+    FILE may be '-' for standard input. The exit code is 1 if the dump is damaged or cannot be read.
+    """
+    from cffpy.api.crash import open_crash
+    from cffpy.views import crash as view
+
+    if as_json and output is not None:
+        raise click.UsageError("--json and --extract cannot be used together")
+    gc.disable()  # what is found lives as long as the command
+    found = open_crash(path, gpu=gpu, register_db=register_db, limits=command_limits())
+    print_problems(path, found.problems, print_error)
+    if output is not None:
+        write_output(output, [capture_file(output, found.extract())], [path])
+    elif as_json:
+        write_json(view.SCHEMA, found.to_dict())
+    else:
+        write_lines(view.lines(found.model))
+    return EXIT_FAILURE if found.problems else EXIT_OK

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""The report on a crash: what it finds in dumps that hang in known ways, and what it says."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cffpy
+from cffpy.analysis.crash.report import analyse_crash
+from cffpy.container.open import open_bytes
+from cffpy.errors import ContainerError
+from cffpy.views.crash import document, lines
+from tests.builders import type4, type7
+from tests.crash_dumps import CP_NOP, IB1, IB2, buffer, call, hang, register
+from tests.golden.test_crash import FOLDER
+from tools.crash_sample import CRASH, FAULT, STOP
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+DRAW = type7(0x38, 0x184, 1, 3)
+#: CP_WAIT_REG_MEM: memory at 0x300000 & 0xff == 5.
+WAIT = type7(0x3C, 0x13, 0x300000, 0, 5, 0xFF, 16)
+CP_WAIT_FOR_IDLE = 0x26
+
+
+def report(dump: bytes) -> dict[str, Any]:
+    return document(analyse_crash(open_bytes(dump)))
+
+
+def kinds(dump: bytes) -> list[str]:
+    return [one["kind"] for one in report(dump)["suspicious"]]
+
+
+def reasons(dump: bytes, kind: str) -> list[str]:
+    return [
+        reason
+        for one in report(dump)["suspicious"]
+        if one["kind"] == kind
+        for reason in one["reasons"]
+    ]
+
+
+def with_buffer(dump: bytes, gpuaddr: int, dwords: list[int]) -> bytes:
+    return dump.replace(b"registers:\n", buffer(gpuaddr, dwords).encode() + b"registers:\n", 1)
+
+
+def test_the_sample() -> None:
+    """A draw whose second texture has no memory, at which the GPU faults."""
+    found = report(CRASH.read_bytes())
+    assert found["hang"]["packet"] == {"name": "CP_DRAW_INDX_OFFSET", "gpuaddr": f"{STOP:#x}"}
+    assert found["hang"]["is_exact"]
+    assert found["fault"]["users"] == [
+        {
+            "what": "texture FS 1",
+            "draw": f"DI_PT_TRILIST at {STOP:#x}",
+            "address": f"{FAULT:#x}",
+            "certain": True,
+        }
+    ]
+    assert [one["kind"] for one in found["suspicious"]] == ["page-fault", "descriptor", "pointer"]
+    assert len(found["shaders"]["textures"]) == 2
+    assert found["lacks"]["missing"][0] == "gmu-log"
+
+
+def test_what_was_sent_since_the_gpu_was_idle() -> None:
+    ib1 = [*DRAW, *type7(CP_WAIT_FOR_IDLE), *DRAW, *DRAW, *type7(CP_NOP, 1)]
+    found = report(hang(ib1, 2))["in_flight"]
+    assert (found["sent_count"], found["waited"]) == (2, f"{IB1 + 16:#x}")
+    assert [one["gpuaddr"] for one in found["sent"]] == [f"{IB1 + 20:#x}", f"{IB1 + 36:#x}"]
+    assert found["at"] is None
+
+
+def test_a_draw_behind_the_position_was_not_reached() -> None:
+    found = report(hang(call(IB2, 10), 0, [*DRAW, *type7(CP_NOP, 1), *DRAW], 6))["in_flight"]
+    assert [one["gpuaddr"] for one in found["sent"]] == [f"{IB2:#x}"]
+    assert found["next"]["gpuaddr"] == f"{IB2 + 24:#x}"
+
+
+def test_a_wait_for_memory() -> None:
+    dump = with_buffer(hang([*DRAW, *WAIT], len(WAIT)), 0x300000, [0x104])
+    assert reasons(dump, "wait") == [
+        "the packet waits for a value in a register or in memory",
+        "it waits for memory at 0x300000 & 0xff == 0x5; it is 0x104",
+    ]
+    met = with_buffer(hang([*DRAW, *WAIT], len(WAIT)), 0x300000, [0x105])
+    assert len(reasons(met, "wait")) == 3
+    missing = hang([*DRAW, *WAIT], len(WAIT))
+    assert reasons(missing, "wait")[1].endswith("the dump does not have it")
+
+
+@pytest.mark.parametrize(
+    ("fault", "where"),
+    [
+        (IB1 + 4, f"the address is 0x4 bytes into buffer {IB1:#x}-{IB1 + 16:#x}"),
+        (IB1 + 0x40, f"in no buffer; 0x30 bytes beyond the end of {IB1:#x}-{IB1 + 16:#x}"),
+        (0x2000, "in no buffer, below all of them"),
+    ],
+)
+def test_where_a_fault_is(fault: int, where: str) -> None:
+    dump = hang(DRAW, 4).replace(b"rbbm-", b"fault-info:\n  - iova=%016x\nrbbm-" % fault, 1)
+    assert any(where in reason for reason in reasons(dump, "page-fault"))
+
+
+def test_errors_that_interrupts_tell() -> None:
+    dump = hang(DRAW, 4).replace(
+        b"registers-gmu", register(4 * 0x823, 1).encode() + b"registers-gmu"
+    )
+    assert kinds(dump)[0] == "error"
+    assert report(dump)["suspicious"][0]["text"] == "the GPU reports CP_OPCODE_ERROR"
+
+
+def test_an_ib_beyond_its_buffer() -> None:
+    found = report(hang([*call(IB2, 400), *DRAW], 4, DRAW, 4))["suspicious"]
+    texts = [one["text"] for one in found if one["kind"] == "ib"]
+    assert texts == [f"IB2 at {IB2:#x} is longer than its buffer"]
+    found = report(hang([*call(IB2, 400), *DRAW, *DRAW], 4, DRAW, 4))["suspicious"]
+    texts = [one["text"] for one in found if one["kind"] == "ib"]
+    assert texts == [f"IB1 calls 400 dwords at {IB2:#x}: beyond the end of the buffer"]
+
+
+def test_a_packet_that_does_not_exist() -> None:
+    assert "opcode" in kinds(hang([*DRAW, *type7(0x7D, 1)], 2))
+
+
+def test_a_program_outside_of_all_buffers() -> None:
+    config = type4(0xA832, 0x100)  # SP_FS_CONFIG.ENABLED; then SP_FS_OBJ_START
+    ib1 = [*type4(0xAB04, 0x100), *type4(0xA983, 0x400000, 0), *config, *DRAW]
+    assert "shader" in kinds(hang(ib1, 4))
+
+
+def test_threads_that_wait_for_each_other() -> None:
+    dump = hang(DRAW, 4, revision="0 (67.5.10.1)", after="indexed-registers:\n")
+    for name, counter in (("CP_SQE_STAT", 0x21), ("CP_BV_SQE_STAT", 0x57)):
+        block = buffer(0, [counter, type7(0x1B, 3)[0]]).split("data:")[1]
+        dump += f"  - regs-name: {name}\n    dwords: 51\n    data:{block}".encode()
+    assert "threads" in kinds(dump)
+    assert [one["pc"] for one in report(dump)["status"]["sqe"]] == ["0x21", "0x57"]
+
+
+def test_text_and_json_say_the_same() -> None:
+    found = analyse_crash(open_bytes(CRASH.read_bytes()))
+    text = "\n".join(lines(found))
+    for name, part in document(found).items():
+        for statement in part["statements"] if isinstance(part, dict) else ():
+            assert statement["text"] in text, name
+
+
+def test_each_statement_has_evidence_or_says_what_is_unknown() -> None:
+    found = analyse_crash(open_bytes(CRASH.read_bytes()))
+    bare = [
+        statement.text
+        for section in found.sections
+        for statement in section.statements
+        if not statement.evidence and not statement.is_unknown
+    ]
+    assert not bare
+
+
+def test_what_is_no_dump() -> None:
+    with pytest.raises(ContainerError, match="not a GPU crash dump, but text"):
+        analyse_crash(open_bytes(b"hello\n"))
+
+
+@pytest.mark.parametrize("end", range(0, 100, 7))
+def test_dumps_that_are_cut(end: int) -> None:
+    """The report ends with what it knows."""
+    data = CRASH.read_bytes()
+    data = data[: max(40, len(data) * end // 100)]
+    found = report(data)
+    assert found["lacks"]["missing"]
+
+
+def recorded() -> list[Path]:
+    return sorted(FOLDER.glob("*.devcore.gz"))
+
+
+@pytest.mark.parametrize("path", recorded(), ids=lambda path: path.name.split(".")[0])
+def test_recorded_dumps(path: Path) -> None:
+    """A page, not a book; JSON; and the extracted capture is one."""
+    with cffpy.open_crash(path).capture as capture:
+        assert capture.gpu is not None
+    text = cffpy.open_crash(gzip.decompress(path.read_bytes())).lines()
+    assert 20 < len(text) < 120
+    assert json.dumps(cffpy.open_crash(path).to_dict())
+
+
+def test_command(run_cffpy: Run, tmp_path: Path) -> None:
+    done = run_cffpy("crash", "--json", CRASH)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["schema"] == "cffpy.crash/1"
+    done = run_cffpy("crash", "-", "--extract", tmp_path / "out.rd.gz", input=CRASH.read_bytes())
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert run_cffpy("diff", "--brief", tmp_path / "out.rd.gz", CRASH).returncode == 0
+    damaged = CRASH.read_bytes().replace(b"rptr: 9", b"rptr: x")
+    assert run_cffpy("crash", "-", input=damaged).returncode == 1
+    assert run_cffpy("crash", "--json", "--extract", "x", CRASH).returncode == 2

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""The search for the draw with which a problem appears, against every possible culprit."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.bisect import Answer, Bisection, Try, Verdict
+from cffpy.analysis.queries import find_passes
+from cffpy.container.open import Content, open_bytes
+from cffpy.errors import CaptureError
+from cffpy.pm4asm.assemble import assemble
+from tests.builders import capture, type7
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+
+
+def sample(name: str) -> Content:
+    path = SAMPLES / f"{name}.pm4"
+    with open(path, "rb") as text:
+        return open_bytes(bytes(assemble(text, str(path))), name)
+
+
+def program_draws(data: bytes) -> set[int]:
+    """Addresses of the packets of the program's draws that are executed."""
+    finder, _ = find_passes(open_bytes(data), lambda _line: None)
+    return {draw.place.gpuaddr for one in finder.found.passes for draw in one.program_draws}
+
+
+def search(content: Content, culprit: int) -> tuple[Verdict, list[Try]]:
+    """The problem is there where the packet at ``culprit`` draws."""
+    bisection = Bisection(content)
+    answers: list[Answer] = []
+    tries = []
+    while isinstance(now := bisection.next(answers), Try):
+        tries.append(now)
+        answers.append(culprit in program_draws(bisection.capture(now)[0]))
+        assert len(tries) < 40
+    return now, tries
+
+
+@pytest.mark.parametrize(
+    "name", ["a660-frame-gmem", "a660-frame-sysmem", "a530-two-submits", "a430-depth-bad"]
+)
+def test_each_draw_is_found(name: str) -> None:
+    content = sample(name)
+    finder, _ = find_passes(content, lambda _line: None)
+    for one in finder.found.passes:
+        for number, draw in enumerate(one.program_draws):
+            found, tries = search(content, draw.place.gpuaddr)
+            assert (found.pass_index, found.draw) == (one.index, f"p{one.index}:{number}")
+            assert found.is_exact
+            assert len({one.key for one in tries}) == len(tries)
+
+
+def test_groups_of_a_draw() -> None:
+    """Each group in turn makes the problem appear."""
+    bisection = Bisection(sample("a740-state-groups"))
+    for culprit in range(32):
+        answers: list[Answer] = []
+        tries: list[Try] = []
+        while isinstance(now := bisection.next(answers), Try):
+            tries.append(now)
+            if now.groups:
+                answers.append(culprit not in now.groups)
+            else:  # the last draw of the last pass is the one
+                answers.append(False)
+        offered = next(one.groups for one in tries if one.groups)
+        assert now.groups == ((culprit,) if culprit in offered else ())
+
+
+def test_passes_come_first_then_draws() -> None:
+    _, tries = search(sample("a530-two-submits"), 0)
+    kinds = [one.key.partition(":")[0] for one in tries]
+    order = ("pass", "draw", "groups")
+    assert all(order.index(one) <= order.index(other) for one, other in pairwise(kinds))
+
+
+def test_what_cannot_be_judged_is_gone_around() -> None:
+    bisection = Bisection(sample("a660-frame-gmem"))
+    answers: list[Answer] = []
+    while isinstance(bisection.next(answers), Try):
+        answers.append(None)
+        assert len(answers) < 20
+    found = bisection.next(answers)
+    assert isinstance(found, Verdict)
+    assert not found.is_exact
+
+
+def test_a_capture_without_draws() -> None:
+    with pytest.raises(CaptureError, match="there are no draws to bisect"):
+        Bisection(open_bytes(capture(630, type7(0x10, 1))))
