@@ -9,13 +9,21 @@ import pytest
 
 from cffpy.analysis.diff.addresses import ImageLinks
 from cffpy.analysis.diff.compare import compare
+from cffpy.analysis.diff.differences import Side
 from cffpy.analysis.diff.model import Comparison
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import NewSection, capture_bytes
-from tests.golden.diff_edits import EDITS, Subject, subject
+from tests.golden.diff_edits import (
+    EDITS,
+    Subject,
+    dword_offset,
+    file_offset,
+    subject,
+    used_facts,
+)
 
 
 def without_streams(data: bytes, gone: set[int]) -> bytes:
@@ -71,3 +79,86 @@ def test_passes_that_fill_levels_follow_from_how_many_there_are(shared: Path, na
     assert [one.title.split(" of good ")[1] for one in entry.consequences] == [
         f"are missing in bad ({len(gone)} draws)"
     ]
+
+
+#: Registers of the 2D engine with a format: of its bits, the mask and the first.
+FORMATS = {
+    "RB_2D_DST_INFO": (0xFF, 0),
+    "RB_2D_SRC_INFO": (0xFF, 0),
+    "GRAS_2D_DST_INFO": (0xFF, 0),
+    "GRAS_2D_SRC_INFO": (0xFF, 0),
+    "SP_PS_2D_SRC_INFO": (0xFF, 0),
+    "GRAS_2D_BLIT_CNTL": (0xFF00, 8),
+    "RB_2D_BLIT_CNTL": (0xFF00, 8),
+}
+
+#: FMT of a texture's first dword: its first bit. R8G8B8A8 as UNORM and as SNORM, of all engines.
+FMT, UNORM, SNORM = 22, 0x30, 0x32
+
+
+def with_another_format(where: Subject, image: int) -> bytes:
+    """The capture with another format of an image, in its textures and in copies into it."""
+    links = ImageLinks(Comparison(where.recording, where.recording))
+    side, data = Side(where.recording), bytearray(where.content.data)
+    places: set[tuple[int, int, int]] = set()
+    for one in where.recording.passes.passes:
+        written = links.written_images(one, 0)
+        for item in where.recording.of(one):
+            side.apply(item)
+            if item.action.kind == "draw":
+                places |= {
+                    (file_offset(where.content, fact.data), 0xFF << FMT, FMT)
+                    for key, fact in used_facts(side).items()
+                    if key[0] == "texture" and fact.data is not None
+                    if fact.points_at is not None and links.image_of(fact.points_at, 0) == image
+                }
+            elif item.action.kind == "blit" and image in written:
+                address = side.address("RB_2D_DST")
+                if address is not None and links.image_of(address, 0) == image:
+                    places |= {
+                        (dword_offset(side.writes[name], side.offsets[name]), *FORMATS[name])
+                        for name in FORMATS.keys() & side.writes.keys()
+                    }
+    for offset, mask, shift in places:
+        value = int.from_bytes(data[offset : offset + 4], "little")
+        if value & mask == UNORM << shift:
+            data[offset : offset + 4] = (value & ~mask | SNORM << shift).to_bytes(4, "little")
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "image"),
+    [
+        ("a690-vk-frame-720p", 0x100163000),
+        pytest.param("a530-gl-scene-msaa4", 0xFFDF1000, marks=pytest.mark.slow),
+        pytest.param("a660-gl-scene-msaa4-1080p", 0xFF383000, marks=pytest.mark.slow),
+    ],
+)
+def test_the_format_of_an_upload_follows_from_that_of_the_texture(
+    shared: Path, name: str, image: int
+) -> None:
+    path = shared / "captures" / f"{name}.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    where = subject(path)
+    bad = record(open_bytes(with_another_format(where, image)), lambda line: None)
+    (entry,) = compare(where.recording, bad, frozenset(CLASSES)).entries
+    assert ": FMT: " in entry.title
+    names = {d.name for one in entry.consequences for d in one.differences}
+    assert any("2D" in name and name.endswith(".COLOR_FORMAT") for name in names)
+
+
+def test_another_format_of_an_upload_alone_is_a_cause(shared: Path) -> None:
+    path = shared / "captures" / "a690-vk-frame-720p.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    where = subject(path)
+    side = Side(where.recording)
+    first = next(one for one in where.recording.records.values() if one.action.kind == "blit")
+    side.apply(first)
+    offset = dword_offset(side.writes["RB_2D_DST_INFO"], side.offsets["RB_2D_DST_INFO"])
+    data = bytearray(where.content.data)
+    data[offset] ^= UNORM ^ SNORM
+    bad = record(open_bytes(bytes(data)), lambda line: None)
+    (entry,) = compare(where.recording, bad, frozenset(CLASSES)).entries
+    assert "RB_2D_DST_INFO.COLOR_FORMAT" in entry.title

@@ -143,15 +143,11 @@ def submits(path: Path) -> list[bytes]:
     return [capture_bytes([*head, *sections]) for sections in cut]
 
 
-@pytest.mark.slow
-@pytest.mark.xfail(
-    reason="a uniform buffer that moved by 0x100 within its memory is reported (issue 13, point 4)",
-    strict=True,
-)
 @pytest.mark.parametrize(
     ("name", "one", "other"),
     [
-        ("BIG-a730-vk-scene1000-unsorted-sysmem-2frames", 1, 2),
+        pytest.param("BIG-a730-vk-scene1000-unsorted-sysmem-2frames", 1, 2, marks=pytest.mark.slow),
+        ("a730-vk-passes3-load-same-fb", 1, 2),
     ],
 )
 def test_two_frames_of_one_program_at_other_addresses_are_the_same(

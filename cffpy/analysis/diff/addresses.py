@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.model import Comparison, DrawRecord, Entry, Extent, Recording
+    from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.passes.model import Pass
 
 #: Bytes compared where two addresses differ, to see whether the same lies there.
@@ -35,9 +36,9 @@ HEAD_BYTES = 64
 #: Buffers begin at pages.
 _PAGE_BYTES = 4096
 
-#: What an address is of: a texture, an attachment, anything else that a register names, or memory
-#: of the driver's own.
-AddressKind = Literal["texture", "target", "address", "private"]
+#: What an address is of: a texture, an attachment, anything else that a register names, memory
+#: of the driver's own, or uniform data by a descriptor that itself lies at two addresses.
+AddressKind = Literal["texture", "target", "address", "private", "uniform"]
 
 #: Kinds that are images.
 _IMAGES = ("texture", "target")
@@ -71,6 +72,8 @@ class Addresses:
         self._pairs: dict[tuple[int, int], list[tuple[Role, Extent]]] = {}
         #: The same, where one of the two is 0.
         self._nulls: dict[tuple[int, int], list[tuple[Role, Extent]]] = {}
+        #: Role -> the distances by which what plays it has moved, once they are asked for.
+        self._shifts: dict[Role, set[int]] | None = None
         #: Role -> (good, bad), and the draw since which they play it.
         self._bound: dict[Role, tuple[tuple[int | None, int | None], int]] = {}
 
@@ -116,13 +119,16 @@ class Addresses:
                 title, about = (f"{name}: image", IMAGES) if kind in _IMAGES else (name, ADDRESSES)
                 yield Difference(title, f"{good:#x}", f"{bad:#x}", about), extents
 
-    @property
-    def consistent(self) -> int:
-        """Pairs of different addresses that are taken for the same image."""
-        return sum(
-            good != bad and any(kind in _IMAGES for (kind, _), _ in self._pairs[good, bad])
-            for good, bad in self._mapping()
-        )
+    def moved(self) -> Iterator[tuple[NoiseClass, str]]:
+        """Noise class and name of each pair of different addresses that count as the same."""
+        for good, bad in self._mapping():
+            kinds = {kind for (kind, _), _ in self._pairs[good, bad]}
+            if good == bad:
+                continue
+            if not kinds.isdisjoint(_IMAGES):
+                yield "addresses", "images at other addresses"
+            elif "uniform" in kinds:
+                yield "uncaptured", "uniform data at other addresses"
 
     def _mapping(self) -> set[tuple[int, int]]:
         """The pairs that are taken for the same image or buffer."""
@@ -159,8 +165,10 @@ class Addresses:
     def _has_moved(self, good: int, bad: int) -> bool:
         """Whether the whole buffer lies elsewhere: each is one that the other capture lacks."""
         if self._buffers[0].find(good) is None and self._buffers[1].find(bad) is None:
-            is_private = all(kind == "private" for (kind, _), _ in self._pairs[good, bad])
-            return is_private and (bad - good) % _PAGE_BYTES == 0
+            kinds = {kind for (kind, _), _ in self._pairs[good, bad]}
+            if kinds == {"uniform"}:
+                return self._moves_as_one(good, bad)
+            return kinds == {"private"} and (bad - good) % _PAGE_BYTES == 0
         starts = self._starts_of_alike(good, bad)
         if starts is None:
             return False
@@ -170,6 +178,18 @@ class Addresses:
             other,
             size,
         )
+
+    def _moves_as_one(self, good: int, bad: int) -> bool:
+        """Whether all that plays the roles of this pair has moved by the same distance.
+
+        Programs put the uniform data of each frame elsewhere, and drivers the descriptors of it.
+        """
+        if self._shifts is None:
+            self._shifts = {}
+            for one, uses in self._pairs.items():
+                for role, _ in uses:
+                    self._shifts.setdefault(role, set()).add(one[1] - one[0])
+        return all(self._shifts[role] == {bad - good} for role, _ in self._pairs[good, bad])
 
     def _starts_of_alike(self, good: int, bad: int) -> tuple[int, int] | None:
         """Where the buffers begin that the addresses lie in, if both lie at the same place of them.
@@ -213,6 +233,10 @@ class ImageLinks:
             self._positions[one, other] = position
         self._is_pair = [p.good is not None and p.bad is not None for p in result.pairs]
 
+    def image_of(self, address: int, side: int) -> int:
+        """The image that an address is in, by its first level. ``side``: 0 good, 1 bad."""
+        return self._sides[side].of(address)
+
     def written_images(self, found: Pass, side: int) -> set[int]:
         """The images that a pass draws or copies to. ``side``: 0 good, 1 bad."""
         images = self._sides[side]
@@ -255,6 +279,20 @@ class ImageLinks:
                 else:
                     copied = (images.copied(record, _COPIED_TO) for record in records)
                     written = {images.of(address) for part in copied for address in part}
+                if not written or not written <= of:
+                    return False
+        return True
+
+    def uploads(self, entry: Entry, textures: Entry) -> bool:
+        """Whether an entry is of copies that the 2D engine makes into the images of textures."""
+        images = self._sides[0]
+        of = {images.of(image) for d in textures.differences if (image := d.images[0])}
+        for extent in entry.extents:
+            found = images.pass_of(extent, 0)
+            if found is None or extent.in_bad or extent.first is None or extent.last is None:
+                return False
+            for record in images.records(found)[extent.first : extent.last + 1]:
+                written = {images.of(address) for address in images.copied(record, _COPIED_TO)}
                 if not written or not written <= of:
                     return False
         return True

@@ -237,7 +237,9 @@ class DrawCause:
         if not ranges or extent.first is None or extent.last is None:
             return False
         position = bisect_right(ranges, (extent.first, 1 << 62)) - 1
-        return position >= 0 and extent.last <= ranges[position][1]
+        # what a program leaves behind follows from it, too
+        end = extent.last if extent.written is None else extent.written
+        return position >= 0 and end <= ranges[position][1]
 
 
 #: Whether of a colour attachment -> categories of the state that draws use it by.
@@ -361,8 +363,15 @@ def under_draws(entries: list[Entry]) -> list[Entry]:
     return kept
 
 
-def under_textures(structures: list[Entry], entries: list[Entry], links: ImageLinks) -> list[Entry]:
-    """Passes that fill the images of other textures, say their levels, follow from those."""
+def under_textures(
+    structures: list[Entry], entries: list[Entry], links: ImageLinks
+) -> tuple[list[Entry], list[Entry]]:
+    """Fold passes and copies that fill the images of textures which differ under the textures.
+
+    So a texture with another format, or with other levels, is one entry. Returns what is left of
+    ``structures`` and of ``entries``.
+    """
+    entries = _under_first_use(entries)
     textures = _first(entry for entry in entries if any(any(d.images) for d in entry.differences))
     sampled = _first(
         entry for entry in structures if any(d.name == "samples" for d in entry.differences)
@@ -376,6 +385,31 @@ def under_textures(structures: list[Entry], entries: list[Entry], links: ImageLi
             kept.append(entry)
         else:
             cause.consequences.append(entry)
+    left = []
+    for entry in entries:
+        cause = next(
+            (one for one in textures if one is not entry and links.uploads(entry, one)), None
+        )
+        if cause is None:
+            left.append(entry)
+        else:
+            cause.consequences.append(entry)
+    return kept, left
+
+
+def _under_first_use(entries: list[Entry]) -> list[Entry]:
+    """Fold entries of one change of one image, bound at several slots, under the first of them."""
+    first: dict[object, Entry] = {}
+    kept = []
+    for entry in entries:
+        key = frozenset(
+            (d.name.rpartition(": ")[2], d.good, d.bad, d.images) for d in entry.differences
+        )
+        is_of_images = all(None not in d.images for d in entry.differences)
+        if is_of_images and first.setdefault(key, entry) is not entry:
+            first[key].consequences.append(entry)
+        else:
+            kept.append(entry)
     return kept
 
 

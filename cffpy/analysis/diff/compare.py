@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.addresses import Addresses, ImageLinks
 from cffpy.analysis.diff.align import Cells, align_draws, align_passes
-from cffpy.analysis.diff.descriptors import DrawSlots, is_of_set
+from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set
 from cffpy.analysis.diff.differences import Differ, Side, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
@@ -47,13 +47,17 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
 
 
 class _Open:
-    """A difference that holds from draw ``since`` on."""
+    """A difference that holds from draw ``since`` on.
 
-    __slots__ = ("differences", "since")
+    ``written``: the last draw for which either capture wrote it.
+    """
+
+    __slots__ = ("differences", "since", "written")
 
     def __init__(self, differences: tuple[Difference, ...], since: int) -> None:
         self.differences = differences
         self.since = since
+        self.written = since
 
 
 class _Comparer:
@@ -143,6 +147,8 @@ class _Comparer:
             assert number is not None
             touched |= written
             self._settle(touched, mine.action.kind, number, alike, (good, bad), last)
+            for subject in self._open.keys() & {*written, *mine.facts, *theirs.facts}:
+                self._open[subject].written = number
             extent = Extent(good.index, bad.index, number, number)
             self._compare_events(BEFORE_DRAW, events, extent, alike)
             self._last = extent, alike
@@ -199,7 +205,8 @@ class _Comparer:
         opened = self._open.pop(subject)
         if last < opened.since:
             return
-        extent = Extent(passes[0].index, passes[1].index, opened.since, last)
+        written = last if is_of_set(subject) else opened.written
+        extent = Extent(passes[0].index, passes[1].index, opened.since, last, written=written)
         for difference in opened.differences:
             self.found.setdefault(difference, []).append(extent)
 
@@ -239,7 +246,7 @@ class _Comparer:
         for key in keys:
             pair = self._addresses_of(key)
             if pair is not None:
-                roles[_fact_role(key)] = pair
+                roles.update(self._fact_roles(key, pair))
         for name in written:
             if isinstance(name, str):
                 roles.update(self._register_role(name, kind))
@@ -248,11 +255,34 @@ class _Comparer:
             pair = (good, bad) if is_open else (None, None)
             self._addresses.bind(role, pair, extent, last)
 
+    def _fact_roles(
+        self, key: FactKey, pair: tuple[int | None, int | None]
+    ) -> Iterator[tuple[Role, tuple[int | None, int | None]]]:
+        """The role of a fact; of uniform data, which of its two roles, and that it has no other."""
+        name = key_text(key)
+        if key[0] not in ("uniform buffer", "uniform data"):
+            yield ("texture" if key[0] == "texture" else "address", name), pair
+            return
+        has_moved = self._descriptor_has_moved(key)
+        yield ("uniform", name), pair if has_moved else (None, None)
+        yield ("address", name), (None, None) if has_moved else pair
+
+    def _descriptor_has_moved(self, key: FactKey) -> bool:
+        """Whether the descriptor of uniform data lies at another address in the other capture."""
+        slot = key[-1]
+        if isinstance(slot, SetSlot):
+            places = [side.sets.get(slot.set) for side in self._sides]
+            return len({None if place is None else place[1] for place in places}) > 1
+        packets = [fact.place for side in self._sides if (fact := side.facts.get(key))]
+        return len({packet.words.address for packet in packets if packet is not None}) > 1
+
     def _addresses_of(self, key: FactKey) -> tuple[int | None, int | None] | None:
         """Where two facts lie, or what two descriptors are of; None: nothing to compare."""
         facts = [side.facts.get(key) for side in self._sides]
         if key[0] == "texture address":
             return None  # of the texture, which asks for it
+        if key[0] == "uniform buffer" and self._has_contents(("uniform data", *key[1:])):
+            return None, None  # compared by what lies there
         if is_of_set(key):
             self._bound.add(key)
             if not self._is_used(key):
@@ -264,6 +294,11 @@ class _Comparer:
                 address = fact.address
             found.append(address)
         return found[0], found[1]
+
+    def _has_contents(self, key: FactKey) -> bool:
+        """Whether both captures hold the contents of a fact."""
+        facts = [side.facts.get(key) for side in self._sides]
+        return all(fact is not None and fact.digest is not None for fact in facts)
 
     def _register_role(
         self, name: str, kind: str
@@ -308,8 +343,8 @@ class _Comparer:
         self.structures.extend(missing_passes(self.result.pairs))
         for difference, extents in self._addresses.differences():
             self.found[difference] = extents
-        for _ in range(self._addresses.consistent):
-            self.result.hide("addresses", "images at other addresses")
+        for noise, name in self._addresses.moved():
+            self.result.hide(noise, name)
 
     def _ends_alike(self) -> bool:
         """Whether the last draws of both captures are each other's counterparts."""
@@ -325,10 +360,6 @@ class _Comparer:
             return False
         self.result.hide(noise, name)
         return True
-
-
-def _fact_role(key: FactKey) -> Role:
-    return ("texture" if key[0] == "texture" else "address"), key_text(key)
 
 
 BEFORE_DRAW = "waits and cache events before it"

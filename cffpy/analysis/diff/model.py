@@ -206,6 +206,9 @@ class Extent:
     last: int | None = None
     #: Numbers are the bad capture's.
     in_bad: bool = False
+    #: The last of these draws for which a packet of either capture wrote the value; at later ones
+    #: it is left over. None: not known.
+    written: int | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)
@@ -270,7 +273,7 @@ def joined(extents: Iterator[Extent] | list[Extent]) -> tuple[Extent, ...]:
             and last.last is not None
             and extent.first == last.last + 1
         ):
-            found[-1] = Extent(last.good_pass, last.bad_pass, last.first, extent.last, last.in_bad)
+            found[-1] = replace(last, last=extent.last, written=extent.written)
         else:
             found.append(extent)
     return tuple(found)

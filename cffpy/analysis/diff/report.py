@@ -185,7 +185,7 @@ def group(
     if len(entries) <= _MAX_FOLDED:
         entries = under_draws(entries)
     if links is not None:
-        structures = under_textures(structures, entries, links)
+        structures, entries = under_textures(structures, entries, links)
     structures = under_state(structures, entries)
     entries = without_derived([*structures, *entries])
     for entry in entries:
@@ -196,9 +196,19 @@ def group(
 def _ordered(found: dict[Difference, tuple[Extent, ...]]) -> list[Entry]:
     """Differences of the same draws as an entry each."""
     by_extents: dict[tuple[Extent, ...], list[Difference]] = {}
+    written: dict[tuple[Extent, ...], tuple[Extent, ...]] = {}
     for difference, extents in found.items():
         by_extents.setdefault(extents, []).append(difference)
-    return sorted((_entry(extents, of) for extents, of in by_extents.items()), key=_order)
+        written[extents] = _written_last(written.get(extents, extents), extents)
+    return sorted((_entry(written[extents], of) for extents, of in by_extents.items()), key=_order)
+
+
+def _written_last(extents: tuple[Extent, ...], others: tuple[Extent, ...]) -> tuple[Extent, ...]:
+    """The same draws; of the two draws at which each was written, the later one."""
+    return tuple(
+        max(pair, key=lambda one: (one.last or 0) if one.written is None else one.written)
+        for pair in zip(extents, others, strict=True)
+    )
 
 
 def _entry(extents: tuple[Extent, ...], of: list[Difference]) -> Entry:

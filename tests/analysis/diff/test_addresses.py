@@ -45,7 +45,7 @@ def test_several_that_have_moved_by_as_much() -> None:
     images = Addresses(Buffers([]), Buffers([]))
     for good, bad in (*same, *moved):
         images.note(good, bad, ("target", "color 0"), Extent(0, 0, 0, 0))
-    assert images.consistent == len(moved)
+    assert list(images.moved()) == [("addresses", "images at other addresses")] * len(moved)
 
 
 def test_what_is_nowhere_is_not_told() -> None:
@@ -84,3 +84,23 @@ def test_an_image_is_bound_until_another_is() -> None:
     ((difference, extents),) = images.differences()
     assert (difference.name, difference.good, difference.bad) == ("texture: image", "0x1", "0x9")
     assert extents == [Extent(0, 0, 0, 4)]
+
+
+def uniforms(*pairs: tuple[int, int], others: int = 3) -> list[str]:
+    addresses = Addresses(Buffers([]), Buffers([]))
+    for number in range(others):
+        addresses.note(number + 1, number + 1, ("texture", f"{number}"), Extent(0, 0, 0, 0))
+    for number, (good, bad) in enumerate(pairs):
+        extent = Extent(0, 0, number, number)
+        addresses.note(good, bad, ("uniform", "uniform data set 7 slot 0"), extent)
+    return [f"{one.good} {one.bad}" for one, _ in addresses.differences()]
+
+
+def test_uniform_data_that_moves_with_its_descriptors_is_the_same() -> None:
+    assert uniforms((0x1000, 0x1100)) == []
+    assert uniforms((0x1000, 0x1100), (0x1000, 0x1100)) == []
+
+
+def test_uniform_data_of_which_one_draw_uses_another_is_a_difference() -> None:
+    assert uniforms((0x1000, 0x1000), (0x2000, 0x2100)) == ["0x2000 0x2100"]
+    assert uniforms((0x1000, 0x1100), (0x2000, 0x2400)) == ["0x1000 0x1100", "0x2000 0x2400"]

@@ -272,3 +272,22 @@ def test_fetches_behind_the_number_in_use_are_left_over() -> None:
     assert titles(frame(draws(1)[:1]), frame(draws(2)[:1])) == []
     (title,) = titles(frame(draws(1)), frame(draws(2)))
     assert title.startswith("pass 0, draw 1: VFD_DECODE[0x1].INSTR")
+
+
+def test_what_a_program_leaves_behind_follows_from_it() -> None:
+    good, bad = draws(), draws()
+    bad[1] = DrawCall(8)
+    good[1].registers, bad[1].registers = {"VFD_CONTROL_1": 0}, {"VFD_CONTROL_1": 0x80}
+    (entry,) = compared(frame(good), frame(bad)).entries
+    assert entry.title == "pass 0, draw 1: vertices: 6 → 8"
+    assert [one.title.partition(":")[0] for one in entry.consequences] == ["pass 0, draws 1..5"]
+
+
+def test_what_is_written_again_is_not_left_behind() -> None:
+    good, bad = draws(), draws()
+    bad[1] = DrawCall(8)
+    for number in (1, 3):
+        good[number].registers = {"VFD_CONTROL_1": 0}
+        bad[number].registers = {"VFD_CONTROL_1": 0x80}
+    titles_of = [one.partition(": ")[0] for one in titles(frame(good), frame(bad))]
+    assert titles_of == ["pass 0, draw 1", "pass 0, draws 1..5"]
