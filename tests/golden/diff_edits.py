@@ -35,6 +35,10 @@ Draw = tuple[int, int]
 
 _NOP = 0x10
 
+#: a2xx: CP_SET_CONSTANT, and its type that writes registers.
+_SET_CONSTANT = 0x2D
+_CONTEXT_REGISTERS = 4
+
 #: Stands for a draw's number where a change is told of the pass as a whole.
 WHOLE = -1
 
@@ -184,6 +188,12 @@ def dword_offset(write: Write, register: int) -> int:
         first, count = header >> 8 & 0x3FFFF, header & 0x7F
     elif header >> 30 == 0:
         first, count = header & 0x7FFF, (header >> 16 & 0x3FFF) + 1
+    elif header >> 30 == 3 and header >> 8 & 0x7F == _SET_CONSTANT:
+        start += 1
+        index = words.get(start)
+        if index >> 16 != _CONTEXT_REGISTERS:
+            raise NotHere
+        first, count = 0x2000 + (index & 0xFFFF), header >> 16 & 0x3FFF
     else:
         raise NotHere
     if not first <= register < first + count:

@@ -141,7 +141,12 @@ class Addresses:
                 bads[bad] = good
         same = sum(good == bad for good, bad in goods.items())
         if same * 2 < len(goods):
-            return set(goods.items())
+            # elsewhere throughout; but what nobody draws to does not change places
+            return {
+                pair
+                for pair in goods.items()
+                if self._is_target(pair) or not _comes_back(pair[0], goods)
+            }
         shifts = Counter(bad - good for good, bad in goods.items())
         return {
             (good, bad)
@@ -156,6 +161,9 @@ class Addresses:
                 and not _comes_back(good, goods)
             )
         }
+
+    def _is_target(self, pair: tuple[int, int]) -> bool:
+        return any(kind == "target" for (kind, _), _ in self._pairs[pair])
 
     def _takes_turns(self, good: int, bad: int) -> bool:
         """Whether they are alike and only drawn to: frames take turns with buffers."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.addresses import Addresses, ImageLinks
 from cffpy.analysis.diff.align import Cells, align_draws, align_passes
 from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set
-from cffpy.analysis.diff.differences import Differ, Side, key_text
+from cffpy.analysis.diff.differences import Differ, Side, constant_addresses, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
@@ -86,6 +86,8 @@ class _Comparer:
         self._has_other_uses = False
         #: The kind of command of the pair before.
         self._kind = ""
+        #: Key of constants -> the roles of the addresses in them that differ.
+        self._in_constants: dict[FactKey, list[Role]] = {}
         #: Keys of descriptors of sets whose addresses are known.
         self._bound: set[FactKey] = set()
         #: The last pair of draws, and whether its passes are laid out alike.
@@ -244,6 +246,9 @@ class _Comparer:
         if self._has_other_uses:
             keys.update(self._slots.textures(), self._bound)
         for key in keys:
+            if key[0] == "constants":
+                roles.update(self._constant_roles(key))
+                continue
             pair = self._addresses_of(key)
             if pair is not None:
                 roles.update(self._fact_roles(key, pair))
@@ -254,6 +259,19 @@ class _Comparer:
             is_open = good == bad or not self._has_same_contents(good, bad)
             pair = (good, bad) if is_open else (None, None)
             self._addresses.bind(role, pair, extent, last)
+
+    def _constant_roles(self, key: FactKey) -> Iterator[tuple[Role, tuple[int | None, int | None]]]:
+        """The roles of addresses in constants; of those that it had before, that it has none."""
+        for before in self._in_constants.pop(key, ()):
+            yield before, (None, None)
+        good, bad = (side.facts.get(key) for side in self._sides)
+        if good is None or bad is None or good.digest == bad.digest:
+            return
+        found = self._in_constants[key] = []
+        for offset, *addresses in constant_addresses(good, bad, self._sides):
+            role: Role = "address", f"{key_text(key)} (offset {offset:#x})"
+            found.append(role)
+            yield role, (addresses[0], addresses[1])
 
     def _fact_roles(
         self, key: FactKey, pair: tuple[int | None, int | None]

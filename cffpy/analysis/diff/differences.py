@@ -10,6 +10,7 @@ import re
 import struct
 from collections.abc import Hashable
 from difflib import unified_diff
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from cffpy.analysis.diff.rules import (
     noise_of,
     register_category,
 )
-from cffpy.capture.generations import generation_of
+from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, Generation, generation_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 
@@ -136,9 +137,22 @@ class Side:
         record = self._record
         return None if record is None else self._used.of(record.shaders, record.prefetched)
 
-    def is_address(self, address: int) -> bool:
-        """Whether a buffer of the capture lies there."""
-        return self.buffers.find(address) is not None
+    @cached_property
+    def generation(self) -> Generation:
+        """What is known of the generation; of a capture that has passes."""
+        return generation_of(self.recording.generation)
+
+    @cached_property
+    def program_registers(self) -> frozenset[str]:
+        """Registers with the lower half of the address of a program."""
+        return frozenset(register for _, register, _ in self.generation.program_registers)
+
+    def address_at(self, data: bytes, offset: int) -> int | None:
+        """The address that begins at an offset of some data, if a buffer lies there."""
+        size = 8 if self.generation.is_64bit else 4
+        part = data[offset : offset + size]
+        address = int.from_bytes(part, "little")
+        return address if len(part) == size and self.buffers.find(address) is not None else None
 
     def has_register(self, name: str) -> bool:
         """Whether the generation has a register of this name."""
@@ -223,8 +237,14 @@ NO_FIELD = "-"
 
 NOT_WRITTEN = "not written"
 
-#: Bits of an address that are none: everything is at least dwords apart.
+#: Low bits of an address that are flags, or 0: everything is at least dwords apart.
 _FLAGS = 3
+
+#: a2xx: the same in constants, which hold descriptors of textures and vertex buffers.
+_FETCH_FLAGS = 0xFFF
+
+#: a6xx: copies of SP_BINDLESS_BASE and SP_CS_BINDLESS_BASE.
+_COPIES_OF_BASES = ("HLSQ_BINDLESS_BASE", "HLSQ_CS_BINDLESS_BASE")
 
 
 class Differ:
@@ -259,7 +279,7 @@ class Differ:
         case = RegisterCase(
             subject,
             kind,
-            known.is_address_register(name) and not self._differs_in_flags(name),
+            known.is_address_register(name) and not self._is_no_move(name),
             alike,
             name in one.registers and name in other.registers,
             one.has_register(name) and other.has_register(name),
@@ -302,12 +322,19 @@ class Differ:
             for write, before, one in zip(writes, reported, passes, strict=True)
         )
 
-    def _differs_in_flags(self, name: str) -> bool:
-        """Whether the lower half of two addresses differs in bits that hold flags."""
+    def _is_no_move(self, name: str) -> bool:
+        """Whether two addresses differ in more than where something lies."""
+        if name.startswith(_COPIES_OF_BASES):
+            # the bases are written twice: one capture has another base in the copy
+            base = name.replace("HLSQ_", "SP_", 1)
+            is_copy = {side.registers.get(name) == side.registers.get(base) for side in self._sides}
+            if len(is_copy) > 1:
+                return True
         if name.endswith(("_HI", "+0x1")):
             return False
         one, other = (side.registers.get(name, 0) for side in self._sides)
-        return bool((one ^ other) & _FLAGS)
+        is_program = any(name in side.program_registers for side in self._sides)
+        return bool((one ^ other) & (~PROGRAM_ADDRESS_MASK if is_program else _FLAGS))
 
     def _one_sided(self, name: str, subject: RegisterSubject) -> Difference:
         texts = [NOT_WRITTEN, NOT_WRITTEN]
@@ -464,7 +491,7 @@ def _instructions(listing: str) -> list[str]:
 def _shader_text(fact: Fact, listing: str, side: Side) -> str:
     if not listing or not isinstance(fact.digest, bytes):
         return "not captured"
-    is_a2xx = generation_of(side.recording.generation).instruction_set == "a2xx"
+    is_a2xx = side.generation.instruction_set == "a2xx"
     size = _A2XX_INSTRUCTION if is_a2xx else _INSTRUCTION
     instructions = 0 if fact.data is None else len(fact.data) // size
     return f"{instructions} instructions, digest {fact.digest.hex()[:8]}"
@@ -507,20 +534,30 @@ def _data_words(key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side] | 
     ]
     if sides is None or key[0] != "constants":
         return words
-    return [
-        offset
-        for offset in words
-        if not all(
-            _is_pointer(data, offset, side) for data, side in zip((one, other), sides, strict=True)
-        )
-    ]
+    return [offset for offset in words if _addresses_at(offset, (one, other), sides) is None]
 
 
-def _is_pointer(data: bytes, offset: int, side: Side) -> bool:
-    """Whether an address begins here: of 32 or of 64 bits."""
-    bits = 64 if generation_of(side.recording.generation).is_64bit else 32
-    part = data[offset : offset + bits // 8]
-    return len(part) == bits // 8 and side.is_address(int.from_bytes(part, "little"))
+def constant_addresses(
+    good: Fact, bad: Fact, sides: tuple[Side, Side]
+) -> Iterator[tuple[int, int, int]]:
+    """Offset in bytes, and both addresses, of each pair of different addresses in constants."""
+    data = bytes(good.data or b""), bytes(bad.data or b"")
+    for offset in range(0, min(map(len, data)), 4):
+        if data[0][offset : offset + 4] != data[1][offset : offset + 4]:
+            found = _addresses_at(offset, data, sides)
+            if found is not None:
+                yield offset, *found
+
+
+def _addresses_at(
+    offset: int, data: tuple[bytes, bytes], sides: tuple[Side, Side]
+) -> tuple[int, int] | None:
+    """The addresses that begin here, of 32 or of 64 bits, if there is one on both sides."""
+    good, bad = (side.address_at(words, offset) for side, words in zip(sides, data, strict=True))
+    if good is None or bad is None:
+        return None
+    has_flags = any(side.generation.instruction_set == "a2xx" for side in sides)
+    return None if has_flags and (good ^ bad) & _FETCH_FLAGS else (good, bad)
 
 
 def _data_difference(

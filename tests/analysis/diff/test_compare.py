@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.diff.record import record
 from cffpy.container.open import open_bytes
 from cffpy.container.writer import dwords_bytes
@@ -179,6 +180,37 @@ def test_constants_by_word() -> None:
     good[3].packets = bad[3].packets = constants([0, 0, 0, 0])
     (entry,) = compared(frame(good), frame(bad)).entries
     assert entry.title == "pass 0, draw 2: constants FS 0 (offset 0x8): 00000003 → 00000007"
+
+
+#: Two buffers that constants point at, as drivers of a4xx and a5xx pass uniform buffers.
+ONE, OTHER = 0x300000, 0x310000
+
+
+def with_pointers(*pointers: int, contents: tuple[int, int] = (1, 2)) -> Recording:
+    calls = draws()
+    calls[2].packets = constants([word for pointer in pointers for word in (pointer, 0)])
+    calls[3].packets = constants([0, 0, 0, 0])
+    buffers = {ONE: [contents[0]] * 64, OTHER: [contents[1]] * 64}
+    return frame(calls, buffers=buffers)
+
+
+def test_addresses_in_constants_that_are_swapped_are_a_difference() -> None:
+    good, bad = with_pointers(ONE, OTHER), with_pointers(OTHER, ONE)
+    (entry,) = compared(good, bad).entries
+    assert entry.title == (
+        "pass 0, draw 2: constants FS 0 (offset 0x0): 0x300000 → 0x310000 (+1 field)"
+    )
+
+
+def test_addresses_in_constants_of_the_same_contents_are_the_same() -> None:
+    good = with_pointers(ONE, OTHER, contents=(7, 7))
+    assert titles(good, with_pointers(OTHER, ONE, contents=(7, 7))) == []
+
+
+def test_another_address_in_constants_is_a_difference() -> None:
+    assert titles(with_pointers(ONE, ONE), with_pointers(ONE, OTHER)) == [
+        "pass 0, draw 2: constants FS 0 (offset 0x8): 0x300000 → 0x310000"
+    ]
 
 
 def test_vertex_data_of_the_vertices_that_are_drawn() -> None:
