@@ -136,7 +136,10 @@ class RegisterText:
         return "" if found is None or found.type is None else found.type[1]
 
     def descriptor_fields(self, domain: str, dwords: Sequence[int]) -> list[FieldText]:
-        """The fields of a structure in memory. Bits that two fields share are in the wider one."""
+        """The fields of a structure in memory. Bits that two fields share are in the wider one.
+
+        Bits of a dword that the description leaves out come last, as "other bits of dword N".
+        """
         shown = []
         for offset, value in enumerate(dwords):
             found = self._database.lookup(domain, offset, self._decoder.variants)
@@ -145,10 +148,15 @@ class RegisterText:
                 continue
             kind, fields = found.type[0], found.type[7]
             described = fields if kind in _BITSETS else [(found.name, None, found.type)]
+            rest = value
             for name, _, field in self._without_parts(described):
                 bits = value & type_mask(field[2], field[3])
+                rest &= ~bits
                 text = self._decoder.formatter(field).text(bits)
                 shown.append(FieldText(name, text, bits, found.name))
+            if rest:
+                name = f"other bits of dword {offset}"
+                shown.append(FieldText(name, f"{rest:#x}", rest, found.name))
         return shown
 
     def structure_fields(self, domain: str, dwords: Sequence[int]) -> Iterator[FieldValue]:

@@ -20,7 +20,7 @@ from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES, COUNTS, is_used
 from cffpy.container.open import open_bytes
-from tests.golden.diff_edits import NotHere, Subject, register_offset, subject
+from tests.golden.diff_edits import NotHere, Subject, file_offset, register_offset, subject
 
 EXAMPLES = 60 if os.environ.get("CFFPY_EXHAUSTIVE") == "1" else 4
 
@@ -102,5 +102,42 @@ def test_no_bit_of_a_draws_state_is_hidden(shared: Path, name: str) -> None:
     @given(st.sampled_from(registers), st.integers(0, 31))
     def flipped(register: tuple[str, int], bit: int) -> None:
         assert differs(where, register[1], bit), (register, bit)
+
+    flipped()
+
+
+@cache
+def facts(path: Path) -> tuple[Subject, tuple[tuple[str, int], ...]]:
+    """A capture, and each dword of constants, descriptors and data of its draw: what, offset."""
+    where = subject(path)
+    found = []
+    for key, fact in where.side.facts.items():
+        if fact.data is None or key[0] == "shader":
+            continue
+        try:
+            start = file_offset(where.content, fact.data)
+        except NotHere:
+            continue
+        found += [(str(key), start + at) for at in range(0, fact.data.nbytes // 4 * 4, 4)]
+    return where, tuple(found)
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_no_bit_of_what_a_draw_reads_is_hidden(shared: Path, name: str) -> None:
+    path = shared / "captures" / f"{name}.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    where, dwords = facts(path)
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.sampled_from(dwords), st.integers(0, 31))
+    def flipped(dword: tuple[str, int], bit: int) -> None:
+        assert differs(where, dword[1], bit), (dword, bit)
 
     flipped()

@@ -61,6 +61,11 @@ def test_descriptors(text: RegisterText) -> None:
     shown = {field.name: field.text for field in fields}
     assert shown["XY_MAG"] == "A6XX_TEX_LINEAR"
     assert text.descriptor_fields("A6XX_UBO", [0x10] * 3)[-1] == ("dword 2", "0x10", 16, "")
+    assert text.descriptor_fields("A6XX_TEX_SAMP", [0, 0x80])[-1][:3] == (
+        "other bits of dword 1",
+        "0x80",
+        128,
+    )
 
 
 def test_bits_of_two_fields_are_shown_in_the_wider_one(text: RegisterText) -> None:

@@ -426,7 +426,7 @@ class Differ:
 
 def _field_texts(field: str, left: FieldText | None, right: FieldText | None) -> tuple[str, str]:
     """Two values of a field. Where they read the same, say floats, their bits are added."""
-    none = "0x0" if field == "other bits" else NO_FIELD
+    none = "0x0" if field.startswith("other bits") else NO_FIELD
     texts = none if left is None else left.text, none if right is None else right.text
     if texts[0] == texts[1] and left is not None and right is not None:
         return f"{texts[0]} ({left.bits:#x})", f"{texts[1]} ({right.bits:#x})"
@@ -502,21 +502,24 @@ def _field_pairs(
 ) -> Iterator[tuple[str, Category, str, str]]:
     """Name, category and both values of the fields that differ, but for addresses."""
     assert good.domain is not None
-    texts: list[dict[str, FieldText]] = []
-    subjects: dict[str, RegisterSubject] = {}
+    texts: list[dict[tuple[str, str], FieldText]] = []
+    subjects: dict[tuple[str, str], RegisterSubject] = {}
     for side, fact in zip(sides, (good, bad), strict=True):
         assert fact.data is not None
         dwords = fact.data[: len(fact.data) // 4 * 4].cast("I").tolist()
         fields = side.text.descriptor_fields(good.domain, dwords)
-        texts.append({field.name: field for field in fields})
+        # two dwords may have fields of one name, say the parts of a number
+        texts.append({(field.name, field.dword): field for field in fields})
         for field in fields:
-            subjects[field.name] = side.descriptor_subject(good.domain, field.dword)
-    for name in dict.fromkeys([*texts[0], *texts[1]]):  # two generations may have other fields
-        left, right = (of.get(name) for of in texts)
+            subject = side.descriptor_subject(good.domain, field.dword)
+            subjects[field.name, field.dword] = subject
+    for key in dict.fromkeys([*texts[0], *texts[1]]):  # two generations may have other fields
+        left, right = (of.get(key) for of in texts)
         if left is not None and right is not None and left.bits == right.bits:
             continue
-        if not is_address_field(subjects[name], name):
-            about = descriptor_category(kind, subjects[name], name)
+        name = key[0]
+        if not is_address_field(subjects[key], name):
+            about = descriptor_category(kind, subjects[key], name)
             yield name, about, *_field_texts(name, left, right)
 
 
@@ -540,13 +543,12 @@ def _data_words(key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side] | 
 def constant_addresses(
     good: Fact, bad: Fact, sides: tuple[Side, Side]
 ) -> Iterator[tuple[int, int, int]]:
-    """Offset in bytes, and both addresses, of each pair of different addresses in constants."""
+    """Offset in bytes, and both addresses, where both captures have an address in constants."""
     data = bytes(good.data or b""), bytes(bad.data or b"")
     for offset in range(0, min(map(len, data)), 4):
-        if data[0][offset : offset + 4] != data[1][offset : offset + 4]:
-            found = _addresses_at(offset, data, sides)
-            if found is not None:
-                yield offset, *found
+        found = _addresses_at(offset, data, sides)
+        if found is not None:
+            yield offset, *found
 
 
 def _addresses_at(

@@ -359,8 +359,10 @@ class Loads:
         """Where textures of a3xx are: it has no addresses in descriptors."""
         for level in range(0, len(addresses), _LEVELS_OF_TEXTURE):
             key = "texture address", stage, (first + level) // _LEVELS_OF_TEXTURE
-            data = addresses[level : level + _LEVELS_OF_TEXTURE].cast("B")
-            self.facts[key] = Fact(0, data, place=packet, points_at=addresses[level] or None)
+            of = addresses[level : level + _LEVELS_OF_TEXTURE]
+            # the levels of a texture, from its begin; where it lies is compared as an address
+            distances = str([one and one - of[0] for one in of])
+            self.facts[key] = Fact(distances, of.cast("B"), place=packet, points_at=of[0] or None)
 
     def _uniform_buffers(
         self, loaded: LoadedState, first: int, dwords: memoryview, packet: PacketLocation
