@@ -122,6 +122,7 @@ def facts(path: Path) -> tuple[Subject, tuple[tuple[str, int], ...]]:
     return where, tuple(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CAPTURES)
 def test_no_bit_of_what_a_draw_reads_is_hidden(shared: Path, name: str) -> None:
     path = shared / "captures" / f"{name}.rd.gz"

@@ -145,7 +145,7 @@ class Addresses:
             return {
                 pair
                 for pair in goods.items()
-                if self._is_target(pair) or not _comes_back(pair[0], goods)
+                if pair[0] == pair[1] or self._is_target(pair) or not _comes_back(pair[0], goods)
             }
         shifts = Counter(bad - good for good, bad in goods.items())
         return {

@@ -457,8 +457,13 @@ def differences(
         texts = ("there", "missing") if bad is None else ("missing", "there")
         yield Difference(name, *texts, category, *places)
     elif good.domain is not None and good.domain == bad.domain:
-        for field, about, one, other in _field_pairs(str(key[0]), good, bad, sides):
-            images = sides[0].image(key, good), sides[1].image(key, bad)
+        images = sides[0].image(key, good), sides[1].image(key, bad)
+        kind = str(key[0])
+        # where nothing else differs, the distance between two addresses does
+        found = list(_field_pairs(kind, good, bad, sides)) or _field_pairs(
+            kind, good, bad, sides, with_addresses=True
+        )
+        for field, about, one, other in found:
             yield Difference(f"{name}: {field}", one, other, about, *places, images=images)
     elif key[0] == "shader":
         one, other = (_listing(side, fact) for side, fact in zip(sides, (good, bad), strict=True))
@@ -498,9 +503,9 @@ def _shader_text(fact: Fact, listing: str, side: Side) -> str:
 
 
 def _field_pairs(
-    kind: str, good: Fact, bad: Fact, sides: tuple[Side, Side]
+    kind: str, good: Fact, bad: Fact, sides: tuple[Side, Side], with_addresses: bool = False
 ) -> Iterator[tuple[str, Category, str, str]]:
-    """Name, category and both values of the fields that differ, but for addresses."""
+    """Name, category and both values of the fields that differ, addresses left out."""
     assert good.domain is not None
     texts: list[dict[tuple[str, str], FieldText]] = []
     subjects: dict[tuple[str, str], RegisterSubject] = {}
@@ -518,7 +523,7 @@ def _field_pairs(
         if left is not None and right is not None and left.bits == right.bits:
             continue
         name = key[0]
-        if not is_address_field(subjects[key], name):
+        if with_addresses or not is_address_field(subjects[key], name):
             about = descriptor_category(kind, subjects[key], name)
             yield name, about, *_field_texts(name, left, right)
 

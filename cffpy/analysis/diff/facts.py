@@ -138,14 +138,20 @@ def region(
 def descriptor(
     data: memoryview, domain: str, masks: list[int], place: PacketLocation | None
 ) -> Fact:
-    """A descriptor, compared without the bits of ``masks``, which hold addresses."""
+    """A descriptor, compared without the bits of ``masks``, which hold addresses.
+
+    What counts of an address behind the first one, say of the UBWC flags of a texture, is its
+    distance from that.
+    """
     dwords = list(data[: len(data) // 4 * 4].cast("I"))
     masked = bytearray()
     for value, mask in zip(dwords, masks, strict=False):
         masked += (value & ~mask).to_bytes(4, "little")
-    return Fact(
-        digest(memoryview(bytes(masked))), data, None, place, domain, _points_at(dwords, masks)
-    )
+    first, *others = [*_addresses(dwords, masks)] or [0]
+    for other in others:
+        if other:
+            masked += (other - first).to_bytes(16, "little", signed=True)
+    return Fact(digest(memoryview(bytes(masked))), data, None, place, domain, first or None)
 
 
 def digest(data: memoryview) -> bytes:
@@ -221,15 +227,19 @@ def address_masks(database: Database, domain: str) -> list[int]:
     return [masks.get(position, 0) for position in range(BINDLESS_STRIDE)]
 
 
-def _points_at(dwords: list[int], masks: list[int]) -> int | None:
-    """The address in a descriptor: that of its first dwords with one."""
-    for position, mask in enumerate(masks[: len(dwords)]):
-        if mask:
-            low = dwords[position] & mask
-            has_high = position + 1 < len(dwords) and masks[position + 1]
-            high = dwords[position + 1] & masks[position + 1] if has_high else 0
-            return (low | high << 32) or None
-    return None
+def _addresses(dwords: list[int], masks: list[int]) -> Iterator[int]:
+    """The addresses in a descriptor, in order."""
+    position = 0
+    while position < len(dwords) and position < len(masks):
+        mask = masks[position]
+        if not mask:
+            position += 1
+            continue
+        low = dwords[position] & mask
+        has_high = position + 1 < len(dwords) and masks[position + 1]
+        high = dwords[position + 1] & masks[position + 1] if has_high else 0
+        yield low | high << 32
+        position += 2 if has_high else 1
 
 
 _VECTOR_BYTES = 16

@@ -31,6 +31,7 @@ def test_a_region_reaches_no_further_than_its_size_or_what_was_captured() -> Non
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=16, max_size=16), st.integers(0, 2**32 - 1))
 def test_addresses_in_descriptors_are_apart_from_the_rest(words: list[int], other: int) -> None:
     masks = address_masks(A6XX, TEXTURE)
+    words[7:9] = [0, 0]  # no UBWC flags
     one = descriptor(view(*words), TEXTURE, masks, None)
     position = next(n for n, mask in enumerate(masks) if mask)
     moved = list(words)
@@ -40,6 +41,18 @@ def test_addresses_in_descriptors_are_apart_from_the_rest(words: list[int], othe
     assert (again.points_at == one.points_at) == (moved == words)
     moved[0] ^= 1 << 30
     assert descriptor(view(*moved), TEXTURE, masks, None).digest != one.digest
+
+
+def test_the_distance_of_a_second_address_in_a_descriptor_counts() -> None:
+    masks = address_masks(A6XX, TEXTURE)
+
+    def digest(base: int, flags: int) -> object:
+        words = [0, 0, 0, 0, base, 0, 0, flags, 0, *[0] * 7]
+        return descriptor(view(*words), TEXTURE, masks, None).digest
+
+    assert digest(0x2000, 0x1000) == digest(0x5000, 0x4000)
+    assert digest(0x2000, 0x1000) != digest(0x2000, 0x4000)
+    assert digest(0x2000, 0x1000) != digest(0x2000, 0)
 
 
 @given(st.binary(max_size=70))
