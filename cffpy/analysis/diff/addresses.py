@@ -140,13 +140,8 @@ class Addresses:
                 goods[good] = bad
                 bads[bad] = good
         same = sum(good == bad for good, bad in goods.items())
-        if same * 2 < len(goods):
-            # elsewhere throughout; but what nobody draws to does not change places
-            return {
-                pair
-                for pair in goods.items()
-                if pair[0] == pair[1] or self._is_target(pair) or not _comes_back(pair[0], goods)
-            }
+        if same * 2 < len(goods):  # elsewhere throughout
+            return {pair for pair in goods.items() if not self._is_swapped(*pair, goods)}
         shifts = Counter(bad - good for good, bad in goods.items())
         return {
             (good, bad)
@@ -162,8 +157,11 @@ class Addresses:
             )
         }
 
-    def _is_target(self, pair: tuple[int, int]) -> bool:
-        return any(kind == "target" for (kind, _), _ in self._pairs[pair])
+    def _is_swapped(self, good: int, bad: int, goods: dict[int, int]) -> bool:
+        """Whether addresses have changed places that nobody draws to, this one among them."""
+        if good == bad or any(kind == "target" for (kind, _), _ in self._pairs[good, bad]):
+            return False
+        return _comes_back(good, goods)
 
     def _takes_turns(self, good: int, bad: int) -> bool:
         """Whether they are alike and only drawn to: frames take turns with buffers."""
