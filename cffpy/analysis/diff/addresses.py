@@ -147,15 +147,12 @@ class Addresses:
             (good, bad)
             for good, bad in goods.items()
             if good == bad
-            or (
-                (
-                    shifts[bad - good] > 1
-                    or self._takes_turns(good, bad)
-                    or self._has_moved(good, bad)
-                )
-                and not _comes_back(good, goods)
-            )
+            or (self._is_elsewhere(good, bad, shifts) and not _comes_back(good, goods))
         }
+
+    def _is_elsewhere(self, good: int, bad: int, shifts: Counter[int]) -> bool:
+        """Whether the same lies at two addresses: it has moved, or takes turns with its like."""
+        return shifts[bad - good] > 1 or self._takes_turns(good, bad) or self._has_moved(good, bad)
 
     def _is_swapped(self, good: int, bad: int, goods: dict[int, int]) -> bool:
         """Whether addresses have changed places that nobody draws to, this one among them."""
