@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.model import Difference, Extent, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.analysis.diff.addresses import ImageLinks
     from cffpy.analysis.diff.model import Entry, PassPair
@@ -376,25 +376,30 @@ def under_textures(
     sampled = _first(
         entry for entry in structures if any(d.name == "samples" for d in entry.differences)
     )
+
+    def cause_of(entry: Entry) -> Entry | None:
+        found = next((one for one in textures if links.fills(entry, one)), None)
+        if found is None and not entry.differences:
+            found = next((one for one in sampled if links.resolves(entry, one)), None)
+        return found
+
+    def uploaded(entry: Entry) -> Entry | None:
+        of = (one for one in textures if one is not entry and links.uploads(entry, one))
+        return next(of, None)
+
+    return _folded(structures, cause_of), _folded(entries, uploaded)
+
+
+def _folded(entries: Iterable[Entry], cause_of: Callable[[Entry], Entry | None]) -> list[Entry]:
+    """Put each entry that has a cause under it; return the others."""
     kept = []
-    for entry in structures:
-        cause = next((one for one in textures if links.fills(entry, one)), None)
-        if cause is None and not entry.differences:
-            cause = next((one for one in sampled if links.resolves(entry, one)), None)
+    for entry in entries:
+        cause = cause_of(entry)
         if cause is None:
             kept.append(entry)
         else:
             cause.consequences.append(entry)
-    left = []
-    for entry in entries:
-        cause = next(
-            (one for one in textures if one is not entry and links.uploads(entry, one)), None
-        )
-        if cause is None:
-            left.append(entry)
-        else:
-            cause.consequences.append(entry)
-    return kept, left
+    return kept
 
 
 def _under_first_use(entries: list[Entry]) -> list[Entry]:
@@ -417,16 +422,12 @@ def under_state(structures: list[Entry], entries: list[Entry]) -> list[Entry]:
     """Put what passes do with attachments under draws that use those otherwise, or are missing."""
     states = _first(entry for entry in entries if uses_attachments(entry))
     missing = _first(entry for entry in structures if not entry.differences)
-    kept = []
-    for entry in structures:
-        cause = next((one for one in states if is_used_otherwise(entry, one)), None) or next(
-            (one for one in missing if is_without_draws(entry, one)), None
-        )
-        if cause is None:
-            kept.append(entry)
-        else:
-            cause.consequences.append(entry)
-    return kept
+
+    def cause_of(entry: Entry) -> Entry | None:
+        found = next((one for one in states if is_used_otherwise(entry, one)), None)
+        return found or next((one for one in missing if is_without_draws(entry, one)), None)
+
+    return _folded(structures, cause_of)
 
 
 def _first(entries: Iterable[Entry]) -> list[Entry]:

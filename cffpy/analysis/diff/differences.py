@@ -457,14 +457,7 @@ def differences(
         texts = ("there", "missing") if bad is None else ("missing", "there")
         yield Difference(name, *texts, category, *places)
     elif good.domain is not None and good.domain == bad.domain:
-        images = sides[0].image(key, good), sides[1].image(key, bad)
-        kind = str(key[0])
-        # where nothing else differs, the distance between two addresses does
-        found = list(_field_pairs(kind, good, bad, sides)) or _field_pairs(
-            kind, good, bad, sides, with_addresses=True
-        )
-        for field, about, one, other in found:
-            yield Difference(f"{name}: {field}", one, other, about, *places, images=images)
+        yield from _descriptor_differences(key, good, bad, sides)
     elif key[0] == "shader":
         one, other = (_listing(side, fact) for side, fact in zip(sides, (good, bad), strict=True))
         lines = unified_diff(_instructions(one), _instructions(other), "good", "bad", lineterm="")
@@ -476,6 +469,20 @@ def differences(
             yield _data_difference(name, category, good, bad, words)
     else:
         yield Difference(name, str(good.digest), str(bad.digest), category, *places)
+
+
+def _descriptor_differences(
+    key: FactKey, good: Fact, bad: Fact, sides: tuple[Side, Side]
+) -> Iterator[Difference]:
+    kind, name = str(key[0]), key_text(key)
+    images = sides[0].image(key, good), sides[1].image(key, bad)
+    # where nothing else differs, the distance between two addresses does
+    found = list(_field_pairs(kind, good, bad, sides)) or _field_pairs(
+        kind, good, bad, sides, with_addresses=True
+    )
+    for field, about, one, other in found:
+        title = f"{name}: {field}"
+        yield Difference(title, one, other, about, good.place, bad.place, images=images)
 
 
 def _listing(side: Side, fact: Fact) -> str:
