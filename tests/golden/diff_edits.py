@@ -16,10 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from cffpy.analysis.diff.descriptors import DrawSlots, is_of_set
-from cffpy.analysis.diff.differences import Side
 from cffpy.analysis.diff.facts import Fact, FactKey, address_masks
 from cffpy.analysis.diff.model import DrawRecord, Recording
 from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.side import Side
 from cffpy.analysis.packet_location import PacketLocation
 from cffpy.analysis.passes.model import Pass
 from cffpy.analysis.passes.tracker import is_program_draw

@@ -9,10 +9,10 @@ import pytest
 
 from cffpy.analysis.diff.addresses import ImageLinks
 from cffpy.analysis.diff.compare import compare
-from cffpy.analysis.diff.differences import Side
 from cffpy.analysis.diff.model import Comparison
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.side import Side
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import NewSection, capture_bytes

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.addresses import Addresses, ImageLinks
 from cffpy.analysis.diff.align import Cells, align_draws, align_passes
 from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set
-from cffpy.analysis.diff.differences import Differ, Side, constant_addresses, key_text
+from cffpy.analysis.diff.differences import Differ, constant_addresses, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.rules import COUNTERS, FACT_CATEGORIES, is_used
+from cffpy.analysis.diff.side import Side
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
 
     from cffpy.analysis.diff.addresses import Role
-    from cffpy.analysis.diff.differences import Subject
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.side import Subject
     from cffpy.analysis.passes.model import Pass
 
 

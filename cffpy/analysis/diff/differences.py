@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Differences of one register or fact: the state of the two sides, and what differs as text.
+"""Differences of one register or fact: what differs as text, and whether it is shown.
 
 Texts are of fields of registers and descriptors, words of data, and listings of shaders.
 """
@@ -35,10 +35,10 @@ from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from cffpy.analysis.diff.descriptors import SetPlace, Slots
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.side import Side
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import Write
