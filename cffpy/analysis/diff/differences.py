@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Hashable
 from difflib import unified_diff
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.addresses import HEAD_BYTES, Buffers
-from cffpy.analysis.diff.descriptors import SetSlot, UsedDescriptors
+from cffpy.analysis.diff.descriptors import SetSlot
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import (
     COUNTS,
@@ -28,15 +25,13 @@ from cffpy.analysis.diff.rules import (
     noise_of,
     register_category,
 )
-from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, Generation, generation_of
-from cffpy.regdb.register_text import RegisterText
-from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
+from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
+from cffpy.regdb.subjects import RegisterSubject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.diff.facts import Fact, FactKey
-    from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.diff.side import Side
     from cffpy.analysis.packet_location import PacketLocation
@@ -44,180 +39,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.provenance import Write
     from cffpy.regdb.register_text import FieldText
     from cffpy.regdb.subjects import RegisterSubject
-
-#: A register by name, or a fact by key.
-Subject = str | tuple[Hashable, ...]
-
-#: What the names of the two halves of an address end in.
-_UPPER_OR_LOWER = re.compile(r"(_LO|_HI|\+0x1)$")
-
-
-class Side:
-    """The state of a capture at the record that was applied last."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
-        self._text = None if recording.database is None else RegisterText(recording.database)
-        database = recording.database
-        self._subjects = None if database is None else Subjects.open(database)
-        #: By name: names are the same in both captures where offsets need not be.
-        self.registers: dict[str, int] = {}
-        self.writes: dict[str, Write] = {}
-        self.facts: dict[FactKey, Fact] = {}
-        self.sets: dict[int, SetPlace] = {}
-        self.offsets: dict[str, int] = {}
-        self._record: DrawRecord | None = None
-        self._used = UsedDescriptors(recording.descriptors)
-        self._names: dict[int, str] = {}
-        #: Register -> the one that an address is in.
-        self._roles: dict[str, str | None] = {}
-        #: The keys of the descriptors of each set.
-        self._of_set: dict[int, set[FactKey]] = {}
-        self.buffers = Buffers(recording.buffers)
-
-    @property
-    def text(self) -> RegisterText:
-        """Names and values of registers; of a capture that has passes."""
-        assert self._text is not None
-        return self._text
-
-    def value(self, subject: Subject) -> object:
-        """The value of a register or a fact; None where there is none."""
-        if isinstance(subject, str):
-            return self.registers.get(subject)
-        return self.facts.get(subject)
-
-    def image(self, key: FactKey, fact: Fact) -> int | None:
-        """What a descriptor is of; a3xx keeps the addresses of textures elsewhere."""
-        address = self.facts.get(("texture address", *key[1:])) if key[0] == "texture" else None
-        return fact.points_at if address is None else address.points_at
-
-    def apply(self, record: DrawRecord) -> set[Subject]:
-        """Go on to a record: the registers and the facts that it may change."""
-        touched: set[Subject] = set()
-        self._record = record
-        for register, (value, write) in record.registers.items():
-            name = self._names.get(register)
-            if name is None:
-                name = self._names[register] = self.text.name(register)
-                self.offsets[name] = register
-            self.registers[name] = value
-            self.writes[name] = write
-            touched.add(name)
-        for key, fact in record.facts.items():
-            if self.facts.get(key) != fact:
-                touched.add(key)
-            if fact is None:
-                self.facts.pop(key, None)
-            else:
-                self.facts[key] = fact
-        touched.update(self._apply_sets(record))
-        return touched
-
-    def subject(self, name: str) -> RegisterSubject:
-        """What a register that was written is for."""
-        return UNKNOWN if self._subjects is None else self._subjects.register(self.offsets[name])
-
-    def is_address_register(self, name: str) -> bool:
-        """Whether a register that was written holds an address."""
-        is_typed = self.text.type_name(self.offsets[name]) in ("address", "waddress")
-        return is_typed or "address" in self.subject(name).roles
-
-    def descriptor_subject(self, domain: str, dword: str) -> RegisterSubject:
-        """The same of a dword of a descriptor."""
-        return UNKNOWN if self._subjects is None else self._subjects.descriptor(domain, dword)
-
-    @property
-    def uses(self) -> Hashable:
-        """What ``slots`` depends on."""
-        return None if self._record is None else (self._record.shaders, self._record.prefetched)
-
-    def slots(self) -> Slots | None:
-        """The descriptors of bindless sets that the draw uses; None: any."""
-        record = self._record
-        return None if record is None else self._used.of(record.shaders, record.prefetched)
-
-    @cached_property
-    def generation(self) -> Generation:
-        """What is known of the generation; of a capture that has passes."""
-        return generation_of(self.recording.generation)
-
-    @cached_property
-    def program_registers(self) -> frozenset[str]:
-        """Registers with the lower half of the address of a program."""
-        return frozenset(register for _, register, _ in self.generation.program_registers)
-
-    def address_at(self, data: bytes, offset: int) -> int | None:
-        """The address that begins at an offset of some data, if a buffer lies there."""
-        size = 8 if self.generation.is_64bit else 4
-        part = data[offset : offset + size]
-        address = int.from_bytes(part, "little")
-        return address if len(part) == size and self.buffers.find(address) is not None else None
-
-    def has_register(self, name: str) -> bool:
-        """Whether the generation has a register of this name."""
-        if name in self.offsets or name in self._names.values():
-            return True
-        database = self.recording.database
-        plain = name.removesuffix("_HI").removesuffix("+0x1")
-        return database is not None and any(database.find_register(one) for one in (name, plain))
-
-    def field(self, register: str, field: str) -> int | None:
-        """The number in a field of a register; None where there is none."""
-        if register not in self.registers:
-            return None
-        offset = self.offsets[register]
-        for one in self.text.field_values(offset, {offset: self.registers[register]}):
-            if one.name == field:
-                return one.value if isinstance(one.value, int) else None
-        return None
-
-    def address_role(self, name: str) -> str | None:
-        """The register that an address in ``name`` is in, of both halves; None for no address."""
-        if name not in self._roles:
-            is_one = self.is_address_register(name)
-            self._roles[name] = _UPPER_OR_LOWER.sub("", name) if is_one else None
-        return self._roles[name]
-
-    def address(self, role: str) -> int | None:
-        """The address that a register, see ``address_role``, holds."""
-        low = _first(self.registers, (role, f"{role}_LO"))
-        high = _first(self.registers, (f"{role}_HI", f"{role}+0x1"))
-        return None if low is None else low | (high or 0) << 32
-
-    def head(self, address: int) -> memoryview | None:
-        """The first bytes that were captured at an address."""
-        memory = None if self._record is None else self._record.memory
-        return None if memory is None else memory.head(address, HEAD_BYTES)
-
-    def _apply_sets(self, record: DrawRecord) -> set[FactKey]:
-        """Bindless sets are facts, too: all parts of those that are bound anew."""
-        changed: set[FactKey] = set()
-        reader = self.recording.sets
-        if reader is None or record.sets == self.sets:
-            return changed
-        for number, place in record.sets.items():
-            if self.sets.get(number) == place:
-                continue
-            _, parts = reader.read(place)
-            keys: set[FactKey] = {(kind, SetSlot(number, slot)) for (kind, slot), _ in parts}
-            gone = self._of_set.get(number, set()) - keys
-            self._of_set[number] = keys
-            for key in gone:
-                del self.facts[key]
-            whole: FactKey
-            for (kind, slot), fact in parts:
-                whole = kind, SetSlot(number, slot)
-                if self.facts.get(whole) != fact:
-                    changed.add(whole)
-                self.facts[whole] = fact
-            changed |= gone
-        self.sets = record.sets
-        return changed
-
-
-def _first(registers: dict[str, int], names: tuple[str, str]) -> int | None:
-    return next((registers[name] for name in names if name in registers), None)
 
 
 #: Lines of a shader's difference, and words of data, that are kept.
