@@ -13,6 +13,7 @@ from cffpy.analysis.draw_names import find_draw, parse_draw_name
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.packets import Packet
 from cffpy.api.passes import Frame
+from cffpy.api.selection import Selection, choose_actions, choose_draws
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Problem, Source, problem_of_damage
 from cffpy.capture.gpu import Gpu, parse_capture_gpu
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
     from cffpy.container.open import Content
     from cffpy.limits import Truncation
+    from cffpy.query.filters import BoundFilter
 
 
 class Submit:
@@ -173,23 +175,39 @@ class Capture:
         """The object with passes that commands use; its shape may change."""
         return self._source.walked.finder.found
 
+    def ask(self, query: Filter, at_draws: bool = False) -> BoundFilter | None:
+        """Decode the commands with the registers that a filter reads, in one walk.
+
+        What commands use before ``where``; ``Selection.where`` does this itself.
+        """
+        return self._source.ask(query, at_draws)
+
     @property
-    def passes(self) -> list[Pass]:
-        """The render passes, and the groups of dispatches and copies between them, in order."""
+    def passes(self) -> Selection[Pass]:
+        """The render passes, and the groups of dispatches and copies between them, in order.
+
+        ``passes.where("...")``: those for which, or for a draw of which, a filter holds.
+        """
         return self._frame.passes
 
     @cached_property
-    def draws(self) -> list[Draw]:
-        """The program's draws, dispatches and copies, each once: those of all passes, in order."""
-        return list(chain.from_iterable(one.draws for one in self.passes))
+    def draws(self) -> Selection[Draw]:
+        """The program's draws, dispatches and copies, each once: those of all passes, in order.
+
+        ``draws.where("...")``: those for which a filter holds.
+        """
+        found = chain.from_iterable(one.draws for one in self.passes)
+        return Selection(found, self._source, choose_draws)
 
     @cached_property
-    def actions(self) -> list[Action]:
+    def actions(self) -> Selection[Action]:
         """Every execution of a draw, dispatch, blit, clear, load and store, in order.
 
-        Also those that a condition skips; see ``Action.executed``.
+        Also those that a condition skips; see ``Action.executed``. ``actions.where("...")``: those
+        for which a filter holds.
         """
-        return self._frame.actions_of(self._source.walked.finder.actions)
+        found = self._frame.actions_of(self._source.walked.finder.actions)
+        return Selection(found, self._source, choose_actions)
 
     @cached_property
     def lrz(self) -> list[PassLrz]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
+from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -327,8 +328,8 @@ class Pass:
         self._frame = frame
         #: The object that the commands use; its shape may change.
         self.model = found
-        self._draws: list[Draw] | None = None
-        self._tiles: list[Tile] | None = None
+        self._draws: Selection[Draw] | None = None
+        self._tiles: Selection[Tile] | None = None
 
     @property
     def index(self) -> int:
@@ -413,10 +414,11 @@ class Pass:
         return self.model.pipes
 
     @property
-    def tiles(self) -> list[Tile]:
+    def tiles(self) -> Selection[Tile]:
         """The tiles in the order of execution; empty in sysmem mode."""
         if self._tiles is None:
-            self._tiles = [Tile(self._frame, tile) for tile in self.model.tiles]
+            found = (Tile(self._frame, tile) for tile in self.model.tiles)
+            self._tiles = Selection(found, self._frame.source, choose_tiles)
         return self._tiles
 
     @property
@@ -438,10 +440,11 @@ class Pass:
         return self._frame.source.visibility(self.model)
 
     @property
-    def draws(self) -> list[Draw]:
+    def draws(self) -> Selection[Draw]:
         """The program's draws, each once; of a group, its dispatches or copies."""
         if self._draws is None:
-            self._draws = [self._frame.draw(draw) for draw in self.model.program_draws]
+            found = (self._frame.draw(draw) for draw in self.model.program_draws)
+            self._draws = Selection(found, self._frame.source, choose_draws)
         return self._draws
 
     @property
@@ -502,7 +505,8 @@ class Frame:
         #: Whether the Draws of all passes are among them.
         self._has_draws = False
         #: The passes in order.
-        self.passes = [Pass(self, found) for found in source.walked.finder.found.passes]
+        found = source.walked.finder.found.passes
+        self.passes = Selection((Pass(self, one) for one in found), source, choose_passes)
 
     def draw(self, found: actions.Action) -> Draw:
         """One of the program's draws."""

@@ -10,11 +10,16 @@ import click
 from cffpy.cli.analysis_options import (
     capture_options,
     decode,
-    find,
     open_for,
     the_pass,
     write_csv,
     write_json,
+)
+from cffpy.cli.filter_options import (
+    filter_options,
+    find_asking,
+    query_of,
+    write_columns,
 )
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options, write_lines
@@ -25,13 +30,16 @@ if TYPE_CHECKING:
 
     from cffpy.api.capture import Capture
     from cffpy.api.passes import Action
+    from cffpy.api.selection import Found
     from cffpy.capture.gpu import Gpu
+    from cffpy.query.filters import Filter
 
 _EPILOG = """\b
 Examples:
   cffpy draws capture.rd.gz                   each draw of the program once
   cffpy draws --all capture.rd.gz             each execution of each draw, blits too
   cffpy draws --pass 3 --csv capture.rd.gz
+  cffpy draws --where 'RB_DEPTH_CNTL.ZFUNC == FUNC_LESS' --columns draw.vertices capture.rd.gz
   cffpy draws --inherited capture.rd.gz       values from earlier submits
 """
 
@@ -45,6 +53,7 @@ Examples:
     help="List registers instead: those whose values at a submit's first draw or dispatch were"
     " written in an earlier submit.",
 )
+@filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @text_options
@@ -56,6 +65,8 @@ def draws(
     index: int | None,
     everything: bool,
     inherited: bool,
+    where: str | None,
+    columns: str | None,
     as_json: bool,
     as_csv: bool,
 ) -> int:
@@ -73,11 +84,18 @@ def draws(
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
     if inherited:
-        if as_csv or everything or index is not None:
+        if any((as_csv, everything, index is not None, where, columns)):
             raise click.UsageError("--inherited can only be combined with --json")
         return _inherited(path, gpu, register_db, as_json)
-    capture, code = find(path, gpu, register_db)
+    query = query_of(where, columns)
+    capture, code = find_asking(path, gpu, register_db, query, at_draws=not everything)
     shown = _chosen(capture, everything, index)
+    if query is not None:
+        chosen = _matching(capture, shown, query, everything)
+        if columns is not None:
+            named = [(one.name or "", found) for one, found in chosen]
+            return write_columns("draw", named, columns, (as_json, as_csv), capture, code)
+        shown = [one for one, _ in chosen]
     if as_json:
         document = {"draws": (action.to_dict() for action in shown)}
         write_json(view.SCHEMA, document, capture.truncated)
@@ -96,6 +114,16 @@ def _chosen(capture: Capture, everything: bool, index: int | None) -> Sequence[A
     if everything:
         return [action for action in capture.actions if action.pass_ is chosen]
     return chosen.draws
+
+
+def _matching(
+    capture: Capture, shown: Sequence[Action], query: Filter, everything: bool
+) -> Sequence[tuple[Action, Found]]:
+    from cffpy.api.passes import Draw
+
+    if everything:
+        return capture.actions.choose(query, shown)
+    return capture.draws.choose(query, [one for one in shown if isinstance(one, Draw)])
 
 
 def _inherited(path: str, gpu: Gpu | None, register_db: str | None, as_json: bool) -> int:

@@ -9,23 +9,33 @@ import click
 
 from cffpy.cli.analysis_options import (
     capture_options,
-    find,
     not_there,
     submit_option,
     the_pass,
     write_csv,
     write_json,
 )
+from cffpy.cli.filter_options import (
+    filter_options,
+    find_asking,
+    query_of,
+    write_columns,
+)
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options, write_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cffpy.analysis.passes.model import SubmitPasses
+    from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
 
 _EPILOG = """\b
 Examples:
   cffpy passes capture.rd.gz
   cffpy passes --pass 3 capture.rd.gz         only pass 3
+  cffpy passes --where 'pass.mode == sysmem' capture.rd.gz
   cffpy passes --csv capture.rd.gz            a row for each pass
   cffpy passes --json capture.rd.gz | jq '.submits[].passes[] | [.pass, .mode]'
 """
@@ -34,6 +44,7 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
 @submit_option
+@filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
@@ -44,6 +55,8 @@ def passes(
     register_db: str | None,
     index: int | None,
     submit: int | None,
+    where: str | None,
+    columns: str | None,
     as_json: bool,
     as_csv: bool,
 ) -> int:
@@ -55,13 +68,34 @@ def passes(
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
-    from cffpy.analysis.passes.model import SubmitPasses
     from cffpy.views import passes as text
     from cffpy.views import passes_document as view
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
-    capture, code = find(path, gpu, register_db)
+    query = query_of(where, columns)
+    capture, code = find_asking(path, gpu, register_db, query, at_draws=True)
+    shown = _chosen(capture, submit, index)
+    if query is not None:
+        asked = {one.index for part in shown for one in part.passes}
+        passes = capture.passes.choose(query, [capture.passes[index] for index in asked])
+        if columns is not None:
+            named = [(str(one.index), found) for one, found in passes]
+            return write_columns("pass", named, columns, (as_json, as_csv), capture, code)
+        shown = _only(shown, {one.index for one, _ in passes})
+    if as_json:
+        write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
+    elif as_csv:
+        write_csv(view.CSV_COLUMNS, view.rows(shown))
+    else:
+        write_lines(text.lines(capture.model, shown), capture.truncated)
+    return code
+
+
+def _chosen(capture: Capture, submit: int | None, index: int | None) -> list[SubmitPasses]:
+    """The passes of ``--submit`` and ``--pass``. Raises ``not_there``."""
+    from cffpy.analysis.passes.model import SubmitPasses
+
     shown = capture.model.submits
     if submit is not None:
         shown = [one for one in shown if one.number == submit]
@@ -75,10 +109,15 @@ def passes(
         if submit is not None and submit != one.submit:
             raise not_there(capture, f"pass {index} is in submit {one.submit}")
         shown = [SubmitPasses(one.submit, [one.model])]
-    if as_json:
-        write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
-    elif as_csv:
-        write_csv(view.CSV_COLUMNS, view.rows(shown))
-    else:
-        write_lines(text.lines(capture.model, shown), capture.truncated)
-    return code
+    return shown
+
+
+def _only(submits: Sequence[SubmitPasses], indices: set[int]) -> list[SubmitPasses]:
+    """The passes with these numbers; submits without any are left out."""
+    from cffpy.analysis.passes.model import SubmitPasses
+
+    left = (
+        SubmitPasses(one.number, [part for part in one.passes if part.index in indices])
+        for one in submits
+    )
+    return [one for one in left if one.passes]

@@ -9,11 +9,16 @@ import click
 
 from cffpy.cli.analysis_options import (
     capture_options,
-    find,
     not_there,
     the_pass,
     write_csv,
     write_json,
+)
+from cffpy.cli.filter_options import (
+    filter_options,
+    find_asking,
+    query_of,
+    write_columns,
 )
 from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.parameters import Integer
@@ -49,6 +54,7 @@ Examples:
     metavar="N",
     help="The pass; optional if only one pass has tiles.",
 )
+@filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
@@ -59,6 +65,8 @@ def tiles(
     gpu: Gpu | None,
     register_db: str | None,
     index: int | None,
+    where: str | None,
+    columns: str | None,
     as_json: bool,
     as_csv: bool,
     svg: str | None,
@@ -77,9 +85,19 @@ def tiles(
     """
     if as_json + as_csv + (svg is not None) > 1:
         raise click.UsageError("--json, --csv and --svg cannot be used together")
-    capture, code = find(path, gpu, register_db)
+    query = query_of(where, columns)
+    if svg is not None and query is not None:
+        raise click.UsageError("--svg cannot be used with --where or --columns")
+    capture, code = find_asking(path, gpu, register_db, query, at_draws=False)
     chosen = _choose(capture, index)
     found, facts = chosen.model, chosen.tile_facts
+    if query is not None:
+        tiles = chosen.tiles.choose(query)
+        if columns is not None:
+            named = [(str(tile.number), one) for tile, one in tiles]
+            return write_columns("tile", named, columns, (as_json, as_csv), capture, code)
+        numbers = {tile.number for tile, _ in tiles}
+        facts = [one for one in facts if one.tile.number in numbers]
     if as_json:
         from cffpy.views import tiles_data
 

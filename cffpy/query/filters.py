@@ -122,6 +122,15 @@ class BoundFilter:
         }
 
     @property
+    def is_of_draws(self) -> bool:
+        """Whether it reads registers, or properties of draws."""
+        named = self._operands.named
+        return any(
+            one.cursors or one.kind == "unknown" or name.startswith(("draw.", "target."))
+            for name, one in named.items()
+        )
+
+    @property
     def absent(self) -> list[str]:
         """Names that the GPU has not, if it was bound leniently: "a3xx has no RB_DEPTH_CNTL"."""
         return self._operands.absent

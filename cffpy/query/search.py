@@ -79,28 +79,29 @@ def _tile(found: Pass, number: int) -> Tile | None:
     return found.tiles[number] if number < len(found.tiles) else None
 
 
-def pass_matches(bound: BoundFilter, found: Pass, before: int = -1) -> bool:
-    """Whether the filter holds for a pass as a whole, or for one of its draws.
+def matching_pass(bound: BoundFilter, found: Pass, before: int = -1) -> Subject | None:
+    """What the filter holds for: a pass as a whole, else the first of its draws that matches.
 
     ``before``: ``Action.order`` of the draw before the pass, -1 for none.
     """
-    if bound.matches(Subject(None, found)):
-        return True
-    for action in found.program_draws:
-        subject = Subject(action, found, None, before)
+    return _matching(bound, Subject(None, found), found.program_draws, before)
+
+
+def matching_tile(bound: BoundFilter, found: Pass, tile: Tile) -> Subject | None:
+    """The same of a tile: as a whole, else the first draw that is executed in it and matches."""
+    return _matching(bound, Subject(None, found, tile), tile.draws, -1)
+
+
+def _matching(
+    bound: BoundFilter, whole: Subject, actions: Iterable[Action], before: int
+) -> Subject | None:
+    found = whole.found_pass
+    # an expression without draws and registers holds for all of them alike
+    if not bound.is_of_draws:
+        return whole if bound.matches(whole) else None
+    for action in actions:
+        subject = Subject(action, found, whole.tile, before)
         if bound.matches(subject):
-            return True
-        before = action.order
-    return False
-
-
-def tile_matches(bound: BoundFilter, found: Pass, tile: Tile) -> bool:
-    """Whether the filter holds for a tile as a whole, or for a draw that is executed in it."""
-    if bound.matches(Subject(None, found, tile)):
-        return True
-    before = -1
-    for action in tile.draws:
-        if bound.matches(Subject(action, found, tile, before)):
-            return True
-        before = action.order
-    return False
+            return subject
+        before = action.order if subject.order >= 0 else before
+    return None

@@ -18,7 +18,7 @@ from cffpy.query.filters import BoundFilter, Filter
 from cffpy.query.names import NameTable, converter
 from cffpy.query.parse import MAX_DEPTH, MAX_LENGTH, parse_filter
 from cffpy.query.properties import Subject
-from cffpy.query.search import find_passes_for, pass_matches, subjects, tile_matches
+from cffpy.query.search import find_passes_for, matching_pass, matching_tile, subjects
 from cffpy.query.syntax import Path as NamePath
 from cffpy.regdb.database import Database
 
@@ -95,16 +95,16 @@ def test_draws(samples: Path, where: str, expected: list[str]) -> None:
 def test_tiles_and_passes(samples: Path) -> None:
     finder, bound = ask(samples / "a660-frame-gmem.rd", "tile.left >= 96 and tile.top == 0")
     (found,) = finder.found.passes
-    assert [one.number for one in found.tiles if tile_matches(bound, found, one)] == [1]
+    assert [one.number for one in found.tiles if matching_tile(bound, found, one)] == [1]
     finder, bound = ask(samples / "a660-frame-gmem.rd", "RB_WINDOW_OFFSET.X == 96")
     (found,) = finder.found.passes
-    matching = [one.number for one in found.tiles if tile_matches(bound, found, one)]
+    matching = [one.number for one in found.tiles if matching_tile(bound, found, one)]
     assert len(matching) == 2
     assert all(found.tiles[number].rectangle.left == 96 for number in matching)
     finder, bound = ask(samples / "a660-frame-gmem.rd", "draw.vertices == 3")
-    assert pass_matches(bound, finder.found.passes[0])
+    assert matching_pass(bound, finder.found.passes[0])
     finder, bound = ask(samples / "a660-frame-gmem.rd", "draw.vertices == 4")
-    assert not pass_matches(bound, finder.found.passes[0])
+    assert not matching_pass(bound, finder.found.passes[0])
 
 
 def test_every_execution(samples: Path) -> None:

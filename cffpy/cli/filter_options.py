@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The options ``--where`` and ``--columns`` of commands that list draws, passes or tiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from cffpy.cli.analysis_options import decode, open_for, write_csv, write_json
+from cffpy.cli.text_options import write_lines
+from cffpy.views.plain_text import headed_columns, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cffpy.api.capture import Capture
+    from cffpy.api.selection import Found
+    from cffpy.capture.gpu import Gpu
+    from cffpy.query.filters import Filter
+
+_Command = TypeVar("_Command", bound="Callable[..., Any]")
+
+#: The document of ``--columns --json``.
+_SCHEMA = "cffpy.columns/1"
+
+
+def filter_options(command: _Command) -> _Command:
+    """Give a command ``--where`` and ``--columns``."""
+    for name, metavar, text in (
+        ("--columns", "A,B,C", "Show the values of these names instead (docs/filter.md)."),
+        ("--where", "EXPR", "Only those for which this holds (docs/filter.md)."),
+    ):
+        command = click.option(name, metavar=metavar, help=text)(command)
+    return command
+
+
+def find_asking(
+    path: str, gpu: Gpu | None, register_db: str | None, query: Filter | None, at_draws: bool
+) -> tuple[Capture, int]:
+    """As ``find`` of analysis_options, with the registers that the filter reads, in one walk."""
+
+    def analysis(opened: Capture) -> None:
+        if query is None:
+            opened.walk(registers=False)
+        else:
+            opened.ask(query, at_draws)
+
+    capture = open_for(path, gpu, register_db)
+    return capture, decode(capture, analysis)[1]
+
+
+def query_of(where: str | None, columns: str | None) -> Filter | None:
+    """The filter of the options; None where neither is given. Raises FilterError."""
+    if where is None and columns is None:
+        return None
+    from cffpy.query.filters import Filter
+
+    return Filter(where, columns)
+
+
+def write_columns(
+    what: str,
+    chosen: Sequence[tuple[str, Found]],
+    names: str,
+    forms: tuple[bool, bool],
+    capture: Capture,
+    code: int,
+) -> int:
+    """Write a table of the columns ``names``; returns ``code``, the exit code.
+
+    ``what``: the heading of the first column. ``forms``: whether as JSON, whether as CSV.
+    """
+    headings = [what, *(name.strip() for name in names.split(","))]
+    if forms[0]:
+        rows = [
+            {what: label, "values": {one.name: one.value for one in found.columns}}
+            for label, found in chosen
+        ]
+        write_json(_SCHEMA, {"columns": headings, "rows": rows}, capture.truncated)
+    elif forms[1]:
+        write_csv(headings, ((name, *(one.text for one in f.columns)) for name, f in chosen))
+    else:
+        table = [headings]
+        table += [[name, *(visible(one.text) for one in f.columns)] for name, f in chosen]
+        write_lines(headed_columns(table), capture.truncated)
+    return code
