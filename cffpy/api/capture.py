@@ -16,7 +16,7 @@ from cffpy.api.passes import Frame
 from cffpy.api.selection import Selection, choose_actions, choose_draws
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Problem, Source, problem_of_damage
-from cffpy.capture.gpu import Gpu, parse_capture_gpu
+from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.limits import Limits, hint
@@ -375,7 +375,7 @@ def open(  # noqa: A001 - cffpy.open
     """
     directory = chosen_edition(register_db, {})
     content = check_capture(read_content(source, limits))
-    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
+    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
     return Capture(Source(content, given, directory, progress))
 
 

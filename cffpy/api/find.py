@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.capture import _limits
-from cffpy.capture.gpu import Gpu, parse_capture_gpu
+from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.open import open_capture
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.limits import VARIABLES, Limits
@@ -130,7 +130,7 @@ def find(
     file that cannot be read raises nothing: see ``FoundFile.error``.
     """
     directory = chosen_edition(register_db, {})
-    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
+    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
     Filter(where, columns).check(directory)
     chosen = _limits(limits)
     numbers = ((name, getattr(chosen, name)) for name in VARIABLES)

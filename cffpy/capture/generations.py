@@ -32,7 +32,6 @@ PROGRAM_ADDRESS_MASK = ~0xF
 class Generation(ValueObject):
     """What is the same for all GPUs of a generation. ``number``: 2 for a2xx, ...
 
-    ``decodes_captures``: whether captures can be decoded; of others only instructions are known.
     ``is_64bit``: addresses take two dwords, and headers are of types 4 and 7, not 0, 2 and 3.
     ``groups_have_modes``: a draw-state group is loaded in the render modes of its enable mask.
     ``resolves_are_draws``: the events BLIT and LRZ_CLEAR count as draws.
@@ -63,7 +62,6 @@ class Generation(ValueObject):
 
     __slots__ = (
         "constant_dwords",
-        "decodes_captures",
         "decodes_visibility",
         "descriptors",
         "enable_registers",
@@ -98,7 +96,6 @@ class Generation(ValueObject):
         is_64bit: bool = False,
         groups_have_modes: bool = False,
         resolves_are_draws: bool = False,
-        decodes_captures: bool = True,
         descriptors: Mapping[str, tuple[str, int]] | None = None,
         constant_dwords: int = 4,
         has_bindless: bool = False,
@@ -122,7 +119,6 @@ class Generation(ValueObject):
         self.is_64bit = is_64bit
         self.groups_have_modes = groups_have_modes
         self.resolves_are_draws = resolves_are_draws
-        self.decodes_captures = decodes_captures
         self.descriptors = descriptors or {}
         self.constant_dwords = constant_dwords
         self.has_bindless = has_bindless
@@ -148,7 +144,7 @@ class Generation(ValueObject):
         return f"A{self.number}XX"
 
 
-def _from_a6xx(number: int, decodes_captures: bool = True) -> Generation:
+def _from_a6xx(number: int) -> Generation:
     registers = []
     for stage in STAGES:
         registers.append((stage, f"SP_{stage}_OBJ_START", ""))
@@ -163,17 +159,17 @@ def _from_a6xx(number: int, decodes_captures: bool = True) -> Generation:
         is_64bit=True,
         groups_have_modes=True,
         resolves_are_draws=True,
-        decodes_captures=decodes_captures,
         descriptors={
-            "sampler": ("A6XX_TEX_SAMP", 4),
-            "texture": ("A6XX_TEX_CONST", 16),
+            "sampler": ("A8XX_TEX_SAMP" if number > 7 else "A6XX_TEX_SAMP", 4),
+            "texture": ("A8XX_TEX_MEMOBJ" if number > 7 else "A6XX_TEX_CONST", 16),
             "ubo": ("A6XX_UBO", 2),
         },
         has_bindless=True,
         has_render_modes=True,
         has_compression_bits=number > 6,
         pushes_by_storage=number == 6,
-        decodes_visibility=True,
+        # the streams of a8xx are not known
+        decodes_visibility=number < 8,
         merges_bins=number > 6,
         sysmem_buffers=(
             ("RB_BIN_CONTROL", "BUFFERS_LOCATION", "BUFFERS_IN_SYSMEM")
@@ -254,7 +250,7 @@ GENERATIONS = {
         ),
         _from_a6xx(6),
         _from_a6xx(7),
-        _from_a6xx(8, decodes_captures=False),
+        _from_a6xx(8),
     )
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Which GPU a capture is of: RD_GPU_ID and RD_CHIP_ID, or a name given by the user, to a ``Gpu``.
 
-``lookup_gpu_id`` and ``lookup_chip_id`` know exactly the ids that Mesa 25.0.7's cffdump knows (it
-crashes on others); ``guess`` derives the generation of an unknown id.
+``lookup_gpu_id`` and ``lookup_chip_id`` know the ids that Mesa 25.0.7's cffdump knows (it crashes
+on others), and those of a8xx; ``guess`` derives the generation of an unknown id.
 
 A chip id is ``core << 24 | major << 16 | minor << 8 | patch`` in bits 31:0, with fuses or a speed
 bin in bits 47:32. Up to a6xx, core, major and minor are the digits of the GPU id.
@@ -23,7 +23,7 @@ class Gpu(ValueObject):
     def __init__(self, gpu_id: int, chip_id: int, generation: int, name: str) -> None:
         self.gpu_id = gpu_id
         self.chip_id = chip_id
-        #: 2..7: a2xx..a7xx; 8 only where a user asks for it, no capture is decoded as a8xx
+        #: 2 to 8: a2xx to a8xx
         self.generation = generation
         #: e.g. "FD630"
         self.name = name
@@ -56,7 +56,8 @@ _GPU_IDS = frozenset(
     ]
 )
 _CLASSIC_GENERATIONS = range(2, 7)
-_CORE_A7XX = 0x43  # chip ids since a735 carry no digits of the name
+#: Chip ids since a735 carry no digits of the name.
+_CORES = {7: 7, 0x43: 7, 0x44: 8}
 
 # Chip id -> generation, name, "any fuse bits".
 _CHIP_IDS = {
@@ -75,6 +76,13 @@ _CHIP_IDS = {
     0x43050B00: (7, "FD740v3", True),
     0x43050C01: (7, "FDX1-85", True),
     0x43051401: (7, "FD750", True),
+    # known to later versions of Mesa
+    0x44010000: (8, "Adreno (TM) 810", True),
+    0x44030A20: (8, "Adreno (TM) 829", True),
+    0x44050000: (8, "Adreno (TM) 830", True),
+    0x44050001: (8, "Adreno (TM) 830", True),
+    0x44050A31: (8, "Adreno (TM) 840", True),
+    0x44070041: (8, "Adreno (TM) X2-85", True),
 }
 
 
@@ -105,11 +113,11 @@ def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:
     known = lookup_gpu_id(gpu_id) or (lookup_chip_id(chip_id) if chip_id else None)
     if known is not None:
         return known
-    if _is_decoded(gpu_id // 100):
+    if gpu_id // 100 in GENERATIONS:
         return _of_gpu_id(gpu_id)
     core = chip_id >> 24 & 0xFF
-    if core == _CORE_A7XX or core == 7:
-        return Gpu(0, chip_id, 7, f"chip {chip_id & 0xFFFFFFFF:#010x}")
+    if core in _CORES:
+        return Gpu(0, chip_id, _CORES[core], f"chip {chip_id & 0xFFFFFFFF:#010x}")
     if core in _CLASSIC_GENERATIONS:
         classic = _classic_gpu_id(chip_id & 0xFFFFFFFF)
         if classic:
@@ -121,8 +129,7 @@ def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:
 def parse_gpu(text: str) -> Gpu:
     """The GPU of a user's text: an id (``630``, ``a630``) or a generation (``a6xx``, ``6``).
 
-    A generation is a GPU without ids. Of a8xx only the instructions are known. Raises
-    UnsupportedGpu.
+    A generation is a GPU without ids. Raises UnsupportedGpu.
     """
     name = text.lower().removeprefix("a")
     generation, rest = name[:1], name[1:]
@@ -132,18 +139,6 @@ def parse_gpu(text: str) -> Gpu:
         if len(rest) == 2 and rest.isascii() and rest.isdigit():
             return _of_gpu_id(int(name))
     raise UnsupportedGpu(f"'{text}' is neither a GPU (630) nor a generation (a6xx)")
-
-
-def parse_capture_gpu(text: str) -> Gpu:
-    """As ``parse_gpu``, for a GPU whose captures can be decoded."""
-    gpu = parse_gpu(text)
-    if not gpu.facts.decodes_captures:
-        raise UnsupportedGpu(f"captures of {gpu.facts.name} cannot be decoded")
-    return gpu
-
-
-def _is_decoded(generation: int) -> bool:
-    return generation in GENERATIONS and GENERATIONS[generation].decodes_captures
 
 
 def _of_gpu_id(gpu_id: int) -> Gpu:

@@ -51,7 +51,7 @@ def parse_capture_gpu(
     from cffpy.capture import gpu
 
     try:
-        return gpu.parse_capture_gpu(text)
+        return gpu.parse_gpu(text)
     except UnsupportedGpu as problem:
         raise click.BadParameter(str(problem)) from None
 

@@ -134,10 +134,6 @@ def disasm(
 def _run_all(
     path: str, generation: int | None, directory: str | None, as_json: bool, only_list: bool
 ) -> int:
-    from cffpy.capture.generations import generation_of
-
-    if generation is not None and not generation_of(generation).decodes_captures:
-        raise click.UsageError(f"captures of a{generation}xx cannot be decoded")
     from cffpy.cli.disasm_all import run
 
     return run(path, generation, directory, as_json, only_list)

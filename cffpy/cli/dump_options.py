@@ -73,11 +73,11 @@ def _number(text: str) -> int:
 
 
 def _gpu(text: str) -> object:
-    from cffpy.capture.gpu import parse_capture_gpu
+    from cffpy.capture.gpu import parse_gpu
     from cffpy.errors import UnsupportedGpu
 
     try:
-        return parse_capture_gpu(text)
+        return parse_gpu(text)
     except UnsupportedGpu as problem:
         raise UsageProblem(f"{problem}.") from None
 

@@ -16,7 +16,6 @@ from cffpy.cp.packets import TABLE
 from cffpy.cp.runner import Runner
 from cffpy.errors import UnsupportedGpu
 from cffpy.regdb.database import Database
-from cffpy.regdb.store import chips
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,25 +185,12 @@ class Session:
         self._reset()
 
     def _open_database(self, gpu: Gpu) -> Database:
-        """The descriptions of the edition, or of the first one that describes the generation."""
-        directory = self._register_db
-        if directory is None and gpu.chip not in chips(None):
-            directory = self._other_edition(gpu)
-        database = Database.open(gpu.chip, directory)
-        if directory is not None:
+        database = Database.open(gpu.chip, self._register_db)
+        if database.directory is not None:
             from cffpy.regdb.known_names import known_names
 
             self._names[gpu.chip] = known_names(database)
         return database
-
-    def _other_edition(self, gpu: Gpu) -> str | None:
-        from cffpy.regdb.edition import editions
-
-        for name, directory in editions().items():
-            if gpu.chip in chips(directory):
-                self._warn(f"{gpu.facts.name} is decoded by edition {name}, which describes it")
-                return directory
-        return None
 
     def _reset(self) -> None:
         """cffdump: cffdec_init: at a file's start and when its GPU is known (mesa 25.0.7)."""

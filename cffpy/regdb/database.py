@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 
 from cffpy.c_numbers import c_number
+from cffpy.errors import RegisterDbError
 from cffpy.regdb.rows import (
     ARRAY,
     REGISTER,
@@ -82,13 +83,20 @@ class Database:
 
     @classmethod
     def open(cls, chip: str, directory: str | None = None) -> Database:
-        """The database of ``chip`` ("A2XX" ... "A7XX"), bundled or of an edition's directory.
+        """The database of ``chip`` ("A2XX" ... "A8XX"), bundled or of an edition's directory.
 
-        Raises RegisterDbError when the edition is unusable or does not know the chip.
+        What the bundled edition does not describe is taken from the first one that does. Raises
+        RegisterDbError when the edition is unusable or does not know the chip.
         """
         from cffpy.regdb import store
 
-        return cls(store.load(directory, chip), directory)
+        try:
+            return cls(store.load(directory, chip), directory)
+        except RegisterDbError:
+            other = None if directory is not None else store.describing(chip)
+            if other is None:
+                raise
+            return cls(store.load(other, chip), other)
 
     @classmethod
     def open_block(cls, file: str, domain: str, directory: str | None = None) -> Database | None:

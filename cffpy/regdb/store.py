@@ -13,7 +13,7 @@ from cffpy import compiled
 from cffpy._data import data_path
 from cffpy.errors import RegisterDbError
 from cffpy.regdb import rows
-from cffpy.regdb.edition import edition_name, source_files
+from cffpy.regdb.edition import edition_name, editions, source_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,6 +59,11 @@ def load_declared(directory: str | None, root: str) -> dict[str, Any]:
 def chips(directory: str | None) -> tuple[str, ...]:
     """The generations that an edition describes, lowest first."""
     return tuple(_overview(directory)["chips"])
+
+
+def describing(chip: str) -> str | None:
+    """The directory of the first installed edition that describes a generation, or None."""
+    return next((one for one in editions().values() if chip in chips(one)), None)
 
 
 def edition(directory: str | None) -> str:

@@ -19,7 +19,6 @@ from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.container.open import open_bytes
 from cffpy.cp.sink import Payload
-from cffpy.errors import UnsupportedGpu
 from cffpy.regdb.database import Database
 from tests.analysis.passes.marked import targets, tile
 from tests.analysis.passes.streams import Streams
@@ -203,10 +202,3 @@ def test_an_observer_ends_the_walk() -> None:
         ("finished",),
     ]
     assert walk.problems == ["stream 0: the second draw is enough"]
-
-
-def test_a_generation_without_tracker() -> None:
-    """Never a tracker of another generation."""
-    finder = PassFinder(Walk())
-    with pytest.raises(UnsupportedGpu, match="a8xx"):
-        finder.bound(Gpu(0, 0, 8, "a8xx"), Database.open("A7XX"))

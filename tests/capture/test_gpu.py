@@ -88,7 +88,7 @@ def test_unknown_chip_ids(chip_id: int) -> None:
 def test_guesses() -> None:
     assert guess() is None
     assert guess(gpu_id=100) is None
-    assert guess(gpu_id=800) is None
+    assert guess(gpu_id=900) is None
     assert guess(chip_id=0x08010000) is None
     assert guess(gpu_id=702) == Gpu(702, 0, 7, "FD702")
     assert guess(gpu_id=225) == Gpu(225, 0, 2, "FD225")

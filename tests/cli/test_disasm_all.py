@@ -106,7 +106,6 @@ def test_damage_is_said(path: Path, run_cffpy) -> None:
     ("arguments", "code", "message"),
     [
         (("--all", "nowhere"), 1, b"nowhere"),
-        (("--all", "x", "--gpu", "8"), 2, b"a8xx"),
         (("--all", "x", "--format", "hex"), 2, b"cannot be used with --all"),
         (("--all", "x", "--fragment"), 2, b"cannot be used with --all"),
         (("x", "--json"), 2, b"need --all"),

@@ -20,6 +20,9 @@ EXPECTED = CHECKOUT / "samples" / "expected"
 CFFDUMP_TABLE = EXPECTED / "cffdump.toml"
 CFFDUMP_SUFFIX = ".cffdump.txt"
 
+#: Samples of a generation that cffdump 25.0.7 does not know: it crashes on them.
+UNKNOWN_TO_CFFDUMP = "a8"
+
 #: Samples that are built compressed.
 COMPRESSED = ("a630-triangle", "damaged")
 #: a630-triangle.rd.gz without its last third.

@@ -61,3 +61,27 @@ def test_analyses_are_the_same_in_both_editions(
     bundled = run_cffpy(command, "--json", capture)
     newer = run_cffpy(command, "--json", "--edition", "mesa-25.3", capture)
     assert json.loads(newer.stdout) == json.loads(bundled.stdout)
+
+
+def test_a8xx_is_decoded_by_the_edition_that_describes_it(run_cffpy: Run, samples: Path) -> None:
+    capture = built_sample(samples.parent, "a830-frame-gmem")
+    [submit] = json.loads(run_cffpy("passes", "--json", capture).stdout)["submits"]
+    [found] = submit["passes"]
+    assert (found["mode"], found["framebuffer"]) == ("gmem", {"width": 192, "height": 64})
+    assert found["tiles"] == 2
+    # one dword is written, and is all that the format needs
+    assert found["operations"][0]["clear_value"] == ["0xff402010"]
+    chosen = run_cffpy("dump", "--edition", "mesa-25.3", capture)
+    assert chosen.stdout == run_cffpy("dump", capture).stdout
+    assert b"RB_CNTL: { BINW = 96 | BINH = 64 | RENDER_MODE = RENDERING_PASS" in chosen.stdout
+
+
+def test_a8xx_is_assembled_from_what_decompile_writes(
+    run_cffpy: Run, samples: Path, tmp_path: Path
+) -> None:
+    capture = built_sample(samples.parent, "a830-frame-gmem")
+    text, again = tmp_path / "a830.pm4", tmp_path / "again.rd"
+    assert run_cffpy("decompile", capture, "-o", text).returncode == 0
+    assert run_cffpy("compile", text, "-o", again).returncode == 0
+    assert again.read_bytes() == capture.read_bytes()
+    assert "RB_RESOLVE_OPERATION" in text.read_text()

@@ -6,6 +6,7 @@ Together they show the render area, the framebuffer and the layers of a pass.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import RECTANGLES
@@ -45,6 +46,9 @@ _GMEM_BEGINS = (0, 0x100000)
 #: turnip clips tiles to what a viewport may be, if to nothing else.
 _LARGEST = 16384
 
+#: The bits of a component in the name of a format: FMT6_10_10_10_2_UNORM, FMT6_Z24_UNORM_S8_UINT.
+_FORMAT_BITS = re.compile(r"(?<=[_ZS])\d+(?=_|$)")
+
 #: Loads and stores are rounded outwards to blocks of this size.
 _BLOCK, _BLOCK_HEIGHT = 16, 4
 
@@ -62,7 +66,11 @@ def resolve(tracker: Tracker, action: Action) -> Operation:
     elif kind == "clear":
         operation.components = registers.field("RB_BLIT_INFO", "CLEAR_MASK")
     if kind == "clear":
-        operation.clear_value = _dwords(tracker, "RB_BLIT_CLEAR_COLOR_DW{}")
+        operation.clear_value = _dwords(
+            tracker,
+            "RB_BLIT_CLEAR_COLOR_DW{}",
+            _clear_dwords(registers.enum("RB_BLIT_DST_INFO", "COLOR_FORMAT")),
+        )
         operation.colour = _colour_at(tracker, operation.gmem, None)
     else:
         _move(tracker, operation)
@@ -335,10 +343,25 @@ def _layer_in_gmem(gmem: int, found: Pass) -> Attachment | None:
     return max(below, key=lambda attachment: attachment.gmem or 0, default=None)
 
 
-def _dwords(tracker: Tracker, name: str) -> tuple[int, ...] | None:
-    values = [tracker.registers.value(name.format(number)) for number in range(4)]
-    known = tuple(value for value in values if value is not None)
-    return known if len(known) == len(values) else None
+def _dwords(tracker: Tracker, name: str, needed: int = 4) -> tuple[int, ...] | None:
+    """The four dwords of a clear value, or else those that are ``needed``; None without them."""
+    known: list[int] = []
+    for number in range(4):
+        value = tracker.registers.value(name.format(number))
+        if value is None:
+            return tuple(known[:needed]) if number >= needed else None
+        known.append(value)
+    return tuple(known)
+
+
+def _clear_dwords(image_format: str | None) -> int:
+    """Dwords of a value of a format, by the bits that its name counts; at most 4.
+
+    The vendor's driver writes only these.
+    """
+    plain = (image_format or "").partition("_AS_")[0]
+    bits = sum(map(int, _FORMAT_BITS.findall(plain)))
+    return min(-(-bits // 32), 4) or 4
 
 
 # -- the pass as a whole --------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from cffpy.analysis.passes.a3xx_a4xx import A3xxTracker, A4xxTracker
 from cffpy.analysis.passes.a5xx import A5xxTracker
 from cffpy.analysis.passes.a6xx import A6xxTracker
 from cffpy.analysis.passes.model import Passes, SubmitPasses
-from cffpy.errors import UnsupportedGpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,9 +62,7 @@ class PassFinder(Observer):
         return None if self._tracker is None else self._tracker.run
 
     def bound(self, gpu: Gpu, database: Database) -> None:
-        """Take the generation's tracker. Raises UnsupportedGpu where captures are not decoded."""
-        if not gpu.facts.decodes_captures:
-            raise UnsupportedGpu(f"captures of {gpu.facts.name} cannot be decoded")
+        """Take the generation's tracker."""
         self._close()
         self.found.generation = gpu.generation
         self.found.gpu = gpu.name
