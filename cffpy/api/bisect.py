@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.bisect import Bisection, Try, Verdict
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.capture import read_content
-from cffpy.capture.gpu import Gpu, parse_capture_gpu
+from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.regdb.edition import chosen_edition
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def bisect(
     """
     content = check_capture(read_content(source, limits))
     directory = chosen_edition(register_db, {})
-    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
+    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
     search = Bisection(content, directory, given)
     answers: list[bool | None] = []
     while isinstance(now := search.next(answers), Try):

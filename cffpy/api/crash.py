@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.analysis.crash.report import analyse_crash
 from cffpy.api.capture import Capture, read_content
 from cffpy.api.capture import open as open_capture
-from cffpy.capture.gpu import Gpu, parse_capture_gpu
+from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.regdb.edition import chosen_edition
 
 if TYPE_CHECKING:
@@ -103,5 +103,5 @@ def open_crash(
     """
     content = read_content(source, limits)
     directory = chosen_edition(register_db, {})
-    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_capture_gpu(str(gpu))
+    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
     return Crash(analyse_crash(content, directory, given), directory, given)
