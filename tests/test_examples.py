@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,51 @@ def test_folder(samples: Path, tmp_path: Path) -> None:
     assert first == "a.rd: FD660, 1 passes, 2 draws, 0 problems"
     assert second.startswith("b.txt: ")
     assert "not a capture" in second
+
+
+def test_texture_list(samples: Path) -> None:
+    first, second = run("texture_list.py", samples / "a660-textures.rd").splitlines()
+    assert first == "0x100008000  FMT6_8_8_8_8_UNORM  64x64  1 draws from p0:0 on"
+    assert "128x128" in second
+
+
+@pytest.mark.slow
+def test_sampled_targets(shared: Path) -> None:
+    shown = run("sampled_targets.py", shared / "captures/a740-gl-passes.rd.gz")
+    assert "p31:0 samples color 0 of pass 29 at 0xff20c000" in shown.splitlines()
+
+
+def test_no_sampled_targets(samples: Path) -> None:
+    assert run("sampled_targets.py", samples / "a660-textures.rd") == ""
+
+
+@pytest.mark.slow
+def test_shader_statistics(shared: Path) -> None:
+    shown = run("shader_statistics.py", shared / "captures/a740-vk-multiview-gmem.rd.gz")
+    assert "VS 0x100005680: 40 instructions, 10 full and 0 half registers, 72 uses" in shown
+
+
+def test_gmem_bandwidth(samples: Path) -> None:
+    (line,) = run("gmem_bandwidth.py", samples / "a660-frame-gmem.rd").splitlines()
+    assert line == f"pass 0: 0 bytes loaded, {192 * 128 * 4:,} stored"
+
+
+#: Stands for pandas, which the tests do not need.
+PANDAS = """
+class DataFrame(list):
+    def to_string(self): return repr(list(self))
+    def groupby(self, key): return {"vertices": Column(self)}
+class Column(list):
+    def sum(self): return DataFrame([sum(row["vertices"] or 0 for row in self)])
+"""
+
+
+def test_draw_table(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pandas.py").write_text(PANDAS)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), os.environ["PYTHONPATH"])))
+    rows, total = run("draw_table.py", samples / "a660-frame-gmem.rd").splitlines()
+    assert "'draw': 'p0:0', 'pass': 0, 'vertices': 36" in rows
+    assert total == "[39]"
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
