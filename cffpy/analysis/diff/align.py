@@ -14,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cffpy.analysis.diff.descriptors import UsedDescriptors
-from cffpy.analysis.diff.passes import by_attachment
+from cffpy.analysis.diff.passes import by_attachment, ends_in_binning
 from cffpy.analysis.diff.rules import is_program_state
 from cffpy.regdb.subjects import Subjects
 
@@ -280,6 +280,13 @@ def pass_likeness(good: Recording, bad: Recording, one: Pass, other: Pass) -> fl
     """The similarity of two passes: 0 (nothing in common) to 1."""
     if one.kind != other.kind:
         return 0.0
+    if ends_in_binning(one) != ends_in_binning(other):
+        # nothing is known of the one's tiles, and shaders of binning runs are others
+        is_of_size = None in (one.framebuffer, other.framebuffer) or (
+            one.framebuffer == other.framebuffer
+        )
+        is_in_place = one.first.gpuaddr == other.first.gpuaddr
+        return 0.35 + 0.3 * is_of_size + 0.3 * is_in_place
     mine, theirs = good.of(one), bad.of(other)
     counts = sorted((len(mine), len(theirs)))
     draws = 1.0 if counts[0] == counts[1] else counts[0] / counts[1]

@@ -15,7 +15,7 @@ from cffpy.analysis.diff.align import Cells, align_draws, align_passes
 from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set
 from cffpy.analysis.diff.differences import Differ, constant_addresses, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
-from cffpy.analysis.diff.passes import is_laid_out_alike, structure
+from cffpy.analysis.diff.passes import ends_in_binning, is_laid_out_alike, structure
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.rules import COUNTERS, FACT_CATEGORIES, is_used
 from cffpy.analysis.diff.side import Side
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> Comparison:
     """Compare two recordings. ``hidden``: the noise classes that are counted only."""
+    good, bad = _in_same_runs(good, bad)
     result = Comparison(good, bad)
     comparer = _Comparer(result, hidden)
     comparer.skip()
@@ -45,6 +46,24 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
     links = ImageLinks(result)
     result.entries = group(comparer.found, comparer.structures, result.pairs, links)
     return result
+
+
+def _in_same_runs(good: Recording, bad: Recording) -> tuple[Recording, Recording]:
+    """Both recordings, their draws taken in the same runs of each pair of passes.
+
+    Where a capture ends within the binning run of a pass, its draws are known from that run alone.
+    Shaders and state of the binning run are not those of tiles, so the other capture's draws are
+    those of its binning run, too.
+    """
+    again: tuple[set[int], set[int]] = (set(), set())
+    for pair in align_passes(good, bad):
+        for one, other, indices in zip(pair, pair[::-1], again, strict=True):
+            if one is None or other is None or one.binning is None:
+                continue
+            if ends_in_binning(other) and not ends_in_binning(one):
+                indices.add(one.index)
+    mine, theirs = (frozenset(indices) for indices in again)
+    return good.in_binning_runs(mine), bad.in_binning_runs(theirs)
 
 
 class _Open:

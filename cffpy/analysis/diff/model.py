@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.descriptors import Memory, SetPlace, Sets
@@ -122,12 +122,24 @@ class Recording:
     damage: list[Damage] = field(default_factory=list)
     #: The part that is compared.
     selection: Selection = WHOLE
+    #: Records the capture once more, the passes with these indices in their binning runs.
+    record_binning: Callable[[frozenset[int]], Recording] | None = None
 
     def of(self, one: Pass) -> list[DrawRecord]:
         """The records of a pass, in order."""
         return [
             self.records[draw.order] for draw in one.program_draws if draw.order in self.records
         ]
+
+    def in_binning_runs(self, passes: frozenset[int]) -> Recording:
+        """The same recording; of passes with these indices, with the draws of the binning run.
+
+        The capture is executed once more.
+        """
+        if not passes or self.record_binning is None:
+            return self
+        found = self.record_binning(passes)
+        return replace(found, name=self.name, selection=self.selection)
 
     def selected(self, selection: Selection) -> Recording:
         """The same recording with only a part to compare.

@@ -50,8 +50,16 @@ def _first_tile(one: Pass) -> Rectangle | None:
     return one.tiles[0].rectangle if one.tiles else None
 
 
+def ends_in_binning(one: Pass) -> bool:
+    """Whether the commands end within the binning run, so that no tile is known."""
+    return one.binning is not None and one.direct is None and not one.tiles
+
+
 def structure(one: Pass, other: Pass) -> Iterator[Difference]:
     """Mode, sizes, samples, attachments, loads, clears and stores, LRZ."""
+    if ends_in_binning(one) != ends_in_binning(other):
+        yield Difference("tiles", str(len(one.tiles)), str(len(other.tiles)), _TILES)
+        return
     if one.mode != other.mode:
         yield Difference("mode", mode_text(one), mode_text(other), _MODE)
     elif one.hardware_binning != other.hardware_binning:

@@ -77,12 +77,17 @@ def record(
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
+    in_binning: frozenset[int] = frozenset(),
 ) -> Recording:
     """Record a capture: one walk to find the program's draws, one to take what they depend on.
 
+    ``in_binning``: the indices of passes whose draws are recorded in the binning run.
     Raises UnsupportedGpu where nothing tells the generation.
     """
     first, damage = find_passes(content, complain, register_db, gpu)
+    for one in first.found.passes:
+        if one.index in in_binning and one.binning is not None:
+            one.program_draws = [a for a in one.binning.draws if a.program_number is not None]
     orders = (draw.order for one in first.found.passes for draw in one.program_draws)
     most = first.walk.machine.limits.compared
     wanted = set(islice(orders, most))
@@ -111,6 +116,11 @@ def record(
         recording.sets = Sets(database, walk.machine.packets, generation)
         note_sets(recording)
     note_states(recording)
+
+    def record_binning(passes: frozenset[int]) -> Recording:
+        return record(content, lambda _line: None, register_db, gpu, passes)
+
+    recording.record_binning = record_binning
     return recording
 
 

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Captures that end within a pass: the draws behind the end are missing, the others are equal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.diff.compare import compare
+from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.edits import TruncateAfterDraw, edited
+from cffpy.analysis.passes.model import Pass
+from cffpy.container.open import open_bytes, open_capture
+
+MISSING = re.compile(r"pass \d+: draws? (\d+)(?:\.\.(\d+))? of good (?:is|are) missing in bad")
+
+
+def largest_with_binning(passes: list[Pass]) -> Pass | None:
+    found = [one for one in passes if one.binning is not None and len(one.program_draws) > 2]
+    return max(found, key=lambda one: len(one.program_draws), default=None)
+
+
+def check_cut(path: Path, part: float) -> None:
+    """Cut within the binning run of the largest pass, behind this part of its draws."""
+    content = open_capture(str(path))
+    good = record(content, lambda line: None)
+    whole = largest_with_binning(good.passes.passes)
+    assert whole is not None
+    assert whole.binning is not None
+    draws = [one for one in whole.binning.draws if one.program_number is not None]
+    last = draws[int(part * (len(draws) - 1))]
+    assert last.number is not None
+    data, _ = edited(content, [TruncateAfterDraw(last.number)], lambda line: None)
+    bad = record(open_bytes(data), lambda line: None)
+    entries = compare(good, bad, frozenset(CLASSES)).entries
+    of_pass = [e for e in entries if any(x.good_pass == whole.index for x in e.extents)]
+    assert [MISSING.match(entry.title) is not None for entry in of_pass] == [True], [
+        entry.title for entry in of_pass
+    ]
+    found = MISSING.match(of_pass[0].title)
+    assert found is not None
+    assert (found[2] or found[1]) == str(len(whole.program_draws) - 1)
+    assert last.program_number is not None
+    # the edit makes NOPs of packets; a draw whose packet stands for others goes with them
+    assert int(found[1]) <= last.program_number + 1
+    names = {d.name for e in [*of_pass, *of_pass[0].consequences] for d in e.differences}
+    assert not any(name.startswith("shader") for name in names), names
+
+
+@pytest.mark.parametrize("part", [0.3])
+def test_the_end_within_the_binning_run(shared: Path, part: float) -> None:
+    check_cut(shared / "captures" / "pair-a740-scene-good.rd.gz", part)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", [0.0, 0.2, 0.5, 0.8, 0.97])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a330-gl-scene150-720p",
+        "pair-a430-gl-scene-good",
+        "a540-gl-scene150-720p",
+        "a650-vk-scene300-4k-gmem",
+        "pair-a740-scene-good",
+    ],
+)
+def test_the_end_at_many_places_of_the_binning_run(shared: Path, name: str, part: float) -> None:
+    path = shared / "captures" / f"{name}.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    check_cut(path, part)
