@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import texts
+from tests.fuzz import dumps, texts
 
 
 class Files(NamedTuple):
@@ -207,6 +207,32 @@ def _db(rng: Random, files: Files) -> list[str]:
     return [command, "--register-db", str(edition), str(files.mutant)]
 
 
+def _dump_file(rng: Random, files: Files) -> str:
+    """A mutant of a crash dump, as a file."""
+    path = files.folder / "crash.devcore"
+    path.write_bytes(dumps.mutant(rng, rng.choice(dumps.sources())))
+    return str(path)
+
+
+def _crashdec(rng: Random, files: Files) -> list[str]:
+    options = [one for one in ("-s", "-a", "-c", "-m", "-v") if rng.random() < 0.3]
+    return ["crashdec", *options, *_limit(rng), _dump_file(rng, files)]
+
+
+def _crash(rng: Random, files: Files) -> list[str]:
+    if rng.random() < 0.3:
+        command = rng.choice(("dump", "info", "passes", "draws", "decompile"))
+        return [command, _dump_file(rng, files)]
+    form = rng.choice(([], [], ["--json"], ["--extract", str(files.folder / "out.rd.gz")]))
+    return ["crash", *form, *_gpu(rng), *_limit(rng), _dump_file(rng, files)]
+
+
+def _bisect(rng: Random, files: Files) -> list[str]:
+    state = ["--state-file", str(files.folder / "state.json")]
+    output = ["-o", str(files.folder / "try.rd")] if rng.random() < 0.7 else []
+    return ["bisect", *state, *output, *_form(rng, "--json"), *_gpu(rng), str(files.mutant)]
+
+
 #: Name -> how to make a command line, and how often it is chosen.
 LINES: dict[str, tuple[Line, float]] = {
     "dump": (_dump, 4),
@@ -224,12 +250,15 @@ LINES: dict[str, tuple[Line, float]] = {
     "compile": (_compile, 1.5),
     "edit": (_edit, 1.5),
     "repair": (_repair, 1),
+    "crashdec": (_crashdec, 1),
+    "crash": (_crash, 1),
+    "bisect": (_bisect, 0.5),
     "asm": (_asm, 0.7),
     "db": (_db, 0.3),
 }
 
 #: Commands that work on texts: the generation of a mutant says nothing about them.
-TEXT_COMMANDS = ("asm", "compile", "db")
+TEXT_COMMANDS = ("asm", "compile", "crash", "crashdec", "db")
 
 
 def choose(rng: Random, only: str | None = None) -> str:

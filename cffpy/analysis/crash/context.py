@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cffpy.container.devcoredump import Block
 
 #: Bytes of zeros that are added to the contents of buffers in all: the kernel leaves them out.
-_ZEROS = 64 << 20
+_ZEROS = 16 << 20
 
 _CALLS = ("CP_INDIRECT_BUFFER", "CP_INDIRECT_BUFFER_PFD", "CP_INDIRECT_BUFFER_PFE")
 _INDIRECT_BUFFER = Fields("CP_INDIRECT_BUFFER", "IB_BASE", "IB_SIZE")
