@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 _START_BIN = Fields("CP_START_BIN", "PREFIX_ADDR", "PREFIX_DWORDS")
 _DRAW_TABLE = Fields("CP_FIXED_STRIDE_DRAW_TABLE", "IB_BASE", "STRIDE")
+#: Packets that run blocks of commands -> how many, and where they begin.
+_BLOCKS = {
+    "CP_START_BIN": Fields("CP_START_BIN", "BIN_COUNT", "PREFIX_ADDR"),
+    "CP_FIXED_STRIDE_DRAW_TABLE": Fields("CP_FIXED_STRIDE_DRAW_TABLE", "COUNT", "IB_BASE"),
+}
 
 #: Dwords from a packet's payload to the address that is tested before its blocks run.
 _BLOCKS_BEGIN = 5
@@ -81,6 +86,13 @@ class CrashdecSink(CffdumpSink):
     def packet(self, opcode: int, payload: Payload, level: int) -> None:
         self._packet = payload
         super().packet(opcode, payload, level)
+        blocks = _BLOCKS.get(self.machine.packet_names[opcode] or "")
+        if blocks is not None:
+            count, gpuaddr = payload.read(self.machine.packets[blocks])
+            # crashdec: cp_start_bin tests the position before its loop, which may have no rounds
+            # (mesa 25.0.7)
+            if not count and self.machine.image.find(gpuaddr) is not None:
+                self._test(self._address(payload.words, payload.index + _BLOCKS_BEGIN))
 
     def indirect_buffer(self, gpuaddr: int, ndwords: int, level: int) -> bool:
         wanted = super().indirect_buffer(gpuaddr, ndwords, level)

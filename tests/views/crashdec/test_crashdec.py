@@ -53,6 +53,18 @@ def test_the_packet_in_ib2_is_marked() -> None:
     assert marked_address(text) == IB2 + 8
 
 
+@pytest.mark.parametrize("bins", [0, 1])
+def test_the_mark_at_bins(bins: int) -> None:
+    """CP_START_BIN is tested before its first bin, and also where it has none."""
+    start_bin = type7(0x50, bins, IB2 & 0xFFFFFFFF, IB2 >> 32, 2, 0)
+    dump = hang([*start_bin, *nops(1)], 2, nops(1), 0)
+    text, _ = text_of(dump)
+    if bins:
+        assert text.partition(MARK)[2].strip().startswith(b"bin 0\n")
+    else:
+        assert marked_address(text) == IB1
+
+
 def test_the_look_ahead_finds_the_buffer_before() -> None:
     """The registers name the second of two IBs; more is left than that has."""
     outer = call(IB2, 6) + call(IB2 + 0x100, 4) + nops(1)
