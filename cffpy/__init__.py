@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cffpy.api.capture import Capture, Submit, open  # noqa: A004
     from cffpy.api.comparison import Comparison, diff
     from cffpy.api.crash import Crash, open_crash
+    from cffpy.api.export import Decoding, Rows, export, sql
     from cffpy.api.find import FoundDraw, FoundFile, find
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.packets import Packet
@@ -57,9 +58,10 @@ _MODULES = {
     "Comparison": "cffpy.api.comparison",
     "Constants": "cffpy.api.bindings",
     "ContainerError": "cffpy.errors",
-    "DataBuffer": "cffpy.api.bindings",
-    "Descriptor": "cffpy.api.bindings",
     "Crash": "cffpy.api.crash",
+    "DataBuffer": "cffpy.api.bindings",
+    "Decoding": "cffpy.api.export",
+    "Descriptor": "cffpy.api.bindings",
     "Draw": "cffpy.api.passes",
     "FieldBits": "cffpy.api.registers",
     "FilterError": "cffpy.errors",
@@ -76,6 +78,7 @@ _MODULES = {
     "RegisterValue": "cffpy.api.registers",
     "RegisterWrite": "cffpy.api.state",
     "Registers": "cffpy.api.registers",
+    "Rows": "cffpy.api.export",
     "Shader": "cffpy.api.shaders",
     "Shaders": "cffpy.api.shaders",
     "StateValue": "cffpy.api.state",
@@ -85,16 +88,18 @@ _MODULES = {
     "UnknownValue": "cffpy.errors",
     "UnsupportedGpu": "cffpy.errors",
     "UsageError": "cffpy.errors",
-    "compile": "cffpy.api.texts:compile_text",
-    "decompile": "cffpy.api.texts",
     "Verdict": "cffpy.api.bisect",
     "bisect": "cffpy.api.bisect",
+    "compile": "cffpy.api.texts:compile_text",
+    "decompile": "cffpy.api.texts",
     "diff": "cffpy.api.comparison",
     "edit": "cffpy.api.texts",
+    "export": "cffpy.api.export",
     "find": "cffpy.api.find",
     "open": "cffpy.api.capture",
-    "registers": "cffpy.api.registers:registers_of",
     "open_crash": "cffpy.api.crash",
+    "registers": "cffpy.api.registers:registers_of",
+    "sql": "cffpy.api.export",
 }
 
 __all__ = (
@@ -110,6 +115,7 @@ __all__ = (
     "ContainerError",
     "Crash",
     "DataBuffer",
+    "Decoding",
     "Descriptor",
     "Draw",
     "FieldBits",
@@ -127,6 +133,7 @@ __all__ = (
     "RegisterValue",
     "RegisterWrite",
     "Registers",
+    "Rows",
     "Shader",
     "Shaders",
     "StateValue",
@@ -143,10 +150,12 @@ __all__ = (
     "decompile",
     "diff",
     "edit",
+    "export",
     "find",
     "open",
     "open_crash",
     "registers",
+    "sql",
 )
 
 

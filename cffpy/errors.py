@@ -7,6 +7,7 @@
     |   +-- UnsupportedGpu   no known generation for the capture's GPU
     |   +-- UnknownValue     a value that only the GPU knows, or that was never written
     +-- UnknownName          a name that the descriptions do not have; also a KeyError
+    +-- MissingLibrary       a library of an extra is not installed
     +-- UsageError           the Python interface is used in a way that makes no sense
     +-- StructError          values that do not fit a binary structure
     +-- ScriptError          a Lua script, or lupa, which runs it
@@ -64,6 +65,10 @@ class UnknownName(CffpyError, KeyError, AttributeError):
 
 class UsageError(CffpyError):
     """An argument of the Python interface that cannot be used, or a capture that is closed."""
+
+
+class MissingLibrary(CffpyError):
+    """A library that only some commands need is not installed; the message says how to."""
 
 
 class StructError(CffpyError):

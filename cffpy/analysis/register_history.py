@@ -227,6 +227,10 @@ class RegisterHistory(Observer):
         """The dwords that were written before a draw, in no particular order."""
         return (register for register, row in self._changes.items() if row.orders[0] <= order)
 
+    def all_registers(self) -> Iterator[int]:
+        """The dwords that were written before any draw, in no particular order."""
+        return iter(self._changes)
+
     def written_since(self, order: int) -> Sequence[int]:
         """The dwords that were written between the recorded draw before and this one."""
         start = self._starts[order]

@@ -49,6 +49,8 @@ COMMANDS = {
     "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
     "find": _Row("cffpy.cli.find", "find", "Find draws in many captures by an expression."),
     "lines": _Row("cffpy.cli.lines", "lines", "Print a line for each register write, for grep."),
+    "sql": _Row("cffpy.cli.sql", "sql", "Ask captures a question in SQL."),
+    "export": _Row("cffpy.cli.export", "export", "Write captures as tables: Parquet, DuckDB, CSV."),
     "diff": _Row("cffpy.cli.diff", "diff", "Show what differs between two captures."),
     "disasm": _Row(
         "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from cffpy.analysis.observer import Observer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
@@ -150,6 +150,11 @@ class Cursor:
         self._end = orders[position] if position < len(orders) else order + (1 << 62)
         bits = self._values[position - 1] if position else _UNKNOWN
         self._value = None if bits == _UNKNOWN else self._convert(bits)
+
+    def changes(self) -> Iterator[tuple[int, int | None]]:
+        """Positions of actions, and the bits from each on; None where only the GPU knows them."""
+        for order, bits in zip(self._orders, self._values, strict=True):
+            yield order, None if bits == _UNKNOWN else bits
 
     def bits(self, order: int) -> int | None:
         """The register's value as it was written."""

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy.export`` and ``cffpy.sql``: captures as tables, in files or for questions in SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.api.capture import open as open_capture
+from cffpy.api.find import captures_in
+from cffpy.errors import CffpyError, UsageError
+from cffpy.tables.lines import LineOptions
+from cffpy.tables.rows import ROWS, Decoded, packet_row
+from cffpy.tables.schema import DEFAULT_TABLES, TABLES
+from cffpy.tables.writers import DuckDatabase, first_line, library, tables_named, writer_for
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from cffpy.api.capture import Capture
+    from cffpy.api.source import Source
+    from cffpy.capture.gpu import Gpu
+    from cffpy.limits import Limits
+    from cffpy.tables.schema import Table
+    from cffpy.tables.writers import Writer
+
+    Paths = Iterable[str | os.PathLike[str]]
+    #: Called with the path of each file and its capture, or with the error that it raised.
+    Report = Callable[[str, "Capture | CffpyError"], object]
+
+
+class Decoding(NamedTuple):
+    """How captures are decoded; as for ``cffpy.open``."""
+
+    gpu: str | int | Gpu | None = None
+    register_db: str | None = None
+    limits: Limits | Mapping[str, int] | None = None
+
+
+def export(
+    paths: Paths,
+    output: str,
+    *,
+    tables: Iterable[str] = DEFAULT_TABLES,
+    decoding: Decoding | None = None,
+    report: Report | None = None,
+) -> dict[str, int]:
+    """Write tables of captures; how many rows each has. docs/sql.md lists tables and columns.
+
+    ``output``: a folder named ``*.parquet``, ``*.arrow``, ``*.csv`` or ``*.jsonl``, with a file
+    for each table, or a database ``*.duckdb``. It must not exist. ``report``: see Report; without
+    it, the first file that cannot be read raises its error.
+
+    Raises UsageError for other suffixes and unknown tables, MissingLibrary without the extra
+    ``data``.
+    """
+    chosen = _tables(tables)
+    writer = writer_for(output)
+    try:
+        return _write(paths, writer, chosen, decoding, report)
+    finally:
+        writer.close()
+
+
+class Rows:
+    """The result of ``sql``: ``columns``, and the rows as tuples when it is iterated."""
+
+    def __init__(self, database: DuckDatabase, result: Any) -> None:  # noqa: ANN401
+        self._database = database
+        self._result = result
+        #: Names of the columns.
+        self.columns: list[str] = [one[0] for one in result.description or ()]
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        error = library("duckdb").Error
+        while True:
+            try:
+                batch = self._result.fetchmany(1024)
+            except error as problem:
+                raise UsageError(f"SQL: {first_line(problem)}") from None
+            if not batch:
+                return
+            yield from batch
+
+
+def sql(
+    paths: Paths,
+    query: str,
+    *,
+    allow_files: bool = False,
+    decoding: Decoding | None = None,
+    report: Report | None = None,
+) -> Rows:
+    """Ask captures a question in SQL; DuckDB answers. docs/sql.md has tables and recipes.
+
+    Only the tables that the text names are made. ``allow_files``: SQL may read and write files and
+    load extensions. ``report``: as for ``export``.
+
+    Raises UsageError for an error of SQL, MissingLibrary without the extra ``data``.
+    """
+    database = DuckDatabase(allow_files=allow_files)
+    chosen = tables_named(query)
+    for table in chosen:
+        database.create(table)
+    _write(paths, database, chosen, decoding, report)
+    database.create_views()
+    try:
+        return Rows(database, database.connection.execute(query))
+    except library("duckdb").Error as problem:
+        raise UsageError(f"SQL: {first_line(problem)}") from None
+
+
+def _tables(names: Iterable[str]) -> list[Table]:
+    chosen = set(names)
+    unknown = chosen - set(TABLES)
+    if unknown:
+        known = ", ".join(TABLES)
+        raise UsageError(f"there is no table {min(unknown)}; tables: {known}")
+    return [table for name, table in TABLES.items() if name in chosen]
+
+
+def _write(
+    paths: Paths,
+    writer: Writer,
+    tables: list[Table],
+    decoding: Decoding | None,
+    report: Report | None,
+) -> dict[str, int]:
+    how = (decoding or Decoding())._asdict()
+    counts = {table.name: 0 for table in tables}
+    for table in tables:  # also of what has no rows
+        writer.write(table, ())
+    for path in captures_in(paths):
+        try:
+            with open_capture(path, **how) as capture:
+                _write_capture(capture, writer, tables, counts)
+                if report is not None:
+                    report(path, capture)
+        except CffpyError as problem:
+            if report is None:
+                raise
+            report(path, problem)
+    return counts
+
+
+def _write_capture(
+    capture: Capture, writer: Writer, tables: list[Table], counts: dict[str, int]
+) -> None:
+    source = capture._source
+    names = {table.name for table in tables}
+    if names & {"registers", "fields"}:
+        source.walk(registers=True)
+    decoded = _decoded(source)
+    for table in tables:
+        if table.name == "packets":
+            counts[table.name] += _write_packets(source, writer, table)
+        elif table.name != "problems":
+            counts[table.name] += writer.write(table, ROWS[table.name](decoded))
+    if "problems" in names:
+        counts["problems"] += writer.write(TABLES["problems"], ROWS["problems"](decoded))
+
+
+def _write_packets(source: Source, writer: Writer, table: Table) -> int:
+    count = 0
+
+    def emit(text: str) -> None:
+        nonlocal count
+        count += writer.write(table, map(packet_row, text.split("\n")[:-1]))
+
+    source.write_lines(LineOptions(("registers", "packets", "draws")), emit)
+    return count
+
+
+def _decoded(source: Source) -> Decoded:
+    def history() -> Any:  # noqa: ANN401
+        return source.walk(registers=True).history
+
+    return Decoded(
+        source.content.name,
+        lambda: source.content.data,
+        lambda: source.summary,
+        lambda: source.walk(registers=False).finder,
+        history,
+        lambda: source.walk(registers=False).database,
+        lambda: source.collected,
+        lambda: [(one.kind, one.text, one.offset) for one in _problems(source)],
+    )
+
+
+def _problems(source: Source) -> list[Any]:
+    source.walk(registers=False)
+    return source.problems

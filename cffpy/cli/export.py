@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy export``: captures as tables in files or in a database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import decoding_options, report
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.parameters import command_limits
+from cffpy.tables.schema import DEFAULT_TABLES, TABLES
+
+if TYPE_CHECKING:
+    from cffpy.api.capture import Capture
+    from cffpy.capture.gpu import Gpu
+    from cffpy.errors import CffpyError
+
+_EPILOG = """\b
+Examples:
+  cffpy export capture.rd.gz -o capture.duckdb
+  cffpy export captures/ -o captures.parquet
+  cffpy export capture.rd.gz -o draws.csv --table draws --table passes
+  cffpy export capture.rd.gz -o all.duckdb --all
+
+The tables are described in docs/sql.md.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "-o",
+    "--output",
+    "output",
+    required=True,
+    metavar="OUT",
+    help="A folder *.parquet, *.arrow, *.csv or *.jsonl with a file for each table, or *.duckdb.",
+)
+@click.option(
+    "--table",
+    "names",
+    multiple=True,
+    type=click.Choice(tuple(TABLES)),
+    metavar="NAME",
+    help="Only this table; may be given several times.",
+)
+@click.option("--all", "everything", is_flag=True, help="Also the large tables: fields, packets.")
+@decoding_options
+def export(
+    files: tuple[str, ...],
+    output: str,
+    names: tuple[str, ...],
+    everything: bool,
+    gpu: Gpu | None,
+    register_db: str | None,
+) -> int:
+    """Write captures as tables: draws, passes, registers, shaders and more.
+
+    CSV and JSON lines need nothing else; Parquet and Arrow need pyarrow, .duckdb needs duckdb as
+    well: pip install 'cffpy[data]'. Rows are written as they are made, so memory does not grow with
+    them. A register has a row for each change, with the draws between which the value holds.
+
+    FILE may be '-' for standard input, or a folder: all captures in it and below. OUT must not
+    exist. The exit code is 1 if a file is damaged or cannot be read.
+    """
+    from cffpy.api.export import Decoding
+    from cffpy.api.export import export as write
+
+    if names and everything:
+        raise click.UsageError("--table and --all cannot be used together")
+    reports = Reports()
+    write(
+        files,
+        output,
+        tables=names or (TABLES if everything else DEFAULT_TABLES),
+        decoding=Decoding(gpu, register_db, command_limits()),
+        report=reports,
+    )
+    return reports.code
+
+
+class Reports:
+    """Reports problems of each file on standard error; ``code`` is the exit code."""
+
+    def __init__(self) -> None:
+        self.code = EXIT_OK
+
+    def __call__(self, path: str, found: Capture | CffpyError) -> None:
+        """Take what became of a file."""
+        if isinstance(found, Exception):
+            text = str(found)
+            print_error(text if text.startswith(path) else f"{path}: {text}")
+            self.code = EXIT_FAILURE
+        else:
+            self.code = max(self.code, report(found))

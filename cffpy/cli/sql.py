@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy sql``: a question about captures in SQL."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cffpy.cli.analysis_options import decoding_options, write_csv
+from cffpy.cli.export import Reports
+from cffpy.cli.output import PagedOutput, write_all
+from cffpy.cli.parameters import command_limits
+from cffpy.cli.text_options import text_options, write_lines
+from cffpy.errors import MissingLibrary
+from cffpy.views.plain_text import headed_columns, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cffpy.api.export import Decoding, Rows
+    from cffpy.capture.gpu import Gpu
+
+_SCHEMA = "cffpy.sql/1"
+
+_EPILOG = """\b
+Examples:
+  cffpy sql capture.rd.gz "SELECT mode, count(*) FROM passes GROUP BY mode"
+  cffpy sql captures/ "SELECT capture, sum(vertices) FROM draws GROUP BY capture"
+  cffpy sql a.rd.gz b.rd.gz "SELECT * FROM register_at_draw WHERE register = 'RB_DEPTH_CNTL'"
+  cffpy sql --shell capture.rd.gz
+
+Tables, views and recipes are in docs/sql.md.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("arguments", nargs=-1, required=True, metavar="FILE... SELECT")
+@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({_SCHEMA}).")
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print an object for each row.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@click.option("--allow-files", is_flag=True, help="SQL may read and write files.")
+@click.option("--shell", is_flag=True, help="Open DuckDB's own prompt; no SELECT is given.")
+@text_options
+@decoding_options
+def sql(
+    arguments: tuple[str, ...],
+    as_json: bool,
+    as_jsonl: bool,
+    as_csv: bool,
+    allow_files: bool,
+    shell: bool,
+    gpu: Gpu | None,
+    register_db: str | None,
+) -> int:
+    """Ask captures a question in SQL, which DuckDB answers: pip install 'cffpy[data]'.
+
+    Only the tables that the question names are made. SQL cannot read or write files, unless
+    --allow-files is given. --shell writes a temporary database and opens the program duckdb on it.
+
+    FILE may be a folder: all captures in it and below. The exit code is 1 if a file is damaged or
+    cannot be read.
+    """
+    from cffpy.api.export import Decoding
+    from cffpy.api.export import sql as ask
+
+    if as_json + as_jsonl + as_csv > 1:
+        raise click.UsageError("--json, --jsonl and --csv cannot be used together")
+    decoding = Decoding(gpu, register_db, command_limits())
+    if shell:
+        return _shell(arguments, decoding)
+    if len(arguments) < 2:
+        raise click.UsageError("FILE and SELECT are needed, as in: cffpy sql FILE 'SELECT ...'")
+    reports = Reports()
+    *files, query = arguments
+    rows = ask(files, query, allow_files=allow_files, decoding=decoding, report=reports)
+    if as_json:
+        document = {"schema": _SCHEMA, "columns": rows.columns, "rows": list(map(list, rows))}
+        _write([json.dumps(document, indent=2, default=str), "\n"])
+    elif as_jsonl:
+        _write(json.dumps(_object(rows, row), default=str) + "\n" for row in rows)
+    elif as_csv:
+        write_csv(rows.columns, rows)
+    else:
+        table = [rows.columns, *([_cell(value) for value in row] for row in rows)]
+        write_lines(headed_columns(table))
+    return reports.code
+
+
+def _object(rows: Rows, row: tuple[Any, ...]) -> dict[str, Any]:
+    return dict(zip(rows.columns, row, strict=True))
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else visible(str(value))
+
+
+def _write(pieces: Iterable[str]) -> None:
+    with PagedOutput(pager=False) as stream:
+        for piece in pieces:
+            write_all(stream, piece.encode("utf-8", "backslashreplace"))
+
+
+def _shell(files: tuple[str, ...], decoding: Decoding) -> int:
+    """Open DuckDB's prompt on the tables; its exit code, or that of the files."""
+    import subprocess
+
+    from cffpy.api.export import export
+
+    program = shutil.which("duckdb")
+    if program is None:
+        raise MissingLibrary("--shell needs the program duckdb: https://duckdb.org/install")
+    reports = Reports()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "captures.duckdb")
+        export(files, path, decoding=decoding, report=reports)
+        code = subprocess.run([program, path], check=False).returncode
+    return code or reports.code

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: MIT
+"""The rows of the tables of a capture: one generator for each, which yields tuples."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.analysis.conditions import Executed
+from cffpy.analysis.draw_names import name_of
+from cffpy.query.names import RegisterPlace
+from cffpy.query.register_values import Cursor
+from cffpy.regdb.register_text import RegisterText
+from cffpy.tables.schema import SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.shaders import ShaderCollector
+    from cffpy.capture.summary import CaptureSummary
+    from cffpy.regdb.database import Database
+
+    Row = tuple[Any, ...]
+
+
+class Decoded(NamedTuple):
+    """What rows are made of. Each member is computed when a table needs it.
+
+    ``problems``: kind, text and file offset of each.
+    """
+
+    name: str
+    data: Callable[[], bytes | memoryview]
+    summary: Callable[[], CaptureSummary]
+    finder: Callable[[], PassFinder]
+    history: Callable[[], RegisterHistory]
+    database: Callable[[], Database | None]
+    shaders: Callable[[], ShaderCollector]
+    problems: Callable[[], list[tuple[str, str, int | None]]]
+
+
+def captures(decoded: Decoded) -> Iterator[Row]:
+    """The file."""
+    summary = decoded.summary()
+    gpu = summary.gpu
+    yield (
+        decoded.name,
+        sha256(decoded.data()).hexdigest(),
+        None if gpu is None else gpu.name,
+        None if gpu is None else gpu.generation,
+        summary.file_size,
+        summary.size,
+        summary.compression,
+        SCHEMA,
+    )
+
+
+def submits(decoded: Decoded) -> Iterator[Row]:
+    """Submits."""
+    for one in decoded.summary().submits:
+        yield (
+            decoded.name,
+            one.index,
+            one.process,
+            len(one.streams),
+            sum(stream.dwords for stream in one.streams),
+            len(one.kept_buffers),
+            one.buffer_bytes,
+        )
+
+
+def buffers(decoded: Decoded) -> Iterator[Row]:
+    """Buffers of submits."""
+    for submit in decoded.summary().submits:
+        for one in submit.buffers:
+            yield (
+                decoded.name,
+                submit.index,
+                one.address,
+                one.size,
+                one.contents,
+                one.offset,
+                one.state,
+            )
+
+
+def passes(decoded: Decoded) -> Iterator[Row]:
+    """Passes."""
+    for one in decoded.finder().found.passes:
+        size, tile = one.framebuffer, one.bin_size
+        yield (
+            decoded.name,
+            one.index,
+            one.submit,
+            one.kind,
+            one.mode,
+            one.hardware_binning,
+            None if size is None else size.width,
+            None if size is None else size.height,
+            one.layers,
+            one.views,
+            one.samples,
+            None if tile is None else tile.width,
+            None if tile is None else tile.height,
+            len(one.tiles),
+            len(one.program_draws),
+            one.lrz is not None and one.lrz.used,
+            " > ".join(one.markers),
+            one.first.gpuaddr,
+            one.first.file_offset,
+        )
+
+
+def attachments(decoded: Decoded) -> Iterator[Row]:
+    """Attachments of passes."""
+    for one in decoded.finder().found.passes:
+        counts: dict[tuple[str | None, str], int] = {}
+        for run in one.runs:
+            for operation in run.operations:
+                key = operation.attachment, operation.kind
+                counts[key] = counts.get(key, 0) + 1
+        for found in one.attachments:
+            yield (
+                decoded.name,
+                one.index,
+                found.name,
+                found.format,
+                found.tiling,
+                found.address,
+                found.pitch,
+                found.gmem,
+                found.ubwc,
+                found.flags,
+                found.samples,
+                *(counts.get((found.name, kind), 0) for kind in ("load", "clear", "store")),
+            )
+
+
+def tiles(decoded: Decoded) -> Iterator[Row]:
+    """Tiles of passes."""
+    for one in decoded.finder().found.passes:
+        for tile in one.tiles:
+            area = tile.rectangle
+            edges = (None,) * 4 if area is None else (area.left, area.top, area.right, area.bottom)
+            yield (
+                decoded.name,
+                one.index,
+                tile.number,
+                *edges,
+                tile.pipe,
+                tile.slot,
+                len(tile.draws),
+            )
+
+
+def actions(decoded: Decoded) -> Iterator[Row]:
+    """All actions."""
+    for one in decoded.finder().actions:
+        yield (decoded.name, *_action(one))
+
+
+def draws(decoded: Decoded) -> Iterator[Row]:
+    """The program's draws."""
+    for index, one in enumerate(_program_draws(decoded)):
+        yield (decoded.name, index, *_action(one))
+
+
+def _program_draws(decoded: Decoded) -> Iterator[Action]:
+    for one in decoded.finder().found.passes:
+        yield from one.program_draws
+
+
+def _action(one: Action) -> Row:
+    name = name_of(one)
+    programs = dict(one.shaders)
+    unknown = one.executed is Executed.UNKNOWN
+    return (
+        one.order,
+        one.place.submit.submit,
+        one.pass_index,
+        one.program_number,
+        one.number,
+        None if name is None else str(name),
+        one.tile,
+        one.is_binning,
+        one.kind,
+        one.role or None,
+        one.packet,
+        one.label,
+        one.vertices,
+        one.instances,
+        *((None, None, None) if one.groups is None else one.groups),
+        one.indexed,
+        one.indirect,
+        None if unknown else one.executed is Executed.YES,
+        one.condition,
+        programs.get("VS"),
+        programs.get("FS"),
+        programs.get("CS"),
+        one.place.gpuaddr,
+        one.place.file_offset,
+    )
+
+
+class _Span(NamedTuple):
+    """A value of a register and the draws, by index, between which it holds."""
+
+    register: int
+    order: int
+    first: int
+    last: int
+    value: int | None
+
+
+def _spans(decoded: Decoded) -> Iterator[_Span]:
+    """Values of all registers; a value that is written again is one span."""
+    database = decoded.database()
+    if database is None:
+        return
+    history = decoded.history()
+    index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
+    last = len(index_of) - 1
+    text = RegisterText(database)
+    for register in text.listed(history.all_registers()):
+        upper = register + 1 if text.is_wide(register) else None
+        cursor = Cursor(RegisterPlace(register, upper, False), int)
+        cursor.attach(history)
+        open_span: _Span | None = None
+        for order, value in cursor.changes():
+            index = index_of.get(order)
+            if index is None or (open_span is not None and open_span.value == value):
+                continue
+            if open_span is not None:
+                yield open_span._replace(last=index - 1)
+            open_span = _Span(register, order, index, last, value)
+        if open_span is not None:
+            yield open_span
+
+
+def registers(decoded: Decoded) -> Iterator[Row]:
+    """Registers at draws."""
+    database = decoded.database()
+    if database is None:
+        return
+    history, text = decoded.history(), RegisterText(database)
+    for register, order, first, last, value in _spans(decoded):
+        write = history.write(register, order)
+        shown = (
+            "only the GPU knows" if value is None else text.text(register, _dwords(register, value))
+        )
+        yield (
+            decoded.name,
+            text.name(register),
+            register,
+            first,
+            last,
+            value,
+            shown,
+            None if write is None else write.place.gpuaddr,
+            None if write is None else write.place.submit.submit,
+            None if write is None else write.pass_index,
+        )
+
+
+def fields(decoded: Decoded) -> Iterator[Row]:
+    """Fields of registers at draws."""
+    database = decoded.database()
+    if database is None:
+        return
+    text = RegisterText(database)
+    for register, _order, first, last, value in _spans(decoded):
+        if value is None:
+            continue
+        name = text.name(register)
+        for field in text.field_values(register, _dwords(register, value)):
+            yield (decoded.name, name, field.name, first, last, field.text)
+
+
+def _dwords(register: int, value: int) -> dict[int, int]:
+    return {register: value & 0xFFFFFFFF, register + 1: value >> 32}
+
+
+def shaders(decoded: Decoded) -> Iterator[Row]:
+    """Distinct programs."""
+    for number, one in enumerate(decoded.shaders().shaders):
+        found = one.program.statistics
+        numbers: Sequence[int | None] = (
+            (None,) * 5
+            if found is None
+            else (found.half, found.full, found.constlen, found.ss, found.sy)
+        )
+        yield (
+            decoded.name,
+            number,
+            one.stage,
+            one.gpuaddr,
+            len(one.program.code),
+            one.program.instructions,
+            *numbers,
+            one.uses,
+            sha256(one.program.code).hexdigest(),
+            one.program.text,
+        )
+
+
+def shader_draws(decoded: Decoded) -> Iterator[Row]:
+    """Which draws run a program."""
+    for number, one in enumerate(decoded.shaders().shaders):
+        for _stream, ranges in one.where:
+            for first, last in ranges:
+                yield decoded.name, number, first, last
+
+
+def problems(decoded: Decoded) -> Iterator[Row]:
+    """Damage, truncations, warnings."""
+    for kind, text, offset in decoded.problems():
+        yield decoded.name, kind, text, offset
+
+
+def packet_row(line: str) -> Row:
+    """A row of ``packets``, of a line as ``tables.lines`` has it without its end."""
+    file, submit, level, gpuaddr, pass_index, draw, packet, name, raw, decoded = line.split("\t")
+    return (
+        file,
+        _number(submit),
+        _number(level),
+        int(gpuaddr, 16),
+        _number(pass_index),
+        _number(draw),
+        packet,
+        name,
+        raw,
+        decoded,
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None
+
+
+#: Table -> its rows; ``packets`` is made of lines.
+ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
+    "captures": captures,
+    "submits": submits,
+    "buffers": buffers,
+    "passes": passes,
+    "attachments": attachments,
+    "tiles": tiles,
+    "actions": actions,
+    "draws": draws,
+    "registers": registers,
+    "fields": fields,
+    "shaders": shaders,
+    "shader_draws": shader_draws,
+    "problems": problems,
+}

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+"""The tables of ``cffpy export`` and ``cffpy sql``: names, columns, types."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+#: The number rises when a table or column changes its meaning or goes; more may come without.
+SCHEMA = "cffpy.tables/1"
+
+
+class Column(NamedTuple):
+    """``type``: "text", "integer", "address" (unsigned, 64 bits) or "flag"."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+class Table(NamedTuple):
+    """A table. ``on_request``: it is large, and made only where it is asked for by name."""
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    on_request: bool = False
+
+
+def _columns(text: str) -> tuple[Column, ...]:
+    """Columns of lines ``name type meaning``."""
+    rows = (line.split(None, 2) for line in text.strip().splitlines())
+    return tuple(Column(name, kind, meaning) for name, kind, meaning in rows)
+
+
+_PLACE = """
+gpuaddr address GPU address of the packet
+file_offset address offset of the packet in the decompressed file, in bytes
+"""
+
+_ACTION = f"""
+capture text the file, as it was given
+action integer position among all actions of the capture
+submit integer number of the submit
+pass integer index of the pass
+draw integer number among the program's draws of the pass
+dump_draw integer number in cffpy dump
+name text name that commands take, such as p0:8
+tile integer position of the tile in the order of execution
+binning flag executed in the binning run
+kind text draw, dispatch, blit, resolve or lrz clear
+role text what a driver does with it: clear, load, store, copy, ...
+packet text name of the packet
+primitive text primitive type; of a blit its kind
+vertices integer vertices or indices of each instance
+instances integer instances
+groups_x integer work groups of a dispatch
+groups_y integer the same in y
+groups_z integer the same in z
+indexed flag reads indices
+indirect flag its numbers are in memory
+executed flag whether it is executed; NULL where only the GPU knows
+condition text what that depends on
+vs address GPU address of the program of the stage
+fs address the same
+cs address the same
+{_PLACE.strip()}
+"""
+
+_TABLES = (
+    Table(
+        "captures",
+        "A row for each file.",
+        _columns("""
+capture text the file, as it was given
+digest text SHA-256 of the decompressed file
+gpu text name of the GPU
+generation integer 7 for a7xx
+file_size address size of the file in bytes
+size address size when decompressed, in bytes
+compression text of the file
+tables text schema of these tables
+"""),
+    ),
+    Table(
+        "submits",
+        "Command streams that see one set of buffers.",
+        _columns("""
+capture text the file
+submit integer number from 0
+process text name of the process
+streams integer command streams
+dwords integer their dwords
+buffers integer buffers that they see
+buffer_bytes address size of these buffers
+"""),
+    ),
+    Table(
+        "buffers",
+        "Buffers of submits.",
+        _columns("""
+capture text the file
+submit integer number of the submit
+gpuaddr address GPU address of the first byte
+size address declared size in bytes
+captured address bytes that the capture has
+file_offset address offset of the section in the decompressed file
+state text kept, replaced by a later one, or dropped
+"""),
+    ),
+    Table(
+        "passes",
+        "Render passes, and groups of dispatches and copies between them.",
+        _columns(f"""
+capture text the file
+pass integer index from 0
+submit integer number of the submit
+kind text render, compute or transfer
+mode text gmem or sysmem
+hardware_binning flag has a binning run
+width integer of the framebuffer
+height integer of the framebuffer
+layers integer of the framebuffer
+views integer of the framebuffer
+samples integer of a pixel
+bin_width integer width of a tile
+bin_height integer height of a tile
+tiles integer number of tiles
+draws integer number of the program's draws
+lrz flag uses LRZ
+markers text open debug markers, outermost first, separated by ' > '
+{_PLACE.strip()}
+"""),
+    ),
+    Table(
+        "attachments",
+        "Buffers that the draws of a pass render to.",
+        _columns("""
+capture text the file
+pass integer index of the pass
+attachment text color 0, depth, stencil
+format text format
+tiling text tile mode
+address address GPU address in memory
+pitch integer bytes a row
+gmem address offset in GMEM in bytes
+ubwc flag compressed
+flags address GPU address of the UBWC flags
+samples integer of a pixel
+loads integer executed loads, over all tiles
+clears integer executed clears
+stores integer executed stores
+"""),
+    ),
+    Table(
+        "tiles",
+        "Tiles of GMEM passes.",
+        _columns("""
+capture text the file
+pass integer index of the pass
+tile integer position in the order of execution
+left integer left edge in pixels
+top integer top edge
+right integer one past the right edge
+bottom integer one past the bottom edge
+pipe integer VSC pipe
+slot integer slot in the pipe
+draws integer draws that are executed in it
+"""),
+    ),
+    Table("actions", "Every execution of a draw, dispatch, blit, clear, load, store.",
+          _columns(_ACTION)),
+    Table(
+        "draws",
+        "The program's draws, dispatches and copies, each once.",
+        _columns("capture text the file\n"
+                 "draw_index integer position among the program's draws of the capture\n"
+                 + _ACTION.strip().partition("\n")[2]),
+    ),
+    Table(
+        "registers",
+        "Registers at the program's draws: a row for each change.",
+        _columns("""
+capture text the file
+register text name
+offset integer in dwords
+first_draw integer draw_index of the first draw at which the value holds
+last_draw integer draw_index of the last one
+value address the value; NULL where only the GPU knows it
+decoded text the value as cffpy state shows it
+packet_gpuaddr address GPU address of the packet that wrote it
+packet_submit integer number of its submit
+packet_pass integer index of the pass that it was written in
+"""),
+    ),
+    Table(
+        "fields",
+        "Fields of registers: a row for each change of the register.",
+        _columns("""
+capture text the file
+register text name of the register
+field text name of the field
+first_draw integer draw_index of the first draw at which the value holds
+last_draw integer draw_index of the last one
+value text the value as text; an enum by name
+"""),
+        on_request=True,
+    ),
+    Table(
+        "shaders",
+        "Distinct programs.",
+        _columns("""
+capture text the file
+shader integer number from 0
+stage text VS, FS, CS, ...
+gpuaddr address where it was first
+bytes integer size
+instructions integer listed instructions
+half integer half registers
+full integer full registers
+constlen integer constants in vectors
+ss integer instructions with (ss)
+sy integer instructions with (sy)
+uses integer draws that run it
+digest text SHA-256 of its bytes
+listing text disassembly
+"""),
+    ),
+    Table(
+        "shader_draws",
+        "Which draws run a program: ranges of their numbers.",
+        _columns("""
+capture text the file
+shader integer number of the program
+first_dump_draw integer number of the first draw in the dump
+last_dump_draw integer number of the last one
+"""),
+    ),
+    Table(
+        "packets",
+        "What cffpy lines shows: register writes, dwords of packets, draws.",
+        _columns("""
+capture text the file
+submit integer number of the submit
+level integer nesting of IBs
+gpuaddr address GPU address of the packet
+pass integer pass of the next draw
+dump_draw integer number of the next draw in the dump
+packet text name of the packet
+name text register, dword of the packet, or kind of the draw
+raw text value in hexadecimal
+decoded text value as text
+"""),
+        on_request=True,
+    ),
+    Table(
+        "problems",
+        "Damage, what limits left out, warnings.",
+        _columns("""
+capture text the file
+kind text damage, truncated or warning
+problem text one line
+file_offset address offset in the decompressed file, where the problem is one of the file
+"""),
+    ),
+)  # fmt: skip
+
+#: All tables by name.
+TABLES = {table.name: table for table in _TABLES}
+
+#: Those that are made where nobody chooses.
+DEFAULT_TABLES = tuple(table.name for table in _TABLES if not table.on_request)
+
+#: Views: name -> its SELECT, over the tables that it names.
+VIEWS = {
+    "register_at_draw": (
+        'SELECT d.capture, d."pass", d.draw, d.name, d.draw_index, r.register, r."offset", r.value,'
+        " r.decoded FROM draws d JOIN registers r ON r.capture = d.capture"
+        " AND d.draw_index BETWEEN r.first_draw AND r.last_draw"
+    ),
+    "shader_of_draw": (
+        'SELECT d.capture, d."pass", d.draw, d.name, d.draw_index, s.shader, s.stage,'
+        " s.instructions, s.full, s.half FROM draws d JOIN shader_draws u ON u.capture = d.capture"
+        " AND d.dump_draw BETWEEN u.first_dump_draw AND u.last_dump_draw"
+        " JOIN shaders s ON s.capture = u.capture AND s.shader = u.shader"
+    ),
+}
+#: The tables that a view is made of.
+VIEW_TABLES = {
+    "register_at_draw": ("draws", "registers"),
+    "shader_of_draw": ("draws", "shader_draws", "shaders"),
+}

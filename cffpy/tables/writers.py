@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT
+"""Writes tables: a file for each, as CSV, JSON lines, Parquet or Arrow; a DuckDB database.
+
+Rows come in batches, so memory stays flat. pyarrow and duckdb are imported when they are used.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from contextlib import ExitStack
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cffpy.errors import MissingLibrary, UsageError
+from cffpy.tables.schema import SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+
+    Row = tuple[Any, ...]
+
+#: Rows that are in memory at once.
+BATCH = 1 << 14
+
+#: Types of columns as DuckDB has them, and as pyarrow names them.
+_SQL_TYPES = {"text": "VARCHAR", "integer": "BIGINT", "address": "UBIGINT", "flag": "BOOLEAN"}
+_ARROW_TYPES = {"text": "string", "integer": "int64", "address": "uint64", "flag": "bool_"}
+
+
+class Writer(Protocol):
+    """Takes the rows of tables, in any order of tables."""
+
+    def write(self, table: Table, rows: Iterable[Row]) -> int:
+        """Write rows; how many."""
+        ...
+
+    def close(self) -> None:
+        """All rows were written."""
+        ...
+
+
+def library(name: str) -> ModuleType:
+    """A library of the extra ``data``. Raises MissingLibrary."""
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        needed = name.partition(".")[0]
+        raise MissingLibrary(
+            f"this needs {needed}, which is not installed: pip install 'cffpy[data]'"
+        ) from None
+
+
+def batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Rows in lists of at most BATCH."""
+    rest = iter(rows)
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+class _Files:
+    """A file for each table in a folder."""
+
+    suffix = ""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._open: dict[str, Any] = {}
+        self._stack = ExitStack()
+        os.makedirs(folder, exist_ok=True)
+
+    def _path(self, table: Table) -> str:
+        return os.path.join(self._folder, f"{table.name}{self.suffix}")
+
+    def _file(self, table: Table) -> Any:  # noqa: ANN401
+        if table.name not in self._open:
+            self._open[table.name] = self._stack.enter_context(self._begin(table))
+        return self._open[table.name]
+
+    def _begin(self, table: Table) -> Any:  # noqa: ANN401
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close all files."""
+        self._stack.close()
+
+
+class CsvFiles(_Files):
+    """CSV: a line of names, then rows. NULL is an empty cell, flags are true and false."""
+
+    suffix = ".csv"
+
+    def _begin(self, table: Table) -> io.TextIOWrapper:
+        file = _text_file(self._path(table))
+        csv.writer(file, lineterminator="\n").writerow([column.name for column in table.columns])
+        return file
+
+    def write(self, table: Table, rows: Iterable[Row]) -> int:
+        """As Writer has it."""
+        writer = csv.writer(self._file(table), lineterminator="\n")
+        count = 0
+        for batch in batches(rows):
+            writer.writerows([_flags_as_text(row) for row in batch])
+            count += len(batch)
+        return count
+
+
+def _text_file(path: str) -> io.TextIOWrapper:
+    return open(path, "w", encoding="utf-8", errors="backslashreplace", newline="")
+
+
+def _flags_as_text(row: Row) -> list[Any]:
+    return [("true" if value else "false") if isinstance(value, bool) else value for value in row]
+
+
+class JsonFiles(_Files):
+    """JSON lines: an object for each row."""
+
+    suffix = ".jsonl"
+
+    def _begin(self, table: Table) -> io.TextIOWrapper:
+        return _text_file(self._path(table))
+
+    def write(self, table: Table, rows: Iterable[Row]) -> int:
+        """As Writer has it."""
+        file = self._file(table)
+        names = [column.name for column in table.columns]
+        count = 0
+        for batch in batches(rows):
+            file.writelines(
+                [json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in batch]
+            )
+            count += len(batch)
+        return count
+
+
+class _ArrowFiles(_Files):
+    """Files that pyarrow writes."""
+
+    def write(self, table: Table, rows: Iterable[Row]) -> int:
+        """As Writer has it."""
+        writer = self._file(table)
+        count = 0
+        for batch in batches(rows):
+            writer.write_batch(record_batch(table, batch))
+            count += len(batch)
+        return count
+
+
+class ParquetFiles(_ArrowFiles):
+    """Parquet, compressed by zstd."""
+
+    suffix = ".parquet"
+
+    def _begin(self, table: Table) -> Any:  # noqa: ANN401
+        parquet = library("pyarrow.parquet")
+        return parquet.ParquetWriter(self._path(table), arrow_schema(table), compression="zstd")
+
+
+class ArrowFiles(_ArrowFiles):
+    """Arrow's file format (Feather 2)."""
+
+    suffix = ".arrow"
+
+    def _begin(self, table: Table) -> Any:  # noqa: ANN401
+        return library("pyarrow.ipc").new_file(self._path(table), arrow_schema(table))
+
+
+def arrow_schema(table: Table) -> Any:  # noqa: ANN401
+    """The schema of a table, with the name of all tables' schema as metadata."""
+    arrow = library("pyarrow")
+    columns = [
+        arrow.field(column.name, getattr(arrow, _ARROW_TYPES[column.type])())
+        for column in table.columns
+    ]
+    return arrow.schema(columns, metadata={"schema": SCHEMA})
+
+
+def record_batch(table: Table, rows: list[Row]) -> Any:  # noqa: ANN401
+    """Rows as a batch of Arrow."""
+    arrow = library("pyarrow")
+    schema = arrow_schema(table)
+    columns = [
+        arrow.array([_clean(value) for value in values], type=field.type)
+        for values, field in zip(zip(*rows, strict=True), schema, strict=True)
+    ]
+    return arrow.record_batch(columns, schema=schema)
+
+
+def _clean(value: object) -> object:
+    """A text without what UTF-8 has no form for, as bytes of a hostile file's names."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+class DuckDatabase:
+    """A DuckDB database: in memory, or a file."""
+
+    def __init__(self, path: str = ":memory:", allow_files: bool = True) -> None:
+        """``allow_files``: SQL may read and write files, and load extensions."""
+        duckdb = library("duckdb")
+        library("pyarrow")
+        allowed = "true" if allow_files else "false"
+        #: What SQL says is not to be turned on by SQL.
+        config = {"enable_external_access": allowed, "lock_configuration": "true"}
+        try:
+            self.connection = duckdb.connect(path, config=config)
+        except duckdb.Error as problem:
+            raise UsageError(f"{path}: {first_line(problem)}") from None
+        self._tables: set[str] = set()
+
+    def create(self, table: Table) -> None:
+        """Make an empty table."""
+        if table.name not in self._tables:
+            self._tables.add(table.name)
+            columns = ", ".join(
+                f"{quoted(column.name)} {_SQL_TYPES[column.type]}" for column in table.columns
+            )
+            self.connection.execute(f"CREATE TABLE {quoted(table.name)} ({columns})")
+
+    def write(self, table: Table, rows: Iterable[Row]) -> int:
+        """As Writer has it."""
+        self.create(table)
+        count = 0
+        for batch in batches(rows):
+            self.connection.register("cffpy_batch", record_batch(table, batch))
+            self.connection.execute(f"INSERT INTO {quoted(table.name)} SELECT * FROM cffpy_batch")
+            self.connection.unregister("cffpy_batch")
+            count += len(batch)
+        return count
+
+    def create_views(self) -> None:
+        """Make the views whose tables are there."""
+        for name, select in VIEWS.items():
+            if self._tables.issuperset(VIEW_TABLES[name]):
+                self.connection.execute(f"CREATE VIEW {quoted(name)} AS {select}")
+
+    def close(self) -> None:
+        """Views are made; the database is complete."""
+        self.create_views()
+        self.connection.close()
+
+
+def quoted(name: str) -> str:
+    """An identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def first_line(problem: BaseException) -> str:
+    """The message of an error of DuckDB in one line."""
+    return " ".join(line.strip() for line in str(problem).splitlines() if line.strip())
+
+
+#: Suffix of the output -> what writes it.
+WRITERS: dict[str, type[CsvFiles] | type[JsonFiles] | type[_ArrowFiles] | type[DuckDatabase]] = {
+    ".csv": CsvFiles,
+    ".jsonl": JsonFiles,
+    ".parquet": ParquetFiles,
+    ".arrow": ArrowFiles,
+    ".duckdb": DuckDatabase,
+}
+
+
+def writer_for(path: str) -> Writer:
+    """What writes an output by its suffix. Raises UsageError, MissingLibrary."""
+    suffix = os.path.splitext(path.rstrip("/"))[1].lower()
+    if suffix not in WRITERS:
+        raise UsageError(f"{path}: its suffix is none of {', '.join(WRITERS)}")
+    if os.path.exists(path):
+        raise UsageError(f"{path} exists already")
+    if suffix in (".parquet", ".arrow"):
+        library("pyarrow")
+    found = WRITERS[suffix](path)
+    assert hasattr(found, "write")
+    return found
+
+
+def tables_named(text: str) -> list[Table]:
+    """The tables that a text of SQL may name, also by views."""
+    words = set(re.findall(r"\w+", text.lower()))
+    names = {name for name in TABLES if name in words}
+    for view, needed in VIEW_TABLES.items():
+        if view in words:
+            names.update(needed)
+    return [table for name, table in TABLES.items() if name in names]

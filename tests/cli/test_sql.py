@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""cffpy sql and cffpy export, run as users run them; cffpy.sql and cffpy.export."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import cffpy
+from cffpy.tables.rows import ROWS
+from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, VIEW_TABLES, VIEWS
+from tools import examples
+
+duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/sql.md").read_text("utf-8")
+NAMES = ("a430-depth-good", "a530-two-submits", "a660-frame-gmem", "a690-compute")
+
+
+@pytest.fixture
+def paths(samples: Path) -> list[Path]:
+    return [samples / f"{name}.rd" for name in NAMES]
+
+
+@pytest.mark.slow
+def test_every_table_has_rows_of_its_columns(paths: list[Path]) -> None:
+    assert set(ROWS) | {"packets"} == set(TABLES)
+    assert set(VIEWS) == set(VIEW_TABLES)
+    for name, table in TABLES.items():
+        rows = cffpy.sql(paths, f"SELECT * FROM {name}")
+        assert rows.columns == [column.name for column in table.columns]
+        assert list(rows) or name == "problems"
+
+
+def test_registers_at_draws_are_those_of_the_interface(paths: list[Path]) -> None:
+    for path in paths:
+        found = cffpy.sql([path], "SELECT name, register, value, decoded FROM register_at_draw")
+        rows = {(name, register): (value, text) for name, register, value, text in found}
+        with cffpy.open(path) as capture:
+            expected = {
+                (draw.name, value.name): (value.value, value.text)
+                for draw in capture.draws
+                for value in draw.state.values()
+            }
+        assert rows == expected
+
+
+def test_draws_and_shaders(paths: list[Path]) -> None:
+    query = "SELECT name, dump_draw, vertices, gpuaddr FROM draws ORDER BY draw_index"
+    for path in paths:
+        with cffpy.open(path) as capture:
+            assert list(cffpy.sql([path], query)) == [
+                (one.name, one.dump_number, one.vertices, one.place.gpuaddr)
+                for one in capture.draws
+            ]
+    used = cffpy.sql([paths[2]], "SELECT name, stage FROM shader_of_draw ORDER BY ALL")
+    assert list(used) == [(f"p0:{n}", stage) for n in (0, 1) for stage in ("FS", "VS")]
+
+
+@pytest.mark.slow
+def test_packets_are_the_lines(paths: list[Path], run_cffpy: Run) -> None:
+    (count,) = next(iter(cffpy.sql([paths[0]], "SELECT count(*) FROM packets")))
+    kinds = ("--only", "registers", "--only", "packets", "--only", "draws")
+    assert count == run_cffpy("lines", *kinds, paths[0]).stdout.count(b"\n")
+
+
+def test_sql_has_no_files(paths: list[Path], tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    for query in (
+        f"SELECT * FROM read_csv('{secret}')",
+        f"SELECT * FROM '{secret}'",
+        f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",
+        f"ATTACH '{tmp_path}/x.duckdb'",
+        "SET enable_external_access = true",
+        "INSTALL httpfs",
+        "SELECT * FROM nothing",
+        "SELEC",
+    ):
+        with pytest.raises(cffpy.UsageError, match=r"^SQL: "):
+            list(cffpy.sql(paths[:1], query))
+    assert [one.name for one in tmp_path.iterdir()] == ["secret.csv"]
+    found = cffpy.sql(paths[:1], f"SELECT * FROM read_csv('{secret}')", allow_files=True)
+    assert list(found) == [(1,)]
+
+
+@pytest.mark.slow
+def test_forms_of_output(paths: list[Path], run_cffpy: Run) -> None:
+    query = "SELECT name, vertices FROM draws ORDER BY draw_index"
+    arguments = ("sql", paths[2], query)
+    assert run_cffpy(*arguments).stdout == b"name  vertices\np0:0  36\np0:1  3\n"
+    assert run_cffpy(*arguments, "--csv").stdout == b"name,vertices\np0:0,36\np0:1,3\n"
+    assert json.loads(run_cffpy(*arguments, "--json").stdout) == {
+        "schema": "cffpy.sql/1",
+        "columns": ["name", "vertices"],
+        "rows": [["p0:0", 36], ["p0:1", 3]],
+    }
+    lines = run_cffpy(*arguments, "--jsonl").stdout.splitlines()
+    assert json.loads(lines[1]) == {"name": "p0:1", "vertices": 3}
+    assert run_cffpy("sql", paths[2]).returncode == 2
+    assert run_cffpy(*arguments, "--csv", "--json").returncode == 2
+
+
+@pytest.mark.slow
+def test_export(paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cffpy.tables.writers.BATCH", 7)
+    counts = {}
+    for suffix in ("csv", "jsonl", "parquet", "arrow", "duckdb"):
+        output = tmp_path / f"all.{suffix}"
+        counts[suffix] = cffpy.export(paths, str(output), tables=TABLES)
+    expected = counts["csv"]
+    assert all(found == expected for found in counts.values())
+    assert expected["registers"] > 100
+    with duckdb.connect(str(tmp_path / "all.duckdb")) as database:
+        for name in TABLES:
+            rows = database.execute(f'SELECT * FROM "{name}"').fetchall()
+            assert len(rows) == expected[name]
+            parquet = f"SELECT * FROM read_parquet('{tmp_path}/all.parquet/{name}.parquet')"
+            assert database.execute(parquet).fetchall() == rows
+            with open(tmp_path / "all.csv" / f"{name}.csv", newline="") as file:
+                assert len(list(csv.reader(file))) == len(rows) + 1
+            lines = (tmp_path / "all.jsonl" / f"{name}.jsonl").read_text().splitlines()
+            assert [tuple(json.loads(line).values()) for line in lines] == rows
+            assert (tmp_path / "all.arrow" / f"{name}.arrow").stat().st_size
+        assert database.execute("SELECT count(*) FROM register_at_draw").fetchall() != [(0,)]
+        assert database.execute("SELECT DISTINCT tables FROM captures").fetchall() == [(SCHEMA,)]
+
+
+@pytest.mark.slow
+def test_export_command(paths: list[Path], run_cffpy: Run, tmp_path: Path) -> None:
+    output = tmp_path / "a.csv"
+    done = run_cffpy("export", paths[0], "-o", output)
+    assert (done.returncode, done.stderr, done.stdout) == (0, b"", b"")
+    assert {one.stem for one in output.iterdir()} == set(DEFAULT_TABLES)
+    assert b"exists already" in run_cffpy("export", paths[0], "-o", output).stderr
+    done = run_cffpy("export", paths[0], "-o", tmp_path / "b.txt")
+    assert b"its suffix is none of .csv" in done.stderr
+    damaged = paths[0].parent / "damaged.rd.gz"
+    done = run_cffpy("export", "missing.rd", damaged, "-o", tmp_path / "c.csv")
+    assert done.returncode == 1
+    assert b"missing.rd" in done.stderr
+    assert len((tmp_path / "c.csv" / "problems.csv").read_text().splitlines()) > 1
+
+
+def test_hostile_names(paths: list[Path], tmp_path: Path) -> None:
+    name = tmp_path / "a'; DROP TABLE draws; --\udcff\".rd"
+    name.write_bytes(paths[2].read_bytes())
+    found = list(cffpy.sql([name], "SELECT DISTINCT capture FROM draws"))
+    assert found == [(str(name).encode("utf-8", "backslashreplace").decode(),)]
+    cffpy.export([name], str(tmp_path / 'it\'s "x".duckdb'))
+    cffpy.export([name], str(tmp_path / 'it\'s "x".csv'))
+
+
+@pytest.mark.slow
+def test_without_the_libraries(paths: list[Path], tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['duckdb'] = sys.modules['pyarrow'] = None\n"
+        "from cffpy.__main__ import main; sys.exit(main())"
+    )
+    for arguments in (
+        ("sql", paths[0], "SELECT 1"),
+        ("export", paths[0], "-o", tmp_path / "x.parquet"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, check=False
+        )
+        assert done.returncode == 1
+        assert b"pip install 'cffpy[data]'" in done.stderr
+        assert done.stderr.count(b"\n") == 1
+
+
+def test_the_document_has_all_tables() -> None:
+    for table in TABLES.values():
+        part = PAGE.partition(f"### {table.name}\n")[2].partition("\n#")[0]
+        for column in table.columns:
+            assert f"| {column.name} | {column.type} | {column.meaning} |" in part
+
+
+@pytest.mark.slow
+def test_recipes() -> None:
+    found = examples.page_examples(PAGE.replace("```text\n$ cffpy sql", "```console\n$ cffpy sql"))
+    assert len(found) >= 15
+    with examples.runner() as runner:
+        for one in found:
+            report = examples.mismatch(one, runner.run(one))
+            assert not report, report
