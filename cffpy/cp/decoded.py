@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     #: Its words, its first dword, how many dwords.
     StreamKey = tuple[Words, int, int]
 
-#: Dwords of all streams that are kept decoded, at most, and streams whose first run is noted.
+#: Dwords of all streams that are kept decoded, and registers of their draws, at most; and streams
+#: whose first run is noted.
 MAX_DWORDS, MAX_SEEN = 1 << 19, 1 << 16
 
 
@@ -214,7 +215,7 @@ class DecodedStreams:
         return steps
 
     def collect(self, step: Draws, enable_mask: int, has_modes: bool) -> bool:
-        """Collect the registers of a draw's groups; whether they only write such.
+        """Collect the registers of a draw's groups; False if they do more, or there are too many.
 
         ``has_modes``: whether a group is loaded only in modes that its own mask has.
         """
@@ -232,6 +233,10 @@ class DecodedStreams:
             registers.update(found)
             loaded += 1
             dwords += group.ndwords
+        self._dwords += len(registers)
+        if self._dwords > MAX_DWORDS:
+            step.is_decoded = True
+            return False
         step.registers, step.enable_mask = registers, enable_mask
         step.loaded, step.group_dwords = loaded, dwords
         return True

@@ -97,6 +97,10 @@ def test_little_is_kept(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small limit only means that streams are decoded again."""
     path = shared / "captures" / "pair-a740-scene-bad-blend.rd.gz"
     walk, expected = outcome(open_capture(str(path)), True, replays=True)
+    monkeypatch.setattr(decoded, "MAX_DWORDS", 2000)  # the streams, and few of their draws
+    limited, found = outcome(open_capture(str(path)), True, replays=True)
+    assert found == expected
+    assert limited.machine.register_runs.known > walk.machine.register_runs.known
     monkeypatch.setattr(decoded, "MAX_DWORDS", 20)
     monkeypatch.setattr(decoded, "MAX_SEEN", 2)
     limited, found = outcome(open_capture(str(path)), True, replays=True)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from cffpy.views.cffdump.registers import FollowUp
 
 
+#: Groups whose text is kept, at most.
+_HEADS_LIMIT = 1 << 13
+
 _RULE = "############################################################\n"
 
 
@@ -88,6 +91,8 @@ class CffdumpSink(View):
         self._dumped = DumpedPlaces()
         self._group_hex: dict[tuple[Words, int, int, int], str] = {}
         self._group_drops = 0
+        #: What is shown of a group besides its commands, by all that it says.
+        self._group_heads: dict[tuple[int, ...], str] = {}
 
     # -- files and GPUs ---------------------------------------------------------------------
 
@@ -100,6 +105,7 @@ class CffdumpSink(View):
     def bind(self, gpu: Gpu, database: Database) -> None:
         """cffdump: init_rnn: query names are resolved."""
         super().bind(gpu, database)
+        self._group_heads.clear()
         self._registers = RegisterTable(self, follow_ups(self.machine.names, gpu.generation))
         names = self.machine.packet_labels
         self._packets = PacketTable(names, self._fields, self.palette)
@@ -318,7 +324,23 @@ class CffdumpSink(View):
     def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
         if self.quiet2:
             return
-        tabs = LEVELS[level]
+        key = (
+            group.gpuaddr,
+            group.ndwords,
+            group.group_id,
+            group.enable_mask,
+            group.flags,
+            loaded,
+            level,
+        )
+        text = self._group_heads.get(key)
+        if text is None:
+            if len(self._group_heads) >= _HEADS_LIMIT:
+                self._group_heads.clear()
+            text = self._group_heads[key] = self._group_head(group, loaded, LEVELS[level])
+        self.put(text)
+
+    def _group_head(self, group: DrawStateGroup, loaded: bool, tabs: str) -> str:
         text = (
             f"{tabs}group_id: {group.group_id}\n{tabs}count: {group.ndwords}\n"
             f"{tabs}addr: {group.gpuaddr:016x}\n{tabs}flags: {group.flags:x}\n"
@@ -327,7 +349,7 @@ class CffdumpSink(View):
             text += f"{tabs}enable_mask: 0x{group.enable_mask:x}\n"
             if not loaded:
                 text += f"{tabs}\tskipped!\n\n"
-        self.put(text)
+        return text
 
     def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
         if self.quiet2:
