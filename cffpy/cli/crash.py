@@ -22,6 +22,7 @@ Examples:
   cffpy crash crash.devcore.gz                           the page
   cffpy crash --json crash.devcore | jq .suspicious
   cffpy crash crash.devcore --extract hang.rd.gz         a capture of what hangs
+  cffpy crash crash.devcore --html crash.html            the page for a browser
   cffpy diff good.rd.gz crash.devcore                    dumps are captures, too
 """
 
@@ -34,6 +35,7 @@ Examples:
     metavar="OUT.rd[.gz]",
     help="Write a capture instead: the memory of the dump, the IBs of the ring as submits.",
 )
+@click.option("--html", "page", metavar="OUT.html", help="Write an HTML page instead.")
 @text_options
 @capture_options
 def crash(
@@ -42,6 +44,7 @@ def crash(
     register_db: str | None,
     as_json: bool,
     output: str | None,
+    page: str | None,
 ) -> int:
     """Report on a GPU crash dump (devcoredump of the msm driver): what hangs, and why it may.
 
@@ -56,13 +59,17 @@ def crash(
     from cffpy.api.crash import open_crash
     from cffpy.views import crash as view
 
-    if as_json and output is not None:
-        raise click.UsageError("--json and --extract cannot be used together")
+    if as_json + (output is not None) + (page is not None) > 1:
+        raise click.UsageError("--json, --extract and --html cannot be used together")
     gc.disable()  # what is found lives as long as the command
     found = open_crash(path, gpu=gpu, register_db=register_db, limits=command_limits())
     print_problems(path, found.problems, print_error)
     if output is not None:
         write_output(output, [capture_file(output, found.extract())], [path])
+    elif page is not None:
+        from cffpy.views.crash_html import page as html_page
+
+        write_output(page, [html_page(found.model).encode("utf-8", "backslashreplace")], [path])
     elif as_json:
         write_json(view.SCHEMA, found.to_dict())
     else:

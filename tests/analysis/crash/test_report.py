@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import json
 import subprocess
 from collections.abc import Callable
@@ -201,3 +202,17 @@ def test_command(run_cffpy: Run, tmp_path: Path) -> None:
     damaged = CRASH.read_bytes().replace(b"rptr: 9", b"rptr: x")
     assert run_cffpy("crash", "-", input=damaged).returncode == 1
     assert run_cffpy("crash", "--json", "--extract", "x", CRASH).returncode == 2
+
+
+def test_html(run_cffpy: Run, tmp_path: Path) -> None:
+    """All statements, escaped; no script."""
+    dump = CRASH.read_bytes().replace(b"comm: sample", b"comm: <script>alert(1)</script>")
+    done = run_cffpy("crash", "-", "--html", tmp_path / "crash.html", input=dump)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    page = (tmp_path / "crash.html").read_text("utf-8")
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    for section in analyse_crash(open_bytes(dump)).sections:
+        for statement in section.statements:
+            assert html.escape(statement.text) in page
+    assert run_cffpy("crash", "--json", "--html", "x", CRASH).returncode == 2
