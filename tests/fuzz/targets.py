@@ -24,6 +24,13 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.errors import CffpyError
+from cffpy.intel.descriptions.compile import compile_descriptions
+from cffpy.intel.descriptions.parse import parse_text as parse_gen
+from cffpy.intel.views.aubinator.aub import AubDump
+from cffpy.intel.views.aubinator.devcoredump import XeDump
+from cffpy.intel.views.aubinator.error_state import ErrorStateDump
+from cffpy.intel.views.aubinator.kernel_files import KernelText
+from cffpy.intel.views.aubinator.options import SURFACES, VB_DATA, DecodeOptions
 from cffpy.isa.ir3 import Ir3Disassembler
 from cffpy.isa.parse import load_grammar
 from cffpy.isa.parse import parse as parse_isa
@@ -39,6 +46,7 @@ from cffpy.vsc.pipe import decode_pipe
 from tests.builders import type7
 from tests.crash_dumps import CP_NOP, IB2, call, hang
 from tests.fuzz.captures import CHECKOUT
+from tests.intel import aub_files
 
 _GPUS = (200, 320, 430, 540, 630, 740)
 _BASE = 0x100000
@@ -106,6 +114,29 @@ def instructions(data: bytes) -> None:
         parse_isa(data.decode("utf-8"), "text.isa", _isa_grammar())
 
 
+def intel_aub(data: bytes) -> None:
+    """An AUB file, with all that can be printed of it."""
+    content = open_bytes(data, "fuzz", Limits(commands=1 << 14, bytes=1 << 24))
+    for flags in (0xFFFFFFFE, 0x1E | SURFACES | VB_DATA):
+        with suppress(CffpyError):
+            AubDump(DecodeOptions(flags), lambda text: None, KernelText(True)).file(content, "fuzz")
+
+
+def intel_error_state(data: bytes) -> None:
+    """An i915 error state, or an Xe devcoredump."""
+    content = open_bytes(data, "fuzz", Limits(commands=1 << 14, bytes=1 << 24))
+    for kind in (ErrorStateDump, XeDump):
+        with suppress(CffpyError):
+            kind(DecodeOptions(), 0xE, lambda text: None, None, True).file(content)
+
+
+def intel_descriptions(data: bytes) -> None:
+    """A .gen file."""
+    text = data.decode("utf-8", "replace")
+    with suppress(CffpyError):
+        compile_descriptions({"fuzz": parse_gen(text)})
+
+
 def crash_dump(data: bytes) -> None:
     """A crash dump."""
     options = CrashdecOptions(summary=bool(data[:1] < b"\x80"), verbose=data[-1:] == b" ")
@@ -157,6 +188,9 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = 
     "capture_text": (capture_text, lambda: _texts("samples", "*.pm4")),
     "registers": (registers, lambda: _texts("register_db/adreno", "*.regs")),
     "instructions": (instructions, lambda: _texts("register_db/isa", "*.isa")),
+    "intel_aub": (intel_aub, aub_files.seeds),
+    "intel_error_state": (intel_error_state, aub_files.error_states),
+    "intel_descriptions": (intel_descriptions, lambda: _texts("register_db/intel", "gen45.gen")),
     "crash_dump": (crash_dump, lambda: [hang(call(IB2, 2) + type7(CP_NOP, 1), 2, [0, 0], 1)]),
     "program": (program, lambda: [bytes.fromhex("00" + "0000000000000003")]),
 }

@@ -94,3 +94,70 @@ def file(batches: dict[int, bytes], first: int, device: int = 0x1912) -> bytes:
         tables.write(address, data)
     blocks = [header(device), *tables.blocks, *submission(jump(first) + END)]
     return b"".join(blocks)
+
+
+def state_batch() -> bytes:
+    """Commands of gen9 that refer to memory: tables, buffers, constants, a kernel, a draw."""
+    bases = [0x61010011, *[0] * 18]
+    bases[4] = bases[6] = bases[10] = 0x200001
+    commands = [
+        *bases,
+        *(0x78080003, 0x4010, 0x300000, 0, 64),  # vertex buffer
+        *(0x780A0003, 0x100, 0x300000, 0, 64),  # index buffer
+        *(0x782A0000, 0x40),  # binding table of the pixel shader
+        *(0x782F0000, 0x80),  # samplers
+        *(0x78230000, 0x100),  # viewports
+        *(0x78240000, 0x201),  # blend state
+        *(0x78170009, 0, 2, *[0] * 4, 0x300000, *[0] * 3),  # constants
+        *(0x78100007, 64, *[0] * 5, 5, 0),  # vertex shader
+        *(0x11000003, 0x7004, 0x2120212, 0x7008, 0),  # registers
+        *(0x7B000005, 4, 3, 0, 1, 0, 0),  # 3DPRIMITIVE
+    ]
+    return pack(f"<{len(commands)}I", *commands) + END
+
+
+def seeds() -> list[bytes]:
+    """Files to begin fuzzing with."""
+    heap = bytes(range(256)) * 16
+    table = heap[:64] + pack("<4I", 0x400, 0x440, 0x7, 0x480) + heap[80:]
+    batches = {0x100000: state_batch(), 0x200000: table * 2, 0x300000: heap}
+    classic = pack("<13I", 0xE085000F, *[0] * 11, 20) + b"PCI-ID=0x0166\0\0\0"
+    classic += pack("<5I", 0xE0C10003, 0x1, 0, 0x1000, 8) + pack("<2I", 0x05000000, 0)
+    classic += pack("<5I", 0xE0C10003, 0x202, 0, 0, 8) + pack("<2I", 0x18800000, 0x1000)
+    return [file(batches, 0x100000), file(batches, 0x100000, 0x9A49), classic]
+
+
+def error_states() -> list[bytes]:
+    """An i915 error state and an Xe devcoredump to begin fuzzing with."""
+    data = base85(jump(0x100000) + END)
+    batch = base85(state_batch())
+    i915 = (
+        b"GPU HANG: ecode 9\nPCI ID: 0x1912\nPGTBL_ER: 0x00000003\n  fence[0] = 12300000045003\n"
+        b"rcs0 command stream:\n  HEAD:  0x00000008 [0x00000000]\n  TAIL:  0x00000010 [0x10]\n"
+        b"  CTL:   0x00000001\n  ACTHD: 0x00000000 00100000\n  INSTDONE: 0xffd7fff7\n"
+        b"  FAULT_TLB_DATA: 0x00000010 0x00012345\nrcs0 --- ringbuffer = 0x00000000 00001000\n~"
+        + data
+        + b"\nrcs0 --- batch = 0x00000000 00100000\n~"
+        + batch
+        + b"\n"
+    )
+    xe = (
+        b"**** Xe Device Coredump ****\nPCI ID: 0x64a0\n**** Job ****\n  batch_addr[0]: 0x100000\n"
+        b"**** HW Engines ****\nrcs0 (physical), logical instance=0\n\tACTHD: 0x100000\n"
+        b"\tRING_INSTDONE: 0xffd7fff7\n**** VM state ****\n[100000].length: 0x1000\n[100000].data: "
+        + batch
+        + b"\n[200000].error: -14\n**** Contexts ****\n[HWCTX].length: 0x10\n[HWCTX].data: zzzz\n"
+    )
+    return [i915, xe]
+
+
+def base85(data: bytes) -> bytes:
+    """Dwords in base 85, as kernels write them."""
+    digits = bytearray()
+    for offset in range(0, len(data), 4):
+        word = int.from_bytes(data[offset : offset + 4], "little")
+        if not word:
+            digits += b"z"
+        else:
+            digits += bytes(33 + word // 85**power % 85 for power in (4, 3, 2, 1, 0))
+    return bytes(digits)

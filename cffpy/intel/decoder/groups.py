@@ -121,6 +121,7 @@ class Group:
         "bias",
         "code",
         "engines",
+        "has_open_repeat",
         "kind",
         "length",
         "length_bits",
@@ -144,6 +145,8 @@ class Group:
         ) = row
         self.kind = kind
         self._members: tuple[Any, ...] | None = None
+        #: Whether a repeat goes on until the end of the instruction; known with the members.
+        self.has_open_repeat = True
         self._readers: dict[tuple[int, tuple[str, ...]], list[Field | None]] = {}
         #: The printer's plans (text.py), by what they depend on.
         self.texts: dict[Any, Any] = {}
@@ -154,12 +157,8 @@ class Group:
         if self._members is None:
             self._members = marshal.loads(self._blob)
             assert self._members is not None
+            self.has_open_repeat = any(row[0] is None and not row[2] for row in self._members)
         return self._members
-
-    @property
-    def has_open_repeat(self) -> bool:
-        """Whether a repeat goes on until the end of the instruction."""
-        return any(row[0] is None and row[2] == 0 for row in self.members)
 
     @property
     def dwords(self) -> int:

@@ -11,11 +11,12 @@ from struct import unpack
 from cffpy.container.damage import Damage
 from cffpy.errors import UnsupportedGpu
 from cffpy.intel.container import aub
+from cffpy.intel.container.host_memory import HostMemory
 from cffpy.intel.container.memory import AubMemory, MemoryExceeded
 from cffpy.intel.decoder.database import Database
 from cffpy.intel.descriptions import store
 from cffpy.intel.views.aubinator.batch import BatchPrinter
-from cffpy.intel.views.aubinator.options import COLOUR
+from cffpy.intel.views.aubinator.options import ACCUMULATE, COLOUR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class AubDump:
         directory: str | None = None,
     ) -> None:
         self._options = options
+        self.flags = options.flags
         self._write = write
         self._kernels = kernels
         self._fallback = fallback
@@ -114,7 +116,8 @@ class _Run:
         self._dump = dump
         self._reader = reader
         self.name = name
-        self.memory = AubMemory(len(content.data))
+        kind = HostMemory if dump.flags & ACCUMULATE else AubMemory
+        self.memory = kind(len(content.data))
         self.printer: BatchPrinter | None = None
         self.damage: list[Damage] = []
         self._budget = content.limits.of_capture(len(content.data)).nested_dwords
@@ -205,7 +208,10 @@ class _Run:
             return
         data = memory.span(False, start + head, min(tail - head & 0xFFFFFFFF, length))
         printer.engine = engine
-        printer.print_data(data, mapping[0] + head, from_ring=True)
+        pointer = None
+        if isinstance(memory, HostMemory):
+            pointer = memory.pointer(False, start + head)
+        printer.print_data(data, mapping[0] + head, True, pointer=pointer)
         memory.end_submission()
 
     def _missing(self, what: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from struct import unpack, unpack_from
 
+from cffpy.intel.container.host_memory import HostMemory
 from cffpy.intel.decoder.groups import length_by_header
 from cffpy.intel.views.aubinator.context import M48, Command, Printer
 from cffpy.intel.views.aubinator.handlers import HANDLERS, STATE_HANDLERS
@@ -97,18 +98,26 @@ class BatchPrinter(Printer):
         self.acthd = 0
         self._jumps = 0
         self._kinds: dict[tuple[int, int], _Kind | None] = {}
-        self._accumulated: dict[str, tuple[_Kind, bytes]] = {}
+        #: Knows host addresses, which matter to accumulated instructions only.
+        self.host = memory if isinstance(memory, HostMemory) else None
+        self._accumulated: dict[str, tuple[_Kind, bytes, int | None]] = {}
 
     def print_data(
-        self, data: BytesLike, address: int, from_ring: bool, behind: BytesLike = b""
+        self,
+        data: BytesLike,
+        address: int,
+        from_ring: bool,
+        behind: BytesLike = b"",
+        pointer: int | None = None,
     ) -> None:
         """Print the commands in ``data``; their addresses are shown from ``address`` on.
 
-        ``behind``: what lies in memory behind it; an instruction may go on there.
+        ``behind``: what lies in memory behind it; an instruction may go on there. ``pointer``: the
+        host address of the data, where it is known (host_memory.py).
         """
         size = len(data)
         data = bytes(data) + bytes(behind)
-        self._batch(lambda offset, _: (data[offset:], size - offset), address, from_ring)
+        self._batch(lambda offset, _: (data[offset:], size - offset), address, from_ring, pointer)
 
     def print_at(self, address: int, ppgtt: bool) -> bool:
         """Print the batch at an address, up to its end; False where it is unmapped."""
@@ -117,10 +126,15 @@ class BatchPrinter(Printer):
         read = self.memory.read
         if not self.memory.span(ppgtt, address, 4):
             return False
-        self._batch(lambda offset, size: read(ppgtt, address + offset, size), address, False)
+        pointer = None if self.host is None else self.host.pointer(ppgtt, address)
+        self._batch(
+            lambda offset, size: read(ppgtt, address + offset, size), address, False, pointer
+        )
         return True
 
-    def _batch(self, fetch: Fetch, address: int, from_ring: bool) -> None:
+    def _batch(
+        self, fetch: Fetch, address: int, from_ring: bool, pointer: int | None = None
+    ) -> None:
         shows_offsets = self.flags & OFFSETS
         if self._jumps >= _MAX_JUMPS:
             shown = address if shows_offsets else 0
@@ -153,14 +167,17 @@ class BatchPrinter(Printer):
                 position += size
                 continue
             instruction = data[position : position + size]
+            place = None if pointer is None else pointer + start + position
             position += 4 * length
-            if self._instruction(kind, instruction, shown, from_ring):
+            if self._instruction(kind, instruction, shown, from_ring, place):
                 break
         self._jumps -= 1
 
-    def _instruction(self, kind: _Kind, data: bytes, shown: int, from_ring: bool) -> bool:
+    def _instruction(
+        self, kind: _Kind, data: bytes, shown: int, from_ring: bool, pointer: int | None
+    ) -> bool:
         """Print an instruction, do what it does; whether the batch ends with it."""
-        self._print(kind, data, shown)
+        self._print(kind, data, shown, pointer)
         if kind.state is not None:
             kind.state(self, Command(kind.group, data))
         return kind.is_jump and self._ends(kind, data, from_ring)
@@ -202,10 +219,10 @@ class BatchPrinter(Printer):
         for number, word in enumerate(words[1:], 1):
             self._complain(f"0x{shown + 4 * number:08x}: -- {word:08x}")
 
-    def _print(self, kind: _Kind, data: bytes, shown: int) -> None:
+    def _print(self, kind: _Kind, data: bytes, shown: int, pointer: int | None) -> None:
         """Print an instruction, or remember it, as the options say."""
         if self.flags & ACCUMULATE:
-            self._accumulated[kind.group.name] = kind, data
+            self._accumulated[kind.group.name] = kind, data, pointer
             if kind.group.name in _PRINT_ACCUMULATED:
                 self._print_accumulated()
             return
@@ -228,8 +245,32 @@ class BatchPrinter(Printer):
     def _print_accumulated(self) -> None:
         self.out("----\n")
         for name in sorted(self._accumulated):
-            kind, data = self._accumulated[name]
-            self._show(kind, data, 0)
+            kind, data, pointer = self._accumulated[name]
+            now = None
+            if self.host is not None and pointer is not None:
+                now = self.host.at_pointer(pointer, len(data))
+            if now is None or now == data:
+                self._show(kind, data, 0)
+            else:
+                self._show_replaced(kind, now, pointer or 0)
+
+    def _show_replaced(self, kind: _Kind, data: bytes, pointer: int) -> None:
+        """Print a remembered instruction in whose place something else lies by now.
+
+        intel_print_accumulated_instrs uses its old name, handlers look it up again (mesa 25.0.7).
+        """
+        assert self.host is not None  # the caller makes sure
+        header = unpack_from("<I", data.ljust(4, b"\0"))[0]
+        length = kind.group.length_of(header)
+        plan = self.groups.plan(kind.group, header, length)
+        data = self.host.at_pointer(pointer, max(plan.size, 4 * length + 4)) or data
+        begin, end = self._colours(kind.group.name)
+        self.out(f"{begin}0x{0:08x}:  0x{header:08x}:  {kind.group.name:<80}{end}\n")
+        if self.flags & FULL:
+            self.out(self.groups.planned(plan, 0, data[: plan.size]))
+            group = self.database.instruction(header, self.engine)
+            if kind.handler is not None and group is not None:
+                kind.handler(self, Command(group, data))
 
     def _ends(self, kind: _Kind, data: bytes, from_ring: bool) -> bool:
         """Follow a jump; whether the batch ends with this instruction."""

@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-from struct import unpack, unpack_from
+from struct import unpack
 
 from cffpy.intel.views.aubinator.options import FLOATS, VB_DATA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.intel.decoder.groups import Field, Group
     from cffpy.intel.views.aubinator.context import Command, Printer
 
 _COLUMNS = 8
 _MAX_INDICES = 10
-#: Dwords whose text is remembered.
-_MAX_REMEMBERED = 1 << 16
 #: Bytes of one buffer that are printed; 32-bit sizes of hostile files go beyond any memory.
 _MAX_BYTES = 64 << 20
 
@@ -27,30 +27,45 @@ def looks_like_float(word: int) -> bool:
 
 
 def dword_rows(data: bytes, pitch: int, max_lines: int, floats: bool) -> str:
-    """Rows of at most 8 dwords; a new one begins every ``pitch`` bytes, too."""
-    words = unpack_from(f"<{len(data) // 4}I", data)
-    numbers = unpack_from(f"<{len(data) // 4}f", data)
-    parts: list[str] = []
-    column = in_pitch = 0
-    line = -1
-    for index, word in enumerate(words):
-        if in_pitch * 4 == pitch or column == _COLUMNS:
-            parts.append("\n")
-            column = 0
-            if in_pitch * 4 == pitch:
-                in_pitch = 0
-            line += 1
-            if 0 <= max_lines <= line:
-                break
-        if floats and looks_like_float(word):
-            number = _float_column(word, numbers[index])
-            parts.append(f"    {number}" if column == 0 else f"   {number}")
-        else:
-            parts.append(f"    0x{word:08x}" if column == 0 else f"   0x{word:08x}")
-        column += 1
-        in_pitch += 1
-    parts.append("\n")
-    return "".join(parts)
+    """Rows of at most 8 dwords; a new one begins every ``pitch`` bytes, too.
+
+    With pitch 0 there is an empty line first, which counts as a line; where ``max_lines`` (-1: no
+    limit) cuts, an empty line follows.
+    """
+    size = len(data) // 4 * 4
+    rows: list[str] = []
+    remembered: dict[bytes, str] = {}
+    most = size if max_lines < 0 else max_lines + (pitch != 0)
+    for start, end in _row_bounds(size, pitch):
+        if len(rows) == most:
+            return "\n" * (not pitch) + "".join([f"{row}\n" for row in rows]) + "\n"
+        chunk = data[start:end]
+        row = remembered.get(chunk)
+        if row is None:
+            row = remembered[chunk] = _row(chunk, floats)
+        rows.append(row)
+    return ("\n" if rows and not pitch else "") + "\n".join(rows) + "\n"
+
+
+def _row_bounds(size: int, pitch: int) -> Iterator[tuple[int, int]]:
+    """Where rows begin and end, in bytes."""
+    step = size if not pitch or pitch % 4 else pitch
+    for outer in range(0, size, step or 1):
+        for start in range(outer, min(outer + step, size), 4 * _COLUMNS):
+            yield start, min(start + 4 * _COLUMNS, outer + step, size)
+
+
+def _row(chunk: bytes, floats: bool) -> str:
+    words = unpack(f"<{len(chunk) // 4}I", chunk)
+    numbers = unpack(f"<{len(chunk) // 4}f", chunk)
+    return " " + "".join(
+        [
+            f"   {_float_column(word, number)}"
+            if floats and looks_like_float(word)
+            else f"   0x{word:08x}"
+            for word, number in zip(words, numbers, strict=True)
+        ]
+    )
 
 
 def _float_column(word: int, number: float) -> str:

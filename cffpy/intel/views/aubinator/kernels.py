@@ -22,6 +22,8 @@ _NAMES = {
     "3DSTATE_MESH_SHADER": ("MS", "mesh shader"),
     "3DSTATE_TASK_SHADER": ("TS", "task shader"),
 }
+#: What C prints of a name that is missing.
+_NO_NAME = ("", "(null)")
 #: Stages whose heading says how wide the kernel is.
 _WITH_WIDTH = ("3DSTATE_VS", "3DSTATE_GS")
 
@@ -44,7 +46,7 @@ def single_kernel(printer: Printer, command: Command) -> None:
     pointer, enabled = command.values("Kernel Start Pointer", "Enable")
     if enabled == 0:
         return
-    short_name, name = _NAMES[command.group.name]
+    short_name, name = _NAMES.get(command.group.name, _NO_NAME)
     if command.group.name in _WITH_WIDTH:
         name = f"{'SIMD8' if _is_simd8(printer, command) else 'vec4'} {name}"
     kernel(printer, pointer or 0, short_name, name)
@@ -76,7 +78,7 @@ def mesh_or_task_kernel(printer: Printer, command: Command) -> None:
         "Kernel Start Pointer", "Local X Maximum", "Number of Threads in GPGPU Thread Group"
     )
     if threads and maximum:
-        kernel(printer, pointer or 0, *_NAMES[command.group.name])
+        kernel(printer, pointer or 0, *_NAMES.get(command.group.name, _NO_NAME))
         printer.out("\n")
 
 
