@@ -81,6 +81,10 @@ _SHARED = (
         metavar="DIR",
     ),
     Option("dump-kernels", "Write each kernel to a file in DIR.", metavar="DIR"),
+    Option(
+        "follow-stores",
+        "Execute MI_STORE_DATA_IMM, so that secondary command buffers return to their caller.",
+    ),
     Option("kernel-names", "Print address, size and SHA-256 of each kernel."),
     Option("limit", LIMIT_HELP, metavar="NAME=N", repeats=True, names=("limits",)),
     Option("help", "Show this message and exit."),
@@ -103,7 +107,9 @@ ERROR_OPTIONS = (
 )
 
 #: Options that the reference does not have: its abbreviations keep their meaning.
-_ADDED = frozenset(("edition", "register-db", "dump-kernels", "kernel-names", "limit"))
+_ADDED = frozenset(
+    ("edition", "register-db", "dump-kernels", "follow-stores", "kernel-names", "limit")
+)
 
 _USAGE = "Usage: cffpy {0} [OPTIONS] {1}\nTry 'cffpy {0} --help' for help.\n\nError: {2}\n"
 
@@ -192,7 +198,7 @@ def _print(settings: dict[str, Any], name: str, limits: Limits, show: Print) -> 
     when = settings.get("color", "auto")
     if use_colour(None if when == "auto" else when == "always"):
         flags |= COLOUR
-    options = DecodeOptions(flags)
+    options = DecodeOptions(flags, follows_stores=settings.get("follow_stores", False))
     read_environment(options, os.environ)
     directory = settings.get("dump_kernels") or ("." if settings.get("kernels") else None)
     kernels = KernelText(

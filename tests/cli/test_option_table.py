@@ -22,6 +22,7 @@ MEANINGS = {
     "--draw": "a draw: 57 or p0:8; of dump, which is cffdump's: only a number of the dump",
     "--dump-kernels": "write kernels to files",
     "--edition": "the name of an edition",
+    "--follow-stores": "commands that store data are executed",
     "--format": "of layout: format of texels; of asm, disasm: form of programs",
     "--frame": "the same as --submit",
     "--gpu": "decode, assemble or calculate for this GPU",

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
             The number is larger than ``size`` where that is not known.
             """
 
+        def store(self, address: int, data: bytes) -> None:
+            """Write to an address of the PPGTT, as a command does; nothing where it is unmapped."""
+
 
 PAGE = 4096
 _ZEROS = bytes(PAGE)
@@ -174,6 +177,19 @@ class AubMemory:
                 page = self._physical.get(entry >> 12)
         self._pages[number] = page
         return page
+
+    def store(self, address: int, data: bytes) -> None:
+        """Write to the PPGTT until the end of the submission; pages that are unmapped stay so."""
+        while data:
+            number, offset = address >> 12 & _VPN_MASK, address & 0xFFF
+            part = data[: PAGE - offset]
+            page = self._page(number)
+            if page is not None:
+                copied = bytearray(page)
+                copied[offset : offset + len(part)] = part
+                self._pages[number] = copied
+            address += len(part)
+            data = data[len(part) :]
 
     def _leaf(self, index: int) -> BytesLike | None:
         """The table of the lowest level for these 512 pages, or None."""

@@ -48,6 +48,15 @@ class SectionMemory:
         offset = address - section.address
         return section.data[offset : min(offset + size, section.end - section.start)]
 
+    def store(self, address: int, data: bytes) -> None:
+        """Write to the section with this address, as far as it goes."""
+        section = self.find(address)
+        if section is not None:
+            offset = address - section.address
+            data = data[: section.end - section.start - offset]
+            old = section.data
+            section.data = old[:offset] + data + old[offset + len(data) :]
+
     def read(self, ppgtt: bool, address: int, size: int) -> tuple[bytes, int]:
         """As ``span``; also the number of bytes before the section's end."""
         section = self.find(address)

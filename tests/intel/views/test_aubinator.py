@@ -87,6 +87,40 @@ def test_calls_that_multiply_are_limited() -> None:
     assert "too many commands" in damage[0]
 
 
+def secondary() -> bytes:
+    """A file whose batch calls a secondary as ANV does: it stores where that one returns to."""
+    called = BATCH + 0x10000
+    back = BATCH + 20 + 12
+    store = pack("<IQQ", 0x10000003, called + 8, back)
+    batch = store + aub.jump(called) + aub.END
+    return aub.file({BATCH: batch, called: b"\0" * 4 + aub.jump(0) + aub.END}, BATCH)
+
+
+def test_secondaries_return_where_stores_are_followed() -> None:
+    names = [line.split(":  ")[-1] for line in headers(secondary())]
+    assert names[-2:] == ["Secondary batch at 0x00000000 unavailable", "MI_BATCH_BUFFER_END"]
+    options = DecodeOptions(follows_stores=True)
+    options.flags &= ~FULL
+    text, damage = dump(secondary(), options)
+    assert not damage
+    assert [line.split(":  ")[-1].rstrip() for line in text.splitlines()[6:]] == [
+        "MI_BATCH_BUFFER_START",
+        "MI_STORE_DATA_IMM",
+        "MI_BATCH_BUFFER_START",
+        "MI_NOOP",
+        "MI_BATCH_BUFFER_START",
+        "MI_BATCH_BUFFER_END",
+        "MI_BATCH_BUFFER_END",
+    ]
+
+
+def test_followed_loops_end() -> None:
+    options = DecodeOptions(follows_stores=True)
+    options.flags &= ~FULL
+    text, _ = dump(aub.file({BATCH: aub.jump(BATCH)}, BATCH), options)
+    assert "0x00100000: Max batch buffer jumps exceeded" in text
+
+
 def test_unknown_instruction() -> None:
     batch = pack("<4I", 0x60050001, 1, 2, 0x05000000)
     lines = headers(aub.file({BATCH: batch}, BATCH))

@@ -7,7 +7,7 @@ files of this folder; handlers.py has the table.
 
 from __future__ import annotations
 
-from struct import unpack, unpack_from
+from struct import pack, unpack, unpack_from
 
 from cffpy.intel.container.host_memory import HostMemory
 from cffpy.intel.decoder.groups import length_by_header
@@ -35,8 +35,12 @@ _GREEN_HEADER = "\x1b[1;42m"
 _NORMAL = "\x1b[0m"
 
 _MAX_JUMPS = 100
+#: Jumps without return in one batch, where stores are followed.
+_MAX_GOTOS = 1 << 12
 #: Bytes of a batch that are read at a time.
 _STEP = 1 << 16
+#: Dwords that one command stores.
+_MAX_STORED = 16
 #: Distinct first dwords that are remembered.
 _MAX_KINDS = 1 << 14
 
@@ -56,7 +60,17 @@ _PRINT_ACCUMULATED = frozenset(
 class _Kind:
     """What is known of instructions by their first dword."""
 
-    __slots__ = ("group", "handler", "headline", "is_jump", "length", "plan", "size", "state")
+    __slots__ = (
+        "group",
+        "handler",
+        "headline",
+        "is_jump",
+        "is_store",
+        "length",
+        "plan",
+        "size",
+        "state",
+    )
 
     def __init__(self, group: Group, length: int, plan: _Plan, headline: str) -> None:
         self.group = group
@@ -68,6 +82,7 @@ class _Kind:
         self.handler = HANDLERS.get(group.name)
         self.state = STATE_HANDLERS.get(group.name)
         self.is_jump = group.name in (_START, _END)
+        self.is_store = group.name == "MI_STORE_DATA_IMM"
 
 
 def _unknown_size(header: int) -> tuple[int, int]:
@@ -97,6 +112,8 @@ class BatchPrinter(Printer):
         self.engine = 1
         self.acthd = 0
         self._jumps = 0
+        #: Where a jump without return leads, while stores are followed: the batch ends there.
+        self._goto: tuple[int, bool] | None = None
         self._kinds: dict[tuple[int, int], _Kind | None] = {}
         #: Knows host addresses, which matter to accumulated instructions only.
         self.host = memory if isinstance(memory, HostMemory) else None
@@ -131,6 +148,18 @@ class BatchPrinter(Printer):
             lambda offset, size: read(ppgtt, address + offset, size), address, False, pointer
         )
         return True
+
+    def _go_on(self, address: int, ppgtt: bool) -> None:
+        """Print the batch at an address, and those that it jumps to without coming back."""
+        for _ in range(_MAX_GOTOS):
+            self._goto = None
+            if not self.print_at(address, ppgtt):
+                self.out(f"Secondary batch at 0x{address:08x} unavailable\n")
+            if self._goto is None:
+                return
+            address, ppgtt = self._goto
+        self._goto = None
+        self._complain(f"0x{address:08x}: Max batch buffer jumps exceeded")
 
     def _batch(
         self, fetch: Fetch, address: int, from_ring: bool, pointer: int | None = None
@@ -180,6 +209,8 @@ class BatchPrinter(Printer):
         self._print(kind, data, shown, pointer)
         if kind.state is not None:
             kind.state(self, Command(kind.group, data))
+        elif kind.is_store and self.options.follows_stores:
+            self._store(Command(kind.group, data))
         return kind.is_jump and self._ends(kind, data, from_ring)
 
     def _kind(self, header: int) -> _Kind | None:
@@ -272,6 +303,15 @@ class BatchPrinter(Printer):
             if kind.handler is not None and group is not None:
                 kind.handler(self, Command(group, data))
 
+    def _store(self, command: Command) -> None:
+        """Execute MI_STORE_DATA_IMM: the dwords behind the address are written to it."""
+        address, is_global = command.values("Address", "Use Global GTT")
+        count = min(command.group.length_of(command.dword(0)) - 3, _MAX_STORED)
+        if address is None or is_global or count <= 0 or self.database.ver < 8:
+            return
+        data = b"".join([pack("<I", command.dword(3 + number)) for number in range(count)])
+        self.memory.store(address & M48, data)
+
     def _ends(self, kind: _Kind, data: bytes, from_ring: bool) -> bool:
         """Follow a jump; whether the batch ends with this instruction."""
         if kind.group.name == _END:
@@ -280,6 +320,13 @@ class BatchPrinter(Printer):
         target, second_level, ppgtt, predicate = command.values(*_JUMP_FIELDS)
         if predicate:
             return False
-        if not self.print_at(target or 0, bool(ppgtt)):
-            self.out(f"Secondary batch at 0x{target or 0:08x} unavailable\n")
-        return not second_level and not from_ring
+        place = target or 0, bool(ppgtt)
+        is_left = not second_level and not from_ring
+        if self.options.follows_stores:
+            if is_left:
+                self._goto = place
+            else:
+                self._go_on(*place)
+        elif not self.print_at(*place):
+            self.out(f"Secondary batch at 0x{place[0]:08x} unavailable\n")
+        return is_left

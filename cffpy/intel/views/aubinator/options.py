@@ -31,7 +31,8 @@ _ALL = 0xFFFFFFFF  # also what has no name
 class DecodeOptions:
     """``flags``: what is printed. ``filters``: names of the instructions that are, or None for all.
 
-    ``max_vertex_lines``: lines of each vertex buffer, -1 for all.
+    ``max_vertex_lines``: lines of each vertex buffer, -1 for all. ``follows_stores``: commands that
+    store immediate data are executed, so that secondary command buffers return.
     """
 
     def __init__(
@@ -39,10 +40,12 @@ class DecodeOptions:
         flags: int = FULL | OFFSETS | FLOATS,
         filters: frozenset[str] | None = None,
         max_vertex_lines: int = -1,
+        follows_stores: bool = False,
     ) -> None:
         self.flags = flags
         self.filters = filters
         self.max_vertex_lines = max_vertex_lines
+        self.follows_stores = follows_stores
 
 
 def read_environment(options: DecodeOptions, environment: Mapping[str, str]) -> None:
