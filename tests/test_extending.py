@@ -113,8 +113,8 @@ def test_field(copy: Copy, allowed: Callable[[str], int]) -> None:
 def test_generation(copy: Copy, allowed: Callable[[str], int]) -> None:
     copy.replace(
         "cffpy/capture/generations.py",
-        "        _from_a6xx(8, decodes_captures=False),\n",
-        "        _from_a6xx(8, decodes_captures=False),\n        _from_a6xx(9),\n",
+        "        _from_a6xx(8),\n",
+        "        _from_a6xx(8),\n        _from_a6xx(9),\n",
     )
     common = "register_db/adreno/adreno_common.regs"
     copy.replace(common, "    A7XX = 7\n", "    A7XX = 7\n    A9XX = 9\n")

@@ -16,6 +16,7 @@ from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import edition_option, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
+from cffpy.errors import ContainerError
 from cffpy.limits import Limits
 from cffpy.views.plain_text import Styled, visible
 
@@ -153,9 +154,13 @@ def _check_usage(as_json: bool, unified: bool, html: str | None, brief: bool) ->
 def _open(
     path: str, other: str, gpu: Gpu | None, register_db: str | None
 ) -> tuple[Capture, Capture]:
-    """Both captures, one file once. Raises CffpyError."""
+    """Both captures, one file once. Raises CffpyError, also for a file without content."""
     first = open_for(path, gpu, register_db)
-    return first, first if path == other else open_for(other, gpu, register_db)
+    second = first if path == other else open_for(other, gpu, register_db)
+    for content in (first.content, second.content):
+        if not len(content.data):
+            raise ContainerError(f"{content.name}: the file is empty")
+    return first, second
 
 
 def _part(text: str) -> tuple[str, Selection]:

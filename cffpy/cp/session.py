@@ -168,9 +168,13 @@ class Session:
             self._reset()
 
     def _submit(self, record: CommandStream) -> None:
-        if self._gpu is None:
-            self._guess()
         self.machine.problems.stream = record.number
+        if self._gpu is None:
+            if self.image.place(record.gpuaddr) is None:
+                # cffdump: dump_commands prints NULL cmd buffer! for any GPU (mesa 25.0.7)
+                self.machine.run_submit(record.gpuaddr, record.ndwords)
+                return
+            self._guess()
         self._sink.submit(record)
         self.machine.run_submit(record.gpuaddr, record.ndwords)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from tests.builders import type4, type7
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 STREAM, OTHER = 0x100000, 0x200000
 _MARKER, _DRAW, _CALL, _GROUP = 0x65, 0x38, 0x3F, 0x43
@@ -179,3 +182,42 @@ def test_no_damage(command: Callable[[str, bytes], Ran], line: str) -> None:
     assert code == COMMANDS[line][1]
     if code == 0 and not line.startswith("edit"):
         assert err == ""
+
+
+# -- a GPU that is not known ----------------------------------------------------------------------
+
+_MISSING = (
+    "############################################################\n"
+    "cmdstream[0]: 4 dwords\n"
+    "NULL cmd buffer!\n"
+    "############################################################\n"
+    "vertices: 0\n"
+)
+
+
+@pytest.mark.parametrize("gpu", [None, 999])
+def test_streams_that_were_not_captured_need_no_gpu(
+    gpu: int | None, tmp_path: Path, run_cffpy: Run
+) -> None:
+    """cffdump: dump_commands prints NULL cmd buffer! for any GPU (mesa 25.0.7)."""
+    path = tmp_path / "a.rd"
+    named = [] if gpu is None else [gpu_id_section(gpu)]
+    head = "" if gpu is None else f"gpu_id: {gpu}\n"
+    path.write_bytes(capture_bytes([*named, command_stream_section(OTHER, 4)]))
+    done = run_cffpy("dump", "--unit-test", path)
+    assert (done.returncode, done.stdout.decode()) == (0, head + _MISSING)
+    assert b"were not captured" in done.stderr
+    for command in ("passes", "draws", "info"):
+        done = run_cffpy(command, path)
+        assert (done.returncode, b"unknown GPU" in done.stderr) == (1, False)
+
+
+def test_captured_commands_of_an_unknown_gpu(tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "a.rd"
+    stream = [*buffer_sections(STREAM, bytes(16)), command_stream_section(STREAM, 4)]
+    path.write_bytes(capture_bytes([command_stream_section(OTHER, 4), *stream]))
+    done = run_cffpy("dump", "--unit-test", path)
+    assert done.returncode == 1
+    begun = "############################################################\ncmdstream[1]: 4 dwords\n"
+    assert done.stdout.decode() == _MISSING + begun
+    assert b"error: unknown GPU (GPU id 0, chip id 0x0): name one with --gpu" in done.stderr

@@ -165,13 +165,22 @@ def test_damage_is_told_and_changes_no_exit_code(run_cffpy: Run, good: Path) -> 
 
 
 def test_one_side_empty(run_cffpy: Run, good: Path, tmp_path: Path) -> None:
-    empty = tmp_path / "empty.rd"
+    empty, packed = tmp_path / "empty.rd", tmp_path / "empty.rd.gz"
     empty.write_bytes(b"")
-    done = run_cffpy("diff", good, empty)
+    packed.write_bytes(gzip.compress(b""))
+    for first, second in ((good, empty), (empty, good), (empty, empty), (packed, good)):
+        done = run_cffpy("diff", first, second)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert b"the file is empty" in done.stderr
+
+
+def test_one_side_without_streams(run_cffpy: Run, good: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.rd"
+    other.write_bytes(capture_bytes(buffer_sections(0x100000, bytes(16))))
+    done = run_cffpy("diff", good, other)
     assert done.returncode == 1
     assert b"pass 0 of good is missing in bad (render, sysmem, 4 draws)" in done.stdout
     assert b"GPUs" not in done.stdout  # only one is known
-    assert run_cffpy("diff", empty, empty).returncode == 0
 
 
 def test_the_order_depends_on_no_hash_seed(run_cffpy: Run, tmp_path: Path) -> None:
