@@ -113,7 +113,7 @@ class Action:
 
 @dataclass(slots=True)
 class ActionFacts:
-    """What the packet alone tells of an action, the same at each of its executions."""
+    """What depends on an action's packet alone, the same at each of its executions."""
 
     kind: Kind
     packet: str

@@ -145,7 +145,7 @@ class Annotator:
         self._session = self._walk.open_session(_discard, register_db, gpu)
 
     def annotate(self, content: Content, skips: Callable[[str], bool]) -> Annotations:
-        """The notes on a file; none where nothing tells the GPU's generation.
+        """The notes on a file; none if the GPU's generation is unknown.
 
         Registers and the GPU live on from the file before. ``skips``: as for ``Session.run``.
         """

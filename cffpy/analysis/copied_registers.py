@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Registers that packets fill by copying: followed where the stream tells, else forgotten.
+"""Registers that packets fill by copying: followed where the stream has the value, else unknown.
 
 A register that is forgotten is no longer among the machine's, so it reads as unknown. Facts:
 CP_MEM_TO_REG, CP_REG_TO_SCRATCH, CP_SCRATCH_TO_REG, CP_SCRATCH_WRITE, CP_REG_RMW, CP_COND_WRITE and

@@ -35,7 +35,7 @@ class DepthState(NamedTuple):
     #: None where the generation has no LRZ, or the register was never written.
     lrz_enabled: bool | None
     lrz_writes: bool
-    #: "less", "greater"; None where the register does not tell it (a6xx gallium).
+    #: "less", "greater"; None where the register does not contain it (a6xx gallium).
     lrz_direction: str | None
     #: Address of the LRZ buffer; 0: none is bound.
     lrz_buffer: int

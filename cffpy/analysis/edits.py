@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Edits of a capture in place: which bytes to change so that a draw, a group, a value is another.
 
-Each edit is a sink that looks on while the whole capture runs, and then tells its patches; lengths
+Each edit is a sink of a run of the whole capture, and then returns its patches; lengths
 stay as they are. Draws are numbered as the dump numbers them, submits of compositors left out.
 """
 

@@ -2,7 +2,7 @@
 """Observer: the events that a Walk publishes.
 
 An observer overrides the events that it uses. A walk collects the overridden methods once, when the
-observers are attached: an event that nobody overrides costs nothing. An observer that needs the
+observers are attached: an event without any costs nothing. An observer that needs the
 results of another receives that other one in its constructor and reads its documented state.
 
 Order: each event goes first to the trackers (``is_tracker``), whose state other observers read,

@@ -72,7 +72,7 @@ class PacketLocation:
 
     @property
     def key(self) -> tuple[int, ...]:
-        """What tells this execution from all others: stream number, addresses from the outside.
+        """Identifies this execution: stream number, addresses from the outside.
 
         Conditional blocks do not count: their packets are part of the stream around them, as they
         are for a dump, which follows no conditions.

@@ -27,7 +27,7 @@ _FieldPlace = tuple[int, int, int, int, "TypeRow"]
 
 
 class RegisterReader:
-    """Reads the registers of a machine. Make a new one when the machine is bound anew."""
+    """Reads the registers of a machine. Make a new one when the machine is bound again."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine

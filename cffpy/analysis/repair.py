@@ -35,7 +35,7 @@ class Repaired:
 def repair(content: Content, address: int | None = None, ndwords: int | None = None) -> Repaired:
     """Repair a capture. ``address``, ``ndwords`` (dwords): the stream to add, if not deduced.
 
-    Raises CaptureError where a stream is missing and earlier submits do not tell which, or no
+    Raises CaptureError where a stream is missing and earlier submits do not show which, or no
     section is left.
     """
     messages: list[str] = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which shader programs a capture holds, and which draws and dispatches run them.
 
-Programs are named by registers that hold their addresses, by CP_LOAD_STATE and its kin, and on a2xx
+Programs are named by registers that hold their addresses, by CP_LOAD_STATE, 4 and 6, and on a2xx
 by CP_IM_LOAD_IMMEDIATE. Two are the same if stage and bytes are, up to where the listing stops.
 """
 

@@ -2,7 +2,7 @@
 """What lies where in a capture's buffers: command streams, programs, descriptors; which draws.
 
 A survey takes the sections of one set of buffers after the other: those up to the RD_GPUADDR that
-drops the set. What it finds is told by section, so that a buffer that was captured twice is told
+drops the set. Findings are by section, so that a buffer that was captured twice is reported
 apart from its other self.
 """
 

@@ -4,7 +4,7 @@
 A capture holds the memory of one moment. Where several passes of a submit use the same buffers, as
 both Mesa drivers have them do, at most one of these wrote what is captured; and a capture that was
 taken before the GPU ran holds what an earlier submit wrote. So streams are compared with the
-pass's draws, and only streams that fit tell about its tiles.
+pass's draws, and only streams that fit describe its tiles.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class VisibilityReader:
         size = memory.size or None
         _check_size(pipe, memory.size)
         data = memory.draw[: size or MAX_PIPE_BYTES]
-        # alone first: it tells how many entries and primitive streams there are
+        # alone first: it gives the number of entries and primitive streams
         alone = decode_pipe(data, None, pipe.bin_count, draw_stream_size=size)
         taken = len(data) if alone.draw_stream_size is None else alone.draw_stream_size
         self._budget -= taken * _DRAW_BYTE_COST

@@ -69,7 +69,7 @@ class PipeStreams:
     ``fits``: whether they can be of this pass's draws; None where that could not be compared.
     ``entries``: draws in the draw stream; ``visible``: those with bins.
     ``primitives``: of all entries that the binning run processed, where each draw's are known,
-    else of those that have primitive streams; ``primitives_whole`` tells which.
+    else of those that have primitive streams; ``primitives_whole`` says which.
     ``draws_per_bin``, ``primitives_per_bin``: by slot; the latter None without primitive streams.
     ``tiles``: slot -> the tiles that use it.
     """

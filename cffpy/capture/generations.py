@@ -22,7 +22,7 @@ STAGES = ("VS", "HS", "DS", "GS", "FS", "CS")
 #: Dwords from one bindless descriptor to the next.
 BINDLESS_STRIDE = 16
 
-#: The bits of SP_BINDLESS_BASE and its kin (the low dword) that are part of the address.
+#: The bits of SP_BINDLESS_BASE and similar registers (the low dword) that are part of the address.
 BINDLESS_ADDRESS_MASK = 0xFFFFFFFC
 
 #: The bits of a register of ``program_registers`` that are part of the address.
@@ -39,7 +39,7 @@ class Generation(ValueObject):
     count programs. ``tracker``: which class finds passes (cffpy.analysis.passes.finder).
     ``program_registers``: (stage, register, register of the upper half) of each that holds a
     program's address; the last is empty where the first holds the whole address.
-    ``enable_registers``: (stage, register) of each whose field ENABLED tells whether draws run
+    ``enable_registers``: (stage, register) of each whose field ENABLED decides whether draws run
     the stage's program. An edition of the database need not have all registers.
     ``descriptors``: "sampler", "texture", "ubo" (of uniform data), "storage" and "storage size"
     (the two descriptors of a storage buffer or image) -> (domain, dwords of a descriptor).
@@ -50,8 +50,8 @@ class Generation(ValueObject):
     of freedreno.
     ``pushes_by_storage``: drivers load push constants into the state block for storage, which is
     bindless itself (seen in captures of turnip).
-    ``has_render_modes``: packets tell the render mode. ``has_compression_bits``: a bit of each
-    render target tells whether it is compressed.
+    ``has_render_modes``: packets set the render mode. ``has_compression_bits``: a bit of each
+    render target says whether it is compressed.
     ``load_state``: the packet whose fields all packets that load state have. ``has_a20x_draws``:
     draw packets may have the form of a20x, with the number of indices in another place.
     ``has_uncounted_blits``: the event BLIT moves pixels, but is no draw of the dump.

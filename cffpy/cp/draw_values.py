@@ -135,7 +135,7 @@ def draw_values(machine: Machine, name: str, payload: Payload) -> DrawValues:
 
 
 def _old_draw(machine: Machine, name: str, payload: Payload) -> DrawValues:
-    """CP_DRAW_INDX and its kin, of a2xx to a4xx. CP_DRAW_INDX_BIN begins as CP_DRAW_INDX does."""
+    """CP_DRAW_INDX, _2 and _BIN, of a2xx to a4xx; the last begins as the first does."""
     fields = _OLD_DRAW_2 if name == "CP_DRAW_INDX_2" else _OLD_DRAW
     values = payload.read(machine.packets[fields])
     primitive, source, visibility, size, small, instances, shown, vertices, *indices = values

@@ -3,7 +3,7 @@
 
 Facts: freedreno_devices.py of Mesa 25.0.7. GMEM sizes come from the kernel; those given are the
 usual ones, and ``None`` where none is known. The memory controller's values are the driver's
-defaults where the kernel does not tell.
+defaults where the kernel does not report them.
 """
 
 from __future__ import annotations

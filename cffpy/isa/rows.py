@@ -7,7 +7,7 @@ row        fields
 isa        {"generation": 600, "bitsets": (bitset, ...), "expressions": (tree, ...),
            "enums": {name: {value: text}}, "roots": {name: (size, (leaf, ...))},
            "presets": {index of a leaf's bitset: bits that the assembler sets unless the text
-           tells otherwise}}
+           says otherwise}}
 bitset     (name as shown, index of the parent or -1, (case, ...))
 case       (index of the condition's expression or -1, template or None, {name: field},
            (assert, ...)); overrides first, the default case last

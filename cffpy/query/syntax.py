@@ -28,7 +28,7 @@ class Path(NamedTuple):
 
 
 class Call(NamedTuple):
-    """``changed(REG)`` and its kin."""
+    """``changed(REG)`` and similar functions."""
 
     name: str
     arguments: tuple[Node, ...]

@@ -111,7 +111,7 @@ def _pass_lines(one: Pass, lost: PassLrz | None) -> Iterator[str]:
 def _attachment_lines(one: Pass) -> Iterator[str]:
     """Each attachment with its loads, clears and stores.
 
-    Subpasses may have different attachments of one name: their draws tell them apart.
+    Subpasses may have different attachments of one name; their draws distinguish them.
     """
     operations = _operations(one)
     names = Counter(attachment.name for attachment in one.attachments)

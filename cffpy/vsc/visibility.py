@@ -70,7 +70,7 @@ def expand(
 
 
 class _Walk:
-    """The next instance to be told of, and the checks against the counts."""
+    """The next instance to report, and the checks against the counts."""
 
     def __init__(self, counts: Sequence[int | None] | None) -> None:
         self._counts = counts

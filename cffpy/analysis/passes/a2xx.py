@@ -203,7 +203,7 @@ class A2xxTracker(BatchTracker):
     # -- actions ------------------------------------------------------------------------------
 
     def is_workaround(self, action: Action) -> bool:
-        """On a20x a triangle comes before each draw, once a register tells that DMA is idle."""
+        """On a20x a triangle comes before each draw, after a register shows that DMA is idle."""
         is_triangle = action.packet == "CP_DRAW_INDX_BIN" and action.vertices == 3
         if is_triangle and self._last_packet == "CP_WAIT_REG_EQ":
             return True

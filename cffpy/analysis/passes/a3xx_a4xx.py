@@ -295,7 +295,7 @@ class A3xxA4xxTracker(BatchTracker):
 
 
 class A3xxTracker(A3xxA4xxTracker):
-    """RB_MODE_CONTROL tells the mode."""
+    """RB_MODE_CONTROL sets the mode."""
 
     pipe_names = ("VSC_PIPE[{}].CONFIG", "VSC_PIPE[{}].DATA_ADDRESS", "VSC_PIPE[{}].DATA_LENGTH")
     offset_name = "RB_WINDOW_OFFSET"
@@ -318,7 +318,7 @@ class A3xxTracker(A3xxA4xxTracker):
 
 
 class A4xxTracker(A3xxA4xxTracker):
-    """RB_MODE_CONTROL tells the mode, PC_BINNING_COMMAND the binning run."""
+    """RB_MODE_CONTROL sets the mode, PC_BINNING_COMMAND begins the binning run."""
 
     pipe_names = (
         "VSC_PIPE_CONFIG[{}].REG",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Passes of a5xx: CP_SET_RENDER_MODE tells the mode, the window scissor each tile.
+"""Passes of a5xx: CP_SET_RENDER_MODE sets the mode, the window scissor is each tile's.
 
 Facts: freedreno of Mesa 25.0.7.
 """

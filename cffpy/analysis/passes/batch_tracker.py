@@ -249,7 +249,7 @@ class BatchTracker(Tracker):
             self.add_draw(action)
 
     def _blit(self, action: Action) -> None:
-        """CP_BLIT. Within a pass nothing tells what it is for."""
+        """CP_BLIT. Within a pass its purpose is unknown."""
         if self.render_pass is None:
             self.group("transfer", action)
             return

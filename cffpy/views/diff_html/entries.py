@@ -189,7 +189,7 @@ def _heading_parts(entry: Entry, label: str, depth: int) -> list[Markup]:
 
 
 def _title(entry: Entry) -> Markup:
-    """The title as it is, its parts told apart where they are known."""
+    """The title as it is, its parts marked where they are known."""
     title = entry.title
     place = f"{where(entry.extents)}: "
     if not title.startswith(place):

@@ -27,7 +27,7 @@ def segments(findings: Iterable[Finding]) -> Iterator[Segment]:
     """The segments by rising address. Where findings overlap the stronger kind decides.
 
     Of the same kind, each start begins a segment; of those that start at one place, the longest
-    tells what it is.
+    says what it is.
     """
     import heapq
 
