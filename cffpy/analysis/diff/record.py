@@ -35,7 +35,7 @@ from cffpy.limits import Truncation
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
@@ -148,8 +148,9 @@ class Recorder(Observer):
         self.buffers: dict[int, int] = {}
         self._memory: Memory | None = None
         self._text: RegisterText
-        #: Register -> whether it holds push constants.
-        self._is_pushed: dict[int, bool] = {}
+        #: Registers that hold push constants, among those that were looked at.
+        self._pushed: set[int] = set()
+        self._classified: set[int] = set()
         self._layout = -1
         self._disassemblers = Disassemblers(register_db)
         self._program_bytes = 0
@@ -178,7 +179,8 @@ class Recorder(Observer):
         self._contents = Contents(machine.image, database)
         self._loads = Loads(machine, self._contents)
         self._text = RegisterText(database)
-        self._is_pushed.clear()
+        self._pushed.clear()
+        self._classified.clear()
         self._generation = gpu.facts
 
     def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
@@ -280,8 +282,7 @@ class Recorder(Observer):
         facts.update({key: None for key in before if key not in now})
         shaders = tuple(now[key].digest for key in now if key[0] == "shader")
         own = [(key, now[key].digest) for key in now if key[0] in _OWN]
-        pushed = [(r, values[r]) for r in self._written if self._holds_push_constant(r)]
-        own_key = hash((tuple(own), tuple(sorted(pushed))))
+        own_key = hash((tuple(own), self._pushed_constants(values)))
         self._facts = now
         self._written = set()
         events = self.take_events(self._run)
@@ -291,12 +292,14 @@ class Recorder(Observer):
             action, registers, facts, sets, events, shaders, early, own_key, memory=memory
         )
 
-    def _holds_push_constant(self, register: int) -> bool:
-        known = self._is_pushed.get(register)
-        if known is None:
-            name = self._text.name(register)
-            known = self._is_pushed[register] = name.startswith(_PUSH_CONSTANTS)
-        return known
+    def _pushed_constants(self, values: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
+        """Registers with push constants that were written since the last record, with values."""
+        for register in self._written - self._classified:
+            if self._text.name(register).startswith(_PUSH_CONSTANTS):
+                self._pushed.add(register)
+        self._classified |= self._written
+        written = sorted(self._written & self._pushed)
+        return tuple((one, values[one]) for one in written if one in values)
 
     def _all_facts(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
         yield from parameters(action)
