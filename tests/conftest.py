@@ -79,7 +79,7 @@ def run_cffpy() -> Callable[..., subprocess.CompletedProcess[bytes]]:
             for name, value in os.environ.items()
             if name not in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CFFPY_DEBUG", "PAGER")
         }
-        environment.update(PYTHONPATH=PACKAGE_FOLDER, **(env or {}))
+        environment.update({"PYTHONPATH": PACKAGE_FOLDER, **(env or {})})
         options.setdefault("timeout", 120)
         return subprocess.run(
             [sys.executable, "-m", "cffpy", *map(str, arguments)],

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from cffpy._version import __version__
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_on_standard_error
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class _Row(NamedTuple):
@@ -81,9 +84,17 @@ Examples:
 class LazyGroup(click.Group):
     """A group whose commands are rows of a table; a command's module is imported to run it."""
 
-    def __init__(self, *args: Any, rows: dict[str, _Row], **kwargs: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401
+        rows: dict[str, _Row],
+        plugins: str = "",
+        **kwargs: Any,  # noqa: ANN401
+    ) -> None:
+        """``plugins``: the group of entry points in which installed packages name more commands."""
         super().__init__(*args, **kwargs)
         self._rows = rows
+        self._plugins = plugins
 
     def list_commands(self, context: click.Context) -> list[str]:
         """All names, in the order of the table."""
@@ -93,18 +104,28 @@ class LazyGroup(click.Group):
         """Import the command called ``name``."""
         row = self._rows.get(name)
         if row is None:
-            return None
+            point = self._plugin_points().get(name)
+            return None if point is None else _plugin(point)
         from importlib import import_module
 
         command = getattr(import_module(row.module), row.attribute)
         assert isinstance(command, click.Command)
         return command
 
+    def _plugin_points(self) -> dict[str, EntryPoint]:
+        """Entry points by name. A plugin cannot replace a command of cffpy."""
+        if not self._plugins:
+            return {}
+        from importlib.metadata import entry_points
+
+        found = sorted(entry_points(group=self._plugins), key=lambda point: point.name)
+        return {point.name: point for point in found if point.name not in self._rows}
+
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, but suggest similar names for an unknown command."""
-        if arguments and arguments[0] not in self._rows and not arguments[0].startswith("-"):
+        if arguments and self._is_unknown(arguments[0]):
             from difflib import get_close_matches
 
             name = arguments[0]
@@ -117,15 +138,40 @@ class LazyGroup(click.Group):
             context.fail(message)
         return super().resolve_command(context, arguments)
 
+    def _is_unknown(self, name: str) -> bool:
+        return not (name.startswith("-") or name in self._rows or name in self._plugin_points())
+
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, row.help) for name, row in self._rows.items()])
+        plugins = self._plugin_points()
+        if plugins:
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl([(name, _package(point)) for name, point in plugins.items()])
+
+
+def _package(point: EntryPoint) -> str:
+    """What is shown of a plugin, which is not imported for it."""
+    return point.value if point.dist is None else f"from the package {point.dist.name}"
+
+
+def _plugin(point: EntryPoint) -> click.Command:
+    """The command of a plugin. Raises ClickException where it cannot be imported."""
+    try:
+        command = point.load()
+    except Exception as problem:
+        message = f"plugin {point.name} ({point.value}): {type(problem).__name__}: {problem}"
+        raise click.ClickException(message) from None
+    if not isinstance(command, click.Command):
+        raise click.ClickException(f"plugin {point.name} ({point.value}) is no click command")
+    return command
 
 
 @click.command(
     cls=LazyGroup,
     rows=COMMANDS,
+    plugins="cffpy.commands",
     epilog=_EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
