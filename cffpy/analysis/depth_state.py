@@ -236,8 +236,8 @@ def _count(reader: RegisterReader) -> int:
     for name, field in (
         ("RB_FS_OUTPUT_CNTL1", "MRT"),
         ("RB_FS_OUTPUT_CNTL", "MRT"),
-        ("SP_FS_OUTPUT_REG", "MRT"),
         ("RB_MODE_CONTROL", "MRT"),
+        ("SP_FS_OUTPUT_REG", "MRT"),
     ):
         value = reader.field(name, field)
         if value is not None:

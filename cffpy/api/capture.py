@@ -26,7 +26,7 @@ from cffpy.regdb.edition import chosen_edition
 from cffpy.tables.lines import KINDS, LineOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from types import TracebackType
     from typing import BinaryIO
 
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from cffpy.api.source import Progress
     from cffpy.api.state import RegisterState
     from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
+    from cffpy.check.model import Finding, Lint
+    from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.limits import Truncation
     from cffpy.query.filters import BoundFilter
@@ -217,6 +219,20 @@ class Capture:
         a walk over the commands. Empty up to a4xx, which have no LRZ.
         """
         return self._source.lrz
+
+    def check(self, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Finding]:
+        """The findings of lints, as ``cffpy check`` lists them: ``lint``, ``severity``, ``count``.
+
+        ``select``, ``ignore``: ids, names or patterns of lints. Each call costs a walk over the
+        commands. Raises UsageError for a word that fits no lint.
+        """
+        from cffpy.check.registry import chosen_lints
+
+        return self.checked(chosen_lints(select, ignore)).findings
+
+    def checked(self, lints: Sequence[Lint]) -> Checked:
+        """The result of lints: ``findings``, ``passes``. A walk over the commands."""
+        return self._source.check(lints)
 
     def draw(self, name: str | int) -> Action:
         """A draw by the name that commands take: "p0:8", or 57 for draw 57 of the dump.

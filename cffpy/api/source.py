@@ -30,12 +30,13 @@ from cffpy.api.state import HistoryAt, RegisterState, StateAt
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
+from cffpy.check.runner import check_capture
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation, hint
 from cffpy.query.search import find_passes_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.model import Recording
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream as Stream
+    from cffpy.check.model import Lint
+    from cffpy.check.runner import Checked
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
@@ -361,6 +364,15 @@ class Source:
 
         how = warnings.append, self.register_db, self.given_gpu
         return PacketWalk().iter_packets(self.content, *how, finished)
+
+    def check(self, lints: Sequence[Lint]) -> Checked:
+        """The findings of lints: a walk."""
+        warnings: list[str] = []
+        checked = check_capture(
+            self.content, warnings.append, self.register_db, self.given_gpu, lints=lints
+        )
+        self._note(warnings, checked.damage)
+        return checked
 
     @cached_property
     def lrz(self) -> list[PassLrz]:

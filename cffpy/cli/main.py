@@ -46,6 +46,9 @@ COMMANDS = {
     "crash": _Row("cffpy.cli.crash", "crash", "Report on a GPU crash dump: what hangs, and why."),
     "info": _Row("cffpy.cli.info", "info", "Summarise a capture: GPU, submits, buffers, damage."),
     "passes": _Row("cffpy.cli.passes", "passes", "List render passes: modes, targets, draws."),
+    "check": _Row(
+        "cffpy.cli.check_command", "check", "Check captures for errors, waste, suspicious state."
+    ),
     "lrz": _Row("cffpy.cli.lrz_command", "lrz", "Show which draws use LRZ, and why others do not."),
     "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),
     "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),

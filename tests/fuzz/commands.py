@@ -109,6 +109,13 @@ def _lrz(rng: Random, files: Files) -> list[str]:
     return ["lrz", *chosen, *_form(rng, "--json"), *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
+def _check(rng: Random, files: Files) -> list[str]:
+    form = _form(rng, "--json", "--sarif")
+    if rng.random() < 0.2:
+        return ["check", "--compare", *form, str(files.original), str(files.mutant)]
+    return ["check", *form, *_gpu(rng), *_limit(rng), str(files.mutant)]
+
+
 def _tiles(rng: Random, files: Files) -> list[str]:
     chosen = rng.choice(([], ["--pass", "0"], ["--pass", "1"]))
     form = rng.choice(([], ["--json"], ["--csv"], ["--svg", "-"]))
@@ -242,6 +249,7 @@ LINES: dict[str, tuple[Line, float]] = {
     "draws --inherited": (_inherited, 1),
     "state": (_state, 1.5),
     "lrz": (_lrz, 1),
+    "check": (_check, 2),
     "tiles": (_tiles, 1.5),
     "vsc": (_vsc, 1),
     "diff": (_diff, 2),

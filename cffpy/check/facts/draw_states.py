@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""DrawStates: scissors, viewport, vertex fetches and programs at each of the program's draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.fragment_programs import FragmentPrograms, ProgramFacts
+from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.analysis.registers import RegisterReader, Remembered
+from cffpy.check.model import Facts
+
+if TYPE_CHECKING:
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.walk import Walk
+    from cffpy.capture.gpu import Gpu
+    from cffpy.regdb.database import Database
+
+_FETCHES = 32
+_STAGES = ("VS", "HS", "DS", "GS", "FS")
+
+#: Inclusive corners: left, top, right, bottom.
+Corners = tuple[int, int, int, int]
+
+
+class RasterState(NamedTuple):
+    """Rectangles are inclusive; None where registers do not tell."""
+
+    screen: Corners | None
+    viewport: Corners | None
+    #: XSCALE and YSCALE of the first viewport, in pixels.
+    scale: tuple[float, float] | None
+    offset: tuple[float, float] | None
+    #: Nothing is rasterised; transform feedback writes; samples are counted by a query.
+    discards: bool
+    feeds_back: bool
+    counts_samples: bool
+
+    @property
+    def clipped(self) -> Corners | None:
+        """What both scissors leave; right may be left of left."""
+        known = [one for one in (self.screen, self.viewport) if one is not None]
+        if not known:
+            return None
+        return (
+            max(one[0] for one in known),
+            max(one[1] for one in known),
+            min(one[2] for one in known),
+            min(one[3] for one in known),
+        )
+
+
+class Fetch(NamedTuple):
+    """A vertex buffer. Sizes in bytes; ``end``: of the last attribute in an element."""
+
+    number: int
+    address: int
+    size: int
+    stride: int
+    end: int
+    instanced: bool
+
+
+class StageProgram(NamedTuple):
+    """The program of a stage: address, size in instructions' units of 128 bytes, private memory.
+
+    ``private``: bytes that each fiber spills to, 0 where the program does not spill.
+    """
+
+    stage: str
+    address: int
+    units: int
+    private: int
+    #: Constants that the program may read, in vectors of four.
+    constants: int | None
+
+
+class DrawState(NamedTuple):
+    """The state of a draw."""
+
+    raster: RasterState
+    fetches: tuple[Fetch, ...]
+    programs: tuple[StageProgram, ...]
+    #: Names of registers of targets, viewport or programs that were never written.
+    unwritten: tuple[str, ...]
+
+
+class DrawStates(Facts):
+    """Takes the state of each draw of the program."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        super().__init__(walk, passes)
+        self._programs = FragmentPrograms(walk)
+        self._states: dict[int, DrawState] = {}
+        self._raster: Remembered[RasterState]
+        self._fetches: Remembered[tuple[Fetch, ...]]
+        self._stages: Remembered[tuple[StageProgram, ...]]
+        self._joined: dict[DrawState, DrawState] = {}
+        self._unwritten: dict[tuple[int, ...], tuple[str, ...]] = {}
+        #: (stage, address of its program) -> bytes captured from there on, of the first draw.
+        self.captured: dict[tuple[int, str, int], int] = {}
+
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        """Read registers by the generation's names."""
+        machine = self.walk.machine
+        self._raster = Remembered(machine, _raster)
+        self._fetches = Remembered(machine, _fetches)
+        self._stages = Remembered(machine, _stages)
+
+    def action(self, action: Action) -> None:
+        """Take the state of one of the program's draws, in whatever run."""
+        if action.kind != "draw" or not is_program_draw(action):
+            return
+        self._programs.action(action)
+        state = DrawState(self._raster(), self._fetches(), self._stages(), ())
+        self._states[action.order] = self._joined.setdefault(state, state)
+        submit = action.place.submit.submit
+        for program in state.programs:
+            key = (submit, program.stage, program.address)
+            if key not in self.captured:
+                place = self.walk.machine.image.place(program.address)
+                self.captured[key] = 0 if place is None else 4 * (place[0].count - place[1])
+
+    def of(self, draw: Action) -> DrawState | None:
+        """The state of a draw."""
+        return self._states.get(draw.order)
+
+    def fragment_program(self, draw: Action) -> ProgramFacts | None:
+        """What the draw's fragment program does; None where it is not known."""
+        return self._programs.of(draw)
+
+    def captured_bytes(self, draw: Action, program: StageProgram) -> int:
+        """Bytes of a program's buffer that were captured from its begin on."""
+        return self.captured.get((draw.place.submit.submit, program.stage, program.address), 0)
+
+
+# -- raster ---------------------------------------------------------------------------------------
+
+
+def _raster(reader: RegisterReader) -> RasterState:
+    feeds = reader.field("VPC_SO_STREAM_CNTL", "STREAM_ENABLE")
+    if feeds is None:
+        feeds = reader.field("VPC_SO_BUF_CNTL", "BUF0")  # a5xx
+    discard = reader.first("PC_RASTER_CNTL", "VPC_RAST_CNTL") or ""
+    counts = reader.field("RB_SAMPLE_COUNT_CONTROL", "COPY")
+    return RasterState(
+        _corners(reader, "GRAS_SC_SCREEN_SCISSOR"),
+        _corners(reader, "GRAS_SC_VIEWPORT_SCISSOR"),
+        _pair(reader, "SCALE"),
+        _pair(reader, "OFFSET"),
+        reader.flag(discard, "DISCARD"),
+        bool(feeds),
+        bool(counts),
+    )
+
+
+def _corners(reader: RegisterReader, name: str) -> Corners | None:
+    for low, high in (
+        (f"{name}[0].TL", f"{name}[0].BR"),
+        (f"{name}_TL_0", f"{name}_BR_0"),
+        (f"{name}_TL", f"{name}_BR"),
+    ):
+        if reader.offset(low):
+            corners = [reader.field(side, axis) for side in (low, high) for axis in "XY"]
+            if None in corners:
+                return None
+            left, top, right, bottom = (corner or 0 for corner in corners)
+            return left, top, right, bottom
+    return None
+
+
+def _pair(reader: RegisterReader, part: str) -> tuple[float, float] | None:
+    found = []
+    for axis in "XY":
+        name = reader.first(
+            f"GRAS_CL_VPORT[0].{axis}{part}",
+            f"GRAS_CL_VPORT_{axis}{part}_0",
+            f"GRAS_CL_VPORT_{axis}{part}",
+            f"PA_CL_VPORT_{axis}{part}",
+        )
+        value = None if name is None else reader.number(name)
+        if value is None:
+            return None
+        found.append(value)
+    return found[0], found[1]
+
+
+# -- vertex data ----------------------------------------------------------------------------------
+
+
+def _fetches(reader: RegisterReader) -> tuple[Fetch, ...]:
+    """The vertex buffers that a decode entry of the program names (a5xx and later)."""
+    count = reader.field("VFD_CONTROL_0", "FETCH_CNT")
+    decodes = reader.field("VFD_CONTROL_0", "DECODE_CNT")
+    if count is None:
+        count = decodes = reader.field("VFD_CONTROL_0", "VTXCNT")
+    if count is None or not reader.offset("VFD_DECODE[0].INSTR"):
+        return ()
+    ends: dict[int, tuple[int, bool]] = {}
+    for number in range(min(decodes or 0, _FETCHES)):
+        decode = f"VFD_DECODE[{number}].INSTR"
+        index = reader.field(decode, "IDX") or 0
+        mask = reader.field(f"VFD_DEST_CNTL[{number}].INSTR", "WRITEMASK")
+        if not mask:
+            continue
+        offset = reader.field(decode, "OFFSET") or 0
+        size = _bytes(reader.enum(decode, "FORMAT"))
+        before, instanced = ends.get(index, (0, False))
+        ends[index] = max(before, offset + size), instanced or reader.flag(decode, "INSTANCED")
+    found = []
+    for index in range(min(count, _FETCHES)):
+        name = f"VFD_FETCH[{index}]"
+        if index not in ends:
+            continue
+        address = reader.address(f"{name}.BASE") or 0
+        size = reader.value(f"{name}.SIZE") or 0
+        stride = reader.field(f"{name}.STRIDE") or 0
+        found.append(Fetch(index, address, size, stride, *ends[index]))
+    return tuple(found)
+
+
+def _bytes(name: str | None) -> int:
+    """Bytes of a vertex format, by the bits in its name; 0 where unclear."""
+    if name is None:
+        return 0
+    bits = [int(part) for part in name.split("_")[1:] if part.isdecimal()]
+    return sum(bits) // 8
+
+
+# -- programs -------------------------------------------------------------------------------------
+
+
+def _stages(reader: RegisterReader) -> tuple[StageProgram, ...]:
+    """The programs of the stages that are enabled (a5xx and later)."""
+    found = []
+    for stage in _STAGES:
+        if not reader.flag(f"SP_{stage}_CONFIG", "ENABLED"):
+            continue
+        address = reader.address(f"SP_{stage}_OBJ_START") or 0
+        units = reader.value(f"SP_{stage}_INSTRLEN")
+        if units is None:
+            units = reader.value(f"HLSQ_{stage}_INSTRLEN")
+        constants = reader.field(f"HLSQ_{stage}_CNTL", "CONSTLEN")
+        if constants is None:
+            constants = reader.value(f"HLSQ_{stage}_CONSTLEN")
+        private = reader.field(f"SP_{stage}_PVT_MEM_PARAM", "MEMSIZEPERITEM") or 0
+        found.append(StageProgram(stage, address & ~0xF, units or 0, private, constants))
+    return tuple(found)

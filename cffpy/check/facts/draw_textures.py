@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""DrawTextures: the textures of each draw and dispatch, and the buffers that they lie in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.bound_textures import BoundTextures
+from cffpy.check.model import Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.bound_textures import Bound, BoundTexture
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.texture_descriptors import Texture
+    from cffpy.analysis.walk import Walk
+    from cffpy.check.model import CheckedCapture
+    from cffpy.cp.sink import Payload
+
+
+class DrawTextures(Facts):
+    """Takes textures, and asks while memory is there how much of their buffers follows."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        super().__init__(walk, passes)
+        self._bound = BoundTextures(walk, passes)
+        #: Submit and address -> declared bytes from there to the end of its buffer; 0: no buffer.
+        self._remaining: dict[tuple[int, int], int] = {}
+
+    def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
+        """Packets that load descriptors."""
+        return self._bound.packet_handlers()
+
+    def action(self, action: Action) -> None:
+        """Take the textures of a draw or dispatch."""
+        self._bound.action(action)
+        submit = action.place.submit.submit
+        for bound in self._bound.of(action)[0]:
+            if bound.texture is not None:
+                key = submit, bound.texture.address
+                if key not in self._remaining:
+                    image = self.walk.machine.image
+                    self._remaining[key] = image.remaining(bound.texture.address)
+
+    def of(self, action: Action) -> Bound:
+        """The textures of an action, and whether they are all that it may sample."""
+        return self._bound.of(action)
+
+    def remaining(self, action: Action, address: int) -> int:
+        """Declared bytes from an address of a texture to the end of its buffer; 0: no buffer."""
+        return self._remaining.get((action.place.submit.submit, address), 0)
+
+    def images(self, action: Action) -> Iterator[tuple[BoundTexture, Texture]]:
+        """The textures of an action that are images and whose descriptors were captured."""
+        for bound in self._bound.of(action)[0]:
+            if bound.texture is not None and bound.texture.kind != "buffer":
+                yield bound, bound.texture
+
+
+def first_uses(
+    capture: CheckedCapture,
+) -> Iterator[tuple[Action, BoundTexture, Texture]]:
+    """Each distinct image of the program's draws, at its first draw."""
+    facts = capture.facts(DrawTextures)
+    seen: set[Texture] = set()
+    for _, draw in capture.draws():
+        for bound, texture in facts.images(draw):
+            if texture not in seen:
+                seen.add(texture)
+                yield draw, bound, texture

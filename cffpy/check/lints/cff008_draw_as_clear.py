@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""CFF008: a draw that covers the whole target looks like a clear."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.check.facts.draw_states import DrawStates
+from cffpy.check.model import Lint, at_draw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.fragment_programs import ProgramFacts
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.check.facts.draw_states import Corners
+    from cffpy.check.model import CheckedCapture, Report
+
+#: Vertices or indices of a rectangle, or of a triangle that is larger than the target.
+_VERTICES = (3, 4, 6)
+
+
+class DrawAsClear(Lint):
+    """A draw that covers the whole target looks like a clear."""
+
+    id = "CFF008"
+    name = "draw-as-clear"
+    severity = "info"
+    needs = (DrawStates,)
+    summary = "a draw that covers the whole target looks like a clear"
+    why = (
+        "A clear by the load operation, or by a clear command, is faster than a draw and keeps "
+        "LRZ and compression."
+    )
+    advice = "Clear the target instead of drawing over it."
+
+    def check(self, capture: CheckedCapture) -> Iterator[Report]:
+        """The first draw of a pass, if it writes constant values to every pixel."""
+        states = capture.facts(DrawStates)
+        for found in capture.render_passes():
+            draws = found.program_draws
+            if len(draws) < 2 or draws[0].vertices not in _VERTICES:
+                continue
+            first = draws[0]
+            state = states.of(first)
+            is_constant = _is_constant(first, states.fragment_program(first))
+            if state is not None and is_constant and _covers(found, state.raster.clipped):
+                text = (
+                    f"the first draw has {first.vertices} vertices and covers {found.framebuffer}"
+                )
+                yield at_draw(found, first, text, found.index)
+
+
+def _is_constant(draw: Action, program: ProgramFacts | None) -> bool:
+    """Whether a draw writes the same to all its pixels, whatever they hold."""
+    depth = draw.depth
+    if depth is None or program is None or depth.destination_read or depth.tests_stencil:
+        return False
+    if depth.tests_depth and depth.depth_func != "FUNC_ALWAYS":
+        return False
+    return not program.fetches and not program.has_inputs and not program.kills
+
+
+def _covers(found: Pass, corners: Corners | None) -> bool:
+    """Whether scissors leave the whole framebuffer."""
+    size = found.framebuffer
+    return size is not None and corners == (0, 0, size.width - 1, size.height - 1)

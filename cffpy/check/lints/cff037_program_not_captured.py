@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""CFF037: a program is enabled, but its code is not in the capture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.check.facts.draw_states import DrawStates
+from cffpy.check.model import FROM_A5XX, Lint, at_draw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.check.model import CheckedCapture, Report
+
+#: Bytes of a unit of INSTRLEN.
+_UNIT = 128
+
+
+class ProgramNotCaptured(Lint):
+    """A program is enabled, but its code is not in the capture."""
+
+    id = "CFF037"
+    name = "program-not-captured"
+    severity = "error"
+    generations = FROM_A5XX
+    needs = (DrawStates,)
+    summary = "a program is enabled, but its code is not in the capture"
+    why = (
+        "With address 0 the GPU runs whatever lies there. Where the capture lacks the buffer, "
+        "nothing can be said about the program."
+    )
+    advice = "Check SP_xS_OBJ_START; record the capture with all buffers (RD_DUMP full)."
+
+    def check(self, capture: CheckedCapture) -> Iterator[Report]:
+        """Programs at address 0, outside of captured buffers, or longer than what was captured."""
+        states = capture.facts(DrawStates)
+        for found, draw in capture.draws():
+            state = states.of(draw)
+            for program in () if state is None else state.programs:
+                captured = states.captured_bytes(draw, program)
+                size = program.units * _UNIT
+                cause = found.index, program.stage, program.address
+                if not program.address:
+                    yield at_draw(found, draw, f"the {program.stage} program has address 0", cause)
+                elif not captured:
+                    text = f"the {program.stage} program at {program.address:#x} was not captured"
+                    yield at_draw(found, draw, text, cause)._replace(severity="info")
+                elif captured < size:
+                    text = (
+                        f"the {program.stage} program at {program.address:#x} has {size} bytes,"
+                        f" of which {captured} were captured"
+                    )
+                    yield at_draw(found, draw, text, cause)._replace(severity="info")

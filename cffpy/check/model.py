@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Lint: a rule. Report: one place where it applies. Finding: all places of one cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
+
+from cffpy.analysis.observer import Observer
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.passes.model import Pass, Passes
+    from cffpy.analysis.walk import Walk
+
+#: "error": almost surely wrong. "warning": likely slow or wrong. "info": worth knowing.
+Severity = Literal["error", "warning", "info"]
+
+#: From the least to the most severe.
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
+
+#: The part of the capture that a rule may tell about: all generations, or from one on.
+ALL, FROM_A3XX, FROM_A5XX, FROM_A6XX = range(2, 8), range(3, 8), range(5, 8), range(6, 8)
+ONLY_A7XX = range(7, 8)
+
+
+class Facts(Observer):
+    """An observer of the walk whose results lints read. Lints name its class in ``needs``."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        """``passes`` has received each event before this observer does."""
+        self.walk = walk
+        self.passes = passes
+
+
+_Facts = TypeVar("_Facts", bound=Facts)
+
+
+class Report(NamedTuple):
+    """One place where a rule applies.
+
+    ``cause``: reports of one lint with equal causes are one finding, which counts them.
+    """
+
+    text: str
+    cause: Hashable
+    place: PacketLocation | None = None
+    found: Pass | None = None
+    draw: Action | None = None
+    #: Instead of that of the lint, where a case is less certain.
+    severity: Severity | None = None
+
+
+@dataclass(slots=True)
+class Finding:
+    """What a lint has found: the first place, and how many there are."""
+
+    lint: Lint
+    first: Report
+    count: int = 1
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+        return self.first.severity or self.lint.severity
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What is the same for the same finding in another capture of the same program."""
+        draw = self.first.draw
+        number = None if draw is None else draw.program_number
+        found = None if self.first.found is None else self.first.found.index
+        return self.lint.id, found, number, self.first.text
+
+
+class CheckedCapture:
+    """What lints see: the passes, and the facts that they need."""
+
+    def __init__(self, found: Passes, facts: Iterable[Facts], actions: list[Action]) -> None:
+        self.found = found
+        #: All executions, in order.
+        self.actions = actions
+        self._facts = {type(one): one for one in facts}
+
+    @property
+    def generation(self) -> int:
+        """2 for a2xx, ..."""
+        return self.found.generation
+
+    def facts(self, kind: type[_Facts]) -> _Facts:
+        """The facts of a class that the lint names in ``needs``."""
+        found = self._facts[kind]
+        assert isinstance(found, kind)
+        return found
+
+    @property
+    def passes(self) -> list[Pass]:
+        """All passes and groups in order."""
+        return self.found.passes
+
+    def render_passes(self) -> Iterator[Pass]:
+        """Passes with a framebuffer."""
+        return (one for one in self.found.passes if one.kind == "render")
+
+    def draws(self) -> Iterator[tuple[Pass, Action]]:
+        """The program's draws in render passes, each once."""
+        for one in self.render_passes():
+            for draw in one.program_draws:
+                if draw.kind == "draw":
+                    yield one, draw
+
+
+class Lint:
+    """A rule. A subclass sets the attributes and overrides ``check``."""
+
+    #: As in CFF012. Rules of other packages have another prefix.
+    id: ClassVar[str]
+    #: A short name, as in "empty-draw".
+    name: ClassVar[str]
+    severity: ClassVar[Severity]
+    #: The generations that it knows.
+    generations: ClassVar[range] = ALL
+    #: Classes of facts that it reads.
+    needs: ClassVar[tuple[type[Facts], ...]] = ()
+    #: What it finds, in a line; why that matters; what to do.
+    summary: ClassVar[str]
+    why: ClassVar[str]
+    advice: ClassVar[str]
+
+    def check(self, capture: CheckedCapture) -> Iterator[Report]:
+        """The places in a capture where the rule applies."""
+        raise NotImplementedError
+
+
+def at_draw(found: Pass, draw: Action, text: str, cause: Hashable) -> Report:
+    """A report of one of the program's draws."""
+    return Report(text, cause, draw.place, found, draw)
+
+
+def at_pass(found: Pass, text: str, cause: Hashable = None) -> Report:
+    """A report of a whole pass."""
+    return Report(text, (found.index, cause), found.first, found)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Runs lints over a capture: one walk with the facts that they need, then each rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.passes.density_tracker import DensityTracker
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.walk import Walk
+from cffpy.check.model import SEVERITIES, CheckedCapture, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from cffpy.analysis.passes.model import Passes
+    from cffpy.capture.gpu import Gpu
+    from cffpy.check.model import Facts, Lint
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import Content
+
+#: Findings of one lint, at most: a hostile capture may have a cause for each of its draws.
+_MAX_FINDINGS = 1000
+
+
+class Checked:
+    """The result for one capture."""
+
+    def __init__(self, passes: Passes, findings: list[Finding], damage: list[Damage]) -> None:
+        self.passes = passes
+        self.findings = findings
+        self.damage = damage
+
+    def count(self, severity: str) -> int:
+        """How many findings have this severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+
+def check_capture(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+    *,
+    lints: Sequence[Lint],
+) -> Checked:
+    """Check a capture by these lints. Raises UnsupportedGpu where nothing tells the generation.
+
+    The findings are sorted: errors first, then by pass and draw.
+    """
+    walk = Walk()
+    finder = PassFinder(walk)
+    kinds: dict[type[Facts], None] = {}
+    for lint in lints:
+        kinds.update(dict.fromkeys(lint.needs))
+    facts = [kind(walk, finder) for kind in kinds]
+    walk.observe(finder, DensityTracker(walk, finder), *facts)
+    damage = walk.run(content, complain, register_db, gpu)
+    finder.found.damage = damage
+    finder.found.truncated = list(content.truncated)
+    capture = CheckedCapture(finder.found, facts, finder.actions)
+    findings = [
+        finding
+        for lint in lints
+        if capture.generation in lint.generations
+        for finding in _run(lint, capture)
+    ]
+    findings.sort(key=_order)
+    return Checked(finder.found, findings, damage)
+
+
+def _run(lint: Lint, capture: CheckedCapture) -> Iterable[Finding]:
+    """The findings of one lint, one a cause."""
+    found: dict[Hashable, Finding] = {}
+    for report in lint.check(capture):
+        known = found.get(report.cause)
+        if known is not None:
+            known.count += 1
+        elif len(found) < _MAX_FINDINGS:
+            found[report.cause] = Finding(lint, report)
+    return found.values()
+
+
+def _order(finding: Finding) -> tuple[int, int, int, str]:
+    first = finding.first
+    found = -1 if first.found is None else first.found.index
+    draw = -1 if first.draw is None else first.draw.order
+    return -SEVERITIES.index(finding.severity), found, draw, finding.lint.id
+
+
+def new_findings(good: Checked, bad: Checked) -> list[Finding]:
+    """The findings of ``bad`` that ``good`` does not have, or has less often."""
+    known: dict[tuple[object, ...], int] = {}
+    for finding in good.findings:
+        known[finding.key] = known.get(finding.key, 0) + finding.count
+    found = []
+    for finding in bad.findings:
+        if finding.count > known.get(finding.key, 0):
+            found.append(finding)
+    return found

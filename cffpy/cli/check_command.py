@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy check``: lints for captures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy._version import __version__
+from cffpy.cli.analysis_options import decode, decoding_options, open_for, write_json
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, write_all
+from cffpy.cli.text_options import text_options, write_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cffpy.capture.gpu import Gpu
+    from cffpy.check.model import Lint
+    from cffpy.check.runner import Checked
+
+_EPILOG = """\b
+Examples:
+  cffpy check capture.rd.gz
+  cffpy check --ignore 'CFF02*' --fail-on warning *.rd.gz
+  cffpy check --explain CFF013
+  cffpy check --compare good.rd.gz bad.rd.gz    only what is new in bad.rd.gz
+  cffpy check --sarif capture.rd.gz > capture.sarif
+"""
+
+_LEVELS = ("error", "warning", "info", "never")
+
+
+def _words(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> list[str]:
+    """Ids and names, which may be separated by commas."""
+    return [word for text in given for word in text.split(",") if word.strip()]
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("paths", nargs=-1, metavar="[FILE]...")
+@click.option("--select", multiple=True, callback=_words, metavar="LINT", help="Only these lints.")
+@click.option("--ignore", multiple=True, callback=_words, metavar="LINT", help="Not these lints.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(_LEVELS),
+    default="error",
+    show_default=True,
+    help="The least severity with which the exit code is 1.",
+)
+@click.option("--compare", is_flag=True, help="Of two files, only what is new in the second.")
+@click.option("--explain", metavar="LINT", help="Say what a lint finds, why, and what to do.")
+@click.option("--list", "as_list", is_flag=True, help="List the lints.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.check/1).")
+@click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
+@text_options
+@decoding_options
+def check(
+    paths: tuple[str, ...],
+    select: list[str],
+    ignore: list[str],
+    fail_on: str,
+    compare: bool,
+    explain: str | None,
+    as_list: bool,
+    as_json: bool,
+    as_sarif: bool,
+    gpu: Gpu | None,
+    register_db: str | None,
+) -> int:
+    """Check captures for errors, waste and suspicious state, as a linter does for source code.
+
+    Each finding has the id of a lint, a severity, the draw or pass, and the packet's location;
+    findings of the same cause are one, with a count. LINT is an id (CFF013), a name (lrz-lost) or
+    a pattern of either. A lint knows the state at each draw as it is executed; what only the GPU
+    can decide is not reported.
+
+    The exit code is 1 if an error is found (see --fail-on), or if a capture is damaged.
+    """
+    from cffpy.check.registry import chosen_lints
+    from cffpy.check.runner import new_findings
+
+    if as_json and as_sarif:
+        raise click.UsageError("--json and --sarif cannot be used together")
+    if explain is not None or as_list:
+        return _describe(explain, select, ignore)
+    lints = chosen_lints(select, ignore)
+    if not paths or (compare and len(paths) != 2):
+        raise click.UsageError("--compare takes two files" if compare else "no FILE is given")
+    results, code = _check_all(paths, lints, gpu, register_db)
+    if compare:
+        (_, good), (name, bad) = results
+        bad.findings = new_findings(good, bad)
+        results = [(name, bad)]
+    _write(results, lints, as_json, as_sarif)
+    levels = _LEVELS[: _LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
+    failed = any(checked.count(level) for _, checked in results for level in levels)
+    return EXIT_FAILURE if failed else code
+
+
+def _describe(explain: str | None, select: list[str], ignore: list[str]) -> int:
+    """Explain a lint, or list those that are chosen."""
+    from cffpy.check.registry import chosen_lints, find_lint
+    from cffpy.views import check as view
+
+    if explain is not None:
+        write_lines(view.explanation(find_lint(explain)))
+    else:
+        write_lines(view.table(chosen_lints(select, ignore)))
+    return EXIT_OK
+
+
+def _write(
+    results: list[tuple[str, Checked]], lints: Sequence[Lint], as_json: bool, as_sarif: bool
+) -> None:
+    from cffpy.views import check as view
+
+    if as_json:
+        write_json(view.SCHEMA, view.document(results))
+    elif as_sarif:
+        _write_sarif(view.sarif(results, lints, __version__))
+    else:
+        write_lines(view.lines(results))
+
+
+def _check_all(
+    paths: Sequence[str], lints: Sequence[Lint], gpu: Gpu | None, register_db: str | None
+) -> tuple[list[tuple[str, Checked]], int]:
+    """The result of each file, and the exit code for damage."""
+    results, code = [], EXIT_OK
+    for path in paths:
+        capture = open_for(path, gpu, register_db)
+        checked, of_file = decode(capture, lambda opened: opened.checked(lints))
+        results.append((path, checked))
+        code = max(code, of_file)
+    return results, code
+
+
+def _write_sarif(log: dict[str, object]) -> None:
+    from cffpy.cli.json_text import json_pieces
+
+    with PagedOutput(pager=False) as stream:
+        for piece in json_pieces(log):
+            write_all(stream, piece.encode())
+        write_all(stream, b"\n")

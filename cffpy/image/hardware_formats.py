@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The image formats that registers and descriptors of a5xx to a7xx name.
+
+Names are those of the register database: FMT6_8_8_8_8_UNORM, TFMT5_DXT1, RB5_R8G8B8A8_UNORM,
+DEPTH6_24_8. What a format is stored as follows from the name: bits of components, or a family of
+compressed formats.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from cffpy.image.formats import ImageFormat, UnknownFormat, image_format
+
+#: Compressed formats, without the prefix -> a format with the same blocks.
+_COMPRESSED = {
+    "ETC1": "ETC1_RGB8",
+    "DXT1": "DXT1_RGBA",
+    "DXT3": "DXT3_RGBA",
+    "DXT5": "DXT5_RGBA",
+    "BPTC": "BPTC_RGBA_UNORM",
+    "BPTC_FLOAT": "BPTC_RGB_FLOAT",
+    "BPTC_UFLOAT": "BPTC_RGB_UFLOAT",
+}
+
+#: Depth buffers: those of depth and stencil registers, and of textures that only depth can be.
+_DEPTH = {
+    "16": "Z16_UNORM",
+    "24_8": "Z24_UNORM_S8_UINT",
+    "32": "Z32_FLOAT",
+    "Z24_UNORM_S8_UINT_AS_R8G8B8A8": "Z24_UNORM_S8_UINT",
+    "Z24_UNORM_S8_UINT": "Z24_UNORM_S8_UINT",
+    "Z24_UINT_S8_UINT": "Z24_UNORM_S8_UINT",
+    "X8Z24_UNORM": "Z24X8_UNORM",
+}
+
+_PREFIX = re.compile(r"(?:FMT6|T?FMT5|RB5|DEPTH[56])_")
+_PLAIN = re.compile(r"(\d+(?:_[XE]?\d+)*)_([A-Z]+)(?:_DEST)?$")
+_LETTERS = "RGBA"
+
+
+@lru_cache(maxsize=1024)
+def hardware_format(name: str) -> ImageFormat:
+    """The format of a name. Raises UnknownFormat, also for formats with planes."""
+    prefix = _PREFIX.match(name)
+    if name == "S8_UINT" or prefix is None:
+        return image_format(name)
+    short = name[prefix.end() :]
+    if short in _DEPTH:
+        return image_format(_DEPTH[short])
+    if short in _COMPRESSED:
+        return image_format(_COMPRESSED[short])
+    plain = _PLAIN.match(short)
+    if plain is not None:
+        bits, kind = plain.groups()
+        if bits == "9_9_9_E5":
+            return image_format("R9G9B9E5_FLOAT")
+        widths = [int(part.lstrip("XE")) for part in bits.split("_")]
+        if len(widths) <= len(_LETTERS) and not sum(widths) % 8:
+            number = len(widths)
+            channels = "".join(
+                letter + str(width) for letter, width in zip(_LETTERS, widths, strict=False)
+            )
+            return ImageFormat(f"{channels}_{kind}", sum(widths) // 8, components=number)
+    if short in ("A8_UNORM", "L8_A8_UNORM"):
+        return image_format("R8_UNORM" if short == "A8_UNORM" else "R8G8_UNORM")
+    if short.startswith(("ETC2", "RGTC", "ASTC")) or prefix.group() == "RB5_":
+        return image_format(short)
+    raise UnknownFormat(f"{name} is no format of one plane")

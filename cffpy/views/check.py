@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Findings of lints as lines of text, as a document for JSON, and as SARIF 2.1.0."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.draw_names import name_of
+from cffpy.views.passes import place_text
+from cffpy.views.passes_document import place_document
+from cffpy.views.plain_text import Styled, headed_columns, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from cffpy.check.model import Finding, Lint
+    from cffpy.check.runner import Checked
+
+    #: The name of a file, and its result.
+    Results = Sequence[tuple[str, Checked]]
+
+SCHEMA = "cffpy.check/1"
+
+_SARIF_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+_STYLES = {"error": "red", "warning": "yellow", "info": ""}
+_WIDTH = 96
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def lines(results: Results) -> Iterator[str]:
+    """A line for each finding, then the counts."""
+    for name, checked in results:
+        for finding in checked.findings:
+            yield Styled(_line(name, finding), _STYLES[finding.severity])
+    yield counts_text([checked for _, checked in results])
+
+
+def _line(name: str, finding: Finding) -> str:
+    where = where_text(finding)
+    times = f" ({finding.count} times)" if finding.count > 1 else ""
+    head = f"{visible(name)}: {finding.severity} {finding.lint.id} {finding.lint.name}"
+    place = finding.first.place
+    at = "" if place is None else f" [{place_text(place)}]"
+    return f"{head}: {where}{visible(finding.first.text)}{times}{at}"
+
+
+def where_text(finding: Finding) -> str:
+    """The draw or the pass of the first place, with a colon; "" for neither."""
+    first = finding.first
+    if first.draw is not None:
+        name = name_of(first.draw)
+        dump = first.draw.number
+        if name is not None:
+            return f"draw {name}{'' if dump is None else f' (dump {dump})'}: "
+    return "" if first.found is None else f"pass {first.found.index}: "
+
+
+def counts_text(results: Iterable[Checked]) -> str:
+    """How many findings there are of each severity."""
+    findings = [finding for checked in results for finding in checked.findings]
+    counts = [
+        (sum(finding.severity == severity for finding in findings), severity)
+        for severity in ("error", "warning", "info")
+    ]
+    parts = [f"{n} {name}{'s' * (n != 1 and name != 'info')}" for n, name in counts]
+    return ", ".join(parts)
+
+
+def explanation(lint: Lint) -> Iterator[str]:
+    """What a lint finds, why it matters, what to do."""
+    numbers = lint.generations
+    first, last = min(numbers), max(numbers)
+    chips = f"a{first}xx" if first == last else f"a{first}xx to a{last}xx"
+    yield Styled(f"{lint.id} {lint.name} ({lint.severity}, {chips})")
+    for title, text in (("Finds", lint.summary), ("Why", lint.why), ("What to do", lint.advice)):
+        words = f"{text[0].upper()}{text[1:]}"
+        yield from fill(f"{title}: {words}", _WIDTH, subsequent_indent="  ").splitlines()
+
+
+def table(lints: Iterable[Lint]) -> list[str]:
+    """All lints, a line each."""
+    rows = [(lint.id, lint.severity, lint.name, lint.summary) for lint in lints]
+    return headed_columns([("id", "severity", "name", "finds"), *rows])
+
+
+# -- JSON -----------------------------------------------------------------------------------------
+
+
+def document(results: Results) -> dict[str, Any]:
+    """An object for each file, with its findings."""
+    return {"files": [_file(name, checked) for name, checked in results]}
+
+
+def _file(name: str, checked: Checked) -> dict[str, Any]:
+    return {
+        "file": name,
+        "gpu": checked.passes.gpu,
+        "generation": checked.passes.generation or None,
+        "problems": checked.passes.problems,
+        "counts": {severity: checked.count(severity) for severity in ("error", "warning", "info")},
+        "findings": [finding_document(finding) for finding in checked.findings],
+    }
+
+
+def finding_document(finding: Finding) -> dict[str, Any]:
+    """One finding; ``place`` is that of the first of ``count`` places."""
+    first, lint = finding.first, finding.lint
+    name = None if first.draw is None else name_of(first.draw)
+    return {
+        "id": lint.id,
+        "name": lint.name,
+        "severity": finding.severity,
+        "text": first.text,
+        "why": lint.why,
+        "advice": lint.advice,
+        "count": finding.count,
+        "pass": None if first.found is None else first.found.index,
+        "draw": None if name is None else str(name),
+        "dump_draw": None if first.draw is None else first.draw.number,
+        "place": None if first.place is None else place_document(first.place),
+    }
+
+
+# -- SARIF ----------------------------------------------------------------------------------------
+
+
+def sarif(results: Results, lints: Sequence[Lint], version: str) -> dict[str, Any]:
+    """A SARIF log: one run with all files. Offsets are in the decompressed files."""
+    index = {lint.id: number for number, lint in enumerate(lints)}
+    return {
+        "$schema": _SARIF_SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "cffpy",
+                        "version": version,
+                        "rules": [_rule(lint) for lint in lints],
+                    }
+                },
+                "results": [
+                    _result(name, finding, index)
+                    for name, checked in results
+                    for finding in checked.findings
+                ],
+            }
+        ],
+    }
+
+
+def _rule(lint: Lint) -> dict[str, Any]:
+    return {
+        "id": lint.id,
+        "name": lint.name,
+        "shortDescription": {"text": lint.summary},
+        "fullDescription": {"text": lint.why},
+        "help": {"text": lint.advice},
+        "defaultConfiguration": {"level": _SARIF_LEVELS[lint.severity]},
+    }
+
+
+def _result(name: str, finding: Finding, index: dict[str, int]) -> dict[str, Any]:
+    place = finding.first.place
+    location: dict[str, Any] = {"artifactLocation": {"uri": name.replace("\\", "/")}}
+    if place is not None and place.file_offset is not None:
+        location["region"] = {"byteOffset": place.file_offset, "byteLength": 4}
+    result: dict[str, Any] = {
+        "ruleId": finding.lint.id,
+        "ruleIndex": index[finding.lint.id],
+        "level": _SARIF_LEVELS[finding.severity],
+        "message": {"text": where_text(finding) + finding.first.text},
+        "locations": [{"physicalLocation": location}],
+        "occurrenceCount": finding.count,
+    }
+    return result
