@@ -104,6 +104,7 @@ def test_a_wrong_line_is_named(tmp_path, line):
         aliases.read_table(str(path))
 
 
+@pytest.mark.slow
 def test_the_committed_table_is_what_the_importer_computes(cache):
     newer = resolve_edition("mesa-25.3")
     computed = aliases.renames(compare_editions(None, newer))
