@@ -12,6 +12,7 @@ import pytest
 from cffpy.container.open import open_bytes
 from cffpy.errors import UnsupportedGpu
 from cffpy.intel.views.aubinator.aub import AubDump
+from cffpy.intel.views.aubinator.devcoredump import XeDump
 from cffpy.intel.views.aubinator.kernel_files import KernelText
 from cffpy.intel.views.aubinator.options import FULL, DecodeOptions, read_environment
 from cffpy.limits import Limits
@@ -126,6 +127,14 @@ def test_unknown_instruction() -> None:
     lines = headers(aub.file({BATCH: batch}, BATCH))
     assert "0x00100000: unknown instruction 60050001" in lines
     assert "0x00100008: -- 00000002" in lines
+
+
+def test_a_batch_ends_with_its_last_whole_dword() -> None:
+    dump = b"**** Xe Device Coredump ****\nPCI ID: 0x64a0\n**** Job ****\nbatch_addr[0]: 0x100000\n"
+    dump += b"**** VM state ****\n[100000].length: 0x6\n[100000].data: zz\n"
+    parts: list[str] = []
+    XeDump(DecodeOptions(), FULL, parts.append).file(open_bytes(dump, "dump"))
+    assert "".join(parts).count("unknown instruction") == 1
 
 
 def test_comment_and_cut_file() -> None:

@@ -173,7 +173,7 @@ class BatchPrinter(Printer):
         start = position = 0
         data, end = fetch(0, _STEP)
         while not self.is_exhausted:
-            if position >= end:
+            if position + 4 > end:
                 break
             if position >= len(data):
                 start += position
@@ -245,6 +245,7 @@ class BatchPrinter(Printer):
         self.out(f"{line}\n")
 
     def _unknown(self, data: bytes, shown: int) -> None:
+        data = data.ljust(4, b"\0")
         words = unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
         self._complain(f"0x{shown:08x}: unknown instruction {words[0]:08x}")
         for number, word in enumerate(words[1:], 1):
