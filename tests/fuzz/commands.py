@@ -148,6 +148,33 @@ def _diff(rng: Random, files: Files) -> list[str]:
     return ["diff", *rng.choice(forms), *_gpu(rng), *_limit(rng), *sides]
 
 
+#: Filters for any generation: find takes names that a GPU has not as unknown.
+_FILTERS = (
+    "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or changed(RB_DEPTH_CONTROL)",
+    "written(RB_MRT[*].CONTROL) and not unknown(pass.mode)",
+    "draw.vertices > 3 and draw.instances in (1, 4..8)",
+    "all(target.format ~ '8') or pass.width * pass.height > 4KiB",
+)
+
+
+def _find(rng: Random, files: Files) -> list[str]:
+    forms = rng.choice(([], ["--json"], ["--jsonl"], ["--count"], ["--all"]))
+    mutant = str(files.mutant)
+    return ["find", rng.choice(_FILTERS), *forms, "--jobs", "1", *_gpu(rng), *_limit(rng), mutant]
+
+
+def _lines(rng: Random, files: Files) -> list[str]:
+    forms = rng.choice(([], ["--unique"], ["--changed"], ["--only", "shaders"], ["--jsonl"]))
+    where = ["--where", "draw.vertices > 3"] if rng.random() < 0.2 else []
+    return ["lines", *forms, *where, *_gpu(rng), *_limit(rng), str(files.mutant)]
+
+
+def _export(rng: Random, files: Files) -> list[str]:
+    output = files.folder / f"tables{rng.randrange(1 << 30)}.{rng.choice(('csv', 'jsonl'))}"
+    more = ["--all"] if rng.random() < 0.3 else []
+    return ["export", "-o", str(output), *more, *_gpu(rng), *_limit(rng), str(files.mutant)]
+
+
 def _decompile(rng: Random, files: Files) -> list[str]:
     return ["decompile", *rng.choice(([], [], ["--submit", "0"])), str(files.mutant)]
 
@@ -255,6 +282,9 @@ LINES: dict[str, tuple[Line, float]] = {
     "diff": (_diff, 2),
     "disasm": (_disasm, 1.5),
     "decompile": (_decompile, 2),
+    "find": (_find, 1),
+    "lines": (_lines, 1),
+    "export": (_export, 1),
     "compile": (_compile, 1.5),
     "edit": (_edit, 1.5),
     "repair": (_repair, 1),

@@ -36,7 +36,9 @@ from cffpy.isa.parse import load_grammar
 from cffpy.isa.parse import parse as parse_isa
 from cffpy.limits import Limits
 from cffpy.pm4asm.assemble import assemble
+from cffpy.query.filters import Filter
 from cffpy.regdb.compile import compile_generation
+from cffpy.regdb.database import Database
 from cffpy.regdb.parse import parse_text
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
@@ -94,6 +96,12 @@ def capture_text(data: bytes) -> None:
     """A text of the packet assembly language."""
     with suppress(CffpyError):
         assemble(io.BytesIO(data), "text.pm4", None, 1 << 20)
+
+
+def filter_text(data: bytes) -> None:
+    """An expression of a filter, parsed and bound to a generation."""
+    with suppress(CffpyError, UnicodeDecodeError):
+        Filter(data.decode("utf-8")).bind(Database.open("A6XX"))
 
 
 def registers(data: bytes) -> None:
@@ -186,6 +194,10 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = 
     "packets": (packets, _commands),
     "visibility": (visibility, lambda: [bytes.fromhex("04049d45800002000000f9628000")]),
     "capture_text": (capture_text, lambda: _texts("samples", "*.pm4")),
+    "filter": (
+        filter_text,
+        lambda: [b"not RB_MRT[*].CONTROL.BLEND or pass.mode in (gmem, sysmem)"],
+    ),
     "registers": (registers, lambda: _texts("register_db/adreno", "*.regs")),
     "instructions": (instructions, lambda: _texts("register_db/isa", "*.isa")),
     "intel_aub": (intel_aub, aub_files.seeds),
