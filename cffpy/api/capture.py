@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.draw_names import find_draw, parse_draw_name
+from cffpy.analysis.pass_cost import costs_of_passes
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.packets import Packet
 from cffpy.api.passes import Frame
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.lrz import PassLrz
+    from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.passes.model import Passes
     from cffpy.analysis.provenance import Inherited
     from cffpy.api.passes import Action, Draw, Pass
@@ -219,6 +221,14 @@ class Capture:
         a walk over the commands. Empty up to a4xx, which have no LRZ.
         """
         return self._source.lrz
+
+    @property
+    def costs(self) -> list[PassCost]:
+        """The bytes that each render pass loads, stores, resolves and clears, by formula.
+
+        See ``moved``, ``memory_bytes``, ``gmem_used``. What draws read and write is not known.
+        """
+        return costs_of_passes(self.model)
 
     def check(self, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Finding]:
         """The findings of lints, as ``cffpy check`` lists them: ``lint``, ``severity``, ``count``.

@@ -36,6 +36,7 @@ Examples:
   cffpy passes capture.rd.gz
   cffpy passes --pass 3 capture.rd.gz         only pass 3
   cffpy passes --where 'pass.mode == sysmem' capture.rd.gz
+  cffpy passes --cost capture.rd.gz           bytes moved by each pass
   cffpy passes --csv capture.rd.gz            a row for each pass
   cffpy passes --json capture.rd.gz | jq '.submits[].passes[] | [.pass, .mode]'
 """
@@ -45,6 +46,7 @@ Examples:
 @click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
 @submit_option
 @filter_options
+@click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
@@ -57,6 +59,7 @@ def passes(
     submit: int | None,
     where: str | None,
     columns: str | None,
+    cost: bool,
     as_json: bool,
     as_csv: bool,
 ) -> int:
@@ -66,13 +69,15 @@ def passes(
     program's draws and their numbers in the dump, LRZ, and the location in the capture. Values
     that the command stream does not contain are shown as unknown.
 
+    With --cost, the bytes of loads, stores, resolves and clears of each render pass, by formula,
+    and the GMEM that a bin uses; the pass that moves most comes first.
+
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
     from cffpy.views import passes as text
     from cffpy.views import passes_document as view
 
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv cannot be used together")
+    _check_forms(cost, columns, as_json, as_csv)
     query = query_of(where, columns)
     capture, code = find_asking(path, gpu, register_db, query, at_draws=True)
     shown = _chosen(capture, submit, index)
@@ -83,12 +88,36 @@ def passes(
             named = [(str(one.index), found) for one, found in passes]
             return write_columns("pass", named, columns, (as_json, as_csv), capture, code)
         shown = _only(shown, {one.index for one, _ in passes})
+    if cost:
+        return _write_costs(capture, shown, as_json, code)
     if as_json:
         write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
     elif as_csv:
         write_csv(view.CSV_COLUMNS, view.rows(shown))
     else:
         write_lines(text.lines(capture.model, shown), capture.truncated)
+    return code
+
+
+def _check_forms(cost: bool, columns: str | None, as_json: bool, as_csv: bool) -> None:
+    """Raise UsageError for forms of output that exclude each other."""
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv cannot be used together")
+    if cost and (as_csv or columns is not None):
+        raise click.UsageError("--cost cannot be used with --csv or --columns")
+
+
+def _write_costs(capture: Capture, shown: Sequence[SubmitPasses], as_json: bool, code: int) -> int:
+    """Write the costs of the passes that are shown; shares are of the whole capture."""
+    from cffpy.views import pass_cost as view
+
+    indices = {part.index for one in shown for part in one.passes}
+    whole = sum(one.memory_bytes for one in capture.costs)
+    costs = [one for one in capture.costs if one.found.index in indices]
+    if as_json:
+        write_json(view.SCHEMA, view.document(costs, whole), capture.truncated)
+    else:
+        write_lines(view.lines(costs, whole), capture.truncated)
     return code
 
 

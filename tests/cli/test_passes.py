@@ -183,3 +183,23 @@ def test_help(run_cffpy: Run) -> None:
         done = run_cffpy(command, "--help")
         assert done.returncode == 0
         assert f"cffpy {command}".encode() in done.stdout.partition(b"Examples:")[2]
+
+
+def test_costs(samples: Path, run_cffpy: Run) -> None:
+    capture = samples / "a660-frame-gmem.rd"
+    done = run_cffpy("passes", "--cost", capture)
+    assert (done.returncode, done.stderr) == (0, b"")
+    first, second, *_ = done.stdout.decode().splitlines()
+    assert first.endswith(" bytes loaded, stored and resolved by all render passes")
+    assert second.startswith("1. pass 0: gmem")
+    assert second.endswith("100.0 %")
+    document = json.loads(run_cffpy("passes", "--cost", "--json", capture).stdout)
+    assert document["schema"] == "cffpy.passes.cost/1"
+    (one,) = document["passes"]
+    assert one["stored"] == sum(
+        row["pixels"] * row["bytes_a_pixel"] * row["samples"]
+        for row in one["operations"]
+        if row["kind"] == "store"
+    )
+    assert (one["rank"], one["share"], one["not_counted"]) == (1, 1.0, 0)
+    assert run_cffpy("passes", "--cost", "--csv", capture).returncode == 2

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""PassCost: the bytes that loads, stores, clears and resolves of a pass move, by formula.
+
+pixels x bytes a pixel x samples, summed over the tiles. Pixels are those of the tile, cut to the
+framebuffer. What a draw reads and writes is not known, nor what compression saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from cffpy.analysis.attachments import bytes_a_pixel
+from cffpy.errors import UnsupportedGpu
+from cffpy.image.devices import device
+from cffpy.image.formats import UnknownFormat, image_format
+from cffpy.image.hardware_formats import hardware_format
+
+if TYPE_CHECKING:
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.passes.geometry import Rectangle
+    from cffpy.analysis.passes.model import Operation, Pass, Passes, PassRun
+
+#: "clear" of a GMEM pass fills GMEM and moves nothing to memory.
+CostKind = Literal["load", "store", "resolve", "clear"]
+
+_DEPTH_BYTES = {"16": 2, "24_8": 4, "32": 4}
+
+
+@dataclass(slots=True)
+class MovedBytes:
+    """All operations of one kind on one attachment. ``pixels``: of all of them together."""
+
+    kind: CostKind
+    attachment: str
+    times: int
+    pixels: int
+    bytes_a_pixel: int
+    samples: int
+
+    @property
+    def bytes(self) -> int:
+        """The product."""
+        return self.pixels * self.bytes_a_pixel * self.samples
+
+
+@dataclass(slots=True)
+class PassCost:
+    """Bytes of a render pass. ``unknown``: operations whose format or area is not known."""
+
+    found: Pass
+    moved: list[MovedBytes] = field(default_factory=list)
+    #: Bytes of a tile's attachments, and of the GPU's GMEM; None where unknown.
+    gmem_used: int | None = None
+    gmem_size: int | None = None
+    unknown: int = 0
+
+    def total(self, *kinds: CostKind) -> int:
+        """Bytes of operations of these kinds."""
+        return sum(one.bytes for one in self.moved if one.kind in kinds)
+
+    @property
+    def memory_bytes(self) -> int:
+        """What goes to and from memory: loads, stores, resolves; in sysmem mode clears, too."""
+        kinds: tuple[CostKind, ...] = ("load", "store", "resolve")
+        return self.total(*kinds, "clear") if self.found.mode != "gmem" else self.total(*kinds)
+
+
+def costs_of_passes(found: Passes) -> list[PassCost]:
+    """The cost of each render pass, in order."""
+    return [_cost(one, found.gpu) for one in found.passes if one.kind == "render"]
+
+
+def ranked(costs: Iterable[PassCost]) -> list[PassCost]:
+    """The passes that move most bytes first."""
+    return sorted(costs, key=lambda cost: (-cost.memory_bytes, cost.found.index))
+
+
+def _cost(found: Pass, gpu: str | None) -> PassCost:
+    cost = PassCost(found)
+    rows: dict[tuple[CostKind, str], MovedBytes] = {}
+    for run in found.runs:
+        for operation in run.operations:
+            if not operation.action.executed.is_possible or run is found.binning:
+                continue
+            row = _row(found, run, operation)
+            if row is None:
+                cost.unknown += 1
+                continue
+            known = rows.setdefault((row.kind, row.attachment), row)
+            if known is not row:
+                known.times += 1
+                known.pixels += row.pixels
+    cost.moved = list(rows.values())
+    if found.mode == "gmem":
+        cost.gmem_used = _gmem(found)
+        try:
+            cost.gmem_size = device(gpu or "").gmem
+        except UnsupportedGpu:
+            cost.gmem_size = None
+    return cost
+
+
+def _row(found: Pass, run: PassRun, operation: Operation) -> MovedBytes | None:
+    """What one operation moves; None where that is not known."""
+    kind: CostKind
+    if operation.kind == "store" or operation.kind == "copy":
+        kind = "resolve" if operation.resolves else "store"
+    elif operation.kind == "load" or operation.kind == "clear":
+        kind = operation.kind
+    else:
+        return None
+    name = operation.attachment
+    target = next((one for one in found.attachments if _is_of(name, one.name)), None)
+    form = None if target is None else target.format
+    size = _format_bytes(form) or _format_bytes(operation.format)
+    pixels = _pixels(found, run, operation)
+    if size is None or pixels is None or name is None:
+        return None
+    samples = 1 if kind == "resolve" else found.samples or 1
+    return MovedBytes(kind, name, 1, pixels, size, samples)
+
+
+def _is_of(name: str | None, attachment: str) -> bool:
+    return name is not None and attachment in name.split("+")
+
+
+def _pixels(found: Pass, run: PassRun, operation: Operation) -> int | None:
+    """Pixels of the tile, or of the whole framebuffer, within the operation's scissor."""
+    size = found.framebuffer or found.framebuffer_limit
+    rectangle: Rectangle | None = getattr(run, "rectangle", None)
+    if rectangle is not None:
+        right = rectangle.right if size is None else min(rectangle.right, size.width)
+        bottom = rectangle.bottom if size is None else min(rectangle.bottom, size.height)
+        return max(0, right - rectangle.left) * max(0, bottom - rectangle.top)
+    if operation.scissor is not None and found.mode != "gmem":
+        scissor = operation.scissor.size
+        return max(0, scissor.width) * max(0, scissor.height)
+    area = size or found.bin_size
+    return None if area is None else area.width * area.height
+
+
+def _gmem(found: Pass) -> int | None:
+    """Bytes of a bin: bin width x height x bytes a pixel x samples of all attachments in GMEM."""
+    size = found.bin_size
+    sizes = [_gmem_bytes(target) for target in found.attachments]
+    if size is None or None in sizes:
+        return None
+    bin_bytes = sum(one or 0 for one in sizes) * size.width * size.height
+    return bin_bytes * (found.samples or 1)
+
+
+def _gmem_bytes(target: Attachment) -> int | None:
+    return 0 if target.gmem is None else _format_bytes(target.format)
+
+
+def _format_bytes(name: str | None) -> int | None:
+    """Bytes a pixel of a hardware format; None where it is not known."""
+    if name is None:
+        return None
+    prefix, _, short = name.partition("_")
+    if prefix.startswith("DEPTH"):
+        return _DEPTH_BYTES.get(short)
+    if prefix == "COLORX":
+        return bytes_a_pixel(name) or None
+    for find, text in ((hardware_format, name), (image_format, short)):
+        try:
+            return find(text).block_bytes
+        except UnknownFormat:
+            continue
+    return None

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What the passes of a capture move to and from memory: lines of text, and a JSON document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.pass_cost import ranked
+from cffpy.views.passes import title
+from cffpy.views.plain_text import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cffpy.analysis.pass_cost import MovedBytes, PassCost
+
+SCHEMA = "cffpy.passes.cost/1"
+
+
+def lines(costs: Sequence[PassCost], whole: int) -> Iterator[str]:
+    """The passes by the bytes that they move. ``whole``: bytes of all passes of the capture."""
+    yield Styled(f"{whole:,} bytes loaded, stored and resolved by all render passes")
+    for rank, cost in enumerate(ranked(costs), 1):
+        share = f"{100 * cost.memory_bytes / whole:.1f} %" if whole else "0 %"
+        yield Styled(f"{rank}. {title(cost.found)}: {cost.memory_bytes:,} bytes, {share}")
+        for one in cost.moved:
+            yield f"     {_formula(one)}"
+        if cost.gmem_used is not None:
+            size = cost.gmem_size
+            of = "" if size is None else f" of {size:,}, {100 * cost.gmem_used / size:.0f} %"
+            bins = cost.found.bin_size
+            yield f"     GMEM: {cost.gmem_used:,} bytes for a bin of {bins}{of}"
+        if cost.unknown:
+            yield f"     not counted: {cost.unknown} operations of unknown format or area"
+
+
+def _formula(one: MovedBytes) -> str:
+    samples = f" x {one.samples} samples" if one.samples > 1 else ""
+    times = f", {one.times} times" if one.times > 1 else ""
+    product = f"{one.pixels:,} pixels x {one.bytes_a_pixel} bytes{samples} = {one.bytes:,} bytes"
+    return f"{one.kind} {one.attachment}: {product}{times}"
+
+
+def document(costs: Sequence[PassCost], whole: int) -> dict[str, Any]:
+    """The passes in order; ``rank`` 1 is the one that moves most."""
+    ranks = {cost.found.index: rank for rank, cost in enumerate(ranked(costs), 1)}
+    return {
+        "memory_bytes": whole,
+        "passes": [
+            {
+                "pass": cost.found.index,
+                "rank": ranks[cost.found.index],
+                "mode": cost.found.mode,
+                "memory_bytes": cost.memory_bytes,
+                "share": cost.memory_bytes / whole if whole else 0.0,
+                "loaded": cost.total("load"),
+                "stored": cost.total("store"),
+                "resolved": cost.total("resolve"),
+                "cleared": cost.total("clear"),
+                "gmem_used": cost.gmem_used,
+                "gmem_size": cost.gmem_size,
+                "not_counted": cost.unknown,
+                "operations": [
+                    {
+                        "kind": one.kind,
+                        "attachment": one.attachment,
+                        "times": one.times,
+                        "pixels": one.pixels,
+                        "bytes_a_pixel": one.bytes_a_pixel,
+                        "samples": one.samples,
+                        "bytes": one.bytes,
+                    }
+                    for one in cost.moved
+                ],
+            }
+            for cost in costs
+        ],
+    }
