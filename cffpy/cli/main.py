@@ -72,6 +72,9 @@ COMMANDS = {
     "bisect": _Row("cffpy.cli.bisect", "bisect", "Find the draw with which a problem appears."),
     "repair": _Row("cffpy.cli.repair", "repair", "Remove damage from a capture."),
     "db": _Row("cffpy.cli.db", "db", "Look up registers; check or import an edition."),
+    "schema": _Row(
+        "cffpy.cli.schema_command", "schema_command", "Print the JSON Schema of a document."
+    ),
     "completion": _Row("cffpy.cli.completion", "completion", "Print a shell completion script."),
 }
 
