@@ -23,6 +23,19 @@ def schema_names() -> list[str]:
     return sorted(name.removesuffix(".json") for name in files if name.endswith(".json"))
 
 
+def schema_text(name: str) -> bytes:
+    """The schema of a document: "passes", "cffpy.passes" or "cffpy.passes/1".
+
+    Raises UsageError where there is none.
+    """
+    names = schema_names()
+    wanted = name.removeprefix("cffpy.").partition("/")[0]
+    if wanted not in names:
+        raise click.UsageError(f"there is no schema {name}; there are: {', '.join(names)}")
+    with open(data_path("schemas", f"{wanted}.json"), "rb") as file:
+        return file.read()
+
+
 @click.command(name="schema", epilog=_EPILOG)
 @click.argument("name", metavar="[NAME]", required=False)
 @click.help_option("-h", "--help")
@@ -31,15 +44,10 @@ def schema_command(name: str | None) -> int:
 
     NAME is the name in a document's first member, without the version: passes for cffpy.passes/1.
     """
-    names = schema_names()
     if name is None:
-        text = "".join(f"{one}\n" for one in names).encode()
+        text = "".join(f"{one}\n" for one in schema_names()).encode()
     else:
-        wanted = name.removeprefix("cffpy.").partition("/")[0]
-        if wanted not in names:
-            raise click.UsageError(f"there is no schema {name}; there are: {', '.join(names)}")
-        with open(data_path("schemas", f"{wanted}.json"), "rb") as file:
-            text = file.read()
+        text = schema_text(name)
     with PagedOutput(pager=False) as stream:
         write_all(stream, text)
     return EXIT_OK
