@@ -125,6 +125,6 @@ def test_what_is_no_gpu(text: str) -> None:
 @given(st.integers(0, 0xFFFFFFFF), st.integers(0, 2**64 - 1))
 def test_any_ids(gpu_id: int, chip_id: int) -> None:
     gpu = guess(gpu_id, chip_id)
-    assert gpu is None or 2 <= gpu.generation <= 7
+    assert gpu is None or 2 <= gpu.generation <= 8
     if (known := lookup_chip_id(chip_id)) is not None:
         assert guess(chip_id=chip_id) == known

@@ -155,13 +155,14 @@ def test_damage(command: Callable[[str, bytes], Ran], line: str, kind: str) -> N
         line.startswith("state") and kind.startswith(_BEHIND_THE_DRAW)
     )
     unopened = line.startswith("dump") and kind in _NOT_OPENED
+    unopened = unopened or (line.startswith("diff") and kind == "empty")
     assert code == (0 if hidden else 2 if unopened else COMMANDS[line][0])
     assert "Traceback" not in err
     assert "internal error" not in err
     if hidden:
         return
     told = out if line.startswith("info") else err
-    if "--json" in line and line.startswith("info"):
+    if line == "info --json FILE" or (line.startswith("diff") and unopened):
         said = said.partition(" (at file")[0]
     if line.startswith("dump") and kind in ("IB not captured", "IB that calls itself"):
         said = {"n": "could not find: 0000000000900000 (7)", "t": "call themselves"}[kind[3]]

@@ -20,6 +20,7 @@ MEANINGS = {
     "--color": "colour, or not",
     "--csv": "CSV",
     "--draw": "a draw: 57 or p0:8; of dump, which is cffdump's: only a number of the dump",
+    "--columns": "what is shown of each row",
     "--dump-kernels": "write kernels to files",
     "--edition": "the name of an edition",
     "--follow-stores": "commands that store data are executed",
@@ -28,12 +29,14 @@ MEANINGS = {
     "--gpu": "decode, assemble or calculate for this GPU",
     "--headers": "only the first line of each command",
     "--help": "help",
+    "--html": "write a page for a browser",
     "--inherited": "values from earlier submits",
     "--json": "one JSON document",
     "--jsonl": "a JSON object a line",
     "--kernel-names": "size and digest of kernels",
     "--layers": "array layers",
     "--limit": "a limit of the decoder",
+    "--list": "only names: of rules, of shaders",
     "--no-color": "no colour",
     "--no-offsets": "0 for addresses of commands",
     "--no-pager": "no pager",
@@ -48,6 +51,7 @@ MEANINGS = {
     "--summary": "registers at draws, not at each write",
     "--svg": "write an SVG drawing to this file",
     "--verbose": "more text; of dump, which is cffdump's: nothing",
+    "--where": "only rows for which an expression holds",
     "--wide": "lines are not folded to the width of the terminal",
     "--xml": "descriptions from XML",
 }
@@ -94,6 +98,8 @@ TEXT = {
     "crash",
     "lrz",
     "db diff",
+    "check",
+    "sql",
 }
 
 #: Commands whose options are those of Mesa's tools of these names.

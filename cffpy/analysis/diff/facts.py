@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.rules import COUNTS
@@ -156,6 +155,8 @@ def descriptor(
 
 def digest(data: memoryview) -> bytes:
     """A short digest of some bytes."""
+    from hashlib import blake2b  # lazy: OpenSSL takes 10 ms, and only diff needs it
+
     return blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 

@@ -90,7 +90,9 @@ def opcode(group: model.Group) -> tuple[int, int]:
 
 def sorted_members(members: tuple[model.Member, ...]) -> list[model.Member]:
     """Members by their first bit; of equal ones, the one declared last comes first."""
-    return sorted(members, key=_first_bit)
+    last_first = list(reversed(members))
+    last_first.sort(key=_first_bit)
+    return last_first
 
 
 def _first_bit(member: model.Member) -> int:

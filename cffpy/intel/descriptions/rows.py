@@ -19,7 +19,7 @@ data of its own, read when the group is first used: a tuple, in the order of pri
 
 from __future__ import annotations
 
-SCHEMA = 1
+SCHEMA = 2
 
 OVERVIEW = "overview"
 DEVICES = "devices"
