@@ -102,6 +102,13 @@ def load_packaged(kind: str, schema: int, part: str) -> bytes | None:
     return None if parts is None else parts.get(part)
 
 
+def is_packaged(kind: str, schema: int) -> bool:
+    """Whether the wheel has a compiled form that this Python can use: it has all that there is."""
+    if is_checkout():
+        return False
+    return _CompiledFile.open(packaged_path(kind), schema, is_built_in=True) is not None
+
+
 def write_packaged(path: str, schema: int, parts: Mapping[str, bytes]) -> None:
     """Write the compiled form for a wheel (called by the build)."""
     os.makedirs(os.path.dirname(path), exist_ok=True)

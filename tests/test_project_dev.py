@@ -93,8 +93,9 @@ def test_slow_tests_and_times(checkout: Checkout) -> None:
     """Times are compared last, and not beside other tests."""
     code, _, calls = checkout.dev("test", "--all", "tests/cp", PYTHON="fine")
     assert code == 0
-    assert calls[-2:] == [
-        "-m pytest -n auto -m not perf --hypothesis-profile=thorough tests/cp",
+    assert calls[-3:] == [
+        "-m pytest -n auto -m not perf and not fuzz --hypothesis-profile=thorough tests/cp",
+        "-m pytest -n auto -m fuzz tests/cp",
         "-m pytest -m perf tests/cp",
     ]
     assert checkout.dev("test", "--exhaustive", PYTHON="fine")[2][-1] == "-m pytest -m perf"

@@ -69,7 +69,7 @@ def compile_packets() -> dict[str, bytes]:
 
 def _part(name: str) -> bytes | None:
     content = compiled.load_packaged(PACKETS_KIND, SCHEMA, name)
-    if content is None:
+    if content is None and not compiled.is_packaged(PACKETS_KIND, SCHEMA):
         declared = [os.path.join(_FOLDER, file) for file in ("structs.py", "packets.py")]
         sources = [*source_files(resolve_edition(None)), *declared]
         content = compiled.load(PACKETS_KIND, SCHEMA, sources, compile_packets, name)
