@@ -91,22 +91,15 @@ def load(
 
 
 def load_packaged(kind: str, schema: int, part: str) -> bytes | None:
-    """A part of the compiled form in the wheel.
+    """A part of the compiled form in the wheel; empty if the form has no such part.
 
-    None in a checkout, for another Python than the wheel was built with, or if it does not exist.
+    None in a checkout and for another Python than the wheel was built with: there is no form.
     """
     if is_checkout():
         return None
     cached = _CompiledFile.open(packaged_path(kind), schema, is_built_in=True)
     parts = None if cached is None else cached.parts([part])
-    return None if parts is None else parts.get(part)
-
-
-def is_packaged(kind: str, schema: int) -> bool:
-    """Whether the wheel has a compiled form that this Python can use: it has all that there is."""
-    if is_checkout():
-        return False
-    return _CompiledFile.open(packaged_path(kind), schema, is_built_in=True) is not None
+    return None if parts is None else parts.get(part, b"")
 
 
 def write_packaged(path: str, schema: int, parts: Mapping[str, bytes]) -> None:

@@ -76,7 +76,7 @@ def load(name: str, generation: int, directory: str | None = None) -> IsaRow:
         payload = compiled.load(
             KIND, SCHEMA, sources(place), lambda: compile_directory(place), part
         )
-    if payload is None:
+    if not payload:
         raise IsaError(f"the instruction-set descriptions have no {name} for {generation}")
     row: IsaRow = marshal.loads(payload)
     return row

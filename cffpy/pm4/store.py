@@ -44,7 +44,7 @@ def load_packets(chip: str) -> dict[str, bytes]:
     the last one that they have.
     """
     content = _part(chip)
-    if content is None:
+    if not content:
         chips = marshal.loads(_part(_CHIPS) or marshal.dumps(()))
         content = _part(chips[-1])
     loaded: dict[str, bytes] = marshal.loads(content or marshal.dumps({}))
@@ -69,7 +69,7 @@ def compile_packets() -> dict[str, bytes]:
 
 def _part(name: str) -> bytes | None:
     content = compiled.load_packaged(PACKETS_KIND, SCHEMA, name)
-    if content is None and not compiled.is_packaged(PACKETS_KIND, SCHEMA):
+    if content is None:
         declared = [os.path.join(_FOLDER, file) for file in ("structs.py", "packets.py")]
         sources = [*source_files(resolve_edition(None)), *declared]
         content = compiled.load(PACKETS_KIND, SCHEMA, sources, compile_packets, name)

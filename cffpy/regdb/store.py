@@ -98,8 +98,8 @@ def _part(directory: str | None, name: str) -> dict[str, Any] | None:
     path = data_path("register_db") if directory is None else directory
     kind = packaged_kind(path)
     content = compiled.load_packaged(kind, rows.SCHEMA, name) if kind else None
-    if content is None and not (kind and compiled.is_packaged(kind, rows.SCHEMA)):
+    if content is None:
         sources = source_files(path)
         content = compiled.load(KIND, rows.SCHEMA, sources, lambda: compile_edition(path), name)
-    loaded: dict[str, Any] | None = None if content is None else marshal.loads(content)
+    loaded: dict[str, Any] | None = marshal.loads(content) if content else None
     return loaded

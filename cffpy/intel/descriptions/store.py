@@ -96,4 +96,4 @@ def _part(directory: str | None, name: str) -> Any:  # noqa: ANN401 - what the p
         path = data_path("register_db") if directory is None else directory
         sources = source_files(path)
         content = compiled.load(KIND, rows.SCHEMA, sources, lambda: compile_edition(path), name)
-    return None if content is None else marshal.loads(content)
+    return marshal.loads(content) if content else None
