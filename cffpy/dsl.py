@@ -6,6 +6,7 @@ Imported lazily, by the parsers only: importing lark takes longer than the dump 
 
 from __future__ import annotations
 
+import re
 from typing import Protocol, TypeVar
 
 from lark import Lark, Token, Tree
@@ -17,6 +18,8 @@ from cffpy.errors import CffpyError, DslError
 
 _Result = TypeVar("_Result")
 _Made = TypeVar("_Made", covariant=True)
+
+_BRACES = re.compile(r'#[^\n]*|"(?:\\["\\]|[^"\\\n\r])*"|([{}])')
 
 
 class Builder(Protocol[_Made]):
@@ -31,6 +34,35 @@ def load_grammar(name: str) -> Lark:
     path = data_path("grammars", f"{name}.lark")
     with open(path, encoding="utf-8") as file:
         return Lark(file.read(), parser="lalr", propagate_positions=True, maybe_placeholders=True)
+
+
+def read_text(path: str, error: type[DslError] = DslError) -> str:
+    """The text of a description. Raises ``error`` with the line where it is not UTF-8."""
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        raise error("not UTF-8 text", path, line) from None
+
+
+def check_nesting(text: str, file: str, deepest: int, error: type[DslError] = DslError) -> None:
+    """Raise ``error`` where braces nest too deep: what walks the tree would exhaust the stack.
+
+    Braces in comments (``#``) and in quoted names do not count.
+    """
+    depth = 0
+    for match in _BRACES.finditer(text):
+        if match[1] == "{":
+            depth += 1
+            if depth > deepest:
+                start = match.start()
+                line = text.count("\n", 0, start) + 1
+                column = start - text.rfind("\n", 0, start)
+                raise error(f"braces nested more than {deepest} deep", file, line, column)
+        elif match[1] == "}":
+            depth -= 1
 
 
 def parse(

@@ -29,7 +29,7 @@ from cffpy.regdb.model import (
     Type,
     Value,
 )
-from cffpy.regdb.xml_tree import XmlElement, read_xml, stem
+from cffpy.xml_tree import XmlElement, read_xml, stem
 
 _PROSE = frozenset({"doc", "brief", "author", "copyright", "license", "nick", "title", "b", "ul"})
 _VARIANTS = frozenset({"prefix", "varset", "variants"})

@@ -20,8 +20,6 @@ from cffpy.regdb import model
 MAX_NESTING = 12
 """How deep braces may nest. Mesa's descriptions need 4."""
 
-_BRACES = re.compile(r'#[^\n]*|"(?:\\["\\]|[^"\\\n\r])*"|([{}])')
-
 
 @functools.cache
 def _grammar() -> Lark:
@@ -33,37 +31,13 @@ def parse_text(text: str, file: str = "<text>") -> model.Description:
 
     Raises RegisterDbError with file, line and column.
     """
-    _check_nesting(text, file)
+    dsl.check_nesting(text, file, MAX_NESTING, RegisterDbError)
     return dsl.parse(_grammar(), _Builder(file), text, file, RegisterDbError)
 
 
 def parse_file(path: str) -> model.Description:
     """The declarations of one ``.regs`` file."""
-    with open(path, "rb") as opened:
-        content = opened.read()
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        line = content.count(b"\n", 0, problem.start) + 1
-        raise RegisterDbError("not UTF-8 text", path, line) from None
-    return parse_text(text, path)
-
-
-# Deep nesting would exhaust Python's stack in whatever walks the tree, so it ends here.
-def _check_nesting(text: str, file: str) -> None:
-    depth = 0
-    for match in _BRACES.finditer(text):
-        brace = match[1]
-        if brace == "{":
-            depth += 1
-            if depth > MAX_NESTING:
-                start = match.start()
-                line = text.count("\n", 0, start) + 1
-                column = start - text.rfind("\n", 0, start)
-                message = f"braces nested more than {MAX_NESTING} deep"
-                raise RegisterDbError(message, file, line, column)
-        elif brace == "}":
-            depth -= 1
+    return parse_text(dsl.read_text(path, RegisterDbError), path)
 
 
 def unquoted(text: str) -> str:

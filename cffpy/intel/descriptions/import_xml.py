@@ -11,11 +11,11 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from xml.parsers import expat
 
 from cffpy.errors import RegisterDbError
 from cffpy.intel.descriptions import model
 from cffpy.intel.descriptions.resolve import Resolved, resolve
+from cffpy.xml_tree import XmlElement, read_xml
 
 _ROOTS = ("src/intel/genxml", "genxml", ".")
 _MAX_DEPTH = 16
@@ -33,39 +33,6 @@ _KNOWN = {
     "field": {"name", "start", "end", "type", "default", "prefix", "nonzero"},
     "value": {"name", "value", "dont_use"},
 }
-
-
-class _Element:
-    """An XML element with its place in the file."""
-
-    def __init__(self, tag: str, attributes: Mapping[str, str], file: str, line: int) -> None:
-        self.tag = tag
-        self.attributes = attributes
-        self.file = file
-        self.line = line
-        self.children: list[_Element] = []
-
-    def error(self, message: str) -> RegisterDbError:
-        return RegisterDbError(f"<{self.tag}>: {message}", self.file, self.line)
-
-    def text(self, name: str) -> str:
-        found = self.attributes.get(name)
-        if found is None:
-            raise self.error(f"no attribute {name!r}")
-        return found
-
-    def number(self, name: str) -> int:
-        text = self.text(name)
-        try:
-            number = int(text, 0)
-        except ValueError:
-            raise self.error(f"{name}={text!r} is no number") from None
-        if not 0 <= number <= model.MAX_NUMBER:
-            raise self.error(f"{name}={text!r} is out of range")
-        return number
-
-    def optional_number(self, name: str) -> int | None:
-        return self.number(name) if name in self.attributes else None
 
 
 def import_folder(directory: str) -> dict[str, model.Description]:
@@ -122,57 +89,57 @@ def _read_json(folder: str, name: str) -> dict[str, Any]:
     return found
 
 
-def _read(path: str) -> _Element:
-    """The root element of a genxml file."""
-    parser = expat.ParserCreate()
-    top = _Element("", {}, path, 0)
-    opened = [top]
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        element = _Element(tag, attributes, path, parser.CurrentLineNumber)
-        if len(opened) > _MAX_DEPTH:
-            raise element.error(f"elements nested more than {_MAX_DEPTH} deep")
-        known = _KNOWN.get(tag)
+def _read(path: str) -> XmlElement:
+    """The root element of a genxml file, whose elements and attributes are all known."""
+    root = read_xml(path, _MAX_DEPTH)
+    unchecked = [root]
+    while unchecked:
+        element = unchecked.pop()
+        known = _KNOWN.get(element.tag)
         if known is None:
             raise element.error("unknown element")
-        if not attributes.keys() <= known:
-            raise element.error(f"unknown attribute {min(attributes.keys() - known)!r}")
-        opened[-1].children.append(element)
-        opened.append(element)
-
-    def end(_tag: str) -> None:
-        opened.pop()
-
-    def entity(*_declaration: object) -> None:
-        raise RegisterDbError("an entity is declared", path, parser.CurrentLineNumber)
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.EntityDeclHandler = entity
-    try:
-        with open(path, "rb") as file:
-            parser.ParseFile(file)
-    except expat.ExpatError as problem:
-        message = f"not well-formed XML: {expat.ErrorString(problem.code)}"
-        raise RegisterDbError(message, path, problem.lineno, problem.offset + 1) from None
-    root = top.children[0]
+        if not element.attributes.keys() <= known:
+            unknown = min(element.attributes.keys() - known)
+            raise element.error(f"unknown attribute {unknown!r}")
+        unchecked += reversed(element.children)
     if root.tag != "genxml":
         raise root.error("the root element is not <genxml>")
     return root
 
 
-def _description(root: _Element) -> model.Description:
+def _text(element: XmlElement, name: str) -> str:
+    found = element.attributes.get(name)
+    if found is None:
+        raise element.error(f"no attribute {name!r}")
+    return found
+
+
+def _number(element: XmlElement, name: str) -> int:
+    text = _text(element, name)
+    try:
+        number = int(text, 0)
+    except ValueError:
+        raise element.error(f"{name}={text!r} is no number") from None
+    if not 0 <= number <= model.MAX_NUMBER:
+        raise element.error(f"{name}={text!r} is out of range")
+    return number
+
+
+def _optional_number(element: XmlElement, name: str) -> int | None:
+    return _number(element, name) if name in element.attributes else None
+
+
+def _description(root: XmlElement) -> model.Description:
     verx10 = _verx10(root)
-    declarations: list[model.Declaration] = [model.Generation(root.text("name"), verx10)]
+    declarations: list[model.Declaration] = [model.Generation(_text(root, "name"), verx10)]
     for element in root.children:
         if element.tag == "import":
-            name = element.text("name").removesuffix(".xml")
-            without = tuple(child.text("name") for child in element.children)
+            name = _text(element, "name").removesuffix(".xml")
+            without = tuple(_text(child, "name") for child in element.children)
             declarations.append(model.Import(name, without))
         elif element.tag == "enum":
-            declarations.append(
-                model.Enum(element.text("name"), _values(element), element.attributes.get("prefix"))
-            )
+            prefix = element.attributes.get("prefix")
+            declarations.append(model.Enum(_text(element, "name"), _values(element), prefix))
         elif element.tag in ("struct", "instruction", "register"):
             declarations.append(_group(element))
         else:
@@ -180,36 +147,36 @@ def _description(root: _Element) -> model.Description:
     return model.Description(tuple(declarations))
 
 
-def _verx10(root: _Element) -> int:
-    major, _, minor = root.text("gen").partition(".")
+def _verx10(root: XmlElement) -> int:
+    major, _, minor = _text(root, "gen").partition(".")
     try:
         return int(major) * 10 + int(minor or 0)
     except ValueError:
-        raise root.error(f"gen={root.text('gen')!r} is no version") from None
+        raise root.error(f"gen={_text(root, 'gen')!r} is no version") from None
 
 
-def _group(element: _Element) -> model.Group:
+def _group(element: XmlElement) -> model.Group:
     engines = element.attributes.get("engine", "")
     return model.Group(
         element.tag,
-        element.text("name"),
+        _text(element, "name"),
         tuple(_members(element)),
-        element.optional_number("length"),
-        element.optional_number("bias"),
+        _optional_number(element, "length"),
+        _optional_number(element, "bias"),
         tuple(engines.split("|")) if engines else (),
-        element.number("num") if element.tag == "register" else None,
+        _number(element, "num") if element.tag == "register" else None,
     )
 
 
-def _members(parent: _Element) -> Iterator[model.Member]:
+def _members(parent: XmlElement) -> Iterator[model.Member]:
     for element in parent.children:
         if element.tag == "field":
             yield model.Field(
                 element.attributes.get("name", ""),
-                element.number("start"),
-                element.number("end"),
-                element.text("type"),
-                element.optional_number("default"),
+                _number(element, "start"),
+                _number(element, "end"),
+                _text(element, "type"),
+                _optional_number(element, "default"),
                 element.attributes.get("prefix"),
                 element.attributes.get("nonzero") == "true",
                 _values(element),
@@ -217,17 +184,19 @@ def _members(parent: _Element) -> Iterator[model.Member]:
             )
         elif element.tag == "group":
             yield model.Repeat(
-                element.number("count"),
-                element.number("start"),
-                element.number("size"),
+                _number(element, "count"),
+                _number(element, "start"),
+                _number(element, "size"),
                 tuple(_members(element)),
             )
         else:
             raise element.error("not expected here")
 
 
-def _values(parent: _Element) -> tuple[model.Value, ...]:
-    return tuple(model.Value(each.text("name"), each.number("value")) for each in parent.children)
+def _values(parent: XmlElement) -> tuple[model.Value, ...]:
+    return tuple(
+        model.Value(_text(each, "name"), _number(each, "value")) for each in parent.children
+    )
 
 
 def _preferences(resolved: Resolved, chosen: Mapping[str, Any]) -> Iterator[model.Prefer]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads an XML file into elements that know their line, for messages of the importer.
+"""Reads an XML file into elements that know their line, for messages of the importers.
 
 ElementTree keeps no line numbers, so this builds its own small tree with expat.
 """
@@ -31,7 +31,7 @@ class XmlElement:
         return RegisterDbError(f"<{self.tag}>: {message}", self.file, self.line)
 
 
-def read_xml(path: str) -> XmlElement:
+def read_xml(path: str, deepest: int = _MAX_DEPTH) -> XmlElement:
     """The root element of the file. Raises RegisterDbError for XML that is not well-formed."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -40,8 +40,8 @@ def read_xml(path: str) -> XmlElement:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         line = parser.CurrentLineNumber
-        if len(open_elements) > _MAX_DEPTH:
-            raise RegisterDbError(f"elements nested more than {_MAX_DEPTH} deep", path, line)
+        if len(open_elements) > deepest:
+            raise RegisterDbError(f"elements nested more than {deepest} deep", path, line)
         element = XmlElement(tag.rpartition(":")[2], attributes, path, line)
         open_elements[-1].children.append(element)
         open_elements.append(element)
