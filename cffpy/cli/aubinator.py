@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 
-from cffpy.cli.dump_options import EDITION_OPTIONS, Option, edition_directory, parse
+from cffpy.cli.dump_options import EDITION_OPTIONS, Option, edition_directory, limits_of, parse
 from cffpy.cli.getopt_long import UsageProblem
 from cffpy.cli.output import (
     EXIT_FAILURE,
@@ -32,7 +32,6 @@ from cffpy.intel.views.aubinator.options import (
     read_environment,
 )
 from cffpy.limits import HELP as LIMIT_HELP
-from cffpy.limits import chosen_limits, parse_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,10 +138,7 @@ def _guarded(
             return show_help()
         if not files and usage == "FILE":
             raise UsageProblem("no FILE is named.")
-        try:
-            limits = chosen_limits(parse_options(settings.pop("limits", [])), os.environ)
-        except ValueError as problem:
-            raise UsageProblem(f"--limit: {problem}.") from None
+        limits = limits_of(settings.pop("limits", []))
         # as the reference does, only the first file is decoded
         return action(settings, files[0] if files else "-", limits)
     except UsageProblem as problem:

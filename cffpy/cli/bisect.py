@@ -19,7 +19,6 @@ from cffpy.cli.output_file import capture_file, write_lines_to, write_output
 from cffpy.cli.parameters import command_limits
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import CaptureError, CffpyError
-from cffpy.regdb.edition import chosen_edition
 
 if TYPE_CHECKING:
     from cffpy.analysis.bisect import Answer, Bisection, Try, Verdict
@@ -91,7 +90,7 @@ def bisect(
     from cffpy.container.open import open_capture
 
     content = check_capture(open_capture(path, command_limits()))
-    search = Bisection(content, chosen_edition(register_db, {}), gpu)
+    search = Bisection(content, register_db, gpu)
     digest = blake2b(content.data, digest_size=12).hexdigest()
     state = _State(state_file or f"{path}.bisect.json", path, digest, reset)
     if answer is not None:
