@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import random
+
 from cffpy.container.writer import (
     NewSection,
     buffer_sections,
@@ -48,3 +50,17 @@ def capture(
         sections += buffer_sections(address, code)
     sections.append(command_stream_section(COMMANDS, len(commands) if dwords is None else dwords))
     return capture_bytes(sections)
+
+
+def damaged(data: bytes, seed: int) -> bytes:
+    """A capture with 1, 10 or 200 dwords changed: a bit flipped, or copied from another place."""
+    changed = bytearray(data)
+    chance = random.Random(seed)
+    for _ in range(chance.choice((1, 10, 200))):
+        place = chance.randrange(len(changed) // 4) * 4
+        if chance.random() < 0.5:
+            changed[place] ^= 1 << chance.randrange(8)
+        else:
+            other = chance.randrange(len(changed) // 4) * 4
+            changed[place : place + 4] = changed[other : other + 4]
+    return bytes(changed)

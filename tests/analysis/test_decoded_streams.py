@@ -15,6 +15,7 @@ from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp import decoded
 from cffpy.limits import Limits
 from tests.analysis.test_whole_groups import outcome
+from tests.builders import damaged
 
 SHARED = (
     "a220-gl-passes",
@@ -61,16 +62,7 @@ def test_streams_of_tiles_are_decoded_once(shared: Path, name: str) -> None:
 @pytest.mark.parametrize("seed", range(60))
 def test_damaged_captures(samples: Path, seed: int) -> None:
     path = random.Random(seed).choice(sorted(samples.glob("a[2-7]*.rd.gz")))
-    data = bytearray(gzip.decompress(path.read_bytes()))
-    chance = random.Random(seed)
-    for _ in range(chance.choice((1, 10, 200))):
-        place = chance.randrange(len(data) // 4) * 4
-        if chance.random() < 0.5:
-            data[place] ^= 1 << chance.randrange(8)
-        else:
-            other = chance.randrange(len(data) // 4) * 4
-            data[place : place + 4] = data[other : other + 4]
-    assert same(open_bytes(bytes(data)))
+    assert same(open_bytes(damaged(gzip.decompress(path.read_bytes()), seed)))
 
 
 @pytest.mark.parametrize("limits", [{"commands": 2000}, {"depth": 1}, {"depth": 2}, {"draws": 3}])

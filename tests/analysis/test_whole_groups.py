@@ -21,6 +21,7 @@ from cffpy.errors import CffpyError
 from cffpy.limits import Limits
 from cffpy.views import passes_document
 from cffpy.views.state import action_document
+from tests.builders import damaged
 
 SHARED = (
     "a220-gl-passes",
@@ -102,16 +103,7 @@ def test_groups_of_tiles_are_read_once(shared: Path) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_damaged_captures(samples: Path, seed: int) -> None:
     path = random.Random(seed).choice(sorted(samples.glob("a[67]*.rd.gz")))
-    data = bytearray(gzip.decompress(path.read_bytes()))
-    chance = random.Random(seed)
-    for _ in range(chance.choice((1, 10, 200))):
-        place = chance.randrange(len(data) // 4) * 4
-        if chance.random() < 0.5:
-            data[place] ^= 1 << chance.randrange(8)
-        else:
-            other = chance.randrange(len(data) // 4) * 4
-            data[place : place + 4] = data[other : other + 4]
-    assert same(open_bytes(bytes(data)))
+    assert same(open_bytes(damaged(gzip.decompress(path.read_bytes()), seed)))
 
 
 @pytest.mark.parametrize("limits", [{"commands": 2000}, {"depth": 1}, {"draws": 3}])

@@ -34,6 +34,31 @@ CAPTURES = (
 )
 
 
+def captured(shared: Path, name: str) -> Path:
+    """A capture of the shared folder; skips the test where it is not there."""
+    path = shared / "captures" / f"{name}.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    return path
+
+
+def check_flips(where: Subject, dwords: tuple[tuple[str, int], ...]) -> None:
+    """Any bit that changes in one of the dwords (what it is, and its offset) is reported."""
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.sampled_from(dwords), st.integers(0, 31))
+    def flipped(dword: tuple[str, int], bit: int) -> None:
+        assert differs(where, dword[1], bit), (dword, bit)
+
+    flipped()
+
+
 @cache
 def loaded(path: Path) -> tuple[Subject, tuple[tuple[str, int], ...]]:
     """A capture, and where the values lie that its draw uses: register, file offset."""
@@ -65,9 +90,7 @@ def differs(where: Subject, offset: int, bit: int) -> bool:
 def test_no_bit_of_addresses_of_programs_and_descriptor_sets_is_hidden(
     shared: Path, name: str
 ) -> None:
-    path = shared / "captures" / f"{name}.rd.gz"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not among the captures")
+    path = captured(shared, name)
     where = subject(path)
     names = [
         one
@@ -87,23 +110,7 @@ def test_no_bit_of_addresses_of_programs_and_descriptor_sets_is_hidden(
 
 @pytest.mark.parametrize("name", CAPTURES)
 def test_no_bit_of_a_draws_state_is_hidden(shared: Path, name: str) -> None:
-    path = shared / "captures" / f"{name}.rd.gz"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not among the captures")
-    where, registers = loaded(path)
-
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(st.sampled_from(registers), st.integers(0, 31))
-    def flipped(register: tuple[str, int], bit: int) -> None:
-        assert differs(where, register[1], bit), (register, bit)
-
-    flipped()
+    check_flips(*loaded(captured(shared, name)))
 
 
 @cache
@@ -125,20 +132,4 @@ def facts(path: Path) -> tuple[Subject, tuple[tuple[str, int], ...]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CAPTURES)
 def test_no_bit_of_what_a_draw_reads_is_hidden(shared: Path, name: str) -> None:
-    path = shared / "captures" / f"{name}.rd.gz"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not among the captures")
-    where, dwords = facts(path)
-
-    @settings(
-        max_examples=EXAMPLES,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(st.sampled_from(dwords), st.integers(0, 31))
-    def flipped(dword: tuple[str, int], bit: int) -> None:
-        assert differs(where, dword[1], bit), (dword, bit)
-
-    flipped()
+    check_flips(*facts(captured(shared, name)))
