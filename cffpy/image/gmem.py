@@ -232,12 +232,39 @@ def gallium_tiles(
     size = device.usable_gmem
     if size is None:
         raise LayoutError(f"the size of GMEM of {device.name} is not known")
-    page = 4 * PAGE if device.ccu is None else device.ccu.count * PAGE
-    tiles, layout = _GalliumSearch(device, planes, size, page).run(width, height)
+    tiles, layout = _GalliumSearch(device, planes, size).run(width, height)
     count = divide_up(width, tiles[0]), divide_up(height, tiles[1])
     pipe, pipe_count = _gallium_pipes(device, count)
     possible, binning = _gallium_binning(device, count, pipe, pipe_count)
     return Tiling(tiles, count, pipe, pipe_count, binning, possible, layout)
+
+
+def gallium_gmem(
+    device: Device,
+    tile: tuple[int, int],
+    colors: Sequence[ImageFormat | None],
+    depth_stencil: ImageFormat | None = None,
+    samples: int = 1,
+) -> GmemLayout:
+    """Attachments in GMEM for tiles of a given size, as the Gallium driver places them.
+
+    Each begins at the first page behind the one before. The arguments are those of
+    ``gallium_tiles``.
+    """
+    return _gallium_layout(device, _gallium_planes(colors, depth_stencil, samples), tile)
+
+
+def _gallium_layout(device: Device, planes: Sequence[_Plane], tile: tuple[int, int]) -> GmemLayout:
+    """``planes`` one behind the other, each aligned to a page for every CCU."""
+    page = 4 * PAGE if device.ccu is None else device.ccu.count * PAGE
+    pixels = tile[0] * tile[1]
+    places = []
+    end = 0
+    for plane in planes:
+        offset = align(end, page)
+        places.append(GmemPlace(plane.name, plane.cpp, offset))
+        end = offset + plane.cpp * pixels
+    return GmemLayout(tuple(places), pixels)
 
 
 def _gallium_planes(
@@ -262,11 +289,10 @@ def _gallium_planes(
 class _GalliumSearch:
     """The search for as few tiles as fit."""
 
-    def __init__(self, device: Device, planes: Sequence[_Plane], size: int, page: int) -> None:
+    def __init__(self, device: Device, planes: Sequence[_Plane], size: int) -> None:
         self._device = device
         self._planes = planes
         self._size = size
-        self._page = page
 
     def run(self, width: int, height: int) -> tuple[tuple[int, int], GmemLayout]:
         """The size of a tile, and the attachments in GMEM."""
@@ -288,7 +314,7 @@ class _GalliumSearch:
                 across, down = other
                 break
         tile = self._tile(width, height, across, down)
-        return tile, GmemLayout(tuple(self._places(tile)), tile[0] * tile[1])
+        return tile, _gallium_layout(self._device, self._planes, tile)
 
     def _tile(self, width: int, height: int, across: int, down: int) -> tuple[int, int]:
         align_width, align_height = self._device.tile_align
@@ -308,20 +334,13 @@ class _GalliumSearch:
     def _fits(self, width: int, height: int, across: int, down: int) -> bool:
         if not self._is_narrow(width, across) or not self._is_low(height, down):
             return False
-        tile = self._tile(width, height, across, down)
-        end = 0
-        for place in self._places(tile):
-            end = place.offset + place.cpp * tile[0] * tile[1]
-        return end <= self._size
-
-    def _places(self, tile: tuple[int, int]) -> list[GmemPlace]:
-        places = []
-        end = 0
-        for plane in self._planes:
-            offset = align(end, self._page)
-            places.append(GmemPlace(plane.name, plane.cpp, offset))
-            end = offset + plane.cpp * tile[0] * tile[1]
-        return places
+        layout = _gallium_layout(
+            self._device, self._planes, self._tile(width, height, across, down)
+        )
+        if not layout.places:
+            return True
+        last = layout.places[-1]
+        return last.offset + last.cpp * layout.pixels <= self._size
 
 
 #: a20x: tiles of a pipe, across and down.

@@ -9,7 +9,7 @@ from cffpy.check.model import FROM_A6XX, Lint, at_pass
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import Device, device
 from cffpy.image.formats import UnknownFormat
-from cffpy.image.gmem import turnip_gmem
+from cffpy.image.gmem import gallium_gmem, turnip_gmem
 from cffpy.image.hardware_formats import hardware_format
 from cffpy.image.layout import LayoutError
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.passes.model import Pass
     from cffpy.check.model import CheckedCapture, Report
+    from cffpy.image.formats import ImageFormat
+    from cffpy.image.gmem import GmemLayout
 
 #: One attachment is at offset 0 in both layouts.
 _LEAST = 2
@@ -57,16 +59,30 @@ def _avoids_cache(part: Device, found: Pass) -> bool:
     if len(targets) < _LEAST:
         return False
     offsets = {target.gmem for target in targets}
-    samples, size = found.samples or 1, found.bin_size
+    samples = found.samples or 1
     try:
         formats = [hardware_format(target.format or "") for target in targets]
         whole, smaller = (
-            {place.offset for place in turnip_gmem(part, formats, samples, avoid_ccu=avoids).places}
+            _offsets(turnip_gmem(part, formats, samples, avoid_ccu=avoids))
             for avoids in (False, True)
         )
     except (UnknownFormat, LayoutError):
         return False
-    # the Gallium driver puts an attachment right behind the tile of the one before
-    following = formats[0].block_bytes * samples
-    is_dense = size is not None and size.width * size.height * following in offsets
-    return offsets == smaller and smaller != whole and not is_dense
+    return offsets == smaller != whole and offsets != _of_gallium(part, found, formats)
+
+
+def _of_gallium(part: Device, found: Pass, formats: list[ImageFormat]) -> set[int]:
+    """Where the Gallium driver, which always uses all of GMEM, has the attachments of a pass.
+
+    With some sizes of tiles these are the offsets of turnip's smaller layout, too.
+    """
+    if found.bin_size is None:
+        return set()
+    colors = [form for form in formats if not form.is_depth_stencil]
+    depth = next((form for form in formats if form.is_depth_stencil), None)
+    tile = found.bin_size.width, found.bin_size.height
+    return _offsets(gallium_gmem(part, tile, colors, depth, found.samples or 1))
+
+
+def _offsets(layout: GmemLayout) -> set[int]:
+    return {place.offset for place in layout.places}
