@@ -7,7 +7,7 @@ a2xx, has no facts.
 
 from __future__ import annotations
 
-import re
+import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.observer import Observer
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 _MAX_LOOKED = 256 << 20
 _MAX_PROGRAM = 1 << 20
 
-#: Instructions in a line of a listing: behind the number in brackets and flags like (sy).
-_KILL = re.compile(r"[\s)](?:kill|demote)\b")
-_WRITES = re.compile(r"[\s)](?:stg|stgb|stib|atomic\.[sgb])\b")
-_SAMPLES = re.compile(r"[\s)](?:sam\w*|isam\w*|gather\w*|getlod|ldib|ldg)\b")
-_INPUTS = re.compile(r"[\s)](?:bary\.f|flat\.b|ldlv)\b")
+#: Names of instructions up to the first full stop, and of those that sample the beginning.
+_WRITES = ("stg", "stgb", "stib")
+_FETCHES = ("getlod", "ldg", "ldib")
+_SAMPLES = ("gather", "isam", "sam")
+_INPUTS = ("bary.f", "flat.b", "ldlv")
+#: Atomics on global memory, storage buffers and images; others are on local memory.
+_MEMORY_ATOMICS = ("atomic.b.", "atomic.g.", "atomic.s.")
 
 
 class ProgramFacts(NamedTuple):
@@ -85,11 +87,29 @@ class FragmentPrograms(Observer):
         words, index = place
         data = words.bytes(index, min(words.count - index, _MAX_PROGRAM // 4))
         self._looked += len(data)
-        listing = self._disassemblers.ir3(self._walk.generation).listing(data, 0)
-        if not listing.instructions:
+        disassembler = self._disassemblers.ir3(self._walk.generation)
+        count = disassembler.listing(data, 0).instructions
+        if not count:
             return None
-        patterns = (_KILL, _WRITES, _SAMPLES, _INPUTS)
-        return ProgramFacts(*(pattern.search(listing.text) is not None for pattern in patterns))
+        return _facts({disassembler.operands(word).name for word in _distinct(data, count)})
+
+
+def _distinct(data: bytes, count: int) -> set[int]:
+    """The words of the program's ``count`` instructions."""
+    return {word for (word,) in struct.iter_unpack("<Q", data[: 8 * count])}
+
+
+def _facts(names: set[str]) -> ProgramFacts:
+    """``names``: of all instructions of a program."""
+    families = {name.partition(".")[0] for name in names}
+    return ProgramFacts(
+        kills="kill" in families,
+        writes_memory=not families.isdisjoint(_WRITES)
+        or any(name.startswith(_MEMORY_ATOMICS) for name in names),
+        fetches=not families.isdisjoint(_FETCHES)
+        or any(name.startswith(_SAMPLES) for name in families),
+        has_inputs=not names.isdisjoint(_INPUTS),
+    )
 
 
 def _fragment_address(action: Action) -> int | None:
