@@ -69,7 +69,7 @@ def crash(
     elif page is not None:
         from cffpy.views.crash_html import page as html_page
 
-        write_output(page, [html_page(found.model).encode("utf-8", "backslashreplace")], [path])
+        write_output(page, [html_page(found.model)], [path])
     elif as_json:
         write_json(view.SCHEMA, found.to_dict())
     else:

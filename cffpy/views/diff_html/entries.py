@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.report import where
 from cffpy.views.diff import folded_text
 from cffpy.views.diff_html.marks import anchor, child_label
-from cffpy.views.diff_html.markup import Budget, Markup, element, escape, join
+from cffpy.views.page_kit.markup import Budget, Markup, element, escape, join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Difference, Entry
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.views.diff_html.marks import PairKey
-    from cffpy.views.diff_html.markup import Child
+    from cffpy.views.page_kit.markup import Child
 
 #: What is shown at most: entries, and of one entry its fields, consequences and places; of one
 #: field its lines of details; levels of consequences.

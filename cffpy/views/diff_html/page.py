@@ -2,7 +2,6 @@
 """The page: a summary, the entries, the passes side by side, what is hidden.
 
 Everything is in the markup and can be read without scripts; page.js only filters, folds and moves.
-The page may run and show nothing but its own script and styles: its policy names their digests.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from cffpy._version import __version__
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.views.diff import summary
 from cffpy.views.diff_html.entries import REST, EntryList, categories
 from cffpy.views.diff_html.marks import pair_marks
-from cffpy.views.diff_html.markup import Markup, element
 from cffpy.views.diff_html.passes import MAX_PAIRS, PairList, pair_key, pair_name
+from cffpy.views.page_kit.document import document, files_of, footer, section
+from cffpy.views.page_kit.markup import Markup, element
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -36,63 +35,28 @@ _KEYS = (("/", "filter"), ("j k", "move"), ("o Enter", "open"), ("Esc", "clear")
 
 def page(result: Comparison) -> bytes:
     """The page in UTF-8."""
-    style, script = _file("page.css"), _file("page.js")
     title = " → ".join(os.path.basename(one.name) for one in (result.good, result.bad))
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="generator", content=f"cffpy {__version__}"),
-        element("link", rel="icon", href="data:,"),
-        element("title", f"{title} – cffpy diff"),
-        element("style", Markup(style)),
-    )
     pairs = result.pairs[:MAX_PAIRS]
     entries = EntryList({pair_key(pair): number for number, pair in enumerate(pairs)})
     differences = entries.render(result.entries)
     pair_list = PairList(pair_marks(result.entries), entries.labels)
-    body = element(
-        "body",
+    body = (
         element("header", element("h1", summary(result)), _captures(result), class_="top"),
         _toolbar(result) if result.entries else None,
         element(
             "main",
-            _section("differences", "Differences", differences) if result.entries else None,
-            _section("passes", "Passes and draws", pair_list.render(result.pairs)),
-            _section("hidden", "Hidden as noise", _hidden(result)),
+            section("differences", "Differences", differences) if result.entries else None,
+            section("passes", "Passes and draws", pair_list.render(result.pairs)),
+            section("hidden", "Hidden as noise", _hidden(result)),
         ),
-        element("footer", element("p", f"cffpy {__version__}")),
-        element("script", Markup(script)),
+        footer(),
     )
-    text = f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
-    return text.encode("utf-8")
-
-
-def _file(name: str) -> str:
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
-    with open(path, encoding="utf-8", newline="") as file:
-        return file.read()
-
-
-def _policy(style: str, script: str) -> str:
-    return (
-        f"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none';"
-        f" style-src '{_digest(style)}'; script-src '{_digest(script)}'"
+    return document(
+        f"{title} – cffpy diff",
+        body,
+        files_of(__file__, "page.css"),
+        files_of(__file__, "page.js"),
     )
-
-
-def _digest(text: str) -> str:
-    import base64
-    import hashlib
-
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _section(name: str, heading: str, *content: Markup) -> Markup:
-    title = element("h2", heading, id=f"{name}-heading")
-    return element("section", title, content, id=name, aria_labelledby=f"{name}-heading")
 
 
 # -- the top --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.passes import mode_text
 from cffpy.views.diff_html.entries import REST
 from cffpy.views.diff_html.marks import DrawRun, PairMarks, anchor, draw_runs
-from cffpy.views.diff_html.markup import Budget, Markup, element, join
+from cffpy.views.page_kit.markup import Budget, Markup, element, join
 from cffpy.views.passes import size_text
 
 if TYPE_CHECKING:

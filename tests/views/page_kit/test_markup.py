@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.views.diff_html.markup import LONGEST_TEXT, Budget, Markup, element, escape, join
+from cffpy.views.page_kit.markup import LONGEST_TEXT, Budget, Markup, element, escape, join
 from cffpy.views.plain_text import visible
 from tests.views.diff_html.comparisons import HOSTILE
 

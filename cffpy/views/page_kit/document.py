@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""A page as a whole: one file with its styles and script, and a policy that allows nothing else.
+
+The content security policy names the digests of the page's own style and script. No other script
+runs, nothing is loaded, and scripts cannot turn text into markup (trusted types).
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from typing import TYPE_CHECKING
+
+from cffpy._version import __version__
+from cffpy.views.page_kit.markup import Markup, element
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cffpy.views.page_kit.markup import Child
+
+#: The folder of the kit, and the styles that every page begins with.
+KIT = os.path.dirname(os.path.abspath(__file__))
+_BASE = os.path.join(KIT, "base.css")
+
+
+def document(
+    title: str, body: Child, styles: Sequence[str] = (), scripts: Sequence[str] = ()
+) -> bytes:
+    """The page in UTF-8. ``styles``, ``scripts``: paths of files of this package, in their order.
+
+    The script comes last, so that the markup of ``body`` is shown before it runs.
+    """
+    style = _joined((_BASE, *styles))
+    script = _joined(scripts)
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="generator", content=f"cffpy {__version__}"),
+        element("link", rel="icon", href="data:,"),
+        element("title", title),
+        element("style", Markup(style)),
+    )
+    content = element("body", body, element("script", Markup(script)) if script else None)
+    return f"<!doctype html>\n{element('html', head, content, lang='en')}\n".encode()
+
+
+def section(name: str, heading: str, *content: Child) -> Markup:
+    """A section with a heading that names it; ``name`` is its id."""
+    title = element("h2", heading, id=f"{name}-heading")
+    return element("section", title, content, id=name, aria_labelledby=f"{name}-heading")
+
+
+def footer() -> Markup:
+    """What a page ends with: the program that wrote it."""
+    return element("footer", element("p", f"cffpy {__version__}"))
+
+
+def files_of(module: str, *names: str) -> list[str]:
+    """Paths of files that lie beside a module, which is given by its ``__file__``."""
+    folder = os.path.dirname(os.path.abspath(module))
+    return [os.path.join(folder, name) for name in names]
+
+
+def _joined(paths: Sequence[str]) -> str:
+    texts = []
+    for path in paths:
+        with open(path, encoding="utf-8", newline="") as file:
+            texts.append(file.read())
+    return "\n".join(texts)
+
+
+def _policy(style: str, script: str) -> str:
+    scripts = f"'{_digest(script)}'" if script else "'none'"
+    return (
+        f"default-src 'none'; img-src data:; base-uri 'none'; form-action 'none';"
+        f" style-src '{_digest(style)}'; script-src {scripts};"
+        f" require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    import hashlib
+
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
