@@ -70,6 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", default=os.path.join(tempfile.gettempdir(), "cffpy-fuzz"))
     parser.add_argument("--command", choices=LINES, help="Only this one.")
+    parser.add_argument("--dumps", action="store_true", help="Mutants of crash dumps.")
     parser.add_argument("--generation", type=int, choices=range(2, 8))
     parser.add_argument("--seconds", type=int, default=20, help="Processor time of a case.")
     parser.add_argument("--megabytes", type=int, default=1536, help="Address space of a case.")
@@ -87,7 +88,7 @@ def import_all() -> None:
 
 def _job(options: argparse.Namespace, job: int, result: Path) -> int:
     limits = Limits(options.megabytes << 20, options.seconds, options.seconds * 10)
-    bench = Bench(limits)
+    bench = Bench(limits, of_dumps=options.dumps)
     os.environ.update(bench.environment)
     end = time.monotonic() + options.minutes * 60
     tally = Tally()
@@ -134,12 +135,18 @@ def tally_row(case: Case) -> dict:
     """What is counted of a case."""
     outcome = case.outcome
     return {
-        "row": "text" if case.command in TEXT_COMMANDS else f"a{case.generation}xx",
+        "row": _row(case),
         "command": case.command,
         "problem": outcome.problem,
         "seconds": outcome.seconds,
         "peak": outcome.peak,
     }
+
+
+def _row(case: Case) -> str:
+    if case.capture.startswith("crash dump"):
+        return "dumps"
+    return "text" if case.command in TEXT_COMMANDS else f"a{case.generation}xx"
 
 
 class Tally:
@@ -188,7 +195,7 @@ def _save(bench: Bench, case: Case, options: argparse.Namespace, known: set[str]
         "stderr": outcome.stderr[-4000:],
     }
     name.with_suffix(".json").write_text(json.dumps(description, indent=2))
-    if case.command in TEXT_COMMANDS:
+    if case.command in TEXT_COMMANDS or options.dumps:
         return
     small = minimise(
         case.mutant,

@@ -60,9 +60,14 @@ def _child(limits: Limits, work: Callable[[], Iterator[tuple[int, dict]]], write
 
 
 def run_here(arguments: list[str], limits: Limits) -> Outcome:
-    """Run ``cffpy`` with these arguments in this process, which must be one for the purpose."""
+    """Run ``cffpy`` with these arguments in this process, which must be one for the purpose.
+
+    ``peak`` is what the command uses beyond what this process had before it (Linux; elsewhere the
+    process's maximum).
+    """
     from cffpy.__main__ import run
 
+    before = _reset_peak()
     begin = time.process_time()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         code = -1
@@ -89,8 +94,27 @@ def run_here(arguments: list[str], limits: Limits) -> Outcome:
     whole = printed < 1 << 20
     problem = stderr if stderr and "Traceback" not in stderr else ""
     problem = problem or problem_of(arguments, code, text, stdout, error_bytes, whole)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = max(0, _memory("VmHWM") - before)
     return Outcome(problem, code, seconds, peak, text[-2000:], printed)
+
+
+def _reset_peak() -> int:
+    """The bytes that this process has in memory now; its recorded maximum begins here."""
+    try:
+        with open("/proc/self/clear_refs", "w") as control:
+            control.write("5")
+    except OSError:
+        return 0
+    return _memory("VmRSS")
+
+
+def _memory(name: str) -> int:
+    """A value in bytes of Linux's status of this process; elsewhere the maximum so far."""
+    try:
+        with open("/proc/self/status") as rows:
+            return next(int(row.split()[1]) << 10 for row in rows if row.startswith(name))
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 @contextmanager

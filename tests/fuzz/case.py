@@ -9,13 +9,17 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import commands, mutate
+from tests.fuzz import commands, dumps, mutate
 from tests.fuzz.captures import Library, file_bytes, piece
 from tests.fuzz.child import Limits, Outcome, run
 from tests.fuzz.commands import Files
 from tests.fuzz.packets import made_up
 
 Runner = Callable[[list[str], Limits], Outcome]
+
+
+#: Bytes that a command may use for a crash dump, besides three times its size.
+_MOST_MEMORY = 200 << 20
 
 
 class Case(NamedTuple):
@@ -31,10 +35,16 @@ class Case(NamedTuple):
 
 
 class Bench:
-    """Runs cases in a separate folder, with a separate cache of compiled descriptions."""
+    """Runs cases in a separate folder, with a separate cache of compiled descriptions.
 
-    def __init__(self, limits: Limits | None = None, folder: Path | None = None) -> None:
+    ``of_dumps``: the mutants are of crash dumps instead of captures.
+    """
+
+    def __init__(
+        self, limits: Limits | None = None, folder: Path | None = None, of_dumps: bool = False
+    ) -> None:
         self.library = Library()
+        self.dumps = dumps.sources() if of_dumps else None
         self.limits = limits or Limits()
         self._folder = tempfile.TemporaryDirectory(prefix="cffpy-fuzz-", dir=folder)
         self.folder = Path(self._folder.name)
@@ -52,13 +62,12 @@ class Bench:
     ) -> Case:
         """The case of a number. ``runner``: how the command is run; by default in a child."""
         rng = Random(seed)
-        chosen, path = self.library.pick(rng, generation)
-        parts = made_up(rng, chosen) if path is None else piece(rng, path)
-        original = file_bytes(parts)
-        mutant = mutate.mutant(rng, parts)
-        command = commands.choose(rng, only)
+        chosen, name, original, mutant = self._files(rng, generation)
+        command = commands.choose(rng, only, self.dumps is not None)
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            files = Files(Path(folder) / "mutant.rd", Path(folder) / "original.rd", Path(folder))
+            place = Path(folder)
+            is_dump = self.dumps is not None
+            files = Files(place / "mutant.rd", place / "original.rd", place, is_dump)
             files.mutant.write_bytes(mutant)
             files.original.write_bytes(original)
             arguments = commands.LINES[command][0](rng, files)
@@ -66,20 +75,29 @@ class Bench:
                 outcome = runner(arguments, self.limits)
             else:
                 outcome = run(arguments, self.limits, self.environment)
-        return Case(
-            seed, chosen, path.name if path else "made up", command, arguments, mutant, outcome
-        )
+        if is_dump and not outcome.problem and outcome.peak > 3 * len(mutant) + _MOST_MEMORY:
+            outcome = outcome._replace(problem=f"uses {outcome.peak >> 20} MB")
+        return Case(seed, chosen, name, command, arguments, mutant, outcome)
+
+    def _files(self, rng: Random, generation: int | None) -> tuple[int, str, bytes, bytes]:
+        """Generation (0 for crash dumps), name of the source, original and mutant."""
+        if self.dumps is not None:
+            number = rng.randrange(len(self.dumps))
+            source = self.dumps[number]
+            return 0, f"crash dump {number}", source, dumps.mutant(rng, source)
+        chosen, path = self.library.pick(rng, generation)
+        parts = made_up(rng, chosen) if path is None else piece(rng, path)
+        original = file_bytes(parts)
+        return chosen, path.name if path else "made up", original, mutate.mutant(rng, parts)
 
     def again(self, case: Case, mutant: bytes, generation: int | None = None) -> Outcome:
         """The same command line with another mutant; what else it needs is made again."""
-        rng = Random(case.seed)
-        chosen, path = self.library.pick(rng, generation)
-        parts = made_up(rng, chosen) if path is None else piece(rng, path)
+        original = self._files(Random(case.seed), generation)[2]
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             old = next((Path(word).parent for word in case.arguments if self._is_ours(word)), None)
             place = Path(folder)
             (place / "mutant.rd").write_bytes(mutant)
-            (place / "original.rd").write_bytes(file_bytes(parts))
+            (place / "original.rd").write_bytes(original)
             arguments = [
                 word if old is None else word.replace(str(old), folder) for word in case.arguments
             ]

@@ -17,6 +17,8 @@ class Files(NamedTuple):
     mutant: Path
     original: Path
     folder: Path
+    #: Whether mutant and original are crash dumps.
+    are_dumps: bool = False
 
 
 Line = Callable[[Random, Files], list[str]]
@@ -243,6 +245,8 @@ def _db(rng: Random, files: Files) -> list[str]:
 
 def _dump_file(rng: Random, files: Files) -> str:
     """A mutant of a crash dump, as a file."""
+    if files.are_dumps:
+        return str(files.mutant)
     path = files.folder / "crash.devcore"
     path.write_bytes(dumps.mutant(rng, rng.choice(dumps.sources())))
     return str(path)
@@ -257,7 +261,8 @@ def _crash(rng: Random, files: Files) -> list[str]:
     if rng.random() < 0.3:
         command = rng.choice(("dump", "info", "passes", "draws", "decompile"))
         return [command, _dump_file(rng, files)]
-    form = rng.choice(([], [], ["--json"], ["--extract", str(files.folder / "out.rd.gz")]))
+    extracted = ["--extract", str(files.folder / "out.rd.gz")]
+    form = rng.choice(([], [], ["--json"], extracted, ["--html", str(files.folder / "out.html")]))
     return ["crash", *form, *_gpu(rng), *_limit(rng), _dump_file(rng, files)]
 
 
@@ -295,12 +300,16 @@ LINES: dict[str, tuple[Line, float]] = {
     "db": (_db, 0.3),
 }
 
+#: Commands that take neither capture nor crash dump.
+WITHOUT_CAPTURE = ("asm", "compile", "db")
+
 #: Commands that work on texts: the generation of a mutant says nothing about them.
 TEXT_COMMANDS = ("asm", "compile", "crash", "crashdec", "db")
 
 
-def choose(rng: Random, only: str | None = None) -> str:
-    """A command of the table, as often as it says."""
+def choose(rng: Random, only: str | None = None, of_dumps: bool = False) -> str:
+    """A command of the table, as often as it says. ``of_dumps``: one that takes crash dumps."""
     if only is not None:
         return only
-    return rng.choices(list(LINES), [weight for _, weight in LINES.values()], k=1)[0]
+    names = [name for name in LINES if not (of_dumps and name in WITHOUT_CAPTURE)]
+    return rng.choices(names, [LINES[name][1] for name in names], k=1)[0]
