@@ -44,13 +44,14 @@ class Position(Enum):
 
 
 class Note(NamedTuple):
-    """A line about the packet at ``place``, or about the command stream of that number.
+    """A line about the packet at ``place`` (also as its key), or about the command stream of that
+    number.
 
     ``is_detail``: it is about the packet itself, and omitted where packets are not shown.
     ``more`` follows what the view itself adds for a draw.
     """
 
-    place: PacketLocation | int
+    place: PacketLocation | Key | int
     text: str
     position: Position = Position.BEFORE
     is_detail: bool = False
@@ -63,11 +64,17 @@ class Annotations:
     def __init__(self, notes: Iterable[Note] = ()) -> None:
         self._of_packets: dict[tuple[Key, Position], list[Note]] = {}
         self._of_streams: dict[tuple[int, Position], list[Note]] = {}
+        self.add(notes)
+
+    def add(self, notes: Iterable[Note]) -> None:
+        """Put further notes behind the others."""
         for note in notes:
-            if isinstance(note.place, int):
-                self._of_streams.setdefault((note.place, note.position), []).append(note)
+            place = note.place
+            if isinstance(place, int):
+                self._of_streams.setdefault((place, note.position), []).append(note)
             else:
-                self._of_packets.setdefault((note.place.key, note.position), []).append(note)
+                key = place if isinstance(place, tuple) else place.key
+                self._of_packets.setdefault((key, note.position), []).append(note)
 
     def of_packet(self, key: Key, position: Position) -> list[Note]:
         """The notes on the packet whose ``PacketLocation.key`` is ``key``."""

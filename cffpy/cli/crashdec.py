@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cffpy.limits import Limits
 
 OPTIONS = (
+    Option("annotate", "Add lines that mark passes, tiles, draws, and where the CP stands."),
     Option("allregs", "At draws, print all registers written so far.", short="a"),
     Option("color", "Use colour (default: on a terminal).", short="c"),
     Option("no-color", "Do not use colour.", names=("color",), value=False),
@@ -50,7 +51,7 @@ OPTIONS = (
 )
 
 #: Options that crashdec does not have: its abbreviations keep their meaning.
-_ADDED = frozenset(("edition", "limit", "no-color", "no-pager", "pager", "register-db"))
+_ADDED = frozenset(("annotate", "edition", "limit", "no-color", "no-pager", "pager", "register-db"))
 
 _USAGE = (
     "Usage: cffpy crashdec [OPTIONS] [FILE]\nTry 'cffpy crashdec --help' for help.\n\nError: {}\n"
@@ -75,6 +76,7 @@ def run(arguments: list[str], show_help: Callable[[], int]) -> int:
 
 def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:
     register_db, pager = settings.pop("register_db", None), settings.pop("pager", None)
+    annotates = settings.pop("annotate", False)
     settings["color"] = use_colour(settings.get("color"))
     register_db = edition_directory(register_db)
     try:
@@ -85,12 +87,14 @@ def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:
     # Nearly all objects live until the end; garbage collection would take a third of the time.
     gc.disable()
     with PagedOutput(is_terminal(sys.stdout) if pager is None else pager) as stream:
-        dump = CrashDump(
-            CrashdecOptions(**settings),
-            lambda data: write_all(stream, data),
-            print_warning,
-            register_db,
-        )
+        options = CrashdecOptions(**settings)
+        given = options, lambda data: write_all(stream, data), print_warning, register_db
+        if annotates:
+            from cffpy.views.crashdec.annotate import AnnotatedCrashDump
+
+            dump: CrashDump = AnnotatedCrashDump(content, *given)
+        else:
+            dump = CrashDump(*given)
         with progress(f"Reading {name}", content):
             dump.file(content)
     for damage in content.faults:

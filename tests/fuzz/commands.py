@@ -253,7 +253,8 @@ def _dump_file(rng: Random, files: Files) -> str:
 
 
 def _crashdec(rng: Random, files: Files) -> list[str]:
-    options = [one for one in ("-s", "-a", "-c", "-m", "-v") if rng.random() < 0.3]
+    chosen = ("-s", "-a", "-c", "-m", "-v", "--annotate")
+    options = [one for one in chosen if rng.random() < 0.3]
     return ["crashdec", *options, *_limit(rng), _dump_file(rng, files)]
 
 

@@ -56,6 +56,17 @@ class Call:
     end: int
 
 
+@dataclass(slots=True, frozen=True)
+class RingCommands:
+    """A copy of the ring's commands, at address 0.
+
+    ``oldest``: the dword of the ring at which they begin.
+    """
+
+    words: Words
+    oldest: int
+
+
 class CrashContext:
     """What the other modules of this package read."""
 
@@ -137,11 +148,10 @@ class CrashContext:
         busy = [one for one in rings if one.rptr != one.wptr]
         return next(iter([*named, *busy, *rings]), None)
 
-    def ring_commands(self) -> tuple[Words, int] | None:
+    def ring_commands(self) -> RingCommands | None:
         """The ring's commands in order, from the oldest that it holds to its write pointer.
 
-        They are a copy at address 0. Also how many dwords of them are before the read pointer: the
-        fetcher may have called IBs behind it.
+        Also those behind the read pointer: the fetcher may have called their IBs.
         """
         ring = self.ring
         if ring is None or ring.block is None:
@@ -150,11 +160,11 @@ class CrashContext:
         contents += bytes(max(0, min(ring.size, _RING_BYTES) - len(contents)))
         rptr, wptr = (4 * min(one, len(contents) // 4) for one in (ring.rptr, ring.wptr))
         if wptr == rptr and not ring.wptr:
-            return Words(0, memoryview(contents)), len(contents) // 4
-        ahead = wptr - rptr if wptr >= rptr else len(contents) - rptr + wptr
+            return RingCommands(Words(0, memoryview(contents)), 0)
         older = contents[wptr:]
-        commands = (older if any(older) else b"") + contents[:wptr]
-        return Words(0, memoryview(commands)), (len(commands) - ahead) // 4
+        if not any(older):
+            return RingCommands(Words(0, memoryview(contents[:wptr])), 0)
+        return RingCommands(Words(0, memoryview(older + contents[:wptr])), wptr // 4)
 
     def packets(self, words: Words, index: int, end: int) -> Iterator[tuple[int, int, int, int]]:
         """The packets from dword ``index`` on: index, kind, register or opcode, dwords.
@@ -200,7 +210,7 @@ class CrashContext:
         commands, ring, machine = self.ring_commands(), self.ring, self.machine
         if commands is None or ring is None or machine is None:
             return []
-        words, _ = commands
+        words = commands.words
         pending: list[Call] = []
         calls = {call.index: call for call in self.calls(words, 0, words.count)}
         for index, kind, number, size in self.packets(words, 0, words.count):

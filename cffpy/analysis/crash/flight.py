@@ -127,7 +127,7 @@ def find_flight(
     except UnsupportedGpu:
         return None
     flight = Flight(finder)
-    position = _key(stand, stream)
+    position = position_key(stand, stream)
     possible = [one for one in finder.actions if one.executed is not Executed.NO]
     before, ahead = possible, []
     if position is not None:
@@ -161,8 +161,8 @@ def _ignore(_line: str) -> None:
     """The report says what is not known."""
 
 
-def _key(stand: Stand, stream: int) -> tuple[int, ...] | None:
-    """The position as a ``PacketLocation.key``."""
+def position_key(stand: Stand, stream: int) -> tuple[int, ...] | None:
+    """The CP's position as a ``PacketLocation.key``; ``stream``: number of its command stream."""
     if stand.packet is None:
         return None
     callers = [one.caller for one in stand.levels if one.caller is not None]

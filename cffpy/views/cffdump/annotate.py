@@ -125,6 +125,10 @@ class AnnotatingSink(CffdumpSink):
         register_db: str | None,
     ) -> None:
         super().__init__(options, output, complain, register_db)
+        self.follow(output)
+
+    def follow(self, output: AnnotatedOutput) -> None:
+        """Begin with no notes, outside of all streams."""
         self.output: AnnotatedOutput = output
         self.notes = Annotations()
         self._groups: GroupLines

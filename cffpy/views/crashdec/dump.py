@@ -61,7 +61,7 @@ class CrashDump:
     ) -> None:
         self._options = options
         self._complain = complain
-        self._view = CrashdecSink(options, Output(write), complain, register_db)
+        self._view = self._make_view(options, write, complain, register_db)
         self._session = Session(self._view, warn=complain, register_db=register_db, segments=False)
         self._blocks = BlockText(self._view, options, complain, register_db)
         self._rings = [_Ring() for _ in range(_RINGS)]
@@ -75,6 +75,16 @@ class CrashDump:
         self._lines = 0
         #: Whether lines or parts of the dump were left out.
         self.is_damaged = False
+
+    def _make_view(
+        self,
+        options: CrashdecOptions,
+        write: Callable[[bytes], object],
+        complain: Callable[[str], None],
+        register_db: str | None,
+    ) -> CrashdecSink:
+        """What prints the commands."""
+        return CrashdecSink(options, Output(write), complain, register_db)
 
     def file(self, content: Content) -> None:
         """Print an opened dump."""
@@ -337,6 +347,7 @@ class CrashDump:
         ring_dwords = ring.size >> 2
         words = Words(ring.iova, memoryview(contents))
         count = ring_dwords
+        start = 0
         if not self._options.verbose:
             look_back = _LOOK_BACK if is_of_25_0(machine.database) else _NEWER_LOOK_BACK
             start = (ring_dwords + ring.rptr - look_back & 0xFFFFFFFF) % ring_dwords
@@ -352,6 +363,7 @@ class CrashDump:
                 copy += contents[: 4 * (end - ring_dwords)]
             words = Words(0, memoryview(copy))
             view.ring_copy = words
+        view.ring_start, view.ring_dwords = start, ring_dwords
         view.position.look_ahead(machine, words, 0, count)
         machine.run(words, 0, count, 0)
         view.ring_copy = None

@@ -65,6 +65,8 @@ class CrashdecSink(CffdumpSink):
         self.position = CrashPosition()
         #: A copy of the ring, whose address is not known.
         self.ring_copy: Words | None = None
+        #: The dword of the ring at which the commands that run begin, and the ring's size.
+        self.ring_start = self.ring_dwords = 0
         self._packet: Payload | None = None
         #: Level of IBs -> the packet whose blocks run there: CP_START_BIN and the like.
         self._tables: dict[int, Payload] = {}
