@@ -177,9 +177,11 @@ def _error_state(settings: dict[str, Any], name: str, limits: Limits) -> int:
         from cffpy.intel.views.aubinator.devcoredump import XeDump
         from cffpy.intel.views.aubinator.error_state import ErrorStateDump
 
-        kind = XeDump if is_xe_devcoredump(content.data) else ErrorStateDump
-        all_batches = settings.get("all_bb", False)
-        dump = kind(options, flags, write, kernels, all_batches, _directory(settings))
+        directory = _directory(settings)
+        if is_xe_devcoredump(content.data):
+            return XeDump(options, flags, write, kernels, directory).file(content)
+        dump = ErrorStateDump(options, flags, write, kernels, directory)
+        dump.all_batches = settings.get("all_bb", False)
         return dump.file(content)
 
     return _print(settings, name, limits, show)

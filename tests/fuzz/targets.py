@@ -133,9 +133,11 @@ def intel_aub(data: bytes) -> None:
 def intel_error_state(data: bytes) -> None:
     """An i915 error state, or an Xe devcoredump."""
     content = open_bytes(data, "fuzz", Limits(commands=1 << 14, bytes=1 << 24))
-    for kind in (ErrorStateDump, XeDump):
+    error_state = ErrorStateDump(DecodeOptions(), 0xE, lambda text: None)
+    error_state.all_batches = True
+    for dump in (error_state, XeDump(DecodeOptions(), 0xE, lambda text: None)):
         with suppress(CffpyError):
-            kind(DecodeOptions(), 0xE, lambda text: None, None, True).file(content)
+            dump.file(content)
 
 
 def intel_descriptions(data: bytes) -> None:

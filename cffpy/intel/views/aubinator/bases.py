@@ -7,7 +7,8 @@ from struct import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.views.aubinator.context import Command, Printer
+    from cffpy.intel.decoder.commands import Command
+    from cffpy.intel.views.aubinator.context import Printer
 
 _BASES = ("Surface State", "Dynamic State", "Instruction")
 

@@ -15,17 +15,13 @@ from cffpy.intel.container.xe_devcoredump import Topic, XeDevcoredump, parameter
 from cffpy.intel.decoder.database import Database
 from cffpy.intel.decoder.text import GroupText
 from cffpy.intel.descriptions import store
-from cffpy.intel.views.aubinator.batch import BatchPrinter
+from cffpy.intel.views.aubinator.error_dump import ErrorDump
 from cffpy.intel.views.aubinator.options import COLOUR
 from cffpy.intel.views.aubinator.registers import CLASS_NAMES, ENGINE_OF_CLASS, engine_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cffpy.container.open import Content
-    from cffpy.intel.views.aubinator.kernel_files import KernelText
-    from cffpy.intel.views.aubinator.options import DecodeOptions
 
 #: What a line contains -> the register that follows it; the first that fits counts.
 _REGISTERS = (
@@ -37,26 +33,10 @@ _REGISTERS = (
 )
 
 
-class XeDump:
-    """Prints an Xe devcoredump. ``all_batches``: decode the hardware context, too."""
+class XeDump(ErrorDump):
+    """Prints an Xe devcoredump."""
 
-    def __init__(
-        self,
-        options: DecodeOptions,
-        flags: int,
-        write: Callable[[str], object],
-        kernels: KernelText | None = None,
-        all_batches: bool = False,
-        directory: str | None = None,
-    ) -> None:
-        """``flags``: those of the command line, without the environment's."""
-        self._options = options
-        self._flags = flags
-        self._write = write
-        self._kernels = kernels
-        self._all_batches = all_batches
-        self._directory = directory
-        self._registers: GroupText | None = None
+    _registers: GroupText | None = None
 
     def file(self, content: Content) -> list[Damage]:
         """Print the file; what is wrong with it. Raises UnsupportedGpu for an unknown device."""
@@ -108,14 +88,10 @@ class XeDump:
         self, content: Content, dump: XeDevcoredump, unit: int | None, acthd: int
     ) -> None:
         assert self._registers is not None
-        budget = content.limits.of_capture(len(content.data)).nested_dwords
         memory = SectionMemory(dump.areas, only_ppgtt=True)
         database = self._registers.database
-        printer = BatchPrinter(database, memory, self._options, self._write, budget)
-        printer.acthd = acthd
+        printer = self._printer(content, database, memory, acthd)
         printer.engine = 0 if unit is None else ENGINE_OF_CLASS[unit]
-        if self._kernels is not None:
-            printer.kernel = self._kernels.text
         engine = "unknown" if unit is None else CLASS_NAMES[unit]
         printer.out("**** Batch buffers ****\n")
         for address in dump.batches:
@@ -123,16 +99,13 @@ class XeDump:
             if area is None:
                 continue
             printer.out(f"--- batch buffer ({engine}) at 0x{address:016x}\n")
-            printer.print_data(area.data[address - area.address :], address, from_ring=False)
+            printer.run_data(area.data[address - area.address :], address, from_ring=False)
             printer.flags = self._flags
             printer.out("\n")
         printer.out("**** HW context ****\n")
         if dump.context:
             printer.out(f"--- HW Context ({engine}) at 0x{0:016x}\n")
-            printer.print_data(dump.context, 0, from_ring=False)
+            printer.run_data(dump.context, 0, from_ring=False)
             printer.flags = self._flags
             printer.out("\n")
-        printer.flush()
-        if printer.is_exhausted:
-            message = "too many commands: the rest is not decoded"
-            dump.damage.append(Damage(None, message, limit="commands"))
+        self._finish(printer, dump.damage)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.views.aubinator.context import Command, Handler, Printer
+    from cffpy.intel.decoder.commands import Command
+    from cffpy.intel.views.aubinator.context import Handler, Printer
 
 
 def dynamic_state(printer: Printer, struct: str, offset: int, count: int) -> None:

@@ -14,18 +14,14 @@ from cffpy.intel.container.error_state import BATCH_BUFFER, HW_CONTEXT, RING_BUF
 from cffpy.intel.container.sections import SectionMemory
 from cffpy.intel.decoder.database import Database
 from cffpy.intel.descriptions import store
-from cffpy.intel.views.aubinator.batch import BatchPrinter
+from cffpy.intel.views.aubinator.error_dump import ErrorDump
 from cffpy.intel.views.aubinator.options import COLOUR, OFFSETS
 from cffpy.intel.views.aubinator.registers import ENGINE_OF_CLASS, RegisterLines, engine_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cffpy.container.open import Content
     from cffpy.intel.container.sections import Section
-    from cffpy.intel.views.aubinator.kernel_files import KernelText
-    from cffpy.intel.views.aubinator.options import DecodeOptions
 
 _PCI_ID = pattern(r"PCI ID:\s*0x\s*([0-9a-fA-F]{1,4})")
 _DECODED = (RING_BUFFER, BATCH_BUFFER, HW_CONTEXT)
@@ -35,25 +31,10 @@ _IDENTIFIER = bytes.fromhex("8899aabbccddeeff0011223344556677" * 2)
 _DRIVER_BLOCK, _END_BLOCK = 2, 1
 
 
-class ErrorStateDump:
+class ErrorStateDump(ErrorDump):
     """Prints an i915 error state. ``all_batches``: decode buffers of every kind."""
 
-    def __init__(
-        self,
-        options: DecodeOptions,
-        flags: int,
-        write: Callable[[str], object],
-        kernels: KernelText | None = None,
-        all_batches: bool = False,
-        directory: str | None = None,
-    ) -> None:
-        """``flags``: those of the command line, without the environment's."""
-        self._options = options
-        self._flags = flags
-        self._write = write
-        self._kernels = kernels
-        self._all_batches = all_batches
-        self._directory = directory
+    all_batches = False
 
     def file(self, content: Content) -> list[Damage]:
         """Print the file; what is wrong with it. Raises UnsupportedGpu for an unknown device."""
@@ -91,12 +72,8 @@ class ErrorStateDump:
         sections = sorted(state.sections, key=lambda section: section.kind != HW_CONTEXT)
         wraps = _cut_rings(sections, registers.head, registers.tail)
         self._print_driver(sections)
-        budget = content.limits.of_capture(len(content.data)).nested_dwords
         memory = SectionMemory(sections)
-        printer = BatchPrinter(database, memory, self._options, self._write, budget)
-        printer.acthd = registers.acthd
-        if self._kernels is not None:
-            printer.kernel = self._kernels.text
+        printer = self._printer(content, database, memory, registers.acthd)
         for section in sections:
             unit = engine_class(section.ring)
             if unit is not None:
@@ -104,21 +81,18 @@ class ErrorStateDump:
             high, low = section.address >> 32, section.address & 0xFFFFFFFF
             printer.out(f"--- {section.kind} ({section.ring}) at 0x{high:08x} {low:08x}\n")
             is_ring = section.kind == RING_BUFFER
-            if self._all_batches or section.kind in _DECODED:
+            if self.all_batches or section.kind in _DECODED:
                 if is_ring and wraps:
                     printer.flags &= ~OFFSETS
                 address = section.address + section.start
-                printer.print_data(
+                printer.run_data(
                     section.data[section.start : section.end],
                     address,
                     is_ring,
                     section.data[section.end :],
                 )
                 printer.flags = self._flags
-        printer.flush()
-        if printer.is_exhausted:
-            message = "too many commands: the rest is not decoded"
-            state.damage.append(Damage(None, message, limit="commands"))
+        self._finish(printer, state.damage)
 
     def _print_driver(self, sections: list[Section]) -> None:
         """The driver's name, where a buffer has it."""
