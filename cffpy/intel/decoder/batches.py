@@ -208,14 +208,21 @@ class BatchRunner:
                 position += size
                 continue
             position += 4 * length
-            self.instruction(
-                kind, instruction, address + place, None if pointer is None else pointer + place
-            )
-            if kind.is_store and self.follows_stores:
-                self._store(Command(kind.group, instruction))
-            if (kind.is_jump and self._ends(kind, instruction, from_ring)) or self._goto:
+            host = None if pointer is None else pointer + place
+            if self._execute(kind, instruction, address + place, host, from_ring):
                 break
         self._jumps -= 1
+
+    def _execute(
+        self, kind: Kind, data: bytes, address: int, pointer: int | None, from_ring: bool
+    ) -> bool:
+        """Hand over an instruction and do what it does; whether the batch ends with it."""
+        self.instruction(kind, data, address, pointer)
+        if kind.is_store and self.follows_stores:
+            self._store(Command(kind.group, data))
+        if kind.is_jump:
+            return self._ends(kind, data, from_ring)
+        return self._goto is not None
 
     def _kind(self, header: int) -> Kind | None:
         key = (header, self.engine)
