@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from struct import pack, unpack_from
 
-from cffpy.intel.decoder.commands import Command
-from cffpy.intel.decoder.groups import length_by_header
+from cffpy.intel.decoder.groups import Command, length_by_header
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

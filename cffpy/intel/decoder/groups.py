@@ -8,6 +8,7 @@ group of its own.
 from __future__ import annotations
 
 import marshal
+from struct import unpack_from
 
 from cffpy.intel.descriptions import rows
 
@@ -206,6 +207,24 @@ class Group:
             length = self.length_of(words[0]) if words else 0
         fields = self.reader(length, names, words[0] if words else 0)
         return [None if field is None else field.value(words) for field in fields]
+
+
+class Command:
+    """An instruction: its description, its dwords, and maybe some dwords that follow."""
+
+    __slots__ = ("group", "words")
+
+    def __init__(self, group: Group, data: bytes) -> None:
+        self.group = group
+        self.words: tuple[int, ...] = unpack_from(f"<{len(data) // 4}I", data)
+
+    def dword(self, number: int) -> int:
+        """The dword of this number; 0 where it is missing."""
+        return self.words[number] if number < len(self.words) else 0
+
+    def values(self, *names: str) -> list[int | None]:
+        """The raw values of the named fields, None where the instruction has no such field."""
+        return self.group.values(self.words, names)
 
 
 def _unfold(

@@ -7,7 +7,7 @@ from struct import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.decoder.commands import Command
+    from cffpy.intel.decoder.groups import Command
     from cffpy.intel.views.aubinator.context import Printer
 
 _BASES = ("Surface State", "Dynamic State", "Instruction")

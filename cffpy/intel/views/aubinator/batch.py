@@ -11,7 +11,7 @@ from struct import unpack, unpack_from
 
 from cffpy.intel.container.host_memory import HostMemory
 from cffpy.intel.decoder.batches import END, START, Kind
-from cffpy.intel.decoder.commands import Command
+from cffpy.intel.decoder.groups import Command
 from cffpy.intel.views.aubinator.context import Printer
 from cffpy.intel.views.aubinator.handlers import HANDLERS, STATE_HANDLERS
 from cffpy.intel.views.aubinator.options import ACCUMULATE, COLOUR, FULL, OFFSETS

@@ -11,8 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.intel.decoder.commands import Command
-    from cffpy.intel.decoder.groups import Field, Group
+    from cffpy.intel.decoder.groups import Command, Field, Group
     from cffpy.intel.views.aubinator.context import Printer
 
 _COLUMNS = 8

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cffpy.intel.container.memory import AddressSpace
-    from cffpy.intel.decoder.commands import Command
     from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Group
+    from cffpy.intel.decoder.groups import Command, Group
     from cffpy.intel.views.aubinator.options import DecodeOptions
 
     Handler = Callable[["Printer", "Command"], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.decoder.commands import Command
+    from cffpy.intel.decoder.groups import Command
     from cffpy.intel.views.aubinator.context import Handler, Printer
 
 

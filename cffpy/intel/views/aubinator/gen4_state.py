@@ -9,7 +9,7 @@ from cffpy.intel.views.aubinator.kernels import kernel, print_fragment_kernels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.decoder.commands import Command
+    from cffpy.intel.decoder.groups import Command
     from cffpy.intel.views.aubinator.context import Printer
 
 _KERNELS = {

@@ -7,8 +7,7 @@ from cffpy.intel.views.aubinator.tables import binding_table, samplers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.decoder.commands import Command
-    from cffpy.intel.decoder.groups import Field, Group
+    from cffpy.intel.decoder.groups import Command, Field, Group
     from cffpy.intel.views.aubinator.context import Printer
 
 _NAMES = {

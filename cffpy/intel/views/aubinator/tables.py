@@ -9,7 +9,7 @@ from cffpy.intel.views.aubinator.options import SAMPLERS, SURFACES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.decoder.commands import Command
+    from cffpy.intel.decoder.groups import Command
     from cffpy.intel.views.aubinator.context import Printer
 
 _GUESSED = 32  # entries of a table whose length is unknown
