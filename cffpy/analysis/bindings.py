@@ -7,16 +7,33 @@ those in force at one draw are found by binary searches, and memory grows with w
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, UsedDescriptors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
+
+#: Descriptors of bindless sets that ``Bindings.spans`` looks at, each as often as its set changes.
+_MAX_LOOKED = 1 << 24
+
+
+class Span(NamedTuple):
+    """A descriptor, and the first and the last draw, by ``Action.order``, between which it holds.
+
+    ``address``: where the texture of a3xx lies, whose descriptors have no addresses; else None.
+    """
+
+    key: FactKey
+    fact: Fact
+    address: Fact | None
+    first: int
+    last: int
 
 
 class Bindings:
@@ -27,11 +44,14 @@ class Bindings:
         self._used = UsedDescriptors(recording.descriptors)
         #: Fact -> draws at which it changed, and what it is from then on; None: it is not there.
         self._changes: dict[FactKey, tuple[list[int], list[Fact | None]]] = {}
-        for order in sorted(recording.records):
+        self._orders = sorted(recording.records)
+        for order in self._orders:
             for key, fact in recording.records[order].facts.items():
                 orders, facts = self._changes.setdefault(key, ([], []))
                 orders.append(order)
                 facts.append(fact)
+        #: Draws at whose sets ``spans`` has not looked, because there were too many descriptors.
+        self.left_out = 0
 
     def of_draw(self, order: int) -> Iterator[tuple[FactKey, Fact]]:
         """The facts in force at a draw; none at an action that was not recorded."""
@@ -57,3 +77,71 @@ class Bindings:
                 key = kind, SetSlot(number, slot)
                 if used.holds(key):
                     yield key, fact
+
+    # -- all draws ------------------------------------------------------------------------------
+
+    def spans(self, kinds: Collection[str]) -> Iterator[Span]:
+        """The descriptors of these kinds, one for each change: "texture", "sampler", ...
+
+        One that is loaded again with the same contents is one span. A descriptor of a bindless set
+        is in force at the draws that can use it.
+        """
+        if self._orders:
+            loaded = [key for key in self._changes if key[0] in kinds]
+            yield from chain.from_iterable(map(self._spans_of, loaded))
+            yield from self._spans_of_sets(kinds)
+
+    def _spans_of(self, key: FactKey) -> Iterator[Span]:
+        """The spans of a descriptor that packets load."""
+        where = self._changes.get((f"{key[0]} address", *key[1:]), ([], []))
+        facts = dict(zip(*self._changes[key], strict=True))
+        addresses = dict(zip(*where, strict=True))
+        fact = address = None
+        open_span: Span | None = None
+        for order in sorted({*facts, *addresses}):
+            fact, address = facts.get(order, fact), addresses.get(order, address)
+            if open_span is not None:
+                if fact is not None and _is_same(open_span, fact, address):
+                    continue
+                yield open_span._replace(last=self._before(order))
+            open_span = None
+            if fact is not None and fact.domain is not None:
+                open_span = Span(key, fact, address, order, self._orders[-1])
+        if open_span is not None:
+            yield open_span
+
+    def _spans_of_sets(self, kinds: Collection[str]) -> Iterator[Span]:
+        found: dict[FactKey, Span] = {}
+        last: object = None
+        looked = 0
+        self.left_out = 0
+        for order in self._orders:
+            record = self._recording.records[order]
+            bound = record.sets, self._used.of(record.shaders, record.prefetched)
+            if bound == last:
+                continue
+            if looked > _MAX_LOOKED:
+                self.left_out += 1
+                continue
+            last = bound
+            looked += self._size_of_sets(record)
+            now = {key: fact for key, fact in self._of_sets(record) if key[0] in kinds}
+            for key in [*found]:
+                if key not in now or not _is_same(found[key], now[key], None):
+                    yield found.pop(key)._replace(last=self._before(order))
+            for key, fact in now.items():
+                if key not in found:
+                    found[key] = Span(key, fact, None, order, self._orders[-1])
+        yield from found.values()
+
+    def _size_of_sets(self, record: DrawRecord) -> int:
+        sets = self._recording.sets
+        return 0 if sets is None else sum(len(sets.read(one)[1]) for one in record.sets.values())
+
+    def _before(self, order: int) -> int:
+        return self._orders[bisect_left(self._orders, order) - 1]
+
+
+def _is_same(span: Span, fact: Fact, address: Fact | None) -> bool:
+    is_same = span.fact is fact or (span.fact == fact and span.fact.data == fact.data)
+    return is_same and span.address == address

@@ -34,6 +34,14 @@ def position(one: Pass, tile: Tile) -> tuple[int, int] | None:
     return x // one.bin_size.width, y // one.bin_size.height
 
 
+def position_of_bin(one: Pass, pipe: PipeStreams, slot: int) -> tuple[int, int]:
+    """Column and row of a bin: its tile's, or by the order of slots where no tile uses it."""
+    tiles = pipe.tiles.get(slot)
+    place = position(one, tiles[0]) if tiles else None
+    row, column = divmod(slot, pipe.pipe.width)
+    return place or (pipe.pipe.x + column, pipe.pipe.y + row)
+
+
 def give_slots(result: PassVisibility) -> Use:
     """Enter the tiles into their pipes' slots; what does not agree becomes a finding."""
     use: Use = {}

@@ -183,6 +183,9 @@ def _decoded(source: Source) -> Decoded:
         history,
         lambda: source.walk(registers=False).database,
         lambda: source.collected,
+        lambda: source.bindings,
+        source.visibility,
+        source.note_truncated,
         lambda: [(one.kind, one.text, one.offset) for one in _problems(source)],
     )
 

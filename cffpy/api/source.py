@@ -271,6 +271,11 @@ class Source:
         self.problems += [problem for problem in found if problem not in self.problems]
         return found
 
+    def note_truncated(self, text: str) -> None:
+        """Report that a result leaves something out, in one line."""
+        self.content.note_truncated([Truncation("", text)])
+        self._note([], [])
+
     @cached_property
     def inherited(self) -> list[Inherited]:
         """What submits inherit from earlier ones: a walk."""
@@ -291,8 +296,7 @@ class Source:
             self.content, warnings.append, self.register_db, self.given_gpu
         )
         if found.left_out:
-            text = f"too many shaders: {found.left_out} are not shown"
-            self.content.note_truncated([Truncation("", text)])
+            self.note_truncated(f"too many shaders: {found.left_out} are not shown")
         self._note(warnings, damage)
         return found
 
@@ -309,7 +313,8 @@ class Source:
         return found
 
     @cached_property
-    def _bindings(self) -> Bindings:
+    def bindings(self) -> Bindings:
+        """What all draws have bound, of the recording."""
         return Bindings(self.recording)
 
     @cached_property
@@ -321,7 +326,7 @@ class Source:
         """What a draw has bound. Kept for the last draw only."""
         last = self._last_bound
         if last is None or last[0] != action.order:
-            found = Bound(self._bindings.of_draw(action.order), self.structures)
+            found = Bound(self.bindings.of_draw(action.order), self.structures)
             last = self._last_bound = action.order, found
         return last[1]
 
@@ -450,7 +455,7 @@ _CACHED = (
     "recording",
     "lrz",
     "structures",
-    "_bindings",
+    "bindings",
     "_programs",
     "_visibility_reader",
 )

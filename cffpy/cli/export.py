@@ -46,7 +46,7 @@ The tables are described in docs/sql.md.
     metavar="NAME",
     help="Only this table; may be given several times.",
 )
-@click.option("--all", "everything", is_flag=True, help="Also the large tables: fields, packets.")
+@click.option("--all", "everything", is_flag=True, help="Also the large tables, such as packets.")
 @decoding_options
 def export(
     files: tuple[str, ...],

@@ -7,7 +7,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.diff.descriptors import SetSlot
 from cffpy.analysis.draw_names import name_of
+from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
 from cffpy.regdb.register_text import RegisterText
@@ -17,11 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.bindings import Bindings, Span
+    from cffpy.analysis.diff.facts import Fact
     from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.register_history import RegisterHistory
     from cffpy.analysis.shaders import ShaderCollector
+    from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.summary import CaptureSummary
     from cffpy.regdb.database import Database
+    from cffpy.regdb.register_text import FieldValue
 
     Row = tuple[Any, ...]
 
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 class Decoded(NamedTuple):
     """What rows are made of. Each member is computed when a table needs it.
 
-    ``problems``: kind, text and file offset of each.
+    ``problems``: kind, text and file offset of each. ``truncate``: notes that rows were left out.
     """
 
     name: str
@@ -39,6 +46,9 @@ class Decoded(NamedTuple):
     history: Callable[[], RegisterHistory]
     database: Callable[[], Database | None]
     shaders: Callable[[], ShaderCollector]
+    bindings: Callable[[], Bindings]
+    visibility: Callable[[Pass], PassVisibility]
+    truncate: Callable[[str], None]
     problems: Callable[[], list[tuple[str, str, int | None]]]
 
 
@@ -276,11 +286,135 @@ def fields(decoded: Decoded) -> Iterator[Row]:
             continue
         name = text.name(register)
         for field in text.field_values(register, _dwords(register, value)):
-            yield (decoded.name, name, field.name, first, last, field.text)
+            yield decoded.name, name, field.name, first, last, field.text, _bits(field, value)
 
 
 def _dwords(register: int, value: int) -> dict[int, int]:
     return {register: value & 0xFFFFFFFF, register + 1: value >> 32}
+
+
+class _Descriptors:
+    """The rows of descriptors. What descriptors of the same bytes say is decoded once."""
+
+    def __init__(self, decoded: Decoded, database: Database) -> None:
+        self._decoded = decoded
+        self._text = RegisterText(database)
+        self._index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
+        self._known: dict[tuple[str, bytes], list[FieldValue]] = {}
+
+    def rows(self) -> Iterator[tuple[Row, Span, list[FieldValue]]]:
+        """Of each span its first columns, up to ``last_draw``, and the fields."""
+        decoded, index_of = self._decoded, self._index_of
+        bindings = decoded.bindings()
+        for number, span in enumerate(bindings.spans(_DESCRIPTORS)):
+            if number >= _MAX_DESCRIPTORS:
+                decoded.truncate(
+                    f"only the first {_MAX_DESCRIPTORS:,} descriptors are in the table"
+                )
+                return
+            kind, *owner, slot = span.key
+            where: Row = (owner[0] if owner else None, None, slot)
+            if isinstance(slot, SetSlot):
+                where = (None, slot.set, slot.slot)
+            held = index_of[span.first], index_of[span.last]
+            yield (decoded.name, kind, *where, *held), span, self._fields(span.fact)
+        if bindings.left_out:
+            text = f"bindless sets of {bindings.left_out:,} draws are not in the table"
+            decoded.truncate(f"too many descriptors: {text}")
+
+    def _fields(self, fact: Fact) -> list[FieldValue]:
+        domain, data = fact.domain or "", bytes(fact.data or b"")
+        known = self._known.get((domain, data))
+        if known is None:
+            if len(self._known) >= _MAX_KEPT:
+                self._known.clear()
+            found = self._text.structure_fields(domain, _dwords_in(data))
+            known = self._known[domain, data] = list(found)
+        return known
+
+
+#: Kinds of facts that are descriptors; rows of a capture; distinct descriptors that are kept.
+_DESCRIPTORS = ("texture", "sampler", "storage", "storage size", "uniform buffer")
+_MAX_DESCRIPTORS, _MAX_KEPT = 1 << 22, 1 << 12
+
+
+def descriptors(decoded: Decoded) -> Iterator[Row]:
+    """Descriptors that draws can use."""
+    database = decoded.database()
+    if database is None:
+        return
+    for head, span, found in _Descriptors(decoded, database).rows():
+        fact = span.fact
+        named = {field.name: field for field in found}
+        sizes = [_whole(named.get(name)) for name in ("WIDTH", "HEIGHT")]
+        dwords = " ".join(f"{dword:08x}" for dword in _dwords_in(bytes(fact.data or b"")))
+        yield (
+            *head,
+            fact.points_at if span.address is None else span.address.points_at,
+            named["FMT"].text if "FMT" in named else None,
+            *sizes,
+            dwords,
+            None if fact.place is None else fact.place.gpuaddr,
+        )
+
+
+def descriptor_fields(decoded: Decoded) -> Iterator[Row]:
+    """Fields of descriptors that draws can use."""
+    database = decoded.database()
+    if database is None:
+        return
+    for head, span, found in _Descriptors(decoded, database).rows():
+        whole = int.from_bytes(span.fact.data or b"", "little")
+        for field in found:
+            yield *head, field.name, field.text, _bits(field, whole)
+
+
+def _whole(field: FieldValue | None) -> int | None:
+    value = None if field is None else field.value
+    return value if isinstance(value, int) else None
+
+
+def _bits(field: FieldValue, value: int) -> int:
+    return value >> field.low & (1 << (field.high - field.low + 1)) - 1
+
+
+def _dwords_in(data: bytes) -> Sequence[int]:
+    return memoryview(data[: len(data) // 4 * 4]).cast("I")
+
+
+def visibility(decoded: Decoded) -> Iterator[Row]:
+    """Bins of pipes."""
+    for one in decoded.finder().found.passes:
+        for pipe in decoded.visibility(one).pipes:
+            stream = pipe.draw
+            ends = (pipe.state, pipe.reason, pipe.fits, stream.address, stream.size)
+            head = decoded.name, one.index, pipe.pipe.number
+            if not pipe.draws_per_bin:
+                yield *head, *(None,) * 8, *ends
+            for slot, draws in enumerate(pipe.draws_per_bin):
+                counts = pipe.primitives_per_bin
+                users = pipe.tiles.get(slot, [])
+                tile = users[0].number if users else None
+                yield (
+                    *head,
+                    slot,
+                    tile,
+                    *position_of_bin(one, pipe, slot),
+                    draws,
+                    pipe.entries,
+                    None if counts is None else counts[slot],
+                    pipe.primitives,
+                    *ends,
+                )
+
+
+def visible_draws(decoded: Decoded) -> Iterator[Row]:
+    """Draws that are executed in tiles."""
+    for one in decoded.finder().found.passes:
+        for number, tile in sorted(decoded.visibility(one).tiles.items()):
+            for draw in tile.draws:
+                count = tile.primitives.get(draw)
+                yield decoded.name, one.index, number, draw, count, tile.overridden
 
 
 def shaders(decoded: Decoded) -> Iterator[Row]:
@@ -353,7 +487,11 @@ ROWS: dict[str, Callable[[Decoded], Iterator[Row]]] = {
     "draws": draws,
     "registers": registers,
     "fields": fields,
+    "descriptors": descriptors,
+    "descriptor_fields": descriptor_fields,
     "shaders": shaders,
     "shader_draws": shader_draws,
+    "visibility": visibility,
+    "visible_draws": visible_draws,
     "problems": problems,
 }

@@ -28,7 +28,7 @@ class Table(NamedTuple):
 
 def _columns(text: str) -> tuple[Column, ...]:
     """Columns of lines ``name type meaning``."""
-    rows = (line.split(None, 2) for line in text.strip().splitlines())
+    rows = (line.split(None, 2) for line in text.splitlines() if line)
     return tuple(Column(name, kind, meaning) for name, kind, meaning in rows)
 
 
@@ -64,6 +64,16 @@ vs address GPU address of the program of the stage
 fs address the same
 cs address the same
 {_PLACE.strip()}
+"""
+
+_DESCRIPTOR = """
+capture text the file
+kind text texture, sampler, storage, storage size or uniform buffer
+stage text stage that a packet loaded it for; NULL in a bindless set
+bindless_set integer number of the bindless set; NULL where a packet loaded it
+slot integer index among those of the stage, or in the set
+first_draw integer draw_index of the first draw at which it holds
+last_draw integer draw_index of the last one
 """
 
 _TABLES = (
@@ -202,6 +212,29 @@ field text name of the field
 first_draw integer draw_index of the first draw at which the value holds
 last_draw integer draw_index of the last one
 value text the value as text; an enum by name
+raw address the bits of the field, from its lowest one on
+"""),
+        on_request=True,
+    ),
+    Table(
+        "descriptors",
+        "Textures, samplers, storage and uniform buffers of draws: a row for each change.",
+        _columns(_DESCRIPTOR + """
+address address GPU address of the image or buffer
+format text field FMT
+width integer field WIDTH
+height integer field HEIGHT
+dwords text the dwords in hexadecimal
+packet_gpuaddr address GPU address of the packet that loaded it; NULL in a bindless set
+"""),
+    ),
+    Table(
+        "descriptor_fields",
+        "Fields of descriptors: a row for each change of the descriptor.",
+        _columns(_DESCRIPTOR + """
+field text name of the field
+value text the value as text; an enum by name
+raw address the bits of the field, from its lowest one on
 """),
         on_request=True,
     ),
@@ -234,6 +267,41 @@ shader integer number of the program
 first_dump_draw integer number of the first draw in the dump
 last_dump_draw integer number of the last one
 """),
+    ),
+    Table(
+        "visibility",
+        "Bins of VSC pipes, as the captured visibility streams have them.",
+        _columns("""
+capture text the file
+pass integer index of the pass
+pipe integer VSC pipe
+slot integer bin of the pipe; NULL in the one row of a pipe whose streams are not decoded
+tile integer tile that uses the bin
+bin_column integer column of the bin in the grid of tiles
+bin_row integer row of the bin
+draws integer entries of the draw stream that cover the bin
+stream_draws integer all entries of the draw stream
+primitives integer primitives that cover the bin; NULL without primitive streams
+stream_primitives integer all primitives
+state text decoded, damaged, overflowed, not captured, not written or not decoded
+reason text why the streams are not decoded
+fits flag the streams can be of the draws of this pass; NULL where that could not be compared
+gpuaddr address GPU address of the draw stream
+bytes integer size of the draw stream
+"""),
+    ),
+    Table(
+        "visible_draws",
+        "Draws that are executed in tiles, by the visibility streams.",
+        _columns("""
+capture text the file
+pass integer index of the pass
+tile integer position of the tile in the order of execution
+draw integer number among the program's draws of the pass
+primitives integer primitives that cover the tile
+overridden flag the tile ignores the streams and executes all draws
+"""),
+        on_request=True,
     ),
     Table(
         "packets",
@@ -283,9 +351,16 @@ VIEWS = {
         " AND d.dump_draw BETWEEN u.first_dump_draw AND u.last_dump_draw"
         " JOIN shaders s ON s.capture = u.capture AND s.shader = u.shader"
     ),
+    "descriptor_at_draw": (
+        'SELECT d.capture, d."pass", d.draw, d.name, d.draw_index, t.kind, t.stage,'
+        " t.bindless_set, t.slot, t.address, t.format, t.width, t.height, t.dwords"
+        " FROM draws d JOIN descriptors t ON t.capture = d.capture"
+        " AND d.draw_index BETWEEN t.first_draw AND t.last_draw"
+    ),
 }
 #: The tables that a view is made of.
 VIEW_TABLES = {
     "register_at_draw": ("draws", "registers"),
     "shader_of_draw": ("draws", "shader_draws", "shaders"),
+    "descriptor_at_draw": ("draws", "descriptors"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.stream_tiles import position
+from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.analysis.visibility import undecoded_format
 from cffpy.views.passes import title
 from cffpy.views.passes_document import hexadecimal
@@ -15,7 +15,7 @@ from cffpy.vsc.bins import slots
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from cffpy.analysis.passes.model import Pass, Passes, Tile
+    from cffpy.analysis.passes.model import Pass, Passes
     from cffpy.analysis.visibility_model import (
         Findings,
         PassVisibility,
@@ -122,7 +122,7 @@ def bin_table(found: Pass, pipe: PipeStreams) -> Table:
     rows: Table = [_HEADINGS]
     for slot in range(pipe.bin_count):
         tiles = pipe.tiles.get(slot, [])
-        column, row = _place_in_pipe(found, pipe, tiles, slot)
+        column, row = position_of_bin(found, pipe, slot)
         counts = pipe.primitives_per_bin
         rows.append(
             (
@@ -137,13 +137,6 @@ def bin_table(found: Pass, pipe: PipeStreams) -> Table:
             )
         )
     return rows
-
-
-def _place_in_pipe(found: Pass, pipe: PipeStreams, tiles: list[Tile], slot: int) -> tuple[int, int]:
-    """Column and row of a bin: its tile's, or by the order of slots where no tile uses it."""
-    place = position(found, tiles[0]) if tiles else None
-    row, column = divmod(slot, pipe.pipe.width)
-    return place or (pipe.pipe.x + column, pipe.pipe.y + row)
 
 
 def _wanted(found: PassVisibility) -> str:
@@ -294,7 +287,7 @@ def _part_document(part: StreamPart) -> dict[str, Any]:
 
 def _bin_document(one: Pass, pipe: PipeStreams, slot: int) -> dict[str, Any]:
     tiles = pipe.tiles.get(slot, [])
-    column, row = _place_in_pipe(one, pipe, tiles, slot)
+    column, row = position_of_bin(one, pipe, slot)
     counts = pipe.primitives_per_bin
     return {
         "bin": slot,
