@@ -107,7 +107,7 @@ class BoundTextures(Observer):
                 table[loaded.first + unit] = dwords
 
     def _enter_run(self) -> None:
-        """Each run loads its descriptors anew."""
+        """Each run loads its descriptors again."""
         if self._passes.run is not self._run:
             self._run = self._passes.run
             self._loaded.clear()

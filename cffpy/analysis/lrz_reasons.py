@@ -20,7 +20,7 @@ class Reason(NamedTuple):
     advice: str = ""
 
 
-_KEEP_DIRECTION = "Draw what needs the other direction in a pass of its own, or last."
+_KEEP_DIRECTION = "Draw what needs the other direction in a separate pass, or last."
 _OWN_PASS = "Draw it after all other draws that write depth, or in another pass."
 
 #: Key, as JSON documents have it -> reason.

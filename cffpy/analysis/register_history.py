@@ -149,7 +149,7 @@ class RegisterHistory(Observer):
         return following - (end - start - 1)
 
     def _stop(self) -> None:
-        """Record nothing from now on: so many changes are no sound capture's."""
+        """Record nothing from now on: no sound capture has this many changes."""
         self._end_pass()
         self._is_full = True
         text = f"the registers of the first {len(self._starts)} draws only are recorded"

@@ -17,7 +17,7 @@ from cffpy.errors import CaptureError
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, HeaderMemo
 from cffpy.row_readers import BytesLike
 
-#: A buffer that begins with so many packets may be a command stream.
+#: A buffer that begins with this number of packets may be a command stream.
 _LEAST_PACKETS = 2
 _SHORT = 8  # bytes of an address without its upper half
 _LEAST_ADDRESS = 16  # bytes of a RD_GPUADDR with its header

@@ -100,7 +100,7 @@ def _slot_problems(result: PassVisibility, pipe: PipeStreams, tile: Tile) -> Ite
     if not slots:
         yield "nothing tells its slot"
     if tile.pipe_tiles != bin_count:
-        yield f"its pipe is said to have {tile.pipe_tiles} bins, but has {bin_count}"
+        yield f"its pipe should have {tile.pipe_tiles} bins, but has {bin_count}"
     for slot in slots:
         if slot >= bin_count:
             yield f"slot {slot}, but its pipe has {bin_count} bins"

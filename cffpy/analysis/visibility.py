@@ -113,7 +113,7 @@ class VisibilityReader:
         if not _is_written(memory.draw):
             pipe.state = "not written"
             if size:
-                pipe.findings.add(f"its size is said to be {size} bytes, but all are zero")
+                pipe.findings.add(f"its size should be {size} bytes, but all are zero")
             return False
         pipe.state = "not decoded"
         if pipe.bin_count > MAX_BINS:
@@ -190,7 +190,7 @@ class VisibilityReader:
 def _check_size(pipe: PipeStreams, size: int | None) -> None:
     """Compare the size that the capture has of a draw stream that is not all zero, in bytes."""
     if size == 0:
-        pipe.findings.add("its size is said to be 0 bytes, but not all are zero")
+        pipe.findings.add("its size should be 0 bytes, but not all are zero")
     elif size is not None and size == pipe.draw.capacity:
         pipe.findings.add("it is as large as its limit: drivers take it to have overflowed")
 

@@ -425,7 +425,7 @@ class Pass:
     def tile_facts(self) -> list[TileFacts]:
         """Of each tile: place in the grid, draws executed and skipped, operations.
 
-        The object that ``cffpy tiles`` shows; its shape may change. Computed anew each time.
+        The object that ``cffpy tiles`` shows; its shape may change. Computed at each call.
         """
         from cffpy.analysis.passes.tiles import tile_facts
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-#: A progress callback is called at each command stream, and after so many actions.
+#: A progress callback is called at each command stream, and after this number of actions.
 _ACTIONS_PER_REPORT = 1024
 
 
@@ -288,7 +288,7 @@ class Source:
 
     @cached_property
     def collected(self) -> ShaderCollector:
-        """The shaders: a run of its own, which follows the commands as the dump does."""
+        """The shaders, by a separate run that follows the commands as the dump does."""
         from cffpy.analysis.shaders import collect_shaders
 
         warnings: list[str] = []

@@ -150,7 +150,7 @@ class HistoryAt:
 
 
 class StateAt:
-    """The registers of a ``State``, which a walk of its own has found."""
+    """The registers of a ``State``, which a separate walk has found."""
 
     __slots__ = ("_found",)
 

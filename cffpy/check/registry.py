@@ -88,7 +88,7 @@ def _registered() -> Iterable[Lint]:
         try:
             kind = entry.load()
         except Exception as problem:
-            # a plugin's import may raise anything; the user is told which one it is
+            # a plugin's import may raise anything; the message names the plugin
             raise LintError(f"the lint {entry.value} cannot be loaded: {problem}") from problem
         if not isinstance(kind, type) or not issubclass(kind, Lint):
             raise LintError(f"the entry point {entry.value} is no subclass of Lint")

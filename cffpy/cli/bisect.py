@@ -147,7 +147,7 @@ class _State:
         if not is_good or found.get("schema") != SCHEMA:
             raise CffpyError(f"{self._name}: not a state of cffpy bisect")
         if found.get("digest") != digest:
-            raise CffpyError(f"{self._name}: of another capture (--reset begins anew)")
+            raise CffpyError(f"{self._name}: of another capture (--reset starts again)")
         self._document = found
 
     @property

@@ -52,7 +52,7 @@ def crash(
     their pass, shaders and textures, the page fault and what of the draws uses the address, the
     state of the ring, the GMU and the SQE, and what is suspicious, with reasons. Behind each
     statement stands where it comes from: a line of the dump, or an address in its memory. What is
-    not known is said to be unknown.
+    not known is shown as unknown.
 
     FILE may be '-' for standard input. The exit code is 1 if the dump is damaged or cannot be read.
     """

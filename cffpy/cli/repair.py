@@ -38,11 +38,11 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
     """Remove damage from the sections of a capture; commands in them are not changed.
 
     A section that is cut off by the end of the file is dropped, and so are bytes between sections:
-    the search for the next section goes on byte by byte. (All other commands stop there, as cffdump
-    does.) If no RD_CMDSTREAM_ADDR follows the last buffers, it is added: with --address, or as in
-    the last earlier submit whose streams begin in these buffers. If there is none, --address is
-    required: buffers do not show which of them was submitted. Without --size, the stream ends with
-    the last packet. Standard error reports every change. FILE may be '-' for standard input,
+    the search for the next section continues byte by byte. (All other commands stop there, as
+    cffdump does.) If no RD_CMDSTREAM_ADDR follows the last buffers, it is added: with --address, or
+    as in the last earlier submit whose streams begin in these buffers. If there is none, --address
+    is required: buffers do not show which of them was submitted. Without --size, the stream ends
+    with the last packet. Standard error reports every change. FILE may be '-' for standard input,
     OUT.rd '-' for standard output.
     """
     if (address or 0) >> 64 or (size or 0) >> 32:

@@ -141,7 +141,7 @@ class _Row:
     """A line that is known in a section: its start, its key, its form as for C's scanf.
 
     Of the conversions, %lx has 64 bits, the others 32. ``size_unit``: it gives the size of the
-    data that follows, in units of so many bytes.
+    data that follows, in units of this number of bytes.
     """
 
     __slots__ = ("conversions", "expression", "key", "pattern", "size_unit", "start")

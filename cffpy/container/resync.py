@@ -26,7 +26,7 @@ ESSENTIAL_SIZES = {
     SectionType.CMDSTREAM_ADDR: (8, 12),
 }
 
-#: A header is taken for one if so many headers follow it, or the end of the file does.
+#: A header counts as one if this number of headers follows it, or the end of the file does.
 _CHAIN = 4
 
 _LAST_TYPE = max(

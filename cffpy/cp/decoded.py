@@ -337,7 +337,7 @@ class _Plan:
         self._restart(following)
 
     def add(self, step: Step) -> None:
-        """A step of its own: what waits becomes steps before it."""
+        """A separate step: pending writes become steps before it."""
         self._steps += self._waiting
         if self.passed is not None:
             self._steps.append(self.passed)

@@ -24,7 +24,7 @@ class CcuSizes:
     #: In sysmem rendering.
     color: int
     depth: int
-    #: In GMEM rendering the colour cache keeps one part in so many.
+    #: In GMEM rendering the colour cache takes 1/N of it.
     gmem_divisor: int
     #: At the end of GMEM, in GMEM rendering (a750).
     vpc_attributes: int = 0

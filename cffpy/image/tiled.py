@@ -110,7 +110,7 @@ class TiledMemory:
         return place * self.cpp
 
     def size(self, height: int) -> int:
-        """Bytes of a layer of so many rows of texels, up to whole macrotiles."""
+        """Bytes of a layer with this number of rows of texels, up to whole macrotiles."""
         _, block_height = BLOCKS[self.cpp]
         return align(height, 4 * block_height) * self.pitch
 

@@ -4,7 +4,7 @@
 The only place for such bits. Each row has the packet, the field's name, and where the reference
 reads it: dword, lowest bit, number of bits. Readers name these fields ``cffdump:NAME``; analyses
 read what the database describes. Where the reference reads a field of the database as something
-else, but its bits are the database's, the handler says so instead.
+else, but its bits are the database's, a comment in the handler has the deviation.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class _Assembly:
         assert image.program is not None
         if unit[0].text != "}":
             if len(unit) > 1:
-                raise SourceProblem("nothing goes on in a program", 1)
+                raise SourceProblem("a program has no continued line", 1)
             image.program.append(unit[0])
             return
         vocabulary, _ = self._names()

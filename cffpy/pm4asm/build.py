@@ -78,7 +78,7 @@ class Builder:
             )
         if more:
             self.row = 1
-            raise SourceProblem("nothing goes on here: + belongs to packets", more[0].column)
+            raise SourceProblem("no packet to continue: + belongs to packets", more[0].column)
         return build_structure(structure, fields, resolve)
 
     def _build_packet(

@@ -109,7 +109,7 @@ class Taken:
         self._seen: list[str] = []
         for item in items:
             if item.name in self._items:
-                raise SourceProblem(f"{item.name} is said twice", item.column)
+                raise SourceProblem(f"{item.name} is given twice", item.column)
             self._items[item.name] = item
 
     def __bool__(self) -> bool:

@@ -264,7 +264,7 @@ def _attributes(given: list[object], known: tuple[str, ...]) -> dict[str, int]:
             continue
         name = str(item.name)
         if name in sizes:
-            raise SourceProblem(f"{name} is said twice", item.column)
+            raise SourceProblem(f"{name} is given twice", item.column)
         if name not in known or not isinstance(item.value, Number):
             raise SourceProblem(f"{name} is not known here", item.column)
         sizes[name] = encode(_DWORD, item.value, lambda call: 0)

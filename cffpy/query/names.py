@@ -42,7 +42,7 @@ _SEGMENT = re.compile(r"([A-Za-z0-9_]+)(?:\[(\*|[0-9A-Fa-fx]+)\])?")
 class RegisterPlace(NamedTuple):
     """Offset of a register in dwords, of a 64-bit one also that of its upper dword.
 
-    ``needs_upper``: the value is unknown without the upper dword, which is a register of its own.
+    ``needs_upper``: the value is unknown without the upper dword, which is a separate register.
     """
 
     offset: int

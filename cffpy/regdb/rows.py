@@ -40,7 +40,7 @@ else:
 SCHEMA = 6
 
 #: The part of the compiled form with {"edition": name, "chips": names}; each chip is another, and
-#: each file that no generation imports is a generation row of its own (``block_part``).
+#: each file that no generation imports is a separate generation row (``block_part``).
 OVERVIEW = "overview"
 
 

@@ -19,7 +19,7 @@ class DrawPacket(NamedTuple):
     """One packet other than the end packet.
 
     ``more_instances``: the instance bit. With bins: 1 if further instances of the draw follow.
-    Without: 1 if ``number`` instances are skipped and the draw goes on; 0 if all remaining
+    Without: 1 if ``number`` instances are skipped and the draw continues; 0 if all remaining
     instances of the draw are skipped, and ``number`` - 1 draws behind it.
     ``number``: with bins the size of the primitive stream in dwords.
     ``offset``: where the packet starts, in bits from the begin of the stream.

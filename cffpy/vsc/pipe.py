@@ -161,7 +161,7 @@ class _PipeDecoder:
     ) -> PipeVisibility:
         if reported is not None and reported > len(data):
             self._find(
-                DRAW_STREAM, 0, f"it is said to have {reported} bytes, but {len(data)} are there"
+                DRAW_STREAM, 0, f"its size should be {reported} bytes, but {len(data)} are captured"
             )
         reader = draw_stream.open_stream(data[:reported], self._bin_count)
         packets = draw_stream.packets(reader, whole=reported is not None)
@@ -185,7 +185,7 @@ class _PipeDecoder:
                 self._find(
                     DRAW_STREAM,
                     reader.position,
-                    f"it ends after {size} bytes, but is said to have {reported}",
+                    f"it ends after {size} bytes, but its size should be {reported}",
                 )
         return self._result(is_whole, size)
 

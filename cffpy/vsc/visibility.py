@@ -30,7 +30,7 @@ class InstanceRun(NamedTuple):
     that is not known.
     ``bins``: bitfield of the bins; ``place``: the primitive stream of the instance that has bins.
     ``ends_draw``: no instances of the draw follow.
-    ``offset``: of the packet that says so, in bits.
+    ``offset``: of the packet with this visibility, in bits.
     """
 
     draw: int
@@ -96,7 +96,7 @@ class _Walk:
         return run
 
     def skip_instances(self, packet: DrawPacket) -> InstanceRun:
-        """Empty instances of a draw that goes on."""
+        """Empty instances of a draw that continues."""
         count = self._count(packet)
         if count is not None and self._instance + packet.number >= count:
             raise self._disagreement(
@@ -150,7 +150,7 @@ class _Walk:
             return None
         if self._draw >= len(self._counts):
             raise self._disagreement(
-                f"the stream goes on with draw {self._draw}, but there are {len(self._counts)}"
+                f"the stream continues with draw {self._draw}, but there are {len(self._counts)}"
             )
         return self._counts[self._draw]
 

@@ -33,7 +33,7 @@ def packet(gpu: int, name: str, *payload: int) -> list[int]:
 @pytest.mark.parametrize(
     ("gpu", "name", "payload", "wanted"),
     [
-        # a20x keeps the count in the draw initiator, a22x has a dword of its own
+        # a20x keeps the count in the draw initiator, a22x has a separate dword
         (200, "CP_DRAW_INDX", (0, 600 << 16 | AUTO | 4), (600, 1, False, False)),
         (200, "CP_DRAW_INDX", (0, 6 << 16 | 4, 0x1000, 12), (6, 1, True, False)),
         (200, "CP_DRAW_INDX_BIN", (0, 36 << 16 | 4, 0, 36, 0x1000, 72), (36, 1, True, False)),

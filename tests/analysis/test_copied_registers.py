@@ -138,4 +138,4 @@ def test_commands_that_are_stored_before_they_run(s: Streams) -> None:
     again = [[store, body]], [[body]]
     later = state_at(open_bytes(s.capture(*again)), 1, lambda line: pytest.fail(line))
     assert later is not None
-    assert (later.registers[A], later.writes[A].patched_by) == (1, None), "buffers are anew"
+    assert (later.registers[A], later.writes[A].patched_by) == (1, None), "buffers are new"

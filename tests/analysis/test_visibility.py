@@ -136,7 +136,7 @@ def test_streams_that_were_never_written() -> None:
     assert findings(found) == []
     assert set(found.tiles) == {2, 5}
     found = read(scene(visibility=[], sizes={1: 64}))
-    assert findings(found) == ["its size is said to be 64 bytes, but all are zero"]
+    assert findings(found) == ["its size should be 64 bytes, but all are zero"]
 
 
 @pytest.mark.parametrize("size", [binned.DRAW_PITCH - binned.PAD + 4, 0x1_0000, 0xFFFF_FFFF])
@@ -256,7 +256,7 @@ def test_slots_that_contradict_each_other() -> None:
 @pytest.mark.parametrize("count", [0, 1, 63])
 def test_tiles_whose_pipe_has_another_number_of_bins(count: int) -> None:
     found = read(scene(tile_count=lambda right: count if right == 4 else right))
-    assert findings(found)[0] == f"tile 0: its pipe is said to have {count} bins, but has 4"
+    assert findings(found)[0] == f"tile 0: its pipe should have {count} bins, but has 4"
     assert set(found.tiles) == {2, 5}
 
 

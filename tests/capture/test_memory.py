@@ -178,7 +178,7 @@ def check_look_ups(image: MemoryImage, expected: Found) -> None:
             [(0x1000, 16), (LAST_ADDRESSES, 0x20)],
             {0x8: None, 0x1008: 0x1000, LAST_ADDRESSES: None, LAST_ADDRESSES + 15: None},
         ),
-        (  # and from such a root the search goes on at higher addresses
+        (  # and from such a root the search continues at higher addresses
             [(LAST_ADDRESSES, 0x20), (0x1000, 16)],
             {0x8: None, 0x1008: None, LAST_ADDRESSES: None},
         ),
@@ -307,7 +307,7 @@ def test_the_tree_is_red_black_and_in_order(addresses: list[int]) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 6)), max_size=25), st.booleans())
 def test_buffers_apart_are_found_by_any_search(slots: list[tuple[int, int]], tree: bool) -> None:
-    """Buffers in slots of their own, each maybe replaced; as all drivers' are."""
+    """Buffers in separate slots, each maybe replaced; as all drivers' are."""
     image, sizes = MemoryImage(), {}
     for slot, size in slots:
         sizes[slot * 6 + 1] = size

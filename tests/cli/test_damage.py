@@ -52,7 +52,7 @@ def group(address: int, dwords: int) -> list[int]:
 WHOLE = capture()
 END = STREAM + 4 * len(SOUND)
 
-#: Name -> a damaged capture, and what is said of it.
+#: Name -> a damaged capture, and the message about it.
 DAMAGE = {
     "cut in a section": (WHOLE[:-5], "RD_CMDSTREAM_ADDR is cut short: 7 of 12 bytes"),
     "cut in a header": (WHOLE + b"\1\0\0\0", "4 trailing bytes, too few for a section"),

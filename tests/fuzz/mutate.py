@@ -214,7 +214,7 @@ def _swap(rng: Random, space: Space, spots: list) -> None:
 
 
 def _graft(rng: Random, space: Space, is_64bit: bool) -> None:
-    """New commands in a buffer of their own, in place of the first stream's."""
+    """New commands in a separate buffer, in place of the first stream's."""
     if not space.streams:
         return
     address = rng.choice((0x7F0000, 0x123450000 if is_64bit else 0x12340000))

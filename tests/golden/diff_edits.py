@@ -39,7 +39,7 @@ _NOP = 0x10
 _SET_CONSTANT = 0x2D
 _CONTEXT_REGISTERS = 4
 
-#: Stands for a draw's number where a change is told of the pass as a whole.
+#: Stands for a draw's number where a change is reported for the pass as a whole.
 WHOLE = -1
 
 
@@ -206,7 +206,7 @@ def register(
 ) -> Maker:
     """Change a field of the first of these registers that the draw has; None: all of it.
 
-    ``structure``: the change is told of the pass, under this name.
+    ``structure``: the change is reported for the pass, under this name.
     """
 
     def make(where: Subject) -> Edit:

@@ -71,7 +71,7 @@ def cpu_time(work: Callable[[], object]) -> float:
 @pytest.mark.parametrize("calls", [1, 2, 3, 10])
 def test_a_stream_that_is_called_again_is_replayed(calls: int) -> None:
     recorded, replayed = counters(calls_capture(calls, 20))
-    # the IB is recorded once; each call is a packet of its own where no segment can start
+    # the IB is recorded once; each call is a separate packet where no segment can start
     assert recorded == 1 + calls
     assert replayed == calls - 1
 

@@ -63,7 +63,7 @@ def test_each_field_is_described(module: str, fields: Fields) -> None:
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_readers_read_what_is_described(chip: str) -> None:
-    """A reader's bits are those of the Struct, made anew of the descriptions."""
+    """A reader's bits are those of the Struct, made again from the descriptions."""
     structs = dict(structs_of(Database.open(chip)))
     ones = (0xFFFFFFFF,) * 80
     for _, fields in ALL:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is said of a text that is wrong: where, what, and what would be right."""
+"""Messages about a wrong text: where, what, and what would be right."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRONG = [
     ("RB_MRT[0].CONTROL = { ROP=5 }", 3, 25, "has no field ROP, did you mean ROP_CODE?"),
     ("RB_MRT[0].CONTROL = { ROP_CODE=ROP_CLEA }", 3, 34, "did you mean ROP_CLEAR?"),
     ("RB_MRT[0].CONTROL = { ROP_CODE=16 }", 3, 34, "ROP_CODE: 16 does not fit into 4 bits"),
-    ("RB_MRT[0].CONTROL = { BLEND, BLEND }", 3, 32, "BLEND is said twice"),
+    ("RB_MRT[0].CONTROL = { BLEND, BLEND }", 3, 32, "BLEND is given twice"),
     ("RB_MRT[0].CONTROL = { COMPONENT_ENABLE }", 3, 25, "COMPONENT_ENABLE needs a value"),
     ("RB_MRT[0].CONTROL = 0x1_", 3, 23, "expected one of"),
     ("RB_MRT[0].CONTROL = 0x123456789", 3, 23, "does not fit into 32 bits"),
@@ -68,7 +68,7 @@ WRONG = [
     ("}\nbuffer b 0x2000 {", 4, 8, "label b is there already"),
     ("}\nbuffer c 0x2000 size 4 {\n fill 0x0 * 2\n}", 6, 1, "8 bytes, 4 more than the section"),
     ("}\nbuffer c 0x100000000 short {", 4, 1, "no address of 32 bits"),
-    ("}\nbuffer c 0x1 size 1 size 2 {", 4, 21, "size is said twice"),
+    ("}\nbuffer c 0x1 size 1 size 2 {", 4, 21, "size is given twice"),
     ("}\nstream 0x1000", 4, 1, "how many dwords?"),
     ("}\nstream b1", 4, 8, "no label b1, did you mean b?"),
     ("}\nsection RD_PARM {", 4, 9, "did you mean RD_PARAM?"),

@@ -353,7 +353,7 @@ def test_buffers_that_were_captured_twice() -> None:
 
 
 def test_a_marker_within_a_buffer() -> None:
-    """The contents are then a section of their own, whose commands have no label."""
+    """The contents are then a separate section, whose commands have no label."""
     stream = type7(0x3F, 0x100000 + 16, 0, 2) + type7(0x10, 1)
     named, contents = buffer_sections(0x100000, dwords_bytes(stream))
     data = capture_bytes([gpu_id_section(630), named]) + RESYNC_MARKER

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Description text -> model, and what is said about text that is wrong."""
+"""Description text -> model, and the messages about wrong text."""
 
 import pytest
 

@@ -412,13 +412,13 @@ def test_binning_and_pass_over_streams() -> None:
     assert "binning run of pass 0 ends" in notes
     begins = notes.index("stream 1 of submit 0 begins")
     assert notes[begins - 1] == "stream 0 of submit 0 ends"
-    assert notes[begins + 1] == "pass 0 goes on"
+    assert notes[begins + 1] == "pass 0 continues"
     assert notes[-3:] == ["pass 0 ends", "stream 1 of submit 0 ends", "submit 0 ends"]
 
 
 @pytest.mark.parametrize("condition", [GMEM_ONLY, SYSMEM_ONLY])
 def test_block_within_a_group_behind_a_block(condition: int) -> None:
-    """The walk runs blocks as streams of their own, the dump does not: the places are the same."""
+    """The walk runs blocks as separate streams, the dump does not: the places are the same."""
     write = set_register("RB_DEPTH_CNTL", 0)
     group = [*write, *type7(CONDITIONAL, SYSMEM_ONLY, len(write)), *write]
     nops = [*type7(NOP, 0), *type7(NOP, 0)]

@@ -97,7 +97,7 @@ def test_what_is_missing_is_said_once_each_and_not_endlessly(pm4) -> None:
         ]
         said: list[str] = []
         printer = Dump(DumpOptions(unit_test=True), lambda piece: None, said.append)
-        for _ in range(2):  # another file is told of anew
+        for _ in range(2):  # another file is reported again
             said.clear()
             printer.begin("missing")
             printer.file(open_bytes(capture_bytes(sections)))

@@ -259,7 +259,7 @@ def test_scratch_registers(pm4, shown) -> None:
     assert b"CP_SCRATCH_REG7: 10\n\t\t\t:7,8,9,10\n" in text
 
 
-# --- packets with text of their own --------------------------------------------------------------
+# --- packets with their own text --------------------------------------------------------------
 
 
 def text_dwords(text: bytes) -> list[int]:

@@ -167,9 +167,11 @@ def test_reported_sizes_that_do_not_agree() -> None:
     draws, primitives = STREAMS
     size = len(draws)
     finding = only_finding(draws + bytes(4), primitives, 4, None, None, size + 4)
-    assert finding.message == f"it ends after {size} bytes, but is said to have {size + 4}"
+    assert finding.message == f"it ends after {size} bytes, but its size should be {size + 4}"
     pipe = decode_pipe(draws, primitives, 4, draw_stream_size=1 << 31)
-    assert pipe.findings[0].message == f"it is said to have {1 << 31} bytes, but {size} are there"
+    assert (
+        pipe.findings[0].message == f"its size should be {1 << 31} bytes, but {size} are captured"
+    )
     assert pipe.draw_count == 4
     pipe = decode_pipe(draws, primitives, 4, draw_stream_size=size - 4)
     assert not pipe.is_whole

@@ -65,7 +65,7 @@ def test_few_packets_skip_many_draws() -> None:
         ),
         ([(0, 0, 2)], [4, 3], "draw 1 is skipped with those before it, but has 3 instances"),
         ([(0, 0, 3)], [4, 1], "draws 1 to 2 are empty, but there are 2"),
-        ([(0, 0, 1), (1, 0, 1)], [1], "the stream goes on with draw 1, but there are 1"),
+        ([(0, 0, 1), (1, 0, 1)], [1], "the stream continues with draw 1, but there are 1"),
         ([(0, 0, 1)], [1, 1], "the stream ends after 1 of 2 draws"),
         ([], [1], "the stream ends after 0 of 1 draws"),
         ([(1, 1, 1)], None, "the stream ends inside draw 0, after 1 instances"),

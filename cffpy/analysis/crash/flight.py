@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Actions that were sent and may not be finished, whose state is taken.
 MAX_SENT = 16
 
-#: The CP goes on behind it when everything before is finished.
+#: The CP continues behind it when everything before is finished.
 _WAIT = "CP_WAIT_FOR_IDLE"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report on a crash: its sections, from the dump alone. What is not known is said."""
+"""The report on a crash: its sections, from the dump alone. Unknown facts are listed as unknown."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
 
-#: Lines of the dump's head that are told.
+#: Lines of the dump's head that the report shows.
 _HEADER = ("kernel", "module", "time", "comm", "cmdline", "gpu-initialized", "rbbm-status")
 
-#: Registers of the GMU that are told.
+#: Registers of the GMU that the report shows.
 _GMU_REGISTERS = (
     "GMU_CM3_FW_BUSY",
     "GMU_CM3_FW_INIT_RESULT",

@@ -192,7 +192,7 @@ def _set_packet(context: CrashContext, stand: Stand, level: Level) -> None:
     if place is None:
         stand.unknown.append(f"the commands of {name} are not in the dump")
     elif ndwords is not None and position is None:
-        stand.unknown.append(f"{name} has {ndwords} dwords, but {level.left} are said to be left")
+        stand.unknown.append(f"{name} has {ndwords} dwords, but {level.left} should be left")
     if place is None or position is None or ndwords is None:
         return
     if position == level.gpuaddr + 4 * ndwords:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.crash.context import CrashContext
     from cffpy.container.crash_dump import DataBlock
 
-#: Registers of the GPU whose bits are told: which of them matters, and what a bit means.
+#: Registers of the GPU whose bits the report explains: which of them matter, and what each means.
 _BUSY = ("RBBM_STATUS", "RBBM_STATUS3")
 _INTERRUPTS = ("RBBM_INT_0_STATUS", "CP_INTERRUPT_STATUS")
 _FAULTS = ("CP_HW_FAULT", "CP_PROTECT_STATUS")

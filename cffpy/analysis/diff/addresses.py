@@ -442,7 +442,7 @@ class _Images:
 
 
 def _link(roots: dict[int, int], read: set[int], written: Iterable[int]) -> None:
-    """Note what is written: a level of what is read, or an image of its own."""
+    """Note what is written: a level of what is read, or a separate image."""
     for address in written:
         below = [source for source in read if source in roots and source < address]
         roots.setdefault(address, roots[max(below)] if below else address)

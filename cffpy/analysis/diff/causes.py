@@ -42,7 +42,7 @@ _FOLLOWS_COLOUR = _ALWAYS | {"targets", "blend", "colour mask"}
 _FOLLOWS_DEPTH = _ALWAYS | {"targets", "depth and stencil"}
 _FOLLOWS_OPERATIONS = frozenset(("lrz", "tiles", "barriers", "other"))
 
-#: Categories in which draws differ behind one that is missing, where a program goes on otherwise.
+#: Categories in which draws behind a missing one differ, where the program continues differently.
 _FOLLOWS_MISSING = frozenset(
     (
         "draw parameters",

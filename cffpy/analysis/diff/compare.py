@@ -142,7 +142,7 @@ class _Comparer:
         self._compare_draws(pair, good, bad)
 
     def _one_sided(self, pair: PassPair) -> None:
-        """State goes on from a pass without a counterpart, too."""
+        """State is inherited from a pass without a counterpart, too."""
         for one, recording, side in (
             (pair.good, self.result.good, self._sides[0]),
             (pair.bad, self.result.bad, self._sides[1]),

@@ -49,7 +49,7 @@ _DIGEST_BYTES = 12
 _MAX_BYTES = 64 << 20
 _MAX_READ = 2 << 30
 
-#: An index costs as much as so many bytes.
+#: An index costs as much as this number of bytes.
 _INDEX_COST = 32
 
 _VERTEX_BUFFERS = 32
@@ -65,7 +65,7 @@ class Fact:
     digest: bytes | int | str | None
     #: The bytes themselves: of the file, not copied.
     data: memoryview | None = field(default=None, compare=False)
-    #: Where they lie, if in memory of their own.
+    #: Their address, if they are in separate memory.
     address: int | None = None
     #: The packet that named them.
     place: PacketLocation | None = field(default=None, compare=False)

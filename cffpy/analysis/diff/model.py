@@ -93,7 +93,7 @@ class DrawRecord:
     shaders: tuple[object, ...] = ()
     #: Set and slot of the descriptors that are used before its fragment shader starts.
     prefetched: tuple[tuple[int, int], ...] = ()
-    #: Changes if anything of its own does; for the alignment.
+    #: Changes if anything in it changes; for the alignment.
     fingerprint: int = 0
     #: Equal where all state is, also what is not its own.
     state: int = 0

@@ -251,7 +251,7 @@ class Recorder(Observer):
     def _enter_run(self) -> None:
         """What was loaded in another run, say the binning run, is not of this one's draws.
 
-        Drivers load everything anew: each run executes the same commands.
+        Drivers load everything again: each run executes the same commands.
         """
         run = self._current_run
         if run is not self._run:

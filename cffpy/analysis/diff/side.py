@@ -167,7 +167,7 @@ class Side:
         return None if memory is None else memory.head(address, HEAD_BYTES)
 
     def _apply_sets(self, record: DrawRecord) -> set[FactKey]:
-        """Bindless sets are facts, too: all parts of those that are bound anew."""
+        """Bindless sets are facts, too: all parts of those that are bound again."""
         changed: set[FactKey] = set()
         reader = self.recording.sets
         if reader is None or record.sets == self.sets:

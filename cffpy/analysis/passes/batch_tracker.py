@@ -2,7 +2,7 @@
 """BatchTracker: the base of the trackers of a2xx to a5xx, which go by registers.
 
 gallium freedreno is the driver that their facts come from (Mesa 25.0.7): a batch has at most one
-render pass, and begins with a command stream; a long one goes on in the next. The driver's own
+render pass, and begins with a command stream; a long one continues in the next. The driver's own
 commands stand in the stream; it calls IBs with the program's draws, once for a binning run and once
 for each tile.
 

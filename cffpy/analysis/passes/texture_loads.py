@@ -37,7 +37,7 @@ _A4XX_BASE, _A4XX_BASE_SHIFT = Fields("A4XX_TEX_CONST", "BASE"), 5
 
 
 class TextureLoads:
-    """Finds the textures of the driver's draws: what such a draw loads."""
+    """Finds the textures of the driver's draws, which are what a draw loads."""
 
     def __init__(
         self, machine: Machine, registers: RegisterReader, colour_base: str, base_field: str

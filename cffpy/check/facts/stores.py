@@ -24,7 +24,7 @@ _Use = tuple[str, int, str, bool]
 def unread_stores(capture: CheckedCapture) -> Iterator[tuple[Pass, str, int, int]]:
     """Pass, attachment, address, and the index of the later pass that clears it.
 
-    Only between GMEM passes: draws of sysmem passes read what is there. Nothing is told of a buffer
+    Only between GMEM passes: draws of sysmem passes read what is there. A buffer is not reported
     that any texture or blit between may read, or of textures that are not all known.
     """
     stored: dict[int, tuple[Pass, str]] = {}

@@ -25,7 +25,7 @@ class LrzLost(Lint):
     needs = (DrawStates,)
     summary = "a draw turns LRZ off for the rest of the pass"
     why = "Later draws of the pass are not tested against LRZ, whatever their state is."
-    advice = "Draw it last, or in a pass of its own; cffpy lrz --json has advice for each reason."
+    advice = "Draw it last, or in a separate pass; cffpy lrz --json has advice for each reason."
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """The draw that lost LRZ, where later draws would use it."""

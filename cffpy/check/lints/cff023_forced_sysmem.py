@@ -24,7 +24,7 @@ class ForcedSysmem(Lint):
     needs = (DrawStates,)
     summary = "tessellation or layers force a pass into sysmem mode"
     why = "Mesa does not render such a pass in GMEM: every draw reads and writes memory."
-    advice = "Keep tessellated draws and layered rendering in passes of their own."
+    advice = "Keep tessellated draws and layered rendering in separate passes."
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """Sysmem passes with hull programs or several layers."""

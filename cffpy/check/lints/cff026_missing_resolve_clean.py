@@ -28,7 +28,7 @@ class MissingResolveClean(Lint):
         Barriers,
     )
     summary = "an image is sampled before the stores of BLIT events were cleaned"
-    why = "On a7xx the stores of tiles go through a cache of their own."
+    why = "On a7xx the stores of tiles go through a separate cache."
     advice = "Emit CCU_RESOLVE_CLEAN and CACHE_INVALIDATE after the pass that stores."
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:

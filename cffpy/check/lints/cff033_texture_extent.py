@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cffpy.check.model import CheckedCapture
 
-#: Rows of tiled images have a multiple of so many texels; every base, of so many bytes.
+#: Rows of tiled images are a multiple of these texels; every base is a multiple of these bytes.
 _TEXELS, _ALIGNMENT = 64, 64
 
 

@@ -67,9 +67,9 @@ class AubMemory:
     # --- writes ---------------------------------------------------------------------------------
 
     def write_local(self, address: int, data: memoryview, behind: memoryview) -> None:
-        """A buffer of its own; the latest that contains an address is found.
+        """A separate buffer; the latest that contains an address is found.
 
-        ``behind``: data and what follows it in the file, which is where ``read`` goes on.
+        ``behind``: data and what follows it in the file, where ``read`` continues.
         """
         self._local.append((address, address + len(data), behind))
 
@@ -226,7 +226,7 @@ class AubMemory:
     def global_mapping(self, address: int) -> tuple[int, int] | None:
         """Start and end of the global mapping that a look-up of ``address`` finds, or None.
 
-        A mapping begins at the page that was asked for first and goes on while pages have
+        A mapping begins at the page that was asked for first and continues while pages have
         entries; where the page itself has none, the gap before the next one belongs to it.
         """
         for start, end, _ in reversed(self._local):

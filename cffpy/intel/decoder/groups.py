@@ -146,7 +146,7 @@ class Group:
         ) = row
         self.kind = kind
         self._members: tuple[Any, ...] | None = None
-        #: Whether a repeat goes on until the end of the instruction; known with the members.
+        #: Whether a repeat continues until the end of the instruction; known with the members.
         self.has_open_repeat = True
         self._readers: dict[tuple[int, tuple[str, ...]], list[Field | None]] = {}
         #: The printer's plans (text.py), by what they depend on.

@@ -9,7 +9,7 @@ verx10: a dict of ``name``, ``verx10``, ``instructions`` (group rows in the orde
 A **group row** is ``(name, length, bias, engines, length bits, mask, opcode, offset, members)``:
 ``length`` in dwords or None; ``engines`` a mask of ENGINE_BITS; ``length bits`` the lowest and the
 highest bit of the field "DWord Length", or None; ``offset`` a register's. ``members`` is marshal
-data of its own, read when the group is first used: a tuple, in the order of printing, of
+separate data, read when the group is first used: a tuple, in the order of printing, of
 
 - fields ``(name, low, high, kind, argument, values, is_opcode)``: ``argument`` is the number of
   integer and fraction bits of a fixed-point number, or the name of a struct; ``values`` are pairs

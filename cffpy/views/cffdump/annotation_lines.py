@@ -69,7 +69,7 @@ def submit_lines(finder: AnnotationFinder) -> Iterator[Note]:
                 yield Note(stream.number, f"{name} begins")
                 yield Note(stream.number, f"{name} ends", Position.AFTER)
             for one in going_on.get(stream.number, ()):
-                yield Note(stream.number, f"pass {one.index} goes on")
+                yield Note(stream.number, f"pass {one.index} continues")
         yield Note(streams[-1].number, f"submit {number} ends", Position.AFTER)
 
 
@@ -101,7 +101,7 @@ def _describe(one: Pass) -> str:
 
 
 def _run_lines(one: Pass, run: PassRun, following: PassRun | None) -> Iterator[Note]:
-    """A binning run or a tile. A sysmem pass is one run and has no lines of its own for it."""
+    """A binning run or a tile. A sysmem pass is one run and has no separate lines for it."""
     if run is one.direct:
         yield from _phase_lines(run, f"pass {one.index}")
         return
@@ -175,7 +175,7 @@ def draw_lines(finder: AnnotationFinder) -> Iterator[Note]:
 def _doubt(action: Action, is_operation: bool) -> str:
     if action.executed is Executed.NO:
         return f"; not executed: {action.condition}"
-    if action.executed is Executed.UNKNOWN and not is_operation:  # an operation's text says so
+    if action.executed is Executed.UNKNOWN and not is_operation:  # an operation's text has it
         return f"; conditional: {action.condition}"
     return ""
 

@@ -2,7 +2,7 @@
 """Prints crash dumps: goes through the lines, copies or replaces each, runs the ring's commands.
 
 crashdec: decode and the functions that it calls (mesa 25.0.7). The reference ends at the first line
-that it cannot parse; here such a line is left out, with a message, and printing goes on.
+that it cannot parse; here such a line is left out, with a message, and printing continues.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ class MemoryPool:
         index = (block * _CHUNKS + chunk) * _CHUNK
         dwords = self._dwords[index : index + _CHUNK]
         text = "".join([show_write(one) for one in _writes(dwords)])
-        # crashdec: dump_cp_mem_pool prints the chunk's place in units of its own (mesa 25.0.7)
+        # crashdec: dump_cp_mem_pool prints the chunk's place in its own units (mesa 25.0.7)
         place = 4 * (block * 0x20 + chunk + 4)
         return f"{text}\t{place:05x}: {' '.join([f'{word:08x}' for word in dwords])}\n"
 

@@ -70,7 +70,7 @@ def test_the_fetcher_is_ahead() -> None:
 @pytest.mark.parametrize(
     ("dump", "reason"),
     [
-        (hang(NOPS, 5), f"IB1 {IB1:#x} has 4 dwords, but 5 are said to be left"),
+        (hang(NOPS, 5), f"IB1 {IB1:#x} has 4 dwords, but 5 should be left"),
         (hang(NOPS, 0), f"IB1 {IB1:#x} was executed to its end: what follows is not known"),
         (hang(NOPS, 2, revision="123 (1.2.3.4)"), "the GPU is not known"),
         (hang(NOPS, 2).split(b"registers:")[0], "CP_IB1_BASE is not in the dump"),

@@ -11,7 +11,7 @@ DRAWS = 0x4000_0000
 
 
 def frames_capture(frames: int, draws: int, tiles: int, gpu: int = 630) -> bytes:
-    """``frames`` submits with buffers of their own, each a pass of ``draws`` in ``tiles`` tiles."""
+    """``frames`` submits with separate buffers, each a pass of ``draws`` in ``tiles`` tiles."""
     s = Streams(gpu)
     s.buffers[DRAWS] = [*targets(s), *s.draw(3) * draws]
     call = s.call(DRAWS, len(s.buffers[DRAWS]))

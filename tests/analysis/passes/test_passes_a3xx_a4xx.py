@@ -173,7 +173,7 @@ def test_gmem(gpu: int, with_binning: bool) -> None:
     ]
     if with_binning:
         assert found.binning is not None
-        # of the clear in the binning run nothing is cleared; its draws have packets of their own
+        # of the clear in the binning run nothing is cleared; its draws have separate packets
         assert [draw.role for draw in found.binning.draws] == ["clear", "", ""]
         assert [draw.program_number for draw in found.binning.draws] == [None, 0, 1]
         assert found.binning.operations == []
