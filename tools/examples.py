@@ -78,9 +78,11 @@ class Runner:
         self.folder.mkdir()
         programs = folder / "bin"
         programs.mkdir()
-        cffpy = programs / "cffpy"
-        cffpy.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cffpy "$@"\n')
-        cffpy.chmod(0o755)
+        # commands that users write, too, run where cffpy is installed
+        for name, arguments in (("cffpy", " -m cffpy"), ("python3", "")):
+            program = programs / name
+            program.write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
+            program.chmod(0o755)
         self._environment = {
             name: value for name, value in os.environ.items() if name not in _PERSONAL
         }
