@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.conditions import ConditionalBlock, Executed
-    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.packet_location import PacketLocation, Stream
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
 
 
@@ -70,6 +71,16 @@ class Observer:
         """A packet is about to write these registers.
 
         ``ndwords``: dwords of the packet, counted from its header, that the values are among.
+        """
+
+    def registers_stored(
+        self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
+    ) -> None:
+        """Registers were stored at once, by packets of ``stream`` and groups that it loads.
+
+        An observer that has this method and ``registers_written`` receives each write by one of
+        them. If all observers of writes have both, walks are much faster. ``caller`` is that of a
+        group alone (``stored.words`` is None). ``StoredWrites`` finds the packets.
         """
 
     def registers_unknown(self, registers: range, location: PacketLocation) -> None:

@@ -6,23 +6,24 @@ Only executed packets count: a block that is skipped writes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
+from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.passes.model import Pass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
+    from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
 
 #: Where a value in force at a draw was written.
@@ -58,6 +59,61 @@ class Write:
         same = self.pass_index is not None and self.pass_index == action.pass_index
         return "this pass" if same else "before the pass"
 
+    def of(self, register: int) -> Write:
+        """The write of one of its registers: this one, as ``StoredWrites`` has it, too."""
+        return self
+
+
+class StoredWrites:
+    """The writes of registers that were stored at once; each is made when it is asked for."""
+
+    __slots__ = ("_caller", "_condition", "_executed", "_owner", "_stored", "_stream", "_writes")
+
+    def __init__(
+        self,
+        stored: StoredRegisters,
+        stream: Stream,
+        caller: PacketLocation | None,
+        owner: Pass | PassRun | None,
+        walk: Walk,
+    ) -> None:
+        """The first three as for ``Observer.registers_stored``; the packets were not patched."""
+        self._stored = stored
+        self._stream = stream
+        self._caller = caller
+        self._owner = owner
+        self._executed = walk.executed
+        self._condition = walk.condition
+        #: By packet: its group, if any, and its first dword.
+        self._writes: dict[tuple[int | None, int], Write] = {}
+
+    def of(self, register: int) -> Write:
+        """The write of one of the registers; the same object each time."""
+        packet = self._stored.packet(register)
+        key = packet.group, packet.index
+        write = self._writes.get(key)
+        if write is None:
+            stream = self._stream if packet.group is None else self._group(packet.group)
+            location = PacketLocation(stream, packet.words, packet.index)
+            write = Write(location, self._owner, self._executed, self._condition)
+            self._writes[key] = write
+        return write
+
+    def _group(self, position: int) -> Stream:
+        if self._caller is None:
+            words, index = self._stored.last_opcode()
+            self._caller = PacketLocation(self._stream, words, index)
+        number, words, index, ndwords = self._stored.groups[position]
+        gpuaddr = words.address + 4 * index
+        return Stream("group", self._stream.submit, gpuaddr, ndwords, self._caller, number)
+
+
+class WriteSource(Protocol):
+    """Finds the write of a register, one of several that were written together."""
+
+    def of(self, register: int) -> Write:
+        """The write of this register."""
+
 
 @dataclass(slots=True)
 class State:
@@ -86,20 +142,18 @@ class Inherited:
     registers: list[int] = field(default_factory=list)
 
 
-class Provenance(Observer):
-    """Knows the packet that wrote each register.
-
-    ``writes`` changes at ``registers_written`` and ``registers_unknown``; other observers may read
-    it at any other event.
-    """
+class WriteObserver(Observer):
+    """Turns the events of register writes into a ``WriteSource`` each."""
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         self._walk = walk
         self._passes = passes
-        #: Register -> the packet that wrote it last.
-        self.writes: dict[int, Write] = {}
         #: Address of a dword that CP_MEM_WRITE stored -> the last such packet.
         self._patches: dict[int, PacketLocation] = {}
+
+    def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
+        """Registers are written. Their values, if they are known already, are passed as a dict."""
+        raise NotImplementedError
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """The buffers of a submit are new."""
@@ -114,27 +168,111 @@ class Provenance(Observer):
                 self._patches[address] = location
 
     def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
-        """Remember the packet."""
-        walk, passes = self._walk, self._passes
-        owner = passes.run or passes.current
+        """Note the packet."""
+        walk = self._walk
         patched_by = self._patched_by(location, ndwords) if self._patches else None
-        write = Write(location, owner, walk.executed, walk.condition, patched_by)
-        for register in registers:
-            self.writes[register] = write
+        write = Write(location, self._owner, walk.executed, walk.condition, patched_by)
+        self.note(registers, write)
+
+    def registers_stored(
+        self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
+    ) -> None:
+        """Note them together; one by one where commands are patched, which may go on."""
+        source = StoredWrites(stored, stream, caller, self._owner, self._walk)
+        if not self._patches:
+            self.note(stored.registers, source)
+            return
+        for register in stored.registers:
+            write = source.of(register)
+            ndwords = stored.packet(register).ndwords
+            self.note(
+                (register,), replace(write, patched_by=self._patched_by(write.place, ndwords))
+            )
 
     def registers_unknown(self, registers: range, location: PacketLocation) -> None:
-        """Remember the packet: it is a write, too."""
+        """Note the packet: it is a write, too."""
         self.registers_written(registers, location, 1)
 
-    def take_writes(self) -> dict[int, Write]:
-        """``writes``, which is empty from then on: for an observer that keeps changes."""
-        writes, self.writes = self.writes, {}
-        return writes
+    @property
+    def _owner(self) -> Pass | PassRun | None:
+        return self._passes.run or self._passes.current
 
     def _patched_by(self, location: PacketLocation, ndwords: int) -> PacketLocation | None:
         addresses = range(location.gpuaddr, location.gpuaddr + 4 * ndwords, 4)
         found = (self._patches[address] for address in addresses if address in self._patches)
         return next(found, None)
+
+
+class Provenance(WriteObserver):
+    """Knows the packet that wrote each register last.
+
+    Other observers may ask at any event but those of writes.
+    """
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        super().__init__(walk, passes)
+        self._writes: dict[int, WriteSource] = {}
+
+    def last_writes(self) -> dict[int, Write]:
+        """Register -> its last write, now."""
+        return {register: source.of(register) for register, source in self._writes.items()}
+
+    def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
+        """Remember the write."""
+        self._writes.update(dict.fromkeys(registers, source))
+
+
+#: Stands for a value that only the GPU knows.
+UNKNOWN = -1
+
+#: Register -> value, or UNKNOWN; and where its write is found.
+Change = tuple[dict[int, int], WriteSource]
+
+
+class ChangeLog(WriteObserver):
+    """Collects what is written, in order, until it is taken."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        super().__init__(walk, passes)
+        self._log: list[tuple[Mapping[int, int] | Iterable[int], WriteSource]] = []
+        self._has_unknown = False
+
+    def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
+        """Remember the write."""
+        self._log.append((registers, source))
+
+    def registers_unknown(self, registers: range, location: PacketLocation) -> None:
+        """Note the packet, and that a value may be unknown."""
+        super().registers_unknown(registers, location)
+        self._has_unknown = True
+
+    def take_known(self) -> list[Change]:
+        """The same as ``take`` without registers that only the GPU knows now."""
+        has_unknown, self._has_unknown = self._has_unknown, False
+        changes = self.take()
+        if not has_unknown:
+            return changes
+        last = {register: source for values, source in changes for register in values}
+        get = self._walk.machine.state.registers.get
+        return [({r: v}, source) for r, source in last.items() if (v := get(r)) is not None]
+
+    def take(self) -> list[Change]:
+        """What was written since the last call, with the values as they are now.
+
+        Of two changes of a register, the later one counts. Dictionaries are shared: do not change
+        them.
+        """
+        log, self._log = self._log, []
+        get = self._walk.machine.state.registers.get
+        return [
+            (
+                registers
+                if isinstance(registers, dict)
+                else {register: get(register, UNKNOWN) for register in registers},
+                source,
+            )
+            for registers, source in log
+        ]
 
 
 #: Dwords of a submit that CP_MEM_WRITE stored and that are remembered, about.
@@ -161,7 +299,7 @@ class StateTaker(Observer):
         if action.executed.is_possible and self._wanted(action):
             machine = self._walk.machine
             registers = dict(machine.state.registers)
-            self._take(State(action, machine.database, registers, dict(self._provenance.writes)))
+            self._take(State(action, machine.database, registers, self._provenance.last_writes()))
 
 
 class Inheritance(StateTaker):

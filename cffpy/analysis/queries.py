@@ -16,7 +16,14 @@ from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Inheritance, Inherited, Provenance, State, StateTaker
+from cffpy.analysis.provenance import (
+    ChangeLog,
+    Inheritance,
+    Inherited,
+    Provenance,
+    State,
+    StateTaker,
+)
 from cffpy.analysis.register_history import RegisterHistory, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.errors import CaptureError
@@ -82,10 +89,9 @@ def walk_with_history(
     """
     walk = Walk()
     finder = PassFinder(walk)
-    provenance = Provenance(walk, finder)
-    most = most_changes(len(content.data))
-    history = RegisterHistory(walk, finder, provenance, most)
-    walk.observe(finder, DensityTracker(walk, finder), provenance, history, *observers)
+    changes = ChangeLog(walk, finder)
+    history = RegisterHistory(walk, finder, changes, most_changes(len(content.data)))
+    walk.observe(finder, DensityTracker(walk, finder), changes, history, *observers)
     finder.found.damage = walk.run(content, complain, register_db, gpu)
     finder.found.truncated = list(content.truncated)
     return finder, history

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.provenance import Provenance, Write
+from cffpy.analysis.provenance import UNKNOWN, Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,14 +22,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass, PassRun
+    from cffpy.analysis.provenance import Change, ChangeLog, WriteSource
     from cffpy.analysis.walk import Walk
 
 #: Changes of registers that are kept: a base, and this many for each dword of the file. In sound
 #: captures, few registers change more often than the file has dwords.
 _MAX_CHANGES, _CHANGES_PER_DWORD = 1 << 20, 2
-
-#: Stands for a value that only the GPU knows.
-_UNKNOWN = -1
 
 
 def most_changes(size: int) -> int:
@@ -40,23 +38,55 @@ def most_changes(size: int) -> int:
 class _Changes:
     """The changes of one register: positions in rising order, and what was written by then."""
 
-    __slots__ = ("orders", "values", "writes")
+    __slots__ = ("orders", "sources", "values")
 
     def __init__(self) -> None:
         self.orders = array("q")
         self.values = array("q")
-        self.writes: list[Write] = []
+        self.sources: list[WriteSource] = []
 
 
 class _Step:
     """What was written up to an action since the action before; of no action: ``order`` is -1."""
 
-    __slots__ = ("order", "values", "writes")
+    __slots__ = ("changes", "order")
 
-    def __init__(self, order: int, writes: dict[int, Write], values: list[int]) -> None:
+    def __init__(self, order: int, changes: list[Change]) -> None:
         self.order = order
-        self.writes = writes
-        self.values = values
+        self.changes = changes
+
+    @property
+    def size(self) -> int:
+        """Registers, each as often as it was written."""
+        return sum(len(values) for values, _ in self.changes)
+
+
+class _JoinedWrites:
+    """The last writes of several changes, by register."""
+
+    __slots__ = ("_sources",)
+
+    def __init__(self, sources: dict[int, WriteSource]) -> None:
+        self._sources = sources
+
+    def of(self, register: int) -> Write:
+        """As of any ``WriteSource``."""
+        return self._sources[register].of(register)
+
+
+def _joined(steps: Iterable[_Step]) -> list[Change]:
+    """The last change of each register, as one; a stream that ran several times counts once."""
+    changes = [change for step in steps for change in step.changes]
+    last: dict[int, Change] = {}
+    for change in changes:
+        last.pop(id(change[0]), None)
+        last[id(change[0])] = change
+    values: dict[int, int] = {}
+    sources: dict[int, WriteSource] = {}
+    for registers, source in last.values():
+        values.update(registers)
+        sources.update(dict.fromkeys(registers, source))
+    return [(values, _JoinedWrites(sources))]
 
 
 class RegisterHistory(Observer):
@@ -66,14 +96,14 @@ class RegisterHistory(Observer):
     ``Action.order`` of such a draw. Complete when the walk has ended.
     """
 
-    def __init__(self, walk: Walk, passes: PassFinder, provenance: Provenance, most: int) -> None:
-        """``provenance`` observes the same walk; this observer takes its writes.
+    def __init__(self, walk: Walk, passes: PassFinder, changes: ChangeLog, most: int) -> None:
+        """``changes`` observes the same walk; this observer takes what it has collected.
 
         ``most``: changes that are kept; see ``most_changes``.
         """
         self._walk = walk
         self._passes = passes
-        self._provenance = provenance
+        self._log = changes
         self._most = most
         #: Changes in ``_steps``.
         self._pending = 0
@@ -91,8 +121,8 @@ class RegisterHistory(Observer):
         #: The run of the pass with the most draws so far, and where its steps are.
         self._best_count = 0
         self._best: tuple[int, int] = (0, 0)
-        #: Writes that come before the next draw that is kept.
-        self._carried: dict[int, tuple[int, Write]] = {}
+        #: Steps that come before the next draw that is kept.
+        self._carried: list[_Step] = []
         self._is_full = False
 
     # -- while the machine runs -----------------------------------------------------------------
@@ -108,11 +138,9 @@ class RegisterHistory(Observer):
         if run is not self._run:
             self._end_run()
             self._run = run
-        writes = self._provenance.take_writes()
-        get = self._walk.machine.state.registers.get
-        values = [get(register, _UNKNOWN) for register in writes]
-        self._steps.append(_Step(action.order, writes, values))
-        self._pending += len(values)
+        step = _Step(action.order, self._log.take())
+        self._steps.append(step)
+        self._pending += step.size
         if self._pending + len(self._changed) > self._most:
             self._stop()
 
@@ -139,13 +167,9 @@ class RegisterHistory(Observer):
         """Make one step of those from ``start`` to ``end``; where ``following`` is then."""
         if end - start < 2:
             return following
-        writes: dict[int, Write] = {}
-        values: dict[int, int] = {}
-        for step in self._steps[start:end]:
-            writes.update(step.writes)
-            values.update(zip(step.writes, step.values, strict=True))
-        self._pending -= sum(len(step.values) for step in self._steps[start:end]) - len(writes)
-        self._steps[start:end] = [_Step(-1, writes, [values[register] for register in writes])]
+        joined = _Step(-1, _joined(self._steps[start:end]))
+        self._pending += joined.size - sum(step.size for step in self._steps[start:end])
+        self._steps[start:end] = [joined]
         return following - (end - start - 1)
 
     def _stop(self) -> None:
@@ -159,36 +183,37 @@ class RegisterHistory(Observer):
         """Record the program's draws of the pass, whose numbers are known now."""
         found = self._pass
         wanted = set() if found is None else {draw.order for draw in found.program_draws}
-        carried = self._carried
         for step in self._steps:
             if step.order not in wanted:
-                for register, value in zip(step.writes, step.values, strict=True):
-                    carried[register] = value, step.writes[register]
+                self._carried.append(step)
                 continue
-            if carried:
-                for register, value in zip(step.writes, step.values, strict=True):
-                    carried[register] = value, step.writes[register]
-                self._record(step.order, carried.items())
-                carried.clear()
+            if self._carried:
+                self._record(step.order, _joined([*self._carried, step]))
+                self._carried = []
             else:
-                rows = zip(step.writes.items(), step.values, strict=True)
-                self._record(step.order, ((r, (value, w)) for (r, w), value in rows))
+                self._record(step.order, step.changes)
+        if len(self._carried) > 1:
+            self._carried = [_Step(-1, _joined(self._carried))]
         self._steps.clear()
         self._pending = 0
         self._run, self._run_start = None, 0
         self._best_count, self._best = 0, (0, 0)
 
-    def _record(self, order: int, changes: Iterable[tuple[int, tuple[int, Write]]]) -> None:
+    def _record(self, order: int, changes: list[Change]) -> None:
         self._starts[order] = len(self._changed)
         known, changed = self._changes, self._changed
-        for register, (value, write) in changes:
-            row = known.get(register)
-            if row is None:
-                row = known[register] = _Changes()
-            row.orders.append(order)
-            row.values.append(value)
-            row.writes.append(write)
-            changed.append(register)
+        for values, source in changes:
+            for register, value in values.items():
+                row = known.get(register)
+                if row is None:
+                    row = known[register] = _Changes()
+                elif row.orders[-1] == order:
+                    row.values[-1], row.sources[-1] = value, source
+                    continue
+                row.orders.append(order)
+                row.values.append(value)
+                row.sources.append(source)
+                changed.append(register)
 
     # -- afterwards -----------------------------------------------------------------------------
 
@@ -205,7 +230,7 @@ class RegisterHistory(Observer):
         if index < 0:
             return None
         value = row.values[index]
-        return None if value == _UNKNOWN else value
+        return None if value == UNKNOWN else value
 
     def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:
         """Positions of the draws before which a dword was written, and its value from each on.
@@ -221,7 +246,7 @@ class RegisterHistory(Observer):
         if row is None:
             return None
         index = bisect_right(row.orders, order) - 1
-        return row.writes[index] if index >= 0 else None
+        return row.sources[index].of(register) if index >= 0 else None
 
     def registers(self, order: int) -> Iterator[int]:
         """The dwords that were written before a draw, in no particular order."""

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.state import DrawStateGroup
+    from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
 
 _KINDS: dict[str, Kind] = {
@@ -100,8 +101,8 @@ class Walk(Sink):
         """``whole_groups``: write the registers of draw-state groups that do no more at once.
 
         ``replays_streams``, with ``whole_groups``: streams that run again are not decoded again
-        (cffpy.cp.decoded), where no observer asks for register writes or groups. Nothing that an
-        observer receives depends on either.
+        (cffpy.cp.decoded). Both only where no observer asks for each register write. Nothing that
+        an observer receives depends on either, but that writes come as ``registers_stored``.
 
         ``applies_memory_writes``: CP_MEM_WRITE changes the memory image.
 
@@ -154,6 +155,7 @@ class Walk(Sink):
         self._on_stream = self._heard_by("stream_begins")
         self._on_finished = self._heard_by("finished")
         self._on_write = self._heard_by("registers_written")
+        self._on_stored = self._heard_by("registers_stored")
         self._on_unknown = self._heard_by("registers_unknown")
         self._on_memory = self._heard_by("memory_written")
         self._on_event = self._heard_by("event")
@@ -162,8 +164,10 @@ class Walk(Sink):
         self._on_missing = self._heard_by("commands_missing")
         self._on_block = self._heard_by("conditional_block")
         self._on_group = self._heard_by("draw_state_group")
-        asks = self._on_write or self._on_group
-        self.decodes_streams_once = self._replays_streams and not asks
+        #: Whether some observer takes no ``registers_stored`` in place of ``registers_written``.
+        self._needs_each_write = len(self._on_stored) < len(self._on_write)
+        self.decodes_streams_once = self._replays_streams and not self._needs_each_write
+        self.observes_stored_registers = bool(self._on_stored or self._on_group)
         self._last_submit = -1
 
     def _heard_by(self, event: str) -> _Callbacks:
@@ -464,14 +468,26 @@ class Walk(Sink):
         return not self._handlers[opcode]
 
     def ignores_writes(self, registers: Iterable[int]) -> bool:
-        """Whether nobody asks for writes of these registers."""
-        return not self._on_write and self._watched.keys().isdisjoint(registers)
+        """Whether nobody asks for each write of these registers."""
+        return not self._needs_each_write and self._watched.keys().isdisjoint(registers)
 
     def group_writes(self, registers: Mapping[int, int]) -> bool:
         """A draw-state group only writes registers: at once, unless an observer asks for them."""
         if self.executed is Executed.NO:
             return True
         return self.ignores_writes(registers)
+
+    def registers_stored(self, stored: StoredRegisters) -> None:
+        """Registers were stored at once."""
+        if stored.words is not None:
+            for begins in self._on_group:
+                for _, words, index, _ in stored.groups:
+                    begins(words.address + 4 * index)
+        if self._on_stored and self.executed is not Executed.NO:
+            frame = self._frame()
+            caller = frame.packet() if stored.words is None else None
+            for written in self._on_stored:
+                written(stored, frame.stream, caller)
 
     # -- within -----------------------------------------------------------------------------
 

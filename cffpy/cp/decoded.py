@@ -21,6 +21,7 @@ from cffpy.cp.state import (
     GROUP_LOAD_IMMEDIATE,
     DrawStateGroup,
 )
+from cffpy.cp.stored import StoredRegisters
 from cffpy.pm4.reader import IDLE, OPCODE, REGISTERS
 from cffpy.value_object import ValueObject
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.register_runs import RegisterRuns
     from cffpy.cp.sink import Draw, Sink
+    from cffpy.cp.stored import LoadedGroup
 
     #: A register and its value.
     Written = tuple[int, int]
@@ -85,13 +87,14 @@ class Step:
 
 
 class Stores(Step):
-    """Register writes."""
+    """Register writes. ``stored``: for sinks that observe them, made by ``DecodedStreams``."""
 
-    __slots__ = ("registers",)
+    __slots__ = ("registers", "stored")
 
     def __init__(self, start: int, following: int, registers: dict[int, int]) -> None:
         super().__init__(start, following)
         self.registers = registers
+        self.stored: StoredRegisters | None = None
 
 
 class Runs(Step):
@@ -117,9 +120,10 @@ class Passes(Runs):
 class Draws(Step):
     """Register writes, draw-state groups that are set, and the draw that loads them.
 
-    Valid where no group is set before. ``registers``: also those of the groups that
-    ``enable_mask`` enables; ``DecodedStreams.collect`` sets them for a mask. ``is_decoded``: a
-    group does more than write registers, so that the step is always decoded.
+    Valid where no group is set before. ``registers``: those of the stream, ``written``, and of
+    ``loaded``, the groups that ``enable_mask`` enables; ``DecodedStreams.collect`` sets them for a
+    mask. ``is_decoded``: a group does more than write registers, so that the step is always
+    decoded.
     """
 
     __slots__ = (
@@ -132,6 +136,7 @@ class Draws(Step):
         "opcode",
         "payload",
         "registers",
+        "stored",
         "written",
     )
 
@@ -146,15 +151,16 @@ class Draws(Step):
         draw: Draw,
     ) -> None:
         super().__init__(start, following)
-        self.written = written
+        self.registers = self.written = written
         self.groups = groups
         self.opcode = opcode
         self.payload = payload
         self.draw = draw
-        self.registers = written
+        self.stored: StoredRegisters | None = None
         self.enable_mask = _NO_MASK
-        #: How many groups are loaded, and their dwords.
-        self.loaded = self.group_dwords = 0
+        self.loaded: list[LoadedGroup] = []
+        #: Of all loaded groups.
+        self.group_dwords = 0
         self.is_decoded = False
 
 
@@ -221,17 +227,18 @@ class DecodedStreams:
         """
         machine = self._machine
         registers = dict(step.written)
-        loaded = dwords = 0
+        loaded: list[LoadedGroup] = []
+        dwords = 0
         for group in step.groups:
             if not group.ndwords or (has_modes and not group.enable_mask & enable_mask):
                 continue
             place = machine.image.place(group.gpuaddr)
             found = None if place is None else self._runs.of_group(*place, group.ndwords)
-            if found is None or not self._sink.ignores_writes(found):
+            if place is None or found is None or not self._sink.ignores_writes(found):
                 step.is_decoded = True
                 return False
             registers.update(found)
-            loaded += 1
+            loaded.append((group.group_id, *place, group.ndwords))
             dwords += group.ndwords
         self._dwords += len(registers)
         if self._dwords > MAX_DWORDS:
@@ -239,7 +246,20 @@ class DecodedStreams:
             return False
         step.registers, step.enable_mask = registers, enable_mask
         step.loaded, step.group_dwords = loaded, dwords
+        step.stored = None
         return True
+
+    def stored(self, words: Words, step: Stores | Draws) -> StoredRegisters:
+        """The registers of a step of a stream in ``words``, with where they were written."""
+        if step.stored is None:
+            end = step.following
+            groups: list[LoadedGroup] = []
+            if isinstance(step, Draws):
+                end, groups = step.payload.index - 1, step.loaded
+            step.stored = StoredRegisters(
+                step.registers, self._runs, groups, words, step.start, end
+            )
+        return step.stored
 
     # -- decoding ---------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from cffpy.pm4.reader import OPCODE, REGISTERS, HeaderMemo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.capture.memory import MemoryImage, Words
 
@@ -37,7 +37,7 @@ class RegisterRuns:
         It takes the opcode and the packet without its header.
         """
         self._image = image
-        self._headers = headers
+        self.headers = headers
         self._writes = writes
         self._epoch = -1
         self._known: dict[Group, dict[int, int] | None] = {}
@@ -76,8 +76,27 @@ class RegisterRuns:
         self._seen.clear()
         self._kept = 0
 
+    def write_packets(
+        self, words: Words, start: int, end: int
+    ) -> Iterator[tuple[int, int, Iterable[int]]]:
+        """Index, dwords and registers of each packet of ``words[start:end]`` that writes any.
+
+        Of a part that was stored at once, so that all its headers are valid. The size of a packet
+        with an opcode is given as 1: its registers are not consecutive.
+        """
+        headers, data = self.headers, words.data
+        while start < end:
+            kind, number, size = headers[data[start]]
+            if kind == REGISTERS:
+                yield start, size, range(number, number + size - 1)
+            elif kind == OPCODE:
+                writes = self._writes(number, Payload(words, start + 1, size - 1))
+                if writes:
+                    yield start, 1, [register for register, _ in writes]
+            start += size
+
     def _read(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
-        headers, data = self._headers, words.data
+        headers, data = self.headers, words.data
         end = index + ndwords
         if end > words.count:
             return None

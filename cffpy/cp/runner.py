@@ -18,6 +18,7 @@ from cffpy.cp.register_runs import RegisterRuns
 from cffpy.cp.segment import Segment
 from cffpy.cp.sink import Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
+from cffpy.cp.stored import StoredRegisters
 from cffpy.limits import hint
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, next_packet
 from cffpy.regdb.database import Database
@@ -92,7 +93,7 @@ class Runner(Machine):
         self._takes_writes_at_once = sink.takes_writes_at_once and not self._uses_segments
         #: Streams that run again, for such a sink.
         self.decoded = DecodedStreams(self, sink, self.register_runs, self._writes_of)
-        self._decodes_once = False
+        self._decodes_once = self._observes_stored = False
         sink.attach(self)
 
     def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
@@ -105,6 +106,7 @@ class Runner(Machine):
         self._groups_have_modes = gpu.facts.groups_have_modes
         self.register_runs.forget()
         self._decodes_once = self._takes_writes_at_once and self.sink.decodes_streams_once
+        self._observes_stored = self._takes_writes_at_once and self.sink.observes_stored_registers
         self._once = [row.once for row in rows]
         self.decoded.bind(self._once)
 
@@ -278,10 +280,13 @@ class Runner(Machine):
         registers, image = self.state.registers, self.image
         epoch = image.epoch
         reached = index
+        observed = self._observes_stored
         for step in self.decoded.steps(words, index, ndwords):
             if isinstance(step, Stores):
                 registers.update(step.registers)
-            elif not isinstance(step, Draws) or not self._run_draw(step, level):
+                if observed:
+                    self.sink.registers_stored(self.decoded.stored(words, step))
+            elif not isinstance(step, Draws) or not self._run_draw(words, step, level):
                 reached = self._run_step(words, step, level)
                 if reached != step.following or image.epoch != epoch:
                     break
@@ -301,7 +306,7 @@ class Runner(Machine):
         ndwords = step.following - step.start
         return step.following - self._run_packets(words, step.start, ndwords, level)
 
-    def _run_draw(self, step: Draws, level: int) -> bool:
+    def _run_draw(self, words: Words, step: Draws, level: int) -> bool:
         """Run a draw with the groups that are set for it; False if it has to be decoded."""
         state = self.state
         if step.is_decoded or state.loading_groups or state.groups.count(None) != GROUP_COUNT:
@@ -311,11 +316,13 @@ class Runner(Machine):
         ):
             return False
         if step.loaded and not self.nesting.take(
-            len(self.streams) - self.blocks, step.loaded, step.group_dwords
+            len(self.streams) - self.blocks, len(step.loaded), step.group_dwords
         ):
             return False
         state.registers.update(step.registers)
         sink, payload = self.sink, step.payload
+        if self._observes_stored:
+            sink.registers_stored(self.decoded.stored(words, step))
         sink.packet(step.opcode, payload, level)
         sink.draw(step.draw, payload, level + 1)
         if step.draw.counted:
@@ -409,7 +416,7 @@ class Runner(Machine):
             self.miss(group.gpuaddr, group.ndwords)
             return
         self.sink.group_stream(*place, group.ndwords, level + 1)
-        if self._takes_writes_at_once and self._write_group(*place, group.ndwords):
+        if self._takes_writes_at_once and self._write_group(*place, group):
             return
         state.ib_level += 1
         self.run(*place, group.ndwords, level + 1, is_group=True)
@@ -427,8 +434,9 @@ class Runner(Machine):
         once = self._once[opcode]
         return None if once is None or once.writes is None else once.writes(self, payload)
 
-    def _write_group(self, words: Words, index: int, ndwords: int) -> bool:
+    def _write_group(self, words: Words, index: int, group: DrawStateGroup) -> bool:
         """Write the registers of a group without running it; False for one that has to run."""
+        ndwords = group.ndwords
         registers = self.register_runs.of_group(words, index, ndwords)
         if registers is None or not self.sink.group_writes(registers):
             return False
@@ -436,6 +444,9 @@ class Runner(Machine):
         if refusal is None:
             self.state.registers.update(registers)
             self.state.rewritten.update(registers)
+            if self._observes_stored:
+                loaded = ((group.group_id, words, index, ndwords),)
+                self.sink.registers_stored(StoredRegisters(registers, self.register_runs, loaded))
         else:
             self.refuse(words.address + index * 4, refusal)
         return True

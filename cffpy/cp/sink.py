@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
     from cffpy.cp.machine import Machine
+    from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
 
 
@@ -217,6 +218,12 @@ class StreamSink:
         """
         return False
 
+    def registers_stored(self, stored: StoredRegisters) -> None:
+        """These registers were stored at once: by a group, or by a stream that runs again.
+
+        Called if ``observes_stored_registers``.
+        """
+
     def ignores_packet(self, opcode: int) -> bool:
         """Whether such a group may also have packets with this opcode.
 
@@ -256,6 +263,10 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
     #: ignored, for type-2 packets, and for the groups of most draws; draws come with the same
     #: ``Draw`` and payload as before. ``CpState.rewritten`` is not kept.
     decodes_streams_once = False
+
+    #: If ``takes_writes_at_once``: whether ``registers_stored`` is called. It may change at
+    #: ``bind`` only.
+    observes_stored_registers = False
 
     #: The machine that calls this sink.
     machine: Machine

@@ -15,7 +15,7 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.record import Recorder
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Provenance, StateTaker
+from cffpy.analysis.provenance import ChangeLog, Provenance, State, StateTaker
 from cffpy.analysis.walk import Walk
 from cffpy.errors import UnsupportedGpu
 
@@ -189,11 +189,11 @@ def _take_states(
         return
     walk = Walk()
     passes = PassFinder(walk)
-    provenance = Provenance(walk, passes)
-    recorder = Recorder(walk, passes, provenance, wanted, register_db)
+    changes, provenance = ChangeLog(walk, passes), Provenance(walk, passes)
+    recorder = Recorder(walk, passes, changes, wanted, register_db)
     states: list[State] = []
     taker = StateTaker(walk, provenance, lambda action: action.order in wanted, states.append)
-    walk.observe(passes, provenance, recorder, taker)
+    walk.observe(passes, changes, provenance, recorder, taker)
     walk.run(content, _ignore, register_db, gpu)
     actions = {one.order: one for one in flight.actions}
     facts: dict[FactKey, Fact] = {}

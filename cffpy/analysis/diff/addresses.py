@@ -391,10 +391,10 @@ class _Images:
         """Addresses in registers of the 2D engine."""
         if record.action.kind != "blit":
             return
-        for register, (low, _) in record.registers.items():
+        registers = record.registers
+        for register, low in registers.items():
             if pattern.search(self._name(register)):
-                high = record.registers.get(register + 1)
-                yield low | (0 if high is None else high[0] << 32)
+                yield low | registers.get(register + 1, 0) << 32
 
     def _name(self, register: int) -> str:
         if self._text is None:

@@ -231,7 +231,7 @@ def note_states(recording: Recording) -> None:
 
     for order in sorted(recording.records):
         record = recording.records[order]
-        for register, (value, _) in record.registers.items():
+        for register, value in record.registers.items():
             key = register, record.action.kind
             if key not in is_state:
                 is_state[key] = is_program_state(subjects.register(register), key[1])

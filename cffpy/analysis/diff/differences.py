@@ -115,7 +115,7 @@ class Differ:
         else:
             found = (self._one_sided(name, subject),)
         if found:
-            self._reported[name] = one.writes.get(name), other.writes.get(name)
+            self._reported[name] = one.write(name), other.write(name)
         return found
 
     def _is_behind_count(self, name: str) -> bool:
@@ -136,7 +136,7 @@ class Differ:
         reported = self._reported.get(name)
         if reported is None:
             return False
-        writes = [side.writes.get(name) for side in self._sides]
+        writes = [side.write(name) for side in self._sides]
         return all(
             write is before
             and (write is None or (write.pass_index is not None and write.pass_index < one.index))
@@ -196,11 +196,8 @@ class Differ:
             yield Difference(title, *texts, about, *places)
 
     def _places(self, name: str) -> tuple[PacketLocation | None, PacketLocation | None]:
-        one, other = self._sides
-        return (
-            one.writes[name].place if name in one.writes else None,
-            other.writes[name].place if name in other.writes else None,
-        )
+        one, other = (side.write(name) for side in self._sides)
+        return None if one is None else one.place, None if other is None else other.place
 
     # -- facts ----------------------------------------------------------------------------------
 

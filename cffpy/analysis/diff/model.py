@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Pass, Passes
-    from cffpy.analysis.provenance import Write
+    from cffpy.analysis.provenance import Change
     from cffpy.container.damage import Damage
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
@@ -78,12 +78,13 @@ def parse_selection(text: str) -> tuple[str, Selection]:
 class DrawRecord:
     """One of the program's draws, dispatches or copies.
 
-    ``registers`` and ``facts`` are those that were written since the record before, whatever the
-    value; a fact that is gone is None.
+    ``changes`` of registers and ``facts`` are what was written since the record before, whatever
+    the value; a fact that is gone is None.
     """
 
     action: Action
-    registers: dict[int, tuple[int, Write]]
+    #: In order: of two changes of a register, the later one counts. Records share dictionaries.
+    changes: list[Change]
     facts: dict[FactKey, Fact | None]
     #: The bindless sets that are bound, by number.
     sets: dict[int, SetPlace]
@@ -99,6 +100,14 @@ class DrawRecord:
     state: int = 0
     #: The buffers of its submit.
     memory: Memory | None = None
+
+    @property
+    def registers(self) -> dict[int, int]:
+        """The registers that were written, by offset."""
+        found: dict[int, int] = {}
+        for values, _ in self.changes:
+            found.update(values)
+        return found
 
 
 @dataclass(slots=True)

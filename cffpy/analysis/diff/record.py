@@ -24,7 +24,7 @@ from cffpy.analysis.diff.facts import (
 from cffpy.analysis.diff.model import DrawRecord, Recording
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Provenance
+from cffpy.analysis.provenance import ChangeLog
 from cffpy.analysis.queries import find_passes
 from cffpy.analysis.walk import Walk
 from cffpy.capture.generations import Generation, generation_of
@@ -35,11 +35,11 @@ from cffpy.limits import Truncation
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import PassRun
+    from cffpy.analysis.provenance import Change
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.cp.sink import Payload
@@ -96,9 +96,9 @@ def record(
         first.found.truncated.append(Truncation("draws", text))
     walk = Walk()
     passes = PassFinder(walk)
-    provenance = Provenance(walk, passes)
-    recorder = Recorder(walk, passes, provenance, wanted, register_db)
-    walk.observe(passes, provenance, recorder)
+    changes = ChangeLog(walk, passes)
+    recorder = Recorder(walk, passes, changes, wanted, register_db)
+    walk.observe(passes, changes, recorder)
     walk.run(content, lambda _line: None, register_db, gpu)
     generation = first.found.generation
     database = walk.machine.database if first.found.passes else None
@@ -131,13 +131,13 @@ class Recorder(Observer):
         self,
         walk: Walk,
         passes: PassFinder,
-        provenance: Provenance,
+        changes: ChangeLog,
         wanted: set[int],
         register_db: str | None,
     ) -> None:
         self._walk = walk
         self._passes = passes
-        self._provenance = provenance
+        self._log = changes
         self.records: dict[int, DrawRecord] = {}
         self.listings: dict[bytes, str] = {}
         self.descriptors: dict[bytes, frozenset[Descriptor]] = {}
@@ -155,7 +155,6 @@ class Recorder(Observer):
         self._disassemblers = Disassemblers(register_db)
         self._program_bytes = 0
         self._shader_facts: dict[tuple[int, str, int], Fact] = {}
-        self._written: set[int] = set()
         self._loads: Loads
         self._facts: dict[FactKey, Fact] = {}
         self._run: PassRun | None = None
@@ -182,14 +181,6 @@ class Recorder(Observer):
         self._pushed.clear()
         self._classified.clear()
         self._generation = gpu.facts
-
-    def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
-        """Remember which registers were written since the last record."""
-        self._written.update(registers)
-
-    def registers_unknown(self, registers: range, location: PacketLocation) -> None:
-        """The same."""
-        self._written.update(registers)
 
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
         """Barriers, and packets that load state."""
@@ -267,13 +258,7 @@ class Recorder(Observer):
     def _record(self, action: Action) -> DrawRecord:
         self._enter_run()
         memory = self._current_memory()
-        values = self._walk.machine.state.registers
-        writes = self._provenance.writes
-        registers = {
-            register: (values[register], writes[register])
-            for register in self._written
-            if register in values and register in writes
-        }
+        changes = self._log.take_known()
         now = dict(self._all_facts(action))
         before = self._facts
         facts: dict[FactKey, Fact | None] = {
@@ -282,24 +267,27 @@ class Recorder(Observer):
         facts.update({key: None for key in before if key not in now})
         shaders = tuple(now[key].digest for key in now if key[0] == "shader")
         own = [(key, now[key].digest) for key in now if key[0] in _OWN]
-        own_key = hash((tuple(own), self._pushed_constants(values)))
+        own_key = hash((tuple(own), self._pushed_constants(changes)))
         self._facts = now
-        self._written = set()
         events = self.take_events(self._run)
         sets = self._sets(action)
         early = prefetched(self._walk.registers) if sets else ()
         return DrawRecord(
-            action, registers, facts, sets, events, shaders, early, own_key, memory=memory
+            action, changes, facts, sets, events, shaders, early, own_key, memory=memory
         )
 
-    def _pushed_constants(self, values: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
+    def _pushed_constants(self, changes: list[Change]) -> tuple[tuple[int, int], ...]:
         """Registers with push constants that were written since the last record, with values."""
-        for register in self._written - self._classified:
-            if self._text.name(register).startswith(_PUSH_CONSTANTS):
-                self._pushed.add(register)
-        self._classified |= self._written
-        written = sorted(self._written & self._pushed)
-        return tuple((one, values[one]) for one in written if one in values)
+        found: dict[int, int] = {}
+        for values, _ in changes:
+            if not values.keys() <= self._classified:
+                for register in values.keys() - self._classified:
+                    if self._text.name(register).startswith(_PUSH_CONSTANTS):
+                        self._pushed.add(register)
+                self._classified |= values.keys()
+            for register in self._pushed & values.keys():
+                found[register] = values[register]
+        return tuple(sorted(found.items()))
 
     def _all_facts(self, action: Action) -> Iterator[tuple[FactKey, Fact]]:
         yield from parameters(action)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.descriptors import SetPlace, Slots
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
-    from cffpy.analysis.provenance import Write
+    from cffpy.analysis.provenance import Write, WriteSource
 
 #: A register by name, or a fact by key.
 Subject = str | tuple[Hashable, ...]
@@ -38,13 +38,15 @@ class Side:
         self._subjects = None if database is None else Subjects.open(database)
         #: By name: names are the same in both captures where offsets need not be.
         self.registers: dict[str, int] = {}
-        self.writes: dict[str, Write] = {}
+        self._sources: dict[str, WriteSource] = {}
         self.facts: dict[FactKey, Fact] = {}
         self.sets: dict[int, SetPlace] = {}
         self.offsets: dict[str, int] = {}
         self._record: DrawRecord | None = None
         self._used = UsedDescriptors(recording.descriptors)
         self._names: dict[int, str] = {}
+        #: Id of a dictionary of the recording -> the same by name.
+        self._named: dict[int, dict[str, int]] = {}
         #: Register -> the one that an address is in.
         self._roles: dict[str, str | None] = {}
         #: The keys of the descriptors of each set.
@@ -63,6 +65,16 @@ class Side:
             return self.registers.get(subject)
         return self.facts.get(subject)
 
+    def write(self, name: str) -> Write | None:
+        """The write of a register's value; None where there is none."""
+        source = self._sources.get(name)
+        return None if source is None else source.of(self.offsets[name])
+
+    @property
+    def writes(self) -> dict[str, Write]:
+        """The writes of all registers, by name."""
+        return {name: source.of(self.offsets[name]) for name, source in self._sources.items()}
+
     def image(self, key: FactKey, fact: Fact) -> int | None:
         """What a descriptor is of; a3xx keeps the addresses of textures elsewhere."""
         address = self.facts.get(("texture address", *key[1:])) if key[0] == "texture" else None
@@ -72,14 +84,11 @@ class Side:
         """Go on to a record: the registers and the facts that it may change."""
         touched: set[Subject] = set()
         self._record = record
-        for register, (value, write) in record.registers.items():
-            name = self._names.get(register)
-            if name is None:
-                name = self._names[register] = self.text.name(register)
-                self.offsets[name] = register
-            self.registers[name] = value
-            self.writes[name] = write
-            touched.add(name)
+        for values, source in record.changes:
+            named = self._by_name(values)
+            self.registers.update(named)
+            self._sources.update(dict.fromkeys(named, source))
+            touched.update(named)
         for key, fact in record.facts.items():
             if self.facts.get(key) != fact:
                 touched.add(key)
@@ -89,6 +98,19 @@ class Side:
                 self.facts[key] = fact
         touched.update(self._apply_sets(record))
         return touched
+
+    def _by_name(self, values: dict[int, int]) -> dict[str, int]:
+        """Changed registers by name. Draws share dictionaries of them."""
+        known = self._named.get(id(values))
+        if known is None:
+            names = self._names
+            for register in values:
+                if register not in names:
+                    name = names[register] = self.text.name(register)
+                    self.offsets[name] = register
+            known = {names[register]: value for register, value in values.items()}
+            self._named[id(values)] = known
+        return known
 
     def subject(self, name: str) -> RegisterSubject:
         """What a register that was written is for."""

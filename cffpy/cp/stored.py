@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Registers that were stored at once: which packets wrote them is only looked up when asked for."""
+
+from __future__ import annotations
+
+from cffpy.pm4.reader import OPCODE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cffpy.capture.memory import Words
+    from cffpy.cp.register_runs import RegisterRuns
+
+    #: A group's number, its words, its first dword, how many dwords.
+    LoadedGroup = tuple[int, Words, int, int]
+
+
+class StoredPacket:
+    """The packet that wrote a register: ``ndwords`` at ``index`` of ``words``.
+
+    ``group``: its draw-state group, as a position in ``StoredRegisters.groups``; None for a packet
+    of the stream itself.
+    """
+
+    __slots__ = ("group", "index", "ndwords", "words")
+
+    def __init__(self, group: int | None, words: Words, index: int, ndwords: int) -> None:
+        self.group = group
+        self.words = words
+        self.index = index
+        self.ndwords = ndwords
+
+
+class StoredRegisters:
+    """Register -> value; written by ``words[start:end]`` of the current stream, then by ``groups``.
+
+    ``words`` is None where the stream itself wrote nothing: a draw-state group alone.
+    """
+
+    __slots__ = ("_packets", "_runs", "end", "groups", "registers", "start", "words")
+
+    def __init__(
+        self,
+        registers: dict[int, int],
+        runs: RegisterRuns,
+        groups: Sequence[LoadedGroup] = (),
+        words: Words | None = None,
+        start: int = 0,
+        end: int = 0,
+    ) -> None:
+        self.registers = registers
+        self.groups = groups
+        self.words = words
+        self.start = start
+        self.end = end
+        self._runs = runs
+        self._packets: dict[int, StoredPacket] = {}
+
+    def packet(self, register: int) -> StoredPacket:
+        """The packet that wrote one of the registers last."""
+        if not self._packets:
+            if self.words is not None:
+                self._add_packets(None, self.words, self.start, self.end)
+            for position, (_, words, index, ndwords) in enumerate(self.groups):
+                self._add_packets(position, words, index, index + ndwords)
+        return self._packets[register]
+
+    def last_opcode(self) -> tuple[Words, int]:
+        """Words and index of the last packet with an opcode of the stream's own part.
+
+        The groups of a draw are loaded behind it.
+        """
+        assert self.words is not None
+        index, last = self.start, self.start
+        while index < self.end:
+            kind, _, size = self._runs.headers[self.words.data[index]]
+            if kind == OPCODE:
+                last = index
+            index += size
+        return self.words, last
+
+    def _add_packets(self, group: int | None, words: Words, start: int, end: int) -> None:
+        for index, ndwords, registers in self._runs.write_packets(words, start, end):
+            packet = StoredPacket(group, words, index, ndwords)
+            for register in registers:
+                self._packets[register] = packet

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Registers that are stored at once: the packets found afterwards are those seen one by one."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.provenance import ChangeLog, Provenance, State, StateTaker, Write
+from cffpy.analysis.register_history import RegisterHistory, most_changes
+from cffpy.analysis.walk import Walk
+from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.errors import CffpyError
+from tests.builders import damaged
+
+SHARED = (
+    "a220-gl-passes",
+    "a430-gl-cube-gmem",
+    "a618-vk-depth-lrz-gmem",
+    "a660-vk-events-cond-gmem",
+    "fd-clouds",
+    "pair-a740-scene-bad-blend",
+    "shadow",
+)
+
+#: Draws of a capture whose states are compared, about: each state has 1,000 registers.
+DRAWS = 150
+
+
+def write_text(write: Write) -> tuple[object, ...]:
+    """Where a register was written, and under which condition."""
+    patch = None if write.patched_by is None else write.patched_by.key
+    place = write.place
+    return place.key, str(place), write.pass_index, write.executed, write.condition, patch
+
+
+def states(content: Content, at_once: bool) -> tuple[Walk, dict[int, Any]]:
+    """The states at some actions, with the writes as text."""
+    found: dict[int, Any] = {}
+    step = max(1, len(content.data) // 4000 // DRAWS)
+
+    def take(state: State) -> None:
+        writes = {register: write_text(write) for register, write in state.writes.items()}
+        found[state.action.order] = state.registers, writes
+
+    walk = Walk(whole_groups=at_once, replays_streams=at_once)
+    passes = PassFinder(walk)
+    provenance = Provenance(walk, passes)
+    taker = StateTaker(walk, provenance, lambda action: action.order % step == 0, take)
+    walk.observe(passes, provenance, taker)
+    with contextlib.suppress(CffpyError):
+        walk.run(content, lambda line: None)
+    return walk, found
+
+
+def history(content: Content, at_once: bool) -> tuple[Walk, list[Any]]:
+    """What the register history says about each draw of the program."""
+    walk = Walk(whole_groups=at_once, replays_streams=at_once)
+    passes = PassFinder(walk)
+    changes = ChangeLog(walk, passes)
+    found = RegisterHistory(walk, passes, changes, most_changes(len(content.data)))
+    walk.observe(passes, changes, found)
+    with contextlib.suppress(CffpyError):
+        walk.run(content, lambda line: None)
+    rows = []
+    for register in sorted(found.all_registers()):
+        orders, values = found.changes(register)
+        writes = [found.write(register, order) for order in orders]
+        texts = [None if write is None else write_text(write) for write in writes]
+        rows.append((register, list(orders), list(values), texts))
+    return walk, rows
+
+
+def same(content: Content) -> bool:
+    walk, expected = states(content, False)
+    assert walk.machine.register_runs.read == walk.machine.decoded.read == 0
+    return (
+        states(content, True)[1] == expected
+        and history(content, True)[1] == history(content, False)[1]
+    )
+
+
+def test_samples(samples: Path) -> None:
+    paths = sorted(samples.glob("*.rd.gz"))
+    assert paths
+    for path in paths:
+        assert same(open_capture(str(path))), path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHARED)
+def test_captures(shared: Path, name: str) -> None:
+    assert same(open_capture(str(shared / "captures" / f"{name}.rd.gz")))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_damaged_captures(samples: Path, seed: int) -> None:
+    path = random.Random(seed).choice(sorted(samples.glob("a[2-7]*.rd.gz")))
+    assert same(open_bytes(damaged(gzip.decompress(path.read_bytes()), seed)))
+
+
+@pytest.mark.slow
+def test_tiles_are_not_decoded_again(shared: Path) -> None:
+    """A counter: a history keeps decoded streams and groups of registers on."""
+    path = shared / "captures" / "a660-gl-scene-msaa4-1080p.rd.gz"
+    walk, _ = history(open_capture(str(path)), True)
+    assert walk.machine.decoded.known > 4 * walk.machine.decoded.read > 0
+    assert walk.machine.register_runs.known > 0
