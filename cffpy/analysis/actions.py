@@ -80,6 +80,8 @@ class Action:
     #: Set where it is one of the program's draws of its pass, counted from 0.
     program_number: int | None = None
     pass_index: int | None = None
+    #: Of an LRZ clear: index of the pass that uses the buffer. It may stand before that pass.
+    clears_lrz_of: int | None = None
     #: Position of its tile in the order of execution; None outside tiles.
     tile: int | None = None
     is_binning: bool = False

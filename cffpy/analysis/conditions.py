@@ -35,9 +35,17 @@ _THREAD_BITS = Fields("CP_COND_REG_EXEC", "BV", "BR", "LPAC", variant="THREAD_MO
 
 _PREDICATE, _REGISTERS, _RENDER_MODE, _IMMEDIATE, _THREAD = range(1, 6)
 
-#: Render modes by CP_SET_MARKER that are not GMEM, also as older editions name them.
-_BINNING_MODES = ("RM6_BIN_VISIBILITY", "RM6_BINNING")
-_SYSMEM_MODES = ("RM6_DIRECT_RENDER", "RM6_BYPASS")
+#: CP_SET_MARKER's modes (a6xx_marker) that decide CP_COND_REG_EXEC. None: what RM6_COMPUTE does to
+#: it is not known. All others, among them RM6_BLIT2DSCALE, leave it as it was.
+_RENDER_MODES_BY_MARKER: dict[int, str | None] = {
+    1: "sysmem",  # RM6_DIRECT_RENDER
+    2: "binning",  # RM6_BIN_VISIBILITY
+    4: "gmem",  # RM6_BIN_RENDER_START
+    5: "gmem",  # RM6_BIN_END_OF_DRAWS
+    6: "gmem",  # RM6_BIN_RESOLVE
+    7: "gmem",  # RM6_BIN_RENDER_END
+    8: None,  # RM6_COMPUTE
+}
 
 #: CP_THREAD_CONTROL's threads: BV and BR bits.
 _THREADS = {"CP_SET_THREAD_BR": 2, "CP_SET_THREAD_BV": 1, "CP_SET_THREAD_BOTH": 3}
@@ -87,15 +95,6 @@ class ConditionalBlock(NamedTuple):
     outside: Executed
 
 
-def render_mode(mode: str | None) -> str | None:
-    """The mode that a marker's name stands for: binning, gmem or sysmem; None before the first."""
-    if mode is None:
-        return None
-    if mode in _BINNING_MODES:
-        return "binning"
-    return "sysmem" if mode in _SYSMEM_MODES else "gmem"
-
-
 class Conditions:
     """The predicates of a command processor, and the conditions that depend on them.
 
@@ -107,13 +106,17 @@ class Conditions:
         self._forget = forget
         self._predicates: dict[int, Executed] = {}
         self._draw_predicates: set[str] = set()
+        #: binning, gmem or sysmem; None before the first marker.
+        self._render_mode: str | None = None
         self._visibility_states = machine.names.register_offset(_VISIBILITY_STATE)
 
     def marker(self, payload: Payload) -> None:
-        """CP_SET_MARKER: a binning run fills the registers of visible bins (VSC_STATE)."""
+        """CP_SET_MARKER: the render mode. A binning run fills the registers of visible bins."""
         marker = marker_mode(self._machine, payload)
-        mode = None if marker is None else self._machine.enum_name("a6xx_marker", marker)
-        if render_mode(mode) == "binning" and self._visibility_states:
+        if marker is None or marker not in _RENDER_MODES_BY_MARKER:
+            return
+        self._render_mode = _RENDER_MODES_BY_MARKER[marker]
+        if self._render_mode == "binning" and self._visibility_states:
             self._forget(self._visibility_states, _VISIBILITY_STATES)
 
     @property
@@ -159,7 +162,7 @@ class Conditions:
     def _by_render_mode(self, binning: int, gmem: int, sysmem: int) -> Condition:
         modes = {"binning": binning, "gmem": gmem, "sysmem": sysmem}
         wanted = " or ".join(name for name, bit in modes.items() if bit) or "no mode"
-        current = render_mode(self._machine.state.render_mode)
+        current = self._render_mode
         executed = Executed.UNKNOWN if current is None else Executed(bool(modes[current]))
         return Condition(executed, f"in {wanted} only; now {current or 'unknown'}")
 

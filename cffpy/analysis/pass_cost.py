@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.attachments import bytes_a_pixel
+from cffpy.analysis.passes.model import FLAGS_FILL
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device
 from cffpy.image.formats import UnknownFormat, image_format
@@ -115,10 +116,13 @@ def _row(found: Pass, run: PassRun, operation: Operation) -> MovedBytes | None:
     target = next((one for one in found.attachments if _is_of(name, one.name)), None)
     form = None if target is None else target.format
     size = _format_bytes(form) or _format_bytes(operation.format)
+    if operation.how == FLAGS_FILL:
+        size = _format_bytes(operation.format)
     pixels = _pixels(found, run, operation)
     if size is None or pixels is None or name is None:
         return None
-    samples = 1 if kind == "resolve" else found.samples or 1
+    has_one_sample = kind == "resolve" or operation.how == FLAGS_FILL
+    samples = 1 if has_one_sample else found.samples or 1
     return MovedBytes(kind, name, 1, pixels, size, samples)
 
 

@@ -154,7 +154,8 @@ def test_skipped_blocks_cost_no_copy_of_the_registers(a6xx: Streams) -> None:
 
 def test_more_than_is_kept(a6xx: Streams) -> None:
     s = a6xx
-    for endless in (s.draw(), s.marker("RM6_DIRECT_RENDER"), s.marker("RM6_BIN_RENDER_START")):
+    sysmem = [*s.marker("RM6_DIRECT_RENDER"), *s.address("RB_MRT[0].BASE", 0x1000)]
+    for endless in (s.draw(), sysmem, s.marker("RM6_BIN_RENDER_START")):
         body = s.ib(endless * 30)
         data = s.capture([[s.marker("RM6_BIN_RENDER_START"), body * 50]])
         finder, _ = find_passes(open_bytes(data, limits=Limits(draws=100)), lambda line: None)

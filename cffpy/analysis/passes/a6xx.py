@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Passes of a6xx and a7xx: modes by CP_SET_MARKER, tiles by window offset and scissor.
+"""Passes of a6xx and later: modes by CP_SET_MARKER, tiles by window offset and scissor.
 
-Facts: turnip and freedreno of Mesa 25.0.7. Other drivers are followed as far as they use the same
-markers.
+Facts: turnip and freedreno of Mesa 25.0.7, and a frame of the vendor's driver on an a640. Mesa's
+drivers write the window scissor where the marker stands; the vendor's driver does it in an IB
+behind the marker (``_is_set_up_in_ib``). No GPU or file name decides.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from cffpy.analysis.passes.a6xx_operations import (
     transfer_role,
 )
 from cffpy.analysis.passes.geometry import Rectangle, Size
+from cffpy.analysis.passes.gmem_memory import find_memory
 from cffpy.analysis.passes.lrz import LrzFollower, follow_lrz
 from cffpy.analysis.passes.model import Pass, Tile, VisibilityStreams
 from cffpy.analysis.passes.streams import pipe_memory, stream_draw
@@ -59,6 +61,13 @@ _EMPTY_FRAMEBUFFER = Size(1, 1)
 
 #: Drivers write it whenever they bind buffers, also without a depth buffer.
 _DEPTH_INFO = "RB_DEPTH_BUFFER_INFO"
+#: Drivers write it for each run.
+_SCISSOR = "GRAS_SC_WINDOW_SCISSOR_BR"
+
+#: Written where a driver binds a buffer in memory.
+_BASES = ("RB_MRT[0].BASE", "RB_DEPTH_BUFFER_BASE")
+
+_LAYER_CONTROLS = ("GRAS_VS_LAYER_CNTL", "GRAS_DS_LAYER_CNTL", "GRAS_GS_LAYER_CNTL")
 
 _PIPES = 32
 _BYTES_BEHIND_LIMIT = 64
@@ -88,12 +97,14 @@ class A6xxTracker(Tracker):
         #: After the last tile came commands that drivers run between passes.
         self._may_be_over = False
         self._called = False
-        #: CP_SKIP_IB2_ENABLE_GLOBAL came in the current pass.
-        self._skip_set = False
+        #: CP_SKIP_IB2_ENABLE_GLOBAL came in the current pass; a second one ended it.
+        self._skip_set = self._skip_ends = False
         self._offsets: set[tuple[int, int]] = set()
         self._bin_data: tuple[int, int, int | None, int | None, int | None] | None = None
         self._merged: tuple[int, ...] = ()
+        #: CP_SET_VISIBILITY_OVERRIDE; None: not known. A driver without it uses the streams.
         self._override: bool | None = None
+        self._overrides = False
         #: Only the GPU knows whether the tile uses the visibility streams.
         self._streams_are_open = False
         self._stream_bases: dict[str, int] = {}
@@ -104,7 +115,11 @@ class A6xxTracker(Tracker):
         #: Nesting at which buffers were bound last, and whether that was in a tile's own commands.
         self._bound_level = -1
         self._tile_binds = False
-        self.watch(_DEPTH_INFO)
+        #: The window scissor was written in an IB behind the marker of a run of the pass.
+        self._is_set_up_in_ib = False
+        #: The base of a buffer was written since the marker of the pass.
+        self._binds_own = False
+        self.watch(_DEPTH_INFO, _SCISSOR, *_BASES)
         self._handlers: dict[str, Callable[[Payload], None]] = {
             "CP_SET_MARKER": self._marker,
             "CP_SKIP_IB2_ENABLE_GLOBAL": self._skip_ib2_global,
@@ -132,23 +147,29 @@ class A6xxTracker(Tracker):
             self._may_be_over = True
 
     def written(self, name: str) -> None:
-        """Buffers are bound."""
-        self._bound_level = self.level
+        """Buffers are bound, or the window scissor is set."""
+        if name in _BASES:
+            self._binds_own = True
+        elif name == _DEPTH_INFO:
+            self._bound_level = self.level
+        elif not self._settled and self.level > self.base_level:
+            self._is_set_up_in_ib = True
 
     def nested_begins(self) -> None:
-        """At the first IB of a run the driver has set the run's registers."""
-        self._settle()
+        """An IB is called: what is bound by then is bound in the run's own commands."""
+        self._note_binding()
         self._called = True
 
     def act(self, action: Action) -> None:
         """Assign an action to what is open."""
         if action.kind == "lrz clear":
-            self._lrz.event(action, self.current)
+            self._lrz.event(action, None if self._draws_ended else self.current)
             return
         if self._may_be_over and self.level <= self.base_level:
             self._may_be_over = False
             self.end()
-        self._settle()
+        if action.executed.is_possible:
+            self._settle()
         if action.kind == "dispatch":
             if self.current is None or self.current.kind != "render" or not self._in_draws():
                 self.group("compute", action)
@@ -172,11 +193,38 @@ class A6xxTracker(Tracker):
     def end(self) -> None:
         """Read the registers of a run in which nothing was drawn, then close the pass."""
         self._settle()
-        if self.current is not None and self.current.kind == "render":
-            self._lrz.bind(self.current)
+        found = self.current
+        if found is not None and found.kind == "render":
+            if self._is_marker_alone(found):
+                self._discard(found)
+                return
+            self._lrz.bind(found)
             generation = self.walk.generation
             self._bound = bound_buffers(self.registers, generation) if self.has_operated else ()
         super().end()
+
+    def _is_marker_alone(self, found: Pass) -> bool:
+        """Whether a sysmem pass has no effect and no attachment, so that its marker begins none.
+
+        gallium and turnip put each sysmem pass, an empty one, too, between two
+        CP_SKIP_IB2_ENABLE_GLOBAL.
+        """
+        run = found.direct
+        if found.mode != "sysmem" or run is None or not run.is_whole:
+            return False
+        binds_own = self._binds_own and any(map(self.registers.address, _BASES))
+        if self._skip_ends or binds_own or self.is_full:
+            return False
+        return not any(action.executed.is_possible for action in found.actions)
+
+    def _discard(self, found: Pass) -> None:
+        """Take back the last pass; its LRZ is that of the next."""
+        self.passes.pop()
+        self.unkeep()
+        self.current = self.run = None
+        self._lrz.discard(found)
+        for action in found.actions:
+            action.pass_index, action.role = None, ""
 
     def finish(self, found: Pass) -> None:
         """Framebuffer, grid, LRZ, the attachments that operations are about."""
@@ -184,9 +232,12 @@ class A6xxTracker(Tracker):
             return
         name_attachments(found, self._bound)
         if found.mode == "gmem":
-            # gallium binds buffers in a tile's own commands, and clips tiles to the framebuffer;
-            # turnip binds them in commands that the tile calls, and does not clip
-            finish_gmem(found, self._tile_binds)
+            if self._is_set_up_in_ib:
+                find_memory(found)
+            # gallium binds buffers in a tile's own commands, and clips tiles to the framebuffer, as
+            # the vendor's driver does; turnip binds them in commands that the tile calls, and does
+            # not clip
+            finish_gmem(found, self._tile_binds or self._is_set_up_in_ib)
         elif found.framebuffer == _EMPTY_FRAMEBUFFER and not found.attachments:
             found.framebuffer = None
             found.unknown.append("framebuffer size: the scissor is that of one pixel or of none")
@@ -195,6 +246,8 @@ class A6xxTracker(Tracker):
         if found.layers is None:
             found.layers = 1 if found.views else count_layers(found)
         follow_lrz(found)
+        if found.lrz is not None and found.lrz.clear is not None:
+            found.lrz.clear.clears_lrz_of = found.index
 
     # -- markers ------------------------------------------------------------------------------
 
@@ -211,12 +264,15 @@ class A6xxTracker(Tracker):
             self._draws_ended = True
         elif marker in (_COMPUTE, _BLIT_2D) and self.level <= self.base_level:
             in_tile = self.current is not None and self.current.mode == "gmem"
-            if not in_tile or marker == _COMPUTE or self._may_be_over:
+            # the vendor's driver clears by blits within a pass, under a condition
+            is_within = in_tile or self.walk.condition is not None
+            if not is_within or marker == _COMPUTE or self._may_be_over:
                 self.end()
 
     def _begin_sysmem(self) -> None:
         place = self.walk.packet_location
         found = self.begin("render", place, "sysmem")
+        self._is_set_up_in_ib = self._binds_own = False
         self._lrz.begin(found)
         self.begin_direct(found, place)
         self._unsettle()
@@ -224,6 +280,7 @@ class A6xxTracker(Tracker):
     def _begin_gmem(self, with_binning: bool) -> Pass:
         place = self.walk.packet_location
         found = self.begin("render", place, "gmem")
+        self._is_set_up_in_ib = False
         self._lrz.begin(found)
         self._offsets.clear()
         if with_binning:
@@ -245,7 +302,7 @@ class A6xxTracker(Tracker):
 
     def _unsettle(self) -> None:
         self._settled = self._draws_ended = self._may_be_over = False
-        self._called = self._skip_set = False
+        self._called = self._skip_set = self._skip_ends = False
 
     def _in_draws(self) -> bool:
         return self.level > self.base_level
@@ -266,6 +323,11 @@ class A6xxTracker(Tracker):
                 found.framebuffer = scissor.size
         if run is found.binning:
             self._settle_binning(found)
+
+    def _note_binding(self) -> None:
+        """At its first IB or action: whether a tile binds buffers in its own commands."""
+        if not self._called and isinstance(self.run, Tile):
+            self._tile_binds = self._bound_level == self.level
 
     def _window_scissor(self) -> Rectangle | None:
         return self.rectangle("GRAS_SC_WINDOW_SCISSOR_TL", "GRAS_SC_WINDOW_SCISSOR_BR")
@@ -309,7 +371,7 @@ class A6xxTracker(Tracker):
             tile.number, tile.pass_index = 0, found.index
             found.tiles.append(tile)
             self.run = tile
-        self._tile_binds = self._bound_level == self.level
+        self._note_binding()
         found.bin_size = size or found.bin_size
         tile.window_offset = offset
         tile.rectangle = self._window_scissor()
@@ -323,6 +385,8 @@ class A6xxTracker(Tracker):
             tile.pipe_tiles, tile.slot, *addresses = self._bin_data
             tile.merged_slots = self._merged
             tile.streams = addresses[0], addresses[1], addresses[2]
+            if not self._overrides:
+                tile.visibility_override = False
 
     # -- other packets ------------------------------------------------------------------------
 
@@ -331,11 +395,13 @@ class A6xxTracker(Tracker):
         found = self.current
         if found is not None and found.mode == "sysmem" and self.level <= self.base_level:
             if self._called or self._skip_set:
+                self._skip_ends = True
                 self.end()
             self._skip_set = True
 
     def _visibility_override(self, payload: Payload) -> None:
         (override,) = payload.read(self.walk.machine.packets[_VISIBILITY_OVERRIDE])
+        self._overrides = True
         # older gallium chooses by a predicate whether a tile uses the streams or ignores them
         self._override = None if self._streams_are_open else bool(override)
         if isinstance(self.run, Tile) and not self._draws_ended:
@@ -381,13 +447,14 @@ class A6xxTracker(Tracker):
         self.add_draw(action)
         found = self.current
         assert found is not None
-        has_views, views, last_layer = self._layers()
+        has_views, views, last_layer, writes_layer = self._layers()
         self._lrz.bind(found)
         if found.samples is None and action.targets:
             found.samples = action.targets[0].samples
         if has_views:
             found.views = views
-        elif action.executed.is_possible:
+        elif action.executed.is_possible and (writes_layer or not self._is_set_up_in_ib):
+            # the vendor's driver sets GRAS_MAX_LAYER_INDEX to 1 where there is one layer, too
             found.layers = None if last_layer is None else max(found.layers or 1, last_layer + 1)
 
     def _note_stream_draw(self, action: Action) -> None:
@@ -400,11 +467,12 @@ class A6xxTracker(Tracker):
                 found.stream_draws.append(draw)
 
 
-def _layers(registers: RegisterReader) -> tuple[bool, int | None, int | None]:
-    """Whether a draw has several views, and how many; the last layer."""
+def _layers(registers: RegisterReader) -> tuple[bool, int | None, int | None, bool]:
+    """Whether a draw has several views, and how many; the last layer; if a stage writes layers."""
     has_views = registers.flag("PC_MULTIVIEW_CNTL", "ENABLE")
     views = registers.field("PC_MULTIVIEW_CNTL", "VIEWS")
-    return has_views, views, registers.field("GRAS_MAX_LAYER_INDEX")
+    writes_layer = any(registers.flag(name, "WRITES_LAYER") for name in _LAYER_CONTROLS)
+    return has_views, views, registers.field("GRAS_MAX_LAYER_INDEX"), writes_layer
 
 
 def _merged_slots(machine: Machine, payload: Payload) -> tuple[tuple[int, ...], Payload]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import written_components
 from cffpy.analysis.passes.geometry import Rectangle, Size
-from cffpy.analysis.passes.model import Operation, OperationKind
+from cffpy.analysis.passes.model import FLAGS_FILL, Operation, OperationKind
 from cffpy.analysis.passes.tracker import merged
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def resolve(tracker: Tracker, action: Action) -> Operation:
     kind = "unknown" if kind_number is None else _TYPES[kind_number]
     operation = Operation(kind, None, "BLIT event", action)
     operation.gmem = registers.field("RB_BLIT_BASE_GMEM")
+    operation.buffer_id = registers.field("RB_BLIT_INFO", "BUFFER_ID")
     operation.scissor = tracker.rectangle("RB_BLIT_SCISSOR_TL", "RB_BLIT_SCISSOR_BR")
     if registers.flag("RB_BLIT_INFO", "DEPTH"):
         operation.attachment = _cleared_depth(tracker) if kind == "clear" else "depth"
@@ -91,6 +92,10 @@ def _move(tracker: Tracker, operation: Operation) -> None:
     operation.colour = _colour_at(tracker, operation.gmem, operation.address)
     operation.format = registers.enum("RB_BLIT_DST_INFO", "COLOR_FORMAT")
     operation.tiling = registers.enum("RB_BLIT_DST_INFO", "TILE_MODE")
+    operation.pitch = registers.field("RB_BLIT_DST_PITCH")
+    operation.layer_pitch = registers.field("RB_BLIT_DST_ARRAY_PITCH")
+    if registers.flag("RB_BLIT_DST_INFO", "FLAGS"):
+        operation.flags = registers.address("RB_BLIT_FLAG_DST")
     if operation.kind != "store":
         return
     # turnip sets the samples of draws at draws, and those of GMEM at each event
@@ -266,8 +271,9 @@ def _is_moved(attachment: Attachment, operations: list[Operation]) -> bool:
 def _name(operation: Operation, found: Pass) -> None:
     if operation.attachment in (None, "depth"):
         target = _target(operation, found.attachments)
-        if target is None and operation.kind != "copy":
-            target = _of_layer(operation, found)
+        if target is None and _fills_flags(operation, found.attachments):
+            return
+        target = target or _of_layer(operation, found)
         if target is None:
             operation.attachment = operation.attachment or operation.colour
         else:
@@ -279,6 +285,18 @@ def _name(operation: Operation, found: Pass) -> None:
             operation.gmem = target.gmem if is_there else operation.gmem
     if operation.kind == "copy" and operation.attachment is not None:
         operation.kind = operation.action.role = "store"
+
+
+def _fills_flags(operation: Operation, attachments: list[Attachment]) -> bool:
+    """Whether it is a fast clear, which fills the UBWC flags of an attachment; then names it."""
+    if operation.kind != "clear" or operation.how != "CP_BLIT" or operation.address is None:
+        return False
+    target = next((one for one in attachments if one.flags == operation.address), None)
+    if target is None:
+        return False
+    operation.attachment, operation.how = target.name, FLAGS_FILL
+    operation.clear_value = None
+    return True
 
 
 def _cleared_part(operation: Operation, target: Attachment) -> str | None:
@@ -318,6 +336,8 @@ def _in_gmem(offset: int | None, attachments: list[Attachment]) -> Attachment | 
 
 def _of_layer(operation: Operation, found: Pass) -> Attachment | None:
     """The attachment that the operation names another layer or view of than the first."""
+    if operation.kind == "copy":
+        return None
     if operation.address is not None:
         by_address = (a for a in found.attachments if _has_layer_at(a, operation.address))
         return next(by_address, None)
@@ -472,6 +492,8 @@ def count_layers(found: Pass) -> int | None:
     addresses: dict[tuple[str, str], set[int]] = {}
     for operation in run.operations:
         if operation.attachment is None or operation.address is None:
+            continue
+        if operation.how == FLAGS_FILL:
             continue
         if operation.action.executed.is_possible:
             key = (operation.kind, operation.attachment)

@@ -42,8 +42,15 @@ class LrzFollower:
         self._is_open = found.lrz is None
         self._has_drawn = False
 
+    def discard(self, found: Pass) -> None:
+        """The pass was none: what was cleared in it is the next one's."""
+        self._next, self._is_open = found.lrz, False
+
     def event(self, action: Action, current: Pass | None) -> None:
-        """An LRZ_CLEAR event: of the pass that begins, or, after its first draw, of the next."""
+        """An LRZ_CLEAR event: of the pass that begins, or, after its first draw, of the next.
+
+        ``current``: the pass that is open, None once the draws of its last tile have ended.
+        """
         if not action.executed.is_possible:
             return
         fits_nothing = all(
@@ -51,7 +58,7 @@ class LrzFollower:
             for name in _IMPOSSIBLE_VIEW
         )
         address = self._registers.address("GRAS_LRZ_BUFFER_BASE")
-        lrz = Lrz(address, not fits_nothing, fits_nothing)
+        lrz = Lrz(address, not fits_nothing, action, fits_nothing)
         if current is not None and current.kind == "render" and not self._has_drawn:
             current.lrz = lrz
             self._is_open = False

@@ -23,6 +23,9 @@ PassKind = Literal["render", "compute", "transfer"]
 Mode = Literal["sysmem", "gmem"]
 #: What an operation does to an attachment. "store" also resolves samples where "resolve" is set.
 OperationKind = Literal["load", "clear", "store", "copy", "unknown"]
+#: ``Operation.how`` of a clear that fills the UBWC flags of an attachment, not its pixels. What it
+#: writes is a pattern of the flags, no clear value.
+FLAGS_FILL = "CP_BLIT into flags"
 
 
 @dataclass(slots=True)
@@ -35,7 +38,8 @@ class Operation:
     kind: OperationKind
     #: "color 0", "depth", "stencil", "depth+stencil"; None if unknown.
     attachment: str | None
-    #: "BLIT event", "CP_BLIT", "rectangle draw", "fast clear" (of a20x: a rectangle draw, too).
+    #: "BLIT event", "CP_BLIT", FLAGS_FILL, "rectangle draw", "fast clear" (of a20x: a rectangle
+    #: draw, too).
     how: str
     action: Action
     #: In memory: where to, or where a load comes from; the source of a copy.
@@ -48,8 +52,12 @@ class Operation:
     colour: str | None = None
     format: str | None = None
     tiling: str | None = None
-    #: Bytes a row, in memory.
+    #: Bytes a row, and from one layer to the next, in memory; the address of its UBWC flags.
     pitch: int | None = None
+    layer_pitch: int | None = None
+    flags: int | None = None
+    #: BUFFER_ID of a BLIT event, which some drivers leave at 0.
+    buffer_id: int | None = None
     #: Samples are averaged, or one of them is taken.
     resolves: bool = False
     #: Dwords of the clear value, as the registers hold them; of a clear by event as if of colour,
@@ -166,6 +174,8 @@ class Lrz:
 
     address: int | None = None
     cleared: bool = False
+    #: The event that clears it, which may stand before the pass.
+    clear: Action | None = field(default=None, repr=False)
     #: The driver made the buffer unusable for the whole pass.
     disabled: bool = False
     used: bool = False

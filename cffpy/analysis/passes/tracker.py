@@ -77,6 +77,15 @@ class Tracker:
         if self._kept > self._max_kept:
             raise TooMany(self._max_kept)
 
+    def unkeep(self) -> None:
+        """Uncount one thing that was kept, and is discarded."""
+        self._kept -= 1
+
+    @property
+    def is_full(self) -> bool:
+        """Whether ``keep`` has raised TooMany: the rest of the capture is left out."""
+        return self._kept > self._max_kept
+
     # -- events, for the generations ----------------------------------------------------------
 
     def stream_begins(self, submit: CommandStream, is_new_submit: bool) -> None:

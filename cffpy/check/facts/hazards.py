@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.passes.model import FLAGS_FILL
 from cffpy.check.facts.barriers import Barriers
 from cffpy.check.facts.draw_textures import DrawTextures
 
@@ -109,7 +110,7 @@ def _operation_writes(capture: CheckedCapture) -> dict[int, list[tuple[int, str,
                 address, order = operation.address, operation.action.order
                 if not address or operation.kind == "load":
                     continue
-                if operation.how == "CP_BLIT":
+                if operation.how in ("CP_BLIT", FLAGS_FILL):
                     found.setdefault(order, []).append((address, "color", "CP_BLIT"))
                 elif operation.kind == "store" and has_resolve_cache:
                     found.setdefault(order, []).append((address, "resolve", "BLIT event"))

@@ -187,6 +187,8 @@ def _draw_name(action: Action) -> str:
 
 
 def _where(action: Action) -> str:
+    if action.clears_lrz_of is not None:
+        return f"for pass {action.clears_lrz_of}"
     if action.pass_index is None:
         return "outside of passes"
     where = f"of pass {action.pass_index}"

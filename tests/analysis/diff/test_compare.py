@@ -79,7 +79,12 @@ def test_missing_draws_are_one_entry() -> None:
 
 
 def test_the_only_draw_of_a_pass_is_missing() -> None:
-    assert titles(frame(draws(), draws(1)), frame(draws(), [])) == [
+    good = frame(draws(), draws(1))
+    assert titles(good, frame(draws(), [])) == [
+        "pass 1 of good is missing in bad (render, sysmem, 1 draw)"
+    ]
+    bound = frame_bytes(draws(), [], behind=write("RB_MRT[0].BASE", 0x1000, 0))
+    assert titles(good, record(open_bytes(bound), print)) == [
         "pass 1: draw 0 of good is missing in bad"
     ]
 

@@ -116,7 +116,8 @@ def test_a_sysmem_pass_that_calls_nothing_ends(gpu: int) -> None:
 def test_without_a_framebuffer_the_scissor_is_one_pixel() -> None:
     s = Streams(630)
     scissor = s.scissor("GRAS_SC_WINDOW_SCISSOR", 0, 0, 1, 1)
-    empty = only(s.find(s.marker("RM6_DIRECT_RENDER"), scissor).found.passes)
+    skip = s.packet("CP_SKIP_IB2_ENABLE_GLOBAL", 0)
+    empty = only(s.find(s.marker("RM6_DIRECT_RENDER"), skip, scissor, skip).found.passes)
     assert empty.framebuffer is None
     assert empty.unknown
     drawn = only(s.find(sysmem(s, s.draw(), width=1, height=1)).found.passes)
