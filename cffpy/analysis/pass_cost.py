@@ -113,17 +113,21 @@ def _row(found: Pass, run: PassRun, operation: Operation) -> MovedBytes | None:
     else:
         return None
     name = operation.attachment
-    target = next((one for one in found.attachments if _is_of(name, one.name)), None)
-    form = None if target is None else target.format
-    size = _format_bytes(form) or _format_bytes(operation.format)
-    if operation.how == FLAGS_FILL:
-        size = _format_bytes(operation.format)
+    size = _bytes_a_pixel(found, operation)
     pixels = _pixels(found, run, operation)
     if size is None or pixels is None or name is None:
         return None
     has_one_sample = kind == "resolve" or operation.how == FLAGS_FILL
     samples = 1 if has_one_sample else found.samples or 1
     return MovedBytes(kind, name, 1, pixels, size, samples)
+
+
+def _bytes_a_pixel(found: Pass, operation: Operation) -> int | None:
+    """Of the attachment's format, else of the operation's, which is that of a fill of flags."""
+    name = operation.attachment
+    target = next((one for one in found.attachments if _is_of(name, one.name)), None)
+    form = None if target is None or operation.how == FLAGS_FILL else target.format
+    return _format_bytes(form) or _format_bytes(operation.format)
 
 
 def _is_of(name: str | None, attachment: str) -> bool:
