@@ -23,6 +23,38 @@ if TYPE_CHECKING:
 _MAX_LOOKED = 1 << 24
 
 
+def stage_of(key: FactKey) -> str | None:
+    """The stage that a packet loaded something for; None in a bindless set."""
+    return next((part for part in key[1:] if isinstance(part, str)), None)
+
+
+def set_of(key: FactKey) -> int | None:
+    """The number of the bindless set that something is in; None where a packet loaded it."""
+    slot = key[-1]
+    return slot.set if isinstance(slot, SetSlot) else None
+
+
+def slot_of(key: FactKey) -> int:
+    """The index of something: among those of its stage, or in its set."""
+    slot = key[-1]
+    if isinstance(slot, SetSlot):
+        return slot.slot
+    return slot if isinstance(slot, int) else 0
+
+
+class BoundDescriptor(NamedTuple):
+    """A descriptor of one draw. ``address``: as in ``Span``."""
+
+    key: FactKey
+    fact: Fact
+    address: Fact | None
+
+    @property
+    def gpuaddr(self) -> int | None:
+        """Where the image or buffer that it describes begins; None without an address."""
+        return (self.fact if self.address is None else self.address).points_at
+
+
 class Span(NamedTuple):
     """A descriptor, and the first and the last draw, by ``Action.order``, between which it holds.
 
@@ -50,6 +82,8 @@ class Bindings:
                 orders, facts = self._changes.setdefault(key, ([], []))
                 orders.append(order)
                 facts.append(fact)
+        #: Kind -> the facts of this kind that packets load.
+        self._keys: dict[str, list[FactKey]] = {}
         #: Draws at whose sets ``spans`` has not looked, because there were too many descriptors.
         self.left_out = 0
 
@@ -58,12 +92,35 @@ class Bindings:
         record = self._recording.records.get(order)
         if record is None:
             return
-        for key, (orders, facts) in self._changes.items():
-            position = bisect_right(orders, order) - 1
-            fact = facts[position] if position >= 0 else None
+        for key in self._changes:
+            fact = self._at(key, order)
             if fact is not None:
                 yield key, fact
         yield from self._of_sets(record)
+
+    def of_kind(self, order: int, kind: str) -> list[BoundDescriptor] | None:
+        """The descriptors of one kind in force at a draw; None at one that was not recorded."""
+        record = self._recording.records.get(order)
+        if record is None:
+            return None
+        keys = self._keys.get(kind)
+        if keys is None:
+            keys = self._keys[kind] = [key for key in self._changes if key[0] == kind]
+        found = []
+        for key in keys:
+            fact = self._at(key, order)
+            if fact is not None:
+                found.append(
+                    BoundDescriptor(key, fact, self._at((f"{kind} address", *key[1:]), order))
+                )
+        of_sets = self._of_sets(record)
+        found += [BoundDescriptor(key, fact, None) for key, fact in of_sets if key[0] == kind]
+        return found
+
+    def _at(self, key: FactKey, order: int) -> Fact | None:
+        orders, facts = self._changes.get(key, ([], []))
+        position = bisect_right(orders, order) - 1
+        return facts[position] if position >= 0 else None
 
     def _of_sets(self, record: DrawRecord) -> Iterator[tuple[FactKey, Fact]]:
         """Descriptors of bindless sets that the draw can use."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.diff.descriptors import SetSlot
+from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.errors import UnknownName
 
 if TYPE_CHECKING:
@@ -30,21 +30,17 @@ class Binding:
     @property
     def stage(self) -> str | None:
         """The stage that a packet loaded it for; None in a bindless set, which all stages share."""
-        return next((part for part in self._key[1:] if isinstance(part, str)), None)
+        return stage_of(self._key)
 
     @property
     def set(self) -> int | None:
         """The number of its bindless set; None where a packet loaded it."""
-        slot = self._key[-1]
-        return slot.set if isinstance(slot, SetSlot) else None
+        return set_of(self._key)
 
     @property
     def slot(self) -> int:
         """Its index: of the stage's, or in its set."""
-        slot = self._key[-1]
-        if isinstance(slot, SetSlot):
-            return slot.slot
-        return slot if isinstance(slot, int) else 0
+        return slot_of(self._key)
 
     @property
     def place(self) -> PacketLocation | None:

@@ -15,18 +15,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.capture import _limits
+from cffpy.api.source import Source
 from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.open import open_capture
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.limits import VARIABLES, Limits
 from cffpy.query.filters import Filter, Named
-from cffpy.query.search import find_passes_for, subjects
+from cffpy.query.search import subjects
 from cffpy.regdb.edition import chosen_edition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.query.filters import BoundFilter
 
 #: Names of captures in a folder.
 _CAPTURE = re.compile(r"\.rd(\.[A-Za-z0-9]+)?$", re.IGNORECASE)
@@ -229,20 +232,21 @@ class _Worker:
     def _find(self, found: FoundFile) -> None:
         options = self._options
         content = check_capture(open_capture(found.path, self._limits))
-        finder, bound, damage = find_passes_for(
-            self._filter,
-            content,
-            found.problems.append,
-            options.register_db,
-            options.gpu,
-            is_lenient=True,
-        )
-        found.gpu = finder.found.gpu
-        found.problems.extend([*map(str, damage), *map(str, finder.found.truncated)])
-        if bound is None:
-            return
-        found.absent = bound.absent
-        passes = finder.found.passes
+        source = Source(content, options.gpu, options.register_db, None)
+        try:
+            bound = source.ask(self._filter, not options.all_actions, is_lenient=True)
+            if bound is not None:
+                found.absent = bound.absent
+                self._ask(found, source.walked.finder, bound)
+                bound.use(None)
+            found.gpu = source.walked.finder.found.gpu
+            found.problems = [problem.line for problem in source.problems]
+        finally:
+            source.close()
+
+    def _ask(self, found: FoundFile, finder: PassFinder, bound: BoundFilter) -> None:
+        """Ask the filter about each draw."""
+        options, passes = self._options, finder.found.passes
         actions: Iterable[Action] = finder.actions
         if not options.all_actions:
             actions = (draw for one in passes for draw in one.program_draws)

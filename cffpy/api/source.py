@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.bindings import BoundDescriptor
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.lrz import PassLrz
@@ -214,15 +215,24 @@ class Source:
         self._walked = Walked(finder, history, problems)
         return self._walked
 
-    def ask(self, query: Filter, at_draws: bool = False) -> BoundFilter | None:
+    def ask(
+        self, query: Filter, at_draws: bool = False, is_lenient: bool = False
+    ) -> BoundFilter | None:
         """A filter with the registers that it reads; None where there are no commands.
 
         ``at_draws``: it is asked about the program's draws only. Decodes the commands, unless what
-        was decoded before has these registers. Raises FilterError for a name that the GPU has not.
+        was decoded before has these registers. Raises FilterError for a name that the GPU does not
+        have; ``is_lenient``: its value is unknown instead.
         """
+        found = self._ask(query, at_draws, is_lenient)
+        if found is not None:
+            found.use(self)
+        return found
+
+    def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter | None:
         known = self._walked
         if known is not None and known.database is not None:
-            bound = query.bind(known.database)
+            bound = query.bind(known.database, is_lenient)
             if not bound.registers:
                 return bound
             if known.history is not None and at_draws:
@@ -230,9 +240,8 @@ class Source:
                 return bound
         warnings: list[str] = []
         reporters = () if self._progress is None else (_Reporter(self.content, self._progress),)
-        finder, found, damage = find_passes_for(
-            query, self.content, warnings.append, self.register_db, self.given_gpu, reporters
-        )
+        how = warnings.append, self.register_db, self.given_gpu
+        finder, found, damage = find_passes_for(query, self.content, *how, reporters, is_lenient)
         problems = self._note(warnings, damage)
         if known is None:
             self._walked = Walked(finder, None, problems)
@@ -316,6 +325,10 @@ class Source:
     def bindings(self) -> Bindings:
         """What all draws have bound, of the recording."""
         return Bindings(self.recording)
+
+    def descriptors(self, order: int, kind: str) -> list[BoundDescriptor] | None:
+        """The descriptors of a draw, by ``Action.order``; None where it was not recorded."""
+        return self.bindings.of_kind(order, kind)
 
     @cached_property
     def structures(self) -> StructureText:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import FilterError
-from cffpy.query.names import name_tables
+from cffpy.query.names import NameTable
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
+from cffpy.query.resources import KINDS
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from cffpy.query.properties import Subject
     from cffpy.query.register_values import RegisterChanges
+    from cffpy.query.resources import Resources
 
 
 class Filter:
@@ -45,8 +47,7 @@ class Filter:
         return self._bound[key]
 
     def _bind(self, database: Database, is_lenient: bool) -> BoundFilter:
-        table = next(name_tables(database))
-        operands = Operands(database, table, is_lenient)
+        operands = Operands(database, NameTable(database), is_lenient)
         predicates = Predicates(operands)
         columns = [operands.path(path) for path in self._columns]
         matches = _always if self._root is None else predicates.predicate(self._root)
@@ -71,6 +72,10 @@ class Filter:
 
 def _always(_subject: Subject) -> bool:
     return True
+
+
+#: What names begin with whose values belong to draws.
+_OF_DRAWS = ("draw.", "target.", *(f"{kind}." for kind in KINDS))
 
 
 class Named(NamedTuple):
@@ -126,7 +131,7 @@ class BoundFilter:
         """Whether it reads registers, or properties of draws."""
         named = self._operands.named
         return any(
-            one.cursors or one.kind == "unknown" or name.startswith(("draw.", "target."))
+            one.cursors or one.kind == "unknown" or name.startswith(_OF_DRAWS)
             for name, one in named.items()
         )
 
@@ -139,6 +144,10 @@ class BoundFilter:
         """Read registers of this capture from now on."""
         for cursor in self._operands.cursors:
             cursor.attach(changes)
+
+    def use(self, resources: Resources | None) -> None:
+        """Read descriptors and shaders of this capture from now on."""
+        self._operands.uses.resources = resources
 
     def values(self, subject: Subject) -> list[Named]:
         """The values of all names in the expression and the columns, each once."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice, product
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.errors import FilterError
 from cffpy.regdb import rows, store
+from cffpy.regdb.aliases import Aliases
 from cffpy.regdb.catalog import Catalog
 from cffpy.regdb.database import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.query.syntax import Path
     from cffpy.regdb.catalog import Level, RegisterPattern
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     Convert = Callable[[int], int | float | bool]
 
-_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
 _SIGNED = (rows.INT, rows.FIXED)
 _SCALED = (rows.FIXED, rows.UFIXED)
 _FLOATS = {
@@ -67,12 +67,16 @@ class Words(NamedTuple):
     values: Mapping[str, int | str]
     #: What the words are of, for errors.
     subject: str
+    #: Other names that a word has in other editions.
+    aliases: Callable[[str], Iterable[str]] | None = None
 
     def value(self, word: str, column: int) -> int | str:
         """The value of a word, whatever its case. Raises FilterError with the nearest words."""
         found = self.values.get(word)
         if found is None:
             found = self._folded.get(word.upper())
+        for other in self.aliases(word) if found is None and self.aliases is not None else ():
+            found = self.values.get(other) if found is None else found
         if found is None:
             near = nearest(word, self.values)
             raise FilterError(f"{self.subject} has no value {word}{near}", "", 1, column)
@@ -113,9 +117,29 @@ class NameTable:
     def find(self, path: Path) -> RegisterName:
         """The register or field of a name.
 
-        Raises FilterError with the column, and the nearest names for a name that is not known.
+        A name of another installed edition is taken where this edition does not have it. Raises
+        FilterError with the column, and the nearest names for a name that is not known.
         """
         segments = [(match[1], match[2]) for match in _SEGMENT.finditer(path.text)]
+        found = self._find(path, segments) or self._find_renamed(path, segments)
+        if found is not None:
+            return found
+        raise FilterError(self._no_such(path.text), "", 1, path.column)
+
+    def _find_renamed(
+        self, path: Path, segments: Sequence[tuple[str, str | None]]
+    ) -> RegisterName | None:
+        """The same by a name of the register in another edition."""
+        for count in range(len(segments), 0, -1):
+            name = ".".join(_with_index(*one) for one in segments[:count]).upper()
+            for other in self._aliases.registers(name):
+                renamed = [(match[1], match[2]) for match in _SEGMENT.finditer(other)]
+                found = self._find(path, [*renamed, *segments[count:]])
+                if found is not None:
+                    return found
+        return None
+
+    def _find(self, path: Path, segments: Sequence[tuple[str, str | None]]) -> RegisterName | None:
         for count in range(len(segments), 0, -1):
             name = ".".join(segment for segment, _ in segments[:count]).upper()
             places = self._places(name, segments[:count], path)
@@ -125,12 +149,19 @@ class NameTable:
                 field = ".".join(segment for segment, _ in segments[count:])
                 type_row = None if pattern is None else pattern.row[7]
                 if field:
-                    type_row = self._field(path, type_row, field)
+                    type_row = self._field(path, name, type_row, field)
                 return RegisterName(tuple(found), is_many, type_row)
-        raise FilterError(self._no_such(path.text), "", 1, path.column)
+        return None
+
+    @cached_property
+    def _aliases(self) -> Aliases:
+        return Aliases.installed()
 
     def has(self, name: str) -> bool:
-        """Whether a register has this name, its indices left out."""
+        """Whether a register has this name, its indices left out, in any installed edition."""
+        return self._has(name) or any(map(self._has, self._aliases.registers(name.upper())))
+
+    def _has(self, name: str) -> bool:
         return name.upper() in self._patterns or f"{name.upper()}_LO" in self._patterns
 
     def words(self, name: str, type_row: rows.TypeRow | None) -> Words | None:
@@ -148,7 +179,10 @@ class NameTable:
         for word, number, condition in values:
             if number is not None and holds(condition, self._variants):
                 found.setdefault(word, number)
-        return Words(found, name) if found else None
+        return Words(found, name, self._value_aliases) if found else None
+
+    def _value_aliases(self, word: str) -> tuple[str, ...]:
+        return self._aliases.values(word)
 
     def _places(
         self, name: str, segments: Sequence[tuple[str, str | None]], path: Path
@@ -179,13 +213,18 @@ class NameTable:
         offsets = map(pattern.offset_at, product(*chosen))
         return [one for one in islice(offsets, _MAX_REGISTERS) if one is not None]
 
-    def _field(self, path: Path, type_row: rows.TypeRow | None, field: str) -> rows.TypeRow:
+    def _field(
+        self, path: Path, name: str, type_row: rows.TypeRow | None, field: str
+    ) -> rows.TypeRow:
+        """The type of a field of the register ``name``, which has no indices."""
         known: dict[str, rows.TypeRow] = {}
-        if type_row is not None and type_row[0] in _BITSETS:
-            for name, condition, row in type_row[7]:
+        if type_row is not None and type_row[0] in rows.BITSETS:
+            for known_name, condition, row in type_row[7]:
                 if condition is None or holds(condition, self._variants):
-                    known.setdefault(name, row)
+                    known.setdefault(known_name, row)
         found = known.get(field) or known.get(field.upper())
+        for other in self._aliases.fields(name, field.upper()) if found is None else ():
+            found = found or known.get(other)
         if found is None:
             register = path.text[: len(path.text) - len(field) - 1]
             message = f"{register} has no field {field}{nearest(field, known)}"
@@ -204,6 +243,10 @@ class NameTable:
 
 def _folded(pattern: RegisterPattern) -> str:
     return ".".join(level.name.strip() for level in pattern.levels).upper()
+
+
+def _with_index(name: str, index: str | None) -> str:
+    return name if index is None else f"{name}[{index}]"
 
 
 def _any_index(pattern: RegisterPattern) -> str:
@@ -229,15 +272,6 @@ def _indices(level: Level, index: str | None, path: Path) -> Sequence[int] | Non
         message = f"{level.name} has {length} elements, counted from 0"
         raise FilterError(message, "", 1, path.column)
     return (number,)
-
-
-def name_tables(database: Database) -> Iterator[NameTable]:
-    """The tables in which names are looked up, the capture's own first.
-
-    Offsets are the same in all editions of a generation, so a name of another edition would mean
-    the register at its offset. Only one edition is installed now.
-    """
-    yield NameTable(database)
 
 
 def converter(type_row: rows.TypeRow | None) -> tuple[str, Convert]:

@@ -18,6 +18,7 @@ from cffpy.query.properties import (
     program_address,
 )
 from cffpy.query.register_values import Cursor
+from cffpy.query.resources import KINDS, PLACES, STATISTICS, Uses, descriptor_field, statistic
 from cffpy.query.syntax import Arithmetic, Negative, Node, Number, Path, Text
 from cffpy.regdb import rows
 from cffpy.regdb.decode import Decoder, Palette
@@ -46,7 +47,8 @@ class Operand:
 
     ``kind``: what it is compared as: "number", "text" or "bool"; "unknown" for what the GPU has
     not. ``words`` stand for values of it. ``show``: a value as documents have it; numbers of enums
-    as their names. ``is_hex``: numbers are addresses or bits.
+    as their names. ``is_hex``: numbers are addresses or bits. ``may_be_none``: where there is no
+    value, that is known: a comparison is false, and within ``all(...)`` true.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Operand:
     words: Words | None = None
     show: Callable[[Any], Any] | None = None
     is_hex: bool = False
+    may_be_none: bool = False
     #: Of registers: what reads each of them.
     cursors: list[Cursor] = field(default_factory=list)
 
@@ -76,8 +79,11 @@ class Operands:
 
     def __init__(self, database: Database, table: NameTable, is_lenient: bool) -> None:
         """``is_lenient``: a name that the GPU has not is an unknown value, not an error."""
+        self._database = database
         self._decoder = Decoder(database, Palette())
         self._table = table
+        #: What reads descriptors and shaders.
+        self.uses = Uses()
         self._is_lenient = is_lenient
         #: All names in the order of the expression, each once.
         self.named: dict[str, Operand] = {}
@@ -156,12 +162,16 @@ class Operands:
         return Operand(name, "unknown", _constant(None), column)
 
     def _find(self, path: Path) -> Operand:
+        owner, _, rest = path.text.partition(".")
+        if owner in KINDS:
+            return self._of_descriptors(path, owner, rest)
         found = self._property(path)
         if found is not None:
             values = _FLAG if found.kind == "bool" else {word: word for word in found.words}
             words = Words(values, path.text) if values else None
             operand = Operand(path.text, found.kind, found.get, path.column, found.is_many, words)
-            operand.is_hex = path.text.startswith(_SHADERS) or path.text in HEXADECIMAL
+            is_address = path.text.startswith(_SHADERS) and path.text.count(".") == 2
+            operand.is_hex = is_address or path.text in HEXADECIMAL
             return operand
         try:
             register = self._table.find(path)
@@ -172,15 +182,55 @@ class Operands:
     def _property(self, path: Path) -> Property | None:
         found = PROPERTIES.get(path.text)
         if found is None and path.text.startswith(_SHADERS):
-            stage = path.text[len(_SHADERS) :]
-            if stage not in STAGES:
-                near = nearest(stage, list(STAGES))
-                raise FilterError(f"there is no stage {stage}{near}", "", 1, path.column)
-            return program_address(stage)
+            return self._of_shader(path)
         if found is None and path.text.partition(".")[0] in _OWNERS:
             near = nearest(path.text, list(PROPERTIES))
             raise FilterError(f"there is no property {path.text}{near}", "", 1, path.column)
         return found
+
+    def _of_shader(self, path: Path) -> Property:
+        """``draw.shaders.FS``: an address; ``draw.shaders.FS.instructions``: a number."""
+        stage, _, name = path.text[len(_SHADERS) :].partition(".")
+        column = path.column + len(_SHADERS)
+        if stage not in STAGES:
+            near = nearest(stage, list(STAGES))
+            raise FilterError(f"there is no stage {stage}{near}", "", 1, column)
+        if not name:
+            return program_address(stage)
+        read = statistic(name)
+        if read is None:
+            near = nearest(name, STATISTICS)
+            message = f"shaders have no number {name}{near}"
+            raise FilterError(message, "", 1, column + len(stage) + 1)
+        return Property("number", self.uses.number(stage, read))
+
+    def _of_descriptors(self, path: Path, kind: str, name: str) -> Operand:
+        """``texture.FMT``: a field of each descriptor; ``texture.address``: where it points."""
+        if name in PLACES:
+            compared_as, read = PLACES[name]
+            get = self.uses.values(kind, read)
+            operand = Operand(path.text, compared_as, get, path.column, is_many=True)
+            operand.is_hex = name == "address"
+        else:
+            try:
+                field = descriptor_field(self._database, kind, name, path.column)
+            except FilterError as problem:
+                return self._absent(path.text, path.column, problem)
+            get = self.uses.values(kind, field.value)
+            words = self._table.words(path.text, field.type_row)
+            operand = Operand(path.text, field.kind, get, path.column, True, words)
+            operand.is_hex = field.type_row[0] in _HEX
+            self._show_words(operand, field.type_row)
+        operand.may_be_none = True
+        return operand
+
+    def _show_words(self, operand: Operand, type_row: rows.TypeRow) -> None:
+        """Show values of an enum as their names."""
+        if operand.words is None or operand.kind != "number":
+            return
+        low, shr = type_row[2], type_row[4]
+        text = self._decoder.formatter(type_row).text
+        operand.show = lambda value: text(value >> shr << low)
 
     def _register(self, path: Path, found: RegisterName) -> Operand:
         kind, convert = converter(found.type_row)
@@ -191,11 +241,8 @@ class Operands:
         operand.is_hex = found.type_row is None or found.type_row[0] in _HEX
         if found.is_many:
             operand.get, operand.is_many = _any_written(cursors), True
-        if words is not None and kind == "number":
-            assert found.type_row is not None
-            low, shr = found.type_row[2], found.type_row[4]
-            text = self._decoder.formatter(found.type_row).text
-            operand.show = lambda value: text(value >> shr << low)
+        if found.type_row is not None:
+            self._show_words(operand, found.type_row)
         return operand
 
     def _arithmetic(self, node: Arithmetic) -> Operand:

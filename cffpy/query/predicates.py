@@ -66,7 +66,7 @@ class Predicates:
         """Whether the value of an operand passes a test."""
         get = operand.get
         if operand.is_many:
-            return _quantified(get, test, self._is_all)
+            return _quantified(operand, test, self._is_all)
 
         def tested(subject: Subject) -> bool | None:
             value = get(subject)
@@ -148,6 +148,7 @@ class Predicates:
             "any": self._any,
             "changed": self._changed,
             "marker": self._marker,
+            "sampled": self._sampled,
             "unknown": self._unknown,
             "written": self._written,
         }
@@ -212,6 +213,12 @@ class Predicates:
         term = self.predicate(node)
         return lambda subject: term(subject) is None
 
+    def _sampled(self, node: Node) -> Predicate:
+        """Whether a texture of the draw begins at an address."""
+        address = self._operands.number(node)
+        textures = self._operands.path(Path("texture.address", node.column))
+        return _pairs(textures, address, operator.eq, self._is_all)
+
     def _marker(self, node: Node) -> Predicate:
         if not isinstance(node, Text):
             raise FilterError("marker takes a regular expression in quotes", "", 1, node.column)
@@ -245,11 +252,12 @@ def _swapped(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return lambda left, right: compare(right, left)
 
 
-def _quantified(
-    get: Callable[[Subject], Any], test: Callable[[Any], bool], is_all: bool
-) -> Predicate:
+def _quantified(operand: Operand, test: Callable[[Any], bool], is_all: bool) -> Predicate:
+    get, of_none = operand.get, _of_none(operand, is_all)
+
     def quantified(subject: Subject) -> bool | None:
-        return _joined([None if one is None else test(one) for one in get(subject)], is_all)
+        results = [None if one is None else test(one) for one in get(subject)]
+        return _joined(results, is_all, of_none)
 
     return quantified
 
@@ -258,6 +266,7 @@ def _pairs(
     left: Operand, right: Operand, compare: Callable[[Any, Any], bool], is_all: bool
 ) -> Predicate:
     """Several values on the left, one or several on the right."""
+    of_none = _of_none(left, is_all)
 
     def pairs(subject: Subject) -> bool | None:
         others = right.get(subject) if right.is_many else [right.get(subject)]
@@ -268,14 +277,19 @@ def _pairs(
                 for other in others
             ],
             is_all,
+            of_none,
         )
 
     return pairs
 
 
-def _joined(results: Iterable[bool | None], is_all: bool) -> bool | None:
-    """One of the results is True; with ``is_all`` none is False. None without any result."""
-    found: bool | None = None
+def _of_none(operand: Operand, is_all: bool) -> bool | None:
+    """What holds where an operand of several values has none."""
+    return is_all if operand.may_be_none else None
+
+
+def _joined(results: Iterable[bool | None], is_all: bool, of_none: bool | None) -> bool | None:
+    """One of the results is True; with ``is_all`` none is False. ``of_none``: without any."""
     has_any = has_unknown = False
     for result in results:
         has_any = True
@@ -283,9 +297,9 @@ def _joined(results: Iterable[bool | None], is_all: bool) -> bool | None:
             has_unknown = True
         elif result is not is_all:
             return not is_all
-    if has_any and not has_unknown:
-        found = is_all
-    return found
+    if not has_any:
+        return of_none
+    return None if has_unknown else is_all
 
 
 def _all_of(terms: list[Predicate]) -> Predicate:

@@ -154,6 +154,7 @@ PROPERTIES: dict[str, Property] = {
     "pass.tiles": _pass("number", lambda one: len(one.tiles)),
     "pass.draws": _pass("number", lambda one: len(one.program_draws)),
     "pass.lrz": _pass("bool", lambda one: one.lrz is not None and one.lrz.used),
+    "pass.markers": Property("text", lambda subject: list(markers(subject)), is_many=True),
     "pass.density_map": _pass(
         "bool", lambda one: any(tile.density is not None for tile in one.tiles)
     ),

@@ -22,8 +22,6 @@ REGISTER, FIELD, ENUM, VALUE, DOMAIN = "register", "field", "enum", "value", "do
 #: Name and offset of each register of a domain -> its row.
 _Registers = Mapping[tuple[str, int], rows.ElementRow]
 
-_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
-
 
 class Change(NamedTuple):
     """One difference of two editions.
@@ -203,7 +201,7 @@ def _shape(catalog: Catalog, domain: str) -> tuple[tuple[int | None, int], ...]:
 
 def _fields(kind: rows.TypeRow) -> Mapping[tuple[int, int], tuple[str, rows.TypeRow]]:
     """Low and high bit of each field -> its name and type."""
-    if kind[0] not in _BITSETS:
+    if kind[0] not in rows.BITSETS:
         return {}
     found: dict[tuple[int, int], tuple[str, rows.TypeRow]] = {}
     for name, _condition, row in kind[7]:

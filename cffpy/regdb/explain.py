@@ -37,7 +37,6 @@ _FORMS = {
     rows.NAMED_INLINE_BITSET: "bitset",
     rows.INLINE_BITSET: "bitset",
 }
-_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
 
 
 def explain(catalogs: Sequence[Catalog], asked: str) -> list[Document]:
@@ -177,7 +176,7 @@ def _type(catalog: Catalog, kind: rows.TypeRow) -> Document:
         document["radix"] = radix
     if addvariant:
         document["selects_variant"] = True
-    if number in _BITSETS:
+    if number in rows.BITSETS:
         document["fields"] = _fields(catalog, payload)
     elif number == rows.ENUM:
         document["values"] = _values(catalog, catalog.enum(payload) or ())

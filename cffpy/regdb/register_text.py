@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from cffpy.regdb.database import Database, Found
 
-_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
 _SIGNED = (rows.INT, rows.FIXED)
 _SCALED = (rows.FIXED, rows.UFIXED)
 #: struct formats of a float and of its bits, by width.
@@ -88,7 +87,7 @@ class RegisterText:
         that two fields share are in the wider one.
         """
         found = self._found(register)
-        if found is None or found.type is None or found.type[0] not in _BITSETS:
+        if found is None or found.type is None or found.type[0] not in rows.BITSETS:
             return []
         if _is_upper(found):
             return []
@@ -116,7 +115,7 @@ class RegisterText:
         found = self._found(register)
         if found is None or found.type is None or found.dwords == 2:
             return [FieldText("", f"{value:#x}", value)]
-        if found.type[0] not in _BITSETS:
+        if found.type[0] not in rows.BITSETS:
             return [FieldText("", self._decoder.formatter(found.type).text(value), value)]
         shown = []
         covered = 0
@@ -147,7 +146,7 @@ class RegisterText:
                 shown.append(FieldText(f"dword {offset}", f"{value:#x}", value))
                 continue
             kind, fields = found.type[0], found.type[7]
-            described = fields if kind in _BITSETS else [(found.name, None, found.type)]
+            described = fields if kind in rows.BITSETS else [(found.name, None, found.type)]
             rest = value
             for name, _, field in self._without_parts(described):
                 bits = value & type_mask(field[2], field[3])
@@ -175,7 +174,7 @@ class RegisterText:
             if found.type[3] >= 32 and offset < len(dwords):
                 value |= dwords[offset] << 32
                 offset += 1
-            is_bitset = found.type[0] in _BITSETS
+            is_bitset = found.type[0] in rows.BITSETS
             element, _, name = found.name.rpartition(".")
             element = f"{element}." if element else ""
             described = found.type[7] if is_bitset else [(name, None, found.type)]

@@ -80,6 +80,9 @@ REGISTER, ARRAY, STRIPE = range(3)
     INLINE_BITSET,  # the fields are declared in the register itself
 ) = range(13)
 
+#: Types that have fields.
+BITSETS = (BITSET, NAMED_INLINE_BITSET, INLINE_BITSET)
+
 Condition: TypeAlias = tuple[tuple[str, int], ...] | None
 TypeRow: TypeAlias = tuple[int, str, int, int, int, int, bool, Any]
 FieldRow: TypeAlias = tuple[str, Condition, TypeRow]

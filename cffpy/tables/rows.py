@@ -6,8 +6,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.diff.descriptors import SetSlot
 from cffpy.analysis.draw_names import name_of
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.query.names import RegisterPlace
@@ -312,12 +312,10 @@ class _Descriptors:
                     f"only the first {_MAX_DESCRIPTORS:,} descriptors are in the table"
                 )
                 return
-            kind, *owner, slot = span.key
-            where: Row = (owner[0] if owner else None, None, slot)
-            if isinstance(slot, SetSlot):
-                where = (None, slot.set, slot.slot)
+            key = span.key
+            where = stage_of(key), set_of(key), slot_of(key)
             held = index_of[span.first], index_of[span.last]
-            yield (decoded.name, kind, *where, *held), span, self._fields(span.fact)
+            yield (decoded.name, key[0], *where, *held), span, self._fields(span.fact)
         if bindings.left_out:
             text = f"bindless sets of {bindings.left_out:,} draws are not in the table"
             decoded.truncate(f"too many descriptors: {text}")

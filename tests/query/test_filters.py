@@ -92,6 +92,105 @@ def test_draws(samples: Path, where: str, expected: list[str]) -> None:
     assert names(samples / "a660-frame-gmem.rd", where) == expected
 
 
+def chosen(path: Path, where: str) -> list[str | None]:
+    with cffpy.open(path) as capture:
+        return [draw.name for draw in capture.draws.where(where)]
+
+
+@pytest.mark.parametrize(
+    ("where", "holds"),
+    [
+        ("texture.FMT == FMT6_8_8_8_8_UNORM", True),
+        ("texture.FMT ~ '^FMT6_8'", True),
+        ("texture.WIDTH == 128", True),
+        ("all(texture.WIDTH == 128)", False),
+        ("all(texture.WIDTH in 64..128)", True),
+        ("texture.WIDTH > 128", False),
+        ("not (texture.WIDTH > 128)", True),
+        ("texture.BASE_LO == 0x8000", True),
+        ("texture.address == 0x100010000 and texture.slot == 1", True),
+        ("texture.stage == 'FS'", True),
+        ("unknown(texture.set)", True),
+        ("sampled(0x100010000)", True),
+        ("sampled(64KiB + 4GiB)", True),
+        ("sampled(0x100010004)", False),
+        ("not sampled(0x100010004)", True),
+        ("sampler.XY_MAG == A6XX_TEX_LINEAR", True),
+        ("storage.FMT == FMT6_8_8_8_8_UNORM", False),
+        ("unknown(draw.shaders.FS.full)", True),
+    ],
+)
+def test_what_a_draw_uses(samples: Path, where: str, holds: bool) -> None:
+    """The sample has two textures and three samplers; its programs were not captured."""
+    if where.startswith("storage"):
+        assert "no storage descriptors" in str(error(where))
+    else:
+        assert chosen(samples / "a660-textures.rd", where) == (["p0:0"] if holds else [])
+
+
+def test_statistics_of_shaders(samples: Path) -> None:
+    path = samples / "a660-frame-gmem.rd"
+    with cffpy.open(path) as capture:
+        shader = capture.draws[0].shaders["FS"]
+        assert shader.statistics is not None
+        equal = (
+            f"draw.shaders.FS.instructions == {shader.instructions}"
+            f" and draw.shaders.FS.full == {shader.statistics.full}"
+            f" and draw.shaders.FS.cat2 == {shader.statistics.categories[2]}"
+            f" and draw.shaders.FS.bytes == {len(shader.code)}"
+        )
+    assert chosen(path, equal) == ["p0:0", "p0:1"]
+    assert chosen(path, "draw.shaders.FS.instructions > 100 or draw.shaders.GS.full > 0") == []
+    assert chosen(path, "not (texture.FMT == FMT6_8_8_8_8_UNORM)") == ["p0:0", "p0:1"]
+    assert chosen(path, "all(texture.FMT == FMT6_8_8_8_8_UNORM)") == ["p0:0", "p0:1"]
+    with cffpy.open(path) as capture:
+        found = capture.actions.where("draw.kind == resolve and unknown(texture.FMT)")
+        assert {one.kind for one in found} == {"resolve"}
+        everywhere = capture.actions.where("draw.kind == draw and not sampled(1)")
+        assert len(everywhere) == 8
+
+
+@pytest.mark.slow
+def test_textures_of_all_generations(shared: Path) -> None:
+    for name in ("a330-gl-inst-mrt", "a430-gl-cube-gmem", "a540-gl-scene200-lrz-1080p",
+                 "a740-vk-bindless-gmem"):  # fmt: skip
+        path = shared / f"captures/{name}.rd.gz"
+        with cffpy.open(path) as capture:
+            formats = {one.fields["FMT"].text for draw in capture.draws for one in draw.textures}
+            for form in formats:
+                expected = [
+                    draw.name
+                    for draw in capture.draws
+                    if any(one.fields["FMT"].text == form for one in draw.textures)
+                ]
+                assert chosen(path, f"texture.FMT == {form}") == expected
+            using = next(draw for draw in capture.draws if draw.textures)
+            found = chosen(path, f"sampled({using.textures[0].gpuaddr})")
+            assert found[0] == using.name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "edition"),
+    [
+        ("GRAS_CL_VPORT[0].XSCALE > 3", "GRAS_CL_VIEWPORT[0].XSCALE > 3", "mesa-25.3"),
+        ("GRAS_LRZ_CNTL.Z_TEST_ENABLE", "GRAS_LRZ_CNTL.Z_WRITE_ENABLE", "mesa-25.3"),
+        (
+            "GRAS_BIN_CONTROL.LRZ_FEEDBACK_ZMODE_MASK == LRZ_FEEDBACK_EARLY_LRZ_LATE_Z",
+            "GRAS_SC_BIN_CNTL.LRZ_FEEDBACK_ZMODE_MASK == LRZ_FEEDBACK_EARLY_Z_LATE_Z",
+            "mesa-25.3",
+        ),
+    ],
+)
+def test_names_of_other_editions(samples: Path, old: str, new: str, edition: str) -> None:
+    """A name of either edition means the same in both."""
+    path = samples / "a660-frame-gmem.rd"
+    found = []
+    for directory in (None, edition):
+        with cffpy.open(path, register_db=directory) as capture:
+            found += [[draw.name for draw in capture.draws.where(text)] for text in (old, new)]
+    assert found[1:] == found[:-1]
+
+
 def test_tiles_and_passes(samples: Path) -> None:
     finder, bound = ask(samples / "a660-frame-gmem.rd", "tile.left >= 96 and tile.top == 0")
     (found,) = finder.found.passes
@@ -192,7 +291,12 @@ def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name:
         ("changed(pass.mode)", 9, "changed takes a register or a field"),
         ("changed(RB_DEPTH_CNTL, RB_DEPTH_CNTL)", 1, "changed takes one argument"),
         ("pass.mode ~ '('", 13, "regular expression"),
-        ("draw.shaders.XS == 1", 1, "there is no stage XS"),
+        ("draw.shaders.FS.ful > 1", 17, "shaders have no number ful; did you mean full"),
+        ("texture.FTM == 1", 9, "texture descriptors of a6xx have no field FTM; did you mean FMT"),
+        ("texture.FMT == FMT6_8_UNORN", 16, "has no value FMT6_8_UNORN; did you mean FMT6_8_UNORM"),
+        ("sampled('x')", 9, "x is no number"),
+        ("sampled(1, 2)", 1, "sampled takes one argument"),
+        ("draw.shaders.XS == 1", 14, "there is no stage XS"),
         ("pass.width + RB_MRT[*].CONTROL == 1", 1, "several values"),
         ("pass.width + 'a' == 1", 14, "a is no number"),
         ("(draw.indexed or draw.indirect) == 1", 2, "a condition is no value"),

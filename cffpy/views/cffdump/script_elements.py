@@ -30,7 +30,6 @@ _PLAIN = {
     rows.FLOAT: "float",
     rows.BOOLEAN: "boolean",
 }
-_BITSETS = (rows.BITSET, rows.NAMED_INLINE_BITSET, rows.INLINE_BITSET)
 
 #: The reference's numbers of types that are neither plain nor bitsets (enum rnnttype).
 _NUMBERS = {rows.FIXED: 11, rows.UFIXED: 12, rows.REGID: 13}
@@ -86,7 +85,7 @@ class DeclaredElements:
             shr=kind[4],
             number=_NUMBERS.get(kind[0], 0),
         )
-        if kind[0] in _BITSETS:
+        if kind[0] in rows.BITSETS:
             element.fields = self._lua.table_from(dict(self._fields(kind)))
         elif kind[0] in (rows.ENUM, rows.INLINE_ENUM):
             element.names = self._names(kind)
