@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cffpy.api.export import Decoding, Rows, export, sql
     from cffpy.api.find import FoundDraw, FoundFile, find
     from cffpy.api.memory import Buffer, Memory
+    from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
     from cffpy.api.passes import Action, Draw, IndexBuffer, Pass, Tile
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
@@ -70,6 +71,7 @@ _MODULES = {
     "IndexBuffer": "cffpy.api.passes",
     "Limits": "cffpy.limits",
     "Memory": "cffpy.api.memory",
+    "Microcode": "cffpy.api.microcode",
     "Packet": "cffpy.api.packets",
     "Pass": "cffpy.api.passes",
     "Problem": "cffpy.api.source",
@@ -89,10 +91,12 @@ _MODULES = {
     "UnsupportedGpu": "cffpy.errors",
     "UsageError": "cffpy.errors",
     "Verdict": "cffpy.api.bisect",
+    "assemble_microcode": "cffpy.api.microcode",
     "bisect": "cffpy.api.bisect",
     "compile": "cffpy.api.texts:compile_text",
     "decompile": "cffpy.api.texts",
     "diff": "cffpy.api.comparison",
+    "disassemble_microcode": "cffpy.api.microcode",
     "edit": "cffpy.api.texts",
     "export": "cffpy.api.export",
     "find": "cffpy.api.find",
@@ -125,6 +129,7 @@ __all__ = (
     "IndexBuffer",
     "Limits",
     "Memory",
+    "Microcode",
     "Packet",
     "Pass",
     "Problem",
@@ -145,10 +150,12 @@ __all__ = (
     "UsageError",
     "Verdict",
     "__version__",
+    "assemble_microcode",
     "bisect",
     "compile",
     "decompile",
     "diff",
+    "disassemble_microcode",
     "edit",
     "export",
     "find",

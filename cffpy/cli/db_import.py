@@ -26,6 +26,8 @@ _REGISTER_FOLDERS = (
     ".",
 )
 _ISA_FOLDERS = ("src/freedreno/isa", "isa", "isaspec", ".")
+#: Microcode is described apart from shaders.
+_AFUC_FOLDERS, _AFUC = ("src/freedreno/afuc", "afuc"), "afuc.xml"
 
 _REGISTERS, _INSTRUCTIONS = "database", "isa"
 _ISA_ROOT = "ir3.xml"
@@ -70,6 +72,7 @@ def find_sources(directory: str) -> Sources:
     others: dict[str, None] = {}
     registers = _find(directory, _REGISTER_FOLDERS, _REGISTERS, others)
     instructions = _find(directory, _ISA_FOLDERS, _INSTRUCTIONS, others)
+    instructions += _find(directory, _AFUC_FOLDERS, _INSTRUCTIONS, others)
     if not registers and not instructions:
         raise RegisterDbError("no rules-ng or isaspec XML (*.xml) found", directory)
     return Sources(registers, instructions, tuple(others))
@@ -97,7 +100,7 @@ def import_edition(
         from cffpy.isa.import_xml import import_files
 
         names = [os.path.basename(path) for path in sources.instructions]
-        if _ISA_ROOT not in names:
+        if _ISA_ROOT not in names and names != [_AFUC]:
             folder = os.path.dirname(sources.instructions[0])
             raise IsaError(
                 f"instruction sets without {_ISA_ROOT}, which imports the others", folder

@@ -62,6 +62,7 @@ COMMANDS = {
         "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."
     ),
     "asm": _Row("cffpy.cli.asm", "asm", "Assemble shader instructions from text."),
+    "afuc": _Row("cffpy.cli.afuc", "afuc", "Disassemble, assemble microcode of the SQE."),
     "vsc": _Row("cffpy.cli.vsc", "vsc", "Decode visibility streams of a6xx and a7xx."),
     "layout": _Row("cffpy.cli.layout", "layout", "Layouts of images, LRZ and tiles."),
     "decompile": _Row(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Assembles the text of an ir3 instruction: runs the plan of the disassembler backwards.
+"""Assembles the text of an instruction (ir3, afuc): runs the plan of the disassembler backwards.
 
 A template is matched against the text, part by part, with backtracking; each part that prints a
 value sets bits. Values of expressions are kept as conditions and solved at the end over the bits
@@ -63,12 +63,14 @@ _State: TypeAlias = tuple[int, _Bits]
 
 
 class Assembler:
-    """Assembles instructions of one generation (3 ... 8)."""
+    """Assembles instructions of one generation (3 ... 8) and instruction set."""
 
-    def __init__(self, generation: int, directory: str | None = None) -> None:
+    def __init__(
+        self, generation: int, directory: str | None = None, instruction_set: str = "ir3"
+    ) -> None:
         number = min(max(generation, 3), 8) * 100
         self._generation = number
-        isa = load("ir3", number, directory)
+        isa = load(instruction_set, number, directory)
         self._renderer = Renderer(isa, _ROOT)
         lenient = add_plan(isa, lenient=True)
         self._nodes: tuple[tuple[Any, ...], ...] = lenient["nodes"]

@@ -39,6 +39,12 @@ Element = ElementTree.Element
 
 _COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
 _C_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+#: Fields that Mesa's own tools print by name -> the mark that the number gets here.
+_CUSTOM = {"CONTROLREG": "@0x", "SQEREG": "%0x"}
+
+#: Generations below are not times 100: those of afuc.xml.
+_LEAST_GENERATION = 100
 _ORIGIN = "Made from Mesa's {} by `cffpy db import`. SPDX-License-Identifier: MIT"
 
 
@@ -168,12 +174,17 @@ class _Importer:
             self._attribute(element, "name"),
             low,
             high,
-            self._attribute(element, "type"),
+            self._type(element),
             element.get("display"),
             parameters,
             value,
             element.get("call") == "true",
         )
+
+    def _type(self, element: Element) -> str:
+        """A field's type. What custom fields mean to Mesa's tools is a number here."""
+        kind = self._attribute(element, "type")
+        return "hex" if kind == "custom" and element.get("name") in _CUSTOM else kind
 
     def _case(self, element: Element, expression: Expression | None) -> Case:
         display = None
@@ -183,6 +194,8 @@ class _Importer:
         for child in element:
             if child.tag == "display":
                 display = (child.text or "").strip()
+                for name, mark in _CUSTOM.items():
+                    display = display.replace(f"{{{name}}}", f"{mark}{{{name}}}")
             elif child.tag == "field":
                 fields.append(self._field(child, *self._range(child), None))
             elif child.tag == "derived":
@@ -214,6 +227,8 @@ class _Importer:
         if generation is not None:
             low = int(generation.get("min", low))
             high = int(generation.get("max", high))
+            low = 100 * low if low < _LEAST_GENERATION else low
+            high = 100 * high + 99 if high < _LEAST_GENERATION else high
         return Bitset(
             name,
             None if size is None else int(size),

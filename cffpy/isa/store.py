@@ -16,7 +16,11 @@ from cffpy.isa.rows import IsaRow
 
 KIND = "isa"
 SCHEMA = 4
-GENERATIONS = {"ir3": (300, 400, 500, 600, 700, 800), "a2xx": (200,)}
+GENERATIONS = {
+    "ir3": (300, 400, 500, 600, 700, 800),
+    "a2xx": (200,),
+    "afuc": (500, 600, 700),
+}
 """Sets that are compiled, by the name of their root file, and their generations x 100."""
 
 

@@ -267,6 +267,20 @@ def _crash(rng: Random, files: Files) -> list[str]:
     return ["crash", *form, *_gpu(rng), *_limit(rng), _dump_file(rng, files)]
 
 
+def _afuc(rng: Random, files: Files) -> list[str]:
+    """Firmware files, and their texts, changed."""
+    gpu = ["--gpu", rng.choice(("a5xx", "630", "a7xx", "750"))] if rng.random() < 0.8 else []
+    raw = _form(rng, "--raw")
+    if rng.random() < 0.5:
+        source = files.folder / "a630.fw"
+        source.write_bytes(texts.firmware(rng))
+        return ["afuc", "disasm", *raw, *_form(rng, "--json"), *gpu, str(source)]
+    source = files.folder / "a630.asm"
+    text = texts.mutated_text(rng, texts.microcode_text())
+    source.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return ["afuc", "asm", *raw, *gpu, "-o", str(files.folder / "out.fw"), str(source)]
+
+
 def _bisect(rng: Random, files: Files) -> list[str]:
     state = ["--state-file", str(files.folder / "state.json")]
     output = ["-o", str(files.folder / "try.rd")] if rng.random() < 0.7 else []
@@ -298,14 +312,15 @@ LINES: dict[str, tuple[Line, float]] = {
     "crash": (_crash, 1),
     "bisect": (_bisect, 0.5),
     "asm": (_asm, 0.7),
+    "afuc": (_afuc, 0.5),
     "db": (_db, 0.3),
 }
 
 #: Commands that take neither capture nor crash dump.
-WITHOUT_CAPTURE = ("asm", "compile", "db")
+WITHOUT_CAPTURE = ("afuc", "asm", "compile", "db")
 
 #: Commands that work on texts: the generation of a mutant says nothing about them.
-TEXT_COMMANDS = ("asm", "compile", "crash", "crashdec", "db")
+TEXT_COMMANDS = ("afuc", "asm", "compile", "crash", "crashdec", "db")
 
 
 def choose(rng: Random, only: str | None = None, of_dumps: bool = False) -> str:

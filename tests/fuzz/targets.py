@@ -13,7 +13,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
+from random import Random
 
+import cffpy
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import SectionType, iter_sections
@@ -47,6 +49,7 @@ from cffpy.views.crashdec.options import CrashdecOptions
 from cffpy.vsc.pipe import decode_pipe
 from tests.builders import type7
 from tests.crash_dumps import CP_NOP, IB2, call, hang
+from tests.fuzz import texts
 from tests.fuzz.captures import CHECKOUT
 from tests.intel import aub_files
 
@@ -164,6 +167,19 @@ def program(data: bytes) -> None:
     _disassembler(6 + (data[0] & 1 if data else 0)).disassemble(data[1:], 0)
 
 
+def microcode(data: bytes) -> None:
+    """A firmware file; the first byte chooses the generation, and whether it is a text."""
+    choice = data[0] if data else 0
+    gpu = f"a{5 + (choice & 0x7F) % 3}xx"
+    with suppress(CffpyError):
+        if choice & 0x80:
+            cffpy.assemble_microcode(data[1:].decode("latin-1"), gpu)
+        else:
+            found = cffpy.disassemble_microcode(bytes(4) + data[1:], gpu)
+            whole = len(data[1:]) // 4 * 4
+            assert cffpy.assemble_microcode(found.text)[4:] == data[1 : 1 + whole]
+
+
 def _first_lines(path: Path, count: int) -> bytes:
     return b"".join(path.read_bytes().splitlines(keepends=True)[:count])
 
@@ -206,5 +222,12 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = 
     "intel_error_state": (intel_error_state, aub_files.error_states),
     "intel_descriptions": (intel_descriptions, lambda: _texts("register_db/intel", "gen45.gen")),
     "crash_dump": (crash_dump, lambda: [hang(call(IB2, 2) + type7(CP_NOP, 1), 2, [0, 0], 1)]),
+    "microcode": (
+        microcode,
+        lambda: (
+            [b"\1" + texts.firmware(Random(number)) for number in range(3)]
+            + [b"\x81" + texts.microcode_text().encode()]
+        ),
+    ),
     "program": (program, lambda: [bytes.fromhex("00" + "0000000000000003")]),
 }

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+import cffpy
 from tests.fuzz.captures import CHECKOUT
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
@@ -98,6 +99,29 @@ def write_edition(rng: Random, folder: Path) -> None:
             if path.name == changed:
                 content = mutated_text(rng, content)
             (folder / "isa" / path.name).write_bytes(content.encode("utf-8", "surrogatepass"))
+
+
+@cache
+def microcode_text() -> str:
+    """The sample of microcode."""
+    return (CHECKOUT / "samples" / "microcode" / "a6xx.asm").read_text()
+
+
+@cache
+def _firmware() -> bytes:
+    return cffpy.assemble_microcode(microcode_text())
+
+
+def firmware(rng: Random) -> bytes:
+    """A firmware file with some bytes changed, cut or repeated, or random bytes."""
+    if rng.random() < 0.2:
+        return bytes(4) + rng.randbytes(rng.choice((0, 4, 64, 2000)))
+    data = bytearray(_firmware())
+    for _ in range(rng.choice((1, 2, 20))):
+        at = rng.randrange(len(data))
+        data[at : at + rng.choice((1, 1, 4))] = rng.randbytes(rng.choice((1, 1, 4)))
+    data *= rng.choice((1, 1, 1, 3))
+    return bytes(data[: rng.randrange(len(data))] if rng.random() < 0.2 else data)
 
 
 @cache

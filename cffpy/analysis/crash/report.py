@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.crash.flight import DrawState, Flight
     from cffpy.analysis.crash.stand import Stand
+    from cffpy.analysis.crash.status import Handler
     from cffpy.analysis.shaders import Shader
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
@@ -435,6 +436,12 @@ def _inputs(section: Section, draw: DrawState) -> None:
             section.say(text, addresses(texture.address))
 
 
+def _handler_text(handler: Handler, counter: int) -> str:
+    """Where in which handler of the microcode a thread is."""
+    named = ", ".join(handler.packets[:_MOST]) or "packets that the microcode does not handle"
+    return f"dword {counter - handler.start} of the handler of {named} ({handler.start:#x})"
+
+
 def _status(context: CrashContext) -> Section:
     section = Section("status", "status")
     units = busy_units(context)
@@ -447,13 +454,20 @@ def _status(context: CrashContext) -> Section:
     for state in states:
         packet = state.packet or "no packet that is known"
         text = f"SQE, thread {state.thread}: PC {state.counter:#06x}, in {packet}"
+        if state.handler is not None:
+            text += f"; {_handler_text(state.handler, state.counter)}"
         section.say(text, state.evidence)
     section.data = {
         "registers": {
             one.register: {"value": f"{one.value:#x}", "set": list(one.names)} for one in units
         },
         "sqe": [
-            {"thread": one.thread, "pc": f"{one.counter:#x}", "packet": one.packet}
+            {
+                "thread": one.thread,
+                "pc": f"{one.counter:#x}",
+                "packet": one.packet,
+                "handler": None if one.handler is None else list(one.handler.packets),
+            }
             for one in states
         ],
     }

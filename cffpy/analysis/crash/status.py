@@ -40,6 +40,9 @@ _HARMLESS = (
 #: Statistics of the SQE by thread.
 STATISTICS = {"CP_SQE_STAT": "BR", "CP_BV_SQE_STAT": "BV"}
 
+#: Of CP_UCODE_DBG_DATA: the dword at which the packet table begins. Microcode is smaller than that.
+_TABLE_PART, _OPCODES, _MICROCODE_DWORDS = 0x4000, 128, 1 << 15
+
 #: Dwords of the table of queues, and of the header of each.
 _TABLE_DWORDS, _QUEUE_DWORDS, _MAX_QUEUES = 6, 12, 8
 
@@ -53,6 +56,16 @@ class Bits(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
+class Handler(NamedTuple):
+    """A handler of packets in the SQE's microcode. ``start``: its place, in dwords.
+
+    ``packets``: whose it is; empty for the one of packets that the microcode does not handle.
+    """
+
+    start: int
+    packets: tuple[str, ...]
+
+
 class SqeState(NamedTuple):
     """Where a thread of the SQE is: program counter, and the packet that it executes."""
 
@@ -60,6 +73,7 @@ class SqeState(NamedTuple):
     counter: int
     packet: str | None
     evidence: tuple[Evidence, ...]
+    handler: Handler | None = None
 
 
 class QueueState(NamedTuple):
@@ -114,13 +128,40 @@ def errors(context: CrashContext) -> list[Bits]:
 def sqe_states(context: CrashContext) -> list[SqeState]:
     """Where the threads of the SQE are."""
     found = []
+    table = packet_table(context)
     for block in context.dump.indexed:
         thread = STATISTICS.get(block.name)
         if thread is None or block.block is None or context.gpu is None:
             continue
         counter, header = struct.unpack("<II", block.block.contents()[:8].ljust(8, b"\0"))
-        found.append(SqeState(thread, counter, _packet(context, header), lines(block.line)))
+        packet = _packet(context, header)
+        handler = _handler(context, table, counter) if thread == "BR" else None
+        found.append(SqeState(thread, counter, packet, lines(block.line), handler))
     return found
+
+
+def packet_table(context: CrashContext) -> tuple[int, ...]:
+    """Where the handler of each packet begins in the SQE's microcode; empty where not dumped."""
+    for block in context.dump.indexed:
+        if block.name == "CP_UCODE_DBG_DATA" and block.block is not None:
+            contents = block.block.contents()[4 * _TABLE_PART : 4 * (_TABLE_PART + _OPCODES)]
+            if len(contents) == 4 * _OPCODES:
+                table = struct.unpack(f"<{_OPCODES}I", contents)
+                if min(table) > 0 and max(table) < _MICROCODE_DWORDS:
+                    return table
+    return ()
+
+
+def _handler(context: CrashContext, table: tuple[int, ...], counter: int) -> Handler | None:
+    """The handler that holds a place in the microcode: the last that begins before it."""
+    start = max([place for place in table if place <= counter], default=None)
+    machine = context.machine
+    if start is None or machine is None:
+        return None
+    opcodes = [opcode for opcode, place in enumerate(table) if place == start]
+    names = [machine.packet_names[opcode] or f"opcode {opcode:#x}" for opcode in opcodes]
+    is_default = start == max(table, key=table.count)
+    return Handler(start, () if is_default else tuple(names))
 
 
 def _packet(context: CrashContext, header: int) -> str | None:

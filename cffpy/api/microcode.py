@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Microcode of the command processor: ``cffpy.disassemble_microcode``, ``assemble_microcode``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from cffpy.capture.gpu import Gpu, parse_gpu
+from cffpy.errors import IsaError, UsageError
+from cffpy.isa.afuc import GENERATIONS, AfucDisassembler
+from cffpy.isa.afuc_assembler import AfucAssembler
+from cffpy.isa.store import edition_directory
+from cffpy.pm4.microcode_names import GEN3_GPUS, MicrocodeNames
+from cffpy.regdb.edition import resolve_edition
+from cffpy.views import microcode as view
+
+if TYPE_CHECKING:
+    from cffpy.isa.afuc import Section
+
+#: Bits 12 to 23 of the first dword of a firmware name its GPU; ids whose first digit does not tell
+#: the generation. (Mesa's afuc tools tell files apart by it.)
+_GPU_IDS = {0x512: 7, 0x520: 7}
+
+#: The id of firmware whose control registers have other numbers.
+_GEN3_ID = 0x520
+
+_NAMED = re.compile(r"a([5-7])\d\d", re.IGNORECASE)
+_HEADING = re.compile(r"\s*; a([5-7])xx microcode")
+
+
+class Microcode:
+    """Disassembled microcode. Made by ``cffpy.disassemble_microcode``."""
+
+    def __init__(self, generation: int, sections: list[Section], data: bytes, is_raw: bool) -> None:
+        """Use ``cffpy.disassemble_microcode``."""
+        #: 5 to 7.
+        self.generation = generation
+        #: One for each processor: SQE, BV, LPAC.
+        self.sections = sections
+        #: The first dword of the first section; 0 for what is no firmware file.
+        self.version = 0 if is_raw else int.from_bytes(data[4:8], "little")
+        self._is_raw = is_raw
+
+    @property
+    def text(self) -> str:
+        """What ``cffpy afuc disasm`` prints, and ``cffpy.assemble_microcode`` takes."""
+        return "".join([f"{line}\n" for line in self.lines()])
+
+    def lines(self) -> list[str]:
+        """The lines of the text."""
+        return list(view.lines(self.generation, self.version, self.sections, self._is_raw))
+
+    def handlers(self, section: int = 0) -> dict[str, int]:
+        """Name of each packet -> dword of its section at which its handler begins."""
+        found = self.sections[section]
+        return {
+            name: place
+            for place, names in found.labels.items()
+            for name in names
+            if place in found.table and not name.startswith(("l", "fxn"))
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy afuc disasm --json``, without its schema."""
+        return view.document(self.generation, self.version, self.sections)
+
+
+def disassemble_microcode(
+    data: bytes,
+    gpu: str | Gpu | None = None,
+    *,
+    name: str = "",
+    is_raw: bool = False,
+    register_db: str | None = None,
+) -> Microcode:
+    """Disassemble firmware of a5xx to a7xx.
+
+    ``data``: a firmware file (``a630_sqe.fw``); ``is_raw``: dwords alone, all instructions. Without
+    ``gpu``, the firmware's id tells the generation, else the file's ``name``. Raises IsaError where
+    it is no microcode, UsageError where nothing tells the generation.
+    """
+    directory = None if register_db is None else resolve_edition(register_db)
+    chosen = parse_gpu(gpu) if isinstance(gpu, str) else gpu
+    generation = chosen.generation if chosen else _generation(data, name, is_raw)
+    gpu_id = chosen.gpu_id if chosen else 0
+    if not gpu_id and not is_raw and _firmware_id(data) == _GEN3_ID:
+        gpu_id = GEN3_GPUS[0]
+    _check(generation)
+    names = MicrocodeNames(generation, gpu_id, directory)
+    made = AfucDisassembler(generation, names, edition_directory(directory, "afuc"))
+    sections = [made.words(data)] if is_raw else made.sections(data)
+    return Microcode(generation, sections, data, is_raw)
+
+
+def assemble_microcode(
+    text: str,
+    gpu: str | Gpu | None = None,
+    *,
+    is_raw: bool = False,
+    register_db: str | None = None,
+) -> bytes:
+    """The firmware file that a text describes (docs/commands/afuc.md).
+
+    Without ``gpu``, the text's first line tells the generation, as in ``; a6xx microcode``.
+    ``is_raw``: without the dword in front of the file that the kernel leaves out. Raises IsaError
+    with the number of the line that is wrong.
+    """
+    directory = None if register_db is None else resolve_edition(register_db)
+    chosen = parse_gpu(gpu) if isinstance(gpu, str) else gpu
+    heading = _HEADING.match(text)
+    if chosen is None and heading is None:
+        raise UsageError("nothing tells the GPU: name one with --gpu, e.g. --gpu a6xx")
+    generation = chosen.generation if chosen else int(heading[1]) if heading else 0
+    _check(generation)
+    names = MicrocodeNames(generation, chosen.gpu_id if chosen else 0, directory)
+    made = AfucAssembler(generation, names, edition_directory(directory, "afuc"))
+    return made.assemble(text, is_raw)
+
+
+def _firmware_id(data: bytes) -> int:
+    return int.from_bytes(data[4:8], "little") >> 12 & 0xFFF
+
+
+def _generation(data: bytes, name: str, is_raw: bool) -> int:
+    number = 0 if is_raw else _firmware_id(data)
+    found = _GPU_IDS.get(number, number >> 8)
+    named = _NAMED.search(name)
+    if found in (6, 7):
+        return found
+    if named:
+        return int(named[1])
+    raise UsageError("nothing tells the GPU: name one with --gpu, e.g. --gpu a6xx")
+
+
+def _check(generation: int) -> None:
+    if generation not in GENERATIONS:
+        raise IsaError(f"a{generation}xx has no microcode of this instruction set")

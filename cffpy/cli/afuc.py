@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy afuc``: disassemble and assemble the microcode of the command processor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import parse_capture_gpu, write_json
+from cffpy.cli.disasm import read_input
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output_file import write_output
+from cffpy.cli.parameters import edition_option, limit_option
+from cffpy.cli.text_options import text_options, write_lines
+from cffpy.errors import CffpyError, UsageError
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
+
+_EPILOG = """\b
+Examples:
+  cffpy afuc disasm a630_sqe.fw > sqe.asm
+  cffpy afuc asm sqe.asm -o a630_sqe.fw
+"""
+_DISASM_EPILOG = """\b
+Examples:
+  cffpy afuc disasm a630_sqe.fw > sqe.asm
+  cffpy afuc disasm --gpu a7xx --json gen70900_sqe.fw | jq '.sections[].name'
+  cffpy afuc disasm --raw --gpu a6xx words.bin
+"""
+_ASM_EPILOG = """\b
+Examples:
+  cffpy afuc asm samples/a6xx-microcode.asm -o a630_sqe.fw
+  cffpy afuc asm --gpu 730 edited.asm -o gen70000_sqe.fw
+"""
+
+_gpu = click.option(
+    "--gpu", metavar="GPU", callback=parse_capture_gpu, help="GPU (630) or generation (a6xx)."
+)
+_raw = click.option(
+    "--raw", "is_raw", is_flag=True, help="The file is dwords alone, without header and table."
+)
+
+
+@click.group(epilog=_EPILOG)
+@click.help_option("-h", "--help")
+def afuc() -> None:
+    """Disassemble and assemble the microcode of the command processor (SQE, a5xx to a7xx).
+
+    The text is that of Mesa's afuc tools.
+    """
+
+
+@afuc.command(epilog=_DISASM_EPILOG)
+@click.help_option("-h", "--help")
+@click.argument("path", metavar="FILE")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@_raw
+@_gpu
+@edition_option
+@text_options
+@limit_option
+def disasm(path: str, as_json: bool, is_raw: bool, gpu: Gpu | None, register_db: str | None) -> int:
+    """Disassemble a firmware file, such as a630_sqe.fw.
+
+    Each processor of the firmware (SQE, BV, LPAC) is a section: its instructions, with the names of
+    packets where their handlers begin, and its packet table. What is no instruction is shown as
+    data in brackets. 'cffpy afuc asm' makes the same file of the text.
+
+    FILE may be '-' for standard input. Without --gpu, the firmware's id tells the generation, else
+    the file's name.
+    """
+    from cffpy.api.microcode import disassemble_microcode
+    from cffpy.views import microcode as view
+
+    try:
+        data = read_input(path)
+        found = disassemble_microcode(data, gpu, name=path, is_raw=is_raw, register_db=register_db)
+    except UsageError as problem:
+        raise click.UsageError(str(problem)) from None
+    except CffpyError as problem:
+        print_error(f"{path}: {problem}")
+        return EXIT_FAILURE
+    if as_json:
+        write_json(view.SCHEMA, found.to_dict())
+    else:
+        write_lines(found.lines())
+    return EXIT_OK
+
+
+@afuc.command(epilog=_ASM_EPILOG)
+@click.help_option("-h", "--help")
+@click.argument("path", metavar="FILE")
+@click.option("-o", "--output", metavar="OUT.fw", required=True, help="Output file.")
+@_raw
+@_gpu
+@edition_option
+@limit_option
+def asm(path: str, output: str, is_raw: bool, gpu: Gpu | None, register_db: str | None) -> int:
+    """Assemble microcode to a firmware file.
+
+    FILE is a text as 'cffpy afuc disasm' prints it: one instruction a line, 'name:' for a label,
+    ';' before a comment. A label with a packet's name is that packet's handler, and '.jumptbl' the
+    packet table. Each instruction is disassembled again: text that does not come back is an error.
+
+    FILE may be '-' for standard input, OUT.fw '-' for standard output. Without --gpu, a first line
+    like '; a6xx microcode' tells the generation.
+    """
+    from cffpy.api.microcode import assemble_microcode
+
+    try:
+        text = read_input(path).decode("utf-8", "replace")
+        data = assemble_microcode(text, gpu, is_raw=is_raw, register_db=register_db)
+    except UsageError as problem:
+        raise click.UsageError(str(problem)) from None
+    except CffpyError as problem:
+        print_error(f"{path}: {problem}")
+        return EXIT_FAILURE
+    write_output(output, [data], [path])
+    return EXIT_OK

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: MIT
+"""Microcode: each word comes back, firmware files with sections and tables, the importer."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cffpy
+from cffpy.analysis.crash.context import CrashContext
+from cffpy.analysis.crash.status import packet_table, sqe_states
+from cffpy.container.crash_dump import read_crash_dump
+from cffpy.errors import IsaError, UsageError
+from cffpy.isa.afuc import TABLE_ENTRIES, AfucDisassembler
+from cffpy.isa.afuc_assembler import AfucAssembler
+from cffpy.isa.import_xml import import_files
+from cffpy.pm4.microcode_names import MicrocodeNames
+from tests.golden.test_crash import FOLDER
+from tests.golden.test_reference import CHECKOUT
+
+SAMPLE = CHECKOUT / "samples" / "microcode" / "a6xx.asm"
+
+
+@cache
+def names(generation: int) -> MicrocodeNames:
+    return MicrocodeNames(generation)
+
+
+@cache
+def disassembler(generation: int) -> AfucDisassembler:
+    return AfucDisassembler(generation, names(generation))
+
+
+@cache
+def assembler(generation: int) -> AfucAssembler:
+    return AfucAssembler(generation, names(generation))
+
+
+def check_word_comes_back(generation: int, word: int) -> None:
+    """An instruction or data: its text alone makes the same word."""
+    text = disassembler(generation).instruction(word).text
+    assert assembler(generation).assemble(text, is_raw=True) == word.to_bytes(4, "little")
+
+
+@given(st.integers(0, (1 << 32) - 1), st.sampled_from((5, 6, 7)))
+@settings(max_examples=300)
+def test_any_word_comes_back(word: int, generation: int) -> None:
+    check_word_comes_back(generation, word)
+
+
+@pytest.mark.parametrize("generation", [5, 6, 7])
+@pytest.mark.parametrize("low", [0, 0x1FFF, 0xFFFFFFF & ~0x1E0])
+def test_all_opcodes_come_back(generation: int, low: int) -> None:
+    for top in range(32):
+        check_word_comes_back(generation, top << 27 | low & 0x7FFFFFF)
+        check_word_comes_back(generation, 0x98000000 | top)
+
+
+# -- texts: as Mesa's tools print these words ------------------------------------------------------
+
+TEXTS = {
+    (6, 0x88010830): "mov $01, 0x830",
+    (6, 0x8A04DEAD): "mov $04, 0xdead << 16",
+    (6, 0x8B1D00A0): "mov $addr, 0xa0 << 24",
+    (6, 0x981F1806): "mov $03, $data",
+    (6, 0x985FFA01): "(xmov1)add $data, $02, $data",
+    (6, 0x9C1FFE06): "(rep)(xmov3)mov $data, $data",
+    (6, 0xA8010027): "cwrite $01, [$00 + @REG_READ_ADDR]",
+    (6, 0xA8020019): "cwrite $02, [$00 + @MEM_READ_ADDR+0x1]",
+    (6, 0xAC5F4001): "(rep)cwrite $data, [$02 + 0x1]!",
+    (6, 0xAC1F204A): "(rep)(sds2)cwrite $data, [$00 + @DRAW_STATE_SET_HDR]",
+    (6, 0xB8028005): "sread $02, [$00 + %SP]",
+    (6, 0xB8020101): "cread $02, [$00 + 0x101]",
+    (6, 0xB0474004): "load $07, [$02 + 0x4]!",
+    (6, 0x01000000): "nop",
+    (6, 0x01000001): "[01000001]",
+    (6, 0xD0000000): "ret",
+    (6, 0xD2000000): "iret",
+    (6, 0xD0000001): "[d0000001]",
+    (6, 0xD8000000): "waitin",
+    (5, 0x00000000): "nop",
+    (5, 0xA8018010): "cwrite $01, [$00 + @REG_WRITE_ADDR]",
+    (7, 0x70010830): "mov $01, 0x830",
+    (7, 0x904308E6): "[904308e6]",
+    (7, 0x90437026): "ubfx $03, $02, b6, b1",
+    (7, 0x98091906): "(peek)mov $03, $09",
+}
+
+
+@pytest.mark.parametrize(("generation", "word"), TEXTS)
+def test_texts(generation: int, word: int) -> None:
+    assert disassembler(generation).instruction(word).text == TEXTS[generation, word]
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("MOV", None),
+        ("mov  $01 ,2", "mov $01, 0x2"),
+        ("mov $0A, 0x0002 << 0", "mov $0a, 0x2"),
+        ("mov $01, @REG_WRITE", "mov $01, 0x25"),
+        ("(rep) cwrite $data, [$02+1]!", "(rep)cwrite $data, [$02 + 0x1]!"),
+        ("cwrite $01, [$00 + 0x24]", "cwrite $01, [$00 + @REG_WRITE_ADDR]"),
+        ("mov $01, 0x10000", None),
+        ("mov $20, 0x1", None),
+        ("cwrite $01, [$00 + @NOTHING]", None),
+        ("jump #nowhere", None),
+        ("mov $01, #nowhere", None),
+        ("(foo)nop", None),
+        (".foo", None),
+        (".align 0", None),
+        ("or $01, $00, $02", None),  # printed as mov
+        ("bic $01, $02, $03", None),  # a7xx
+    ],
+)
+def test_assembled_text(text: str, same: str | None) -> None:
+    made = assembler(6)
+    if same is None:
+        with pytest.raises(IsaError) as caught:
+            made.assemble(f"nop\n{text}", is_raw=True)
+        assert caught.value.line == 2
+    else:
+        assert made.assemble(text, is_raw=True) == made.assemble(same, is_raw=True)
+
+
+# -- firmware files --------------------------------------------------------------------------------
+
+
+def test_sample_comes_back() -> None:
+    made = cffpy.assemble_microcode(SAMPLE.read_text())
+    found = cffpy.disassemble_microcode(made)
+    assert (found.generation, found.version) == (6, 0x016EE000)
+    assert [one.name for one in found.sections] == ["SQE"]
+    assert cffpy.assemble_microcode(found.text) == made
+    handlers = found.handlers()
+    assert handlers["CP_NOP"] == 18
+    assert handlers["UNKN3"] == handlers["CP_REG_TEST"]
+    assert [one.text for one in found.sections[0].instructions[18:20]] == [
+        "(rep)mov $00, $data",
+        "waitin",
+    ]
+    assert "call #fxn" in found.text
+    table = found.sections[0].table
+    assert len(table) == TABLE_ENTRIES
+    assert table[0x10] == 18
+
+
+def test_sections_of_a7xx() -> None:
+    part = (
+        "[01730001]\n[#jumptbl]\nCP_NOP:\nwaitin\nmov $01, $data\n.align 32\njumptbl:\n.jumptbl\n"
+    )
+    text = f"; a7xx microcode\n{part}.section BV\n{part}.section LPAC\n{part}[0100beef]\n"
+    made = cffpy.assemble_microcode(text)
+    assert len(made) == 4 * (1 + 3 * (32 + TABLE_ENTRIES) + 1)
+    found = cffpy.disassemble_microcode(made, "a7xx")
+    assert [(one.name, one.start) for one in found.sections] == [
+        ("SQE", 0),
+        ("BV", 160),
+        ("LPAC", 320),
+    ]
+    assert found.sections[2].rest == (0x0100BEEF,)
+    assert found.text.count(".align 32\njumptbl:\n.jumptbl\n") == 2
+    assert cffpy.assemble_microcode(found.text) == made
+
+
+@pytest.mark.parametrize("generation", [5, 6, 7])
+@given(data=st.binary(max_size=1200))
+@settings(max_examples=60)
+def test_any_file_comes_back(generation: int, data: bytes) -> None:
+    """Whatever the dwords are: text, and from it the same bytes."""
+    whole = bytes(4) + data[: len(data) // 4 * 4]
+    if len(whole) < 12:
+        return
+    found = cffpy.disassemble_microcode(whole, f"a{generation}xx")
+    assert cffpy.assemble_microcode(found.text) == whole
+    raw = cffpy.disassemble_microcode(whole, f"a{generation}xx", is_raw=True)
+    assert cffpy.assemble_microcode(raw.text, is_raw=True) == whole
+
+
+def test_a_table_that_does_not_fit_is_none() -> None:
+    words = [0, 0x01730001, 0x01000004, 0xD8000000, 0x70010830, *[5] * TABLE_ENTRIES]
+    found = cffpy.disassemble_microcode(struct.pack(f"<{len(words)}I", *words))
+    assert not found.sections[0].table
+    assert len(found.sections[0].instructions) == len(words) - 1
+
+
+def test_which_gpu() -> None:
+    data = struct.pack("<4I", 0, 0x00000001, 0, 0)
+    with pytest.raises(UsageError):
+        cffpy.disassemble_microcode(data)
+    assert cffpy.disassemble_microcode(data, name="fw/a530_pm4.fw").generation == 5
+    assert cffpy.disassemble_microcode(data, "a7xx").generation == 7
+    with pytest.raises(IsaError):
+        cffpy.disassemble_microcode(data, "a4xx")
+    with pytest.raises(IsaError):
+        cffpy.disassemble_microcode(b"\1" * 40, "a6xx")
+    with pytest.raises(UsageError):
+        cffpy.assemble_microcode("nop\n")
+
+
+def test_control_registers_of_a750() -> None:
+    words = struct.pack("<I", 0xA8010000 | 0x10)
+    texts = {
+        cffpy.disassemble_microcode(words, gpu, is_raw=True).sections[0].instructions[0].text
+        for gpu in ("730", "750")
+    }
+    assert len(texts) == 2
+
+
+# -- crash dumps -----------------------------------------------------------------------------------
+
+
+def test_microcode_of_a_recorded_dump() -> None:
+    """The SQE's instruction cache and packet table of a real dump."""
+    path = FOLDER / "crash.devcore.gz"
+    if not path.exists():
+        pytest.skip("no recorded dumps (CFFPY_SHARED)")
+    dump = read_crash_dump(gzip.decompress(path.read_bytes()))
+    block = next(one for one in dump.indexed if one.name == "CP_UCODE_DBG_DATA")
+    assert block.block is not None
+    cache_words = block.block.contents()[: 4 * 0x400]
+    found = cffpy.disassemble_microcode(cache_words, "a630", is_raw=True)
+    instructions = found.sections[0].instructions
+    assert [one.text for one in instructions[:4]] == [
+        "waitin",
+        "mov $01, $data",
+        "mov $04, $data",
+        "and $03, $04, 0x3f",
+    ]
+    assert sum(one.is_data for one in instructions) < 40
+    assert cffpy.assemble_microcode(found.text, is_raw=True) == cache_words
+    context = CrashContext(dump)
+    assert len(packet_table(context)) == TABLE_ENTRIES
+    (state,) = sqe_states(context)
+    assert state.handler == (0xC3, ())
+
+
+# -- the importer ----------------------------------------------------------------------------------
+
+_XML = """<?xml version="1.0" encoding="UTF-8"?>
+<isa>
+<bitset name="#instruction" size="32"/>
+<bitset name="cread" extends="#instruction">
+  <display>{NAME} [{CONTROLREG}]</display>
+  <gen min="6"/>
+  <field name="CONTROLREG" low="0" high="11" type="custom"/>
+  <pattern low="12" high="30">0000000000000000000</pattern>
+  <pattern pos="31">1</pattern>
+</bitset>
+<bitset name="nop" extends="#instruction">
+  <display>nop</display>
+  <gen max="5"/>
+  <pattern low="0" high="31">00000000000000000000000000000000</pattern>
+</bitset>
+</isa>
+"""
+
+
+def test_importer(tmp_path: Path) -> None:
+    (tmp_path / "afuc.xml").write_text(_XML)
+    text = import_files([str(tmp_path / "afuc.xml")])["afuc.isa"]
+    assert (
+        'bitset cread extends #instruction gen 600.. {\n    display "{NAME} [@0x{CONTROLREG}]";'
+        in text
+    )
+    assert "field 0..11 CONTROLREG : hex;" in text
+    assert "bitset nop extends #instruction gen ..599 {" in text
