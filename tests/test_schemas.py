@@ -25,6 +25,7 @@ COMMANDS = {
     "draws": ("draws", "--all", "--json"),
     "info": ("info", "--json", "--buffers"),
     "inherited": ("draws", "--inherited", "--json"),
+    "layout-check": ("layout", "check", "--json"),
     "lrz": ("lrz", "--json"),
     "passes": ("passes", "--json"),
     "state": ("state", "--draw", "p0:0", "--json"),

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.fragment_programs import FragmentPrograms
+from cffpy.analysis.layout_check.check import check_layouts
+from cffpy.analysis.layout_check.uses import MAX_USES, LayoutUses
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.density_tracker import DensityTracker
@@ -27,12 +29,14 @@ from cffpy.analysis.provenance import (
 from cffpy.analysis.register_history import RegisterHistory, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.errors import CaptureError
+from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
@@ -74,6 +78,25 @@ def find_lrz(
     finder.found.damage = walk.run(content, complain, register_db, gpu)
     finder.found.truncated = list(content.truncated)
     return (finder, lrz_of_passes(finder.found, programs.of)), finder.found.damage
+
+
+def find_layouts(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[tuple[PassFinder, LayoutChecks], list[Damage]]:
+    """The passes, all images, LRZ buffers and tiles compared with layouts, and the damage."""
+    walk = Walk()
+    finder = PassFinder(walk)
+    uses = LayoutUses(walk, finder, register_db)
+    walk.observe(finder, DensityTracker(walk, finder), uses)
+    finder.found.damage = walk.run(content, complain, register_db, gpu)
+    if uses.is_full:
+        content.note_truncated([Truncation("", f"more than {MAX_USES} textures: not all compared")])
+    finder.found.truncated = list(content.truncated)
+    known = walk.machine.gpu if finder.found.generation else None
+    return (finder, check_layouts(finder.found, uses, known)), finder.found.damage
 
 
 def walk_with_history(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.passes.model import Passes
@@ -221,6 +222,15 @@ class Capture:
         a walk over the commands. Empty up to a4xx, which have no LRZ.
         """
         return self._source.lrz
+
+    @property
+    def layout_checks(self) -> LayoutChecks:
+        """Textures, attachments, LRZ buffers and tiles, compared with the calculated layouts.
+
+        See ``checks``: of each ``kind``, ``answer`` ("agrees", "differs", "not decidable"),
+        ``comparison``. It costs a walk over the commands.
+        """
+        return self._source.layout_checks
 
     @property
     def costs(self) -> list[PassCost]:

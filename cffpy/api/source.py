@@ -13,6 +13,7 @@ from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.packets import PacketWalk
 from cffpy.analysis.queries import (
+    find_layouts,
     find_lrz,
     find_passes,
     inherited_registers,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.bindings import BoundDescriptor
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.draw_names import DrawName
+    from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
     from cffpy.analysis.packets import ExecutedPacket
     from cffpy.analysis.passes.finder import PassFinder
@@ -393,6 +395,18 @@ class Source:
         return checked
 
     @cached_property
+    def layout_checks(self) -> LayoutChecks:
+        """Images, LRZ buffers and tiles compared with layouts: a walk."""
+        warnings: list[str] = []
+        (finder, found), damage = find_layouts(
+            self.content, warnings.append, self.register_db, self.given_gpu
+        )
+        problems = self._note(warnings, damage)
+        if self._walked is None:  # this walk has found the passes, too
+            self._walked = Walked(finder, None, problems)
+        return found
+
+    @cached_property
     def lrz(self) -> list[PassLrz]:
         """LRZ of each render pass: a walk."""
         warnings: list[str] = []
@@ -466,6 +480,7 @@ _CACHED = (
     "inherited",
     "collected",
     "recording",
+    "layout_checks",
     "lrz",
     "structures",
     "bindings",

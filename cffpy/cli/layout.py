@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy layout``: layouts of images, LRZ buffers, tiled memory and tiles, without a capture."""
+"""``cffpy layout``: layouts of images, LRZ buffers, tiled memory and tiles."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from cffpy.cli.analysis_options import write_json
+from cffpy.cli.layout_check import check
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.text_options import text_options, write_lines
@@ -34,6 +35,7 @@ Examples:
   cffpy layout lrz --gpu 740 --size 1920x1080 --json
   cffpy layout tile --gpu 650 --format RGBA8 --size 256x256 17,33
   cffpy layout image --batch questions.jsonl
+  cffpy layout check capture.rd.gz
 """
 
 _IMAGE_EPILOG = """\b
@@ -103,10 +105,13 @@ _layers = click.option(
 @click.group(epilog=_EPILOG)
 @click.help_option("-h", "--help")
 def layout() -> None:
-    """Calculate layouts of images in memory and of tiles in GMEM, without a capture.
+    """Calculate layouts of images in memory and of tiles in GMEM; compare those of a capture.
 
     Rules are those of Mesa's drivers for a5xx, a6xx and a7xx; sizes are in bytes.
     """
+
+
+layout.add_command(check)
 
 
 @layout.command(epilog=_IMAGE_EPILOG)

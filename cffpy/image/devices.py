@@ -9,9 +9,13 @@ defaults where the kernel does not report them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.tiled import BankSwizzle
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
 
 _KIB = 1024
 
@@ -165,14 +169,27 @@ DEVICES: dict[str, Device] = {
 }
 
 
+#: Names of the same parts in captures.
+_OTHER_NAMES = {"7c+ gen 3": "635", "305b": "305", "306a": "306"}
+
+
 def device(name: str) -> Device:
     """The part that a user or a capture names: ``650``, ``a650``, ``FD650``, ``X1-85``.
 
     Raises UnsupportedGpu.
     """
-    short = name.strip().lower().removeprefix("fd").removeprefix("adreno")
+    short = name.strip().lower().removeprefix("fd").removeprefix("adreno").strip()
     for candidate in (short, short.removeprefix("a")):
-        found = DEVICES.get(candidate)
+        found = DEVICES.get(_OTHER_NAMES.get(candidate, candidate))
         if found is not None:
             return found
     raise UnsupportedGpu(f"no layout facts for a GPU called {name!r}; known: {' '.join(DEVICES)}")
+
+
+#: The chip id of a201, whose other digits are those of a200: only the patch level differs.
+_CHIP_A201 = 0x02000001
+
+
+def device_of(gpu: Gpu) -> Device:
+    """The part that a capture is of. Raises UnsupportedGpu."""
+    return device("201" if gpu.chip_id == _CHIP_A201 else gpu.name)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The image formats that registers and descriptors of a5xx to a7xx name.
+"""The image formats that registers and descriptors name.
 
 Names are those of the register database: FMT6_8_8_8_8_UNORM, TFMT5_DXT1, RB5_R8G8B8A8_UNORM,
-DEPTH6_24_8. What a format is stored as follows from the name: bits of components, or a family of
-compressed formats.
+DEPTH6_24_8, COLORX_8_8_8_8. What a format is stored as follows from the name: bits of components,
+or a family of compressed formats.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _DEPTH = {
     "X8Z24_UNORM": "Z24X8_UNORM",
 }
 
-_PREFIX = re.compile(r"(?:FMT6|T?FMT5|RB5|DEPTH[56])_")
-_PLAIN = re.compile(r"(\d+(?:_[XE]?\d+)*)_([A-Z]+)(?:_DEST)?$")
+_PREFIX = re.compile(r"(?:FMT6|T?FMT5|RB[45]?|DEPTH[456X]|COLORX)_")
+_PLAIN = re.compile(r"(S?\d+(?:_[XE]?\d+)*)(?:_([A-Z]+))?(?:_DEST)?$")
 _LETTERS = "RGBA"
 
 
@@ -53,10 +53,10 @@ def hardware_format(name: str) -> ImageFormat:
         return image_format(_COMPRESSED[short])
     plain = _PLAIN.match(short)
     if plain is not None:
-        bits, kind = plain.groups()
+        bits, kind = plain[1], plain[2] or "UNORM"  # those of a2xx do not name it
         if bits == "9_9_9_E5":
             return image_format("R9G9B9E5_FLOAT")
-        widths = [int(part.lstrip("XE")) for part in bits.split("_")]
+        widths = [int(part.lstrip("SXE")) for part in bits.split("_")]
         if len(widths) <= len(_LETTERS) and not sum(widths) % 8:
             number = len(widths)
             channels = "".join(
@@ -65,6 +65,6 @@ def hardware_format(name: str) -> ImageFormat:
             return ImageFormat(f"{channels}_{kind}", sum(widths) // 8, components=number)
     if short in ("A8_UNORM", "L8_A8_UNORM"):
         return image_format("R8_UNORM" if short == "A8_UNORM" else "R8G8_UNORM")
-    if short.startswith(("ETC2", "RGTC", "ASTC")) or prefix.group() == "RB5_":
+    if short.startswith(("ETC2", "RGTC", "ASTC")) or prefix.group().startswith("RB"):
         return image_format(short)
     raise UnknownFormat(f"{name} is no format of one plane")

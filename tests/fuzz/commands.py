@@ -80,7 +80,7 @@ def _form(rng: Random, *forms: str) -> list[str]:
 
 
 def _passes(rng: Random, files: Files) -> list[str]:
-    form = _form(rng, "--json", "--csv")
+    form = _form(rng, "--json", "--csv", "--cost")
     chosen = rng.choice(([], [], [], ["--pass", "1"], ["--submit", "0"]))
     return ["passes", *form, *chosen, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
@@ -109,6 +109,11 @@ def _state(rng: Random, files: Files) -> list[str]:
 def _lrz(rng: Random, files: Files) -> list[str]:
     chosen = rng.choice(([], [], ["--pass", "0"]))
     return ["lrz", *chosen, *_form(rng, "--json"), *_gpu(rng), *_limit(rng), str(files.mutant)]
+
+
+def _layout_check(rng: Random, files: Files) -> list[str]:
+    form = _form(rng, "--json", "--all")
+    return ["layout", "check", *form, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _check(rng: Random, files: Files) -> list[str]:
@@ -296,6 +301,7 @@ LINES: dict[str, tuple[Line, float]] = {
     "draws --inherited": (_inherited, 1),
     "state": (_state, 1.5),
     "lrz": (_lrz, 1),
+    "layout check": (_layout_check, 1),
     "check": (_check, 2),
     "tiles": (_tiles, 1.5),
     "vsc": (_vsc, 1),

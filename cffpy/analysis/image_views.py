@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""ImageView: an image in memory as a texture descriptor or the registers of an attachment say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.image.formats import UnknownFormat
+from cffpy.image.hardware_formats import hardware_format
+from cffpy.image.layout import LINEAR, TILE_2, TILE_3
+
+if TYPE_CHECKING:
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.passes.geometry import Size
+    from cffpy.analysis.texture_descriptors import Texture
+    from cffpy.image.formats import ImageFormat
+
+_FACES = 6
+
+#: Names of tile modes in registers -> TILE_MODE.
+_TILE_MODES = {
+    "linear": LINEAR,
+    "TILE5_LINEAR": LINEAR,
+    "TILE5_2": TILE_2,
+    "TILE5_3": TILE_3,
+    "TILE6_LINEAR": LINEAR,
+    "TILE6_2": TILE_2,
+    "TILE6_3": TILE_3,
+}
+
+
+class ImageView(NamedTuple):
+    """A view: of a level, or of several, and of layers. Sizes in texels, pitches in bytes.
+
+    None: the commands do not say it.
+    """
+
+    address: int
+    #: The hardware's name, as in FMT6_8_8_8_8_UNORM; what is stored, None where it is not known.
+    format: str
+    form: ImageFormat | None
+    #: "1D", "2D", "cube", "3D".
+    kind: str
+    width: int
+    height: int
+    depth: int
+    layers: int
+    levels: int
+    samples: int
+    #: 0 linear, 2, 3.
+    tile_mode: int | None
+    tile_all: bool | None
+    pitch: int
+    #: From one layer, or slice of a 3D image, to the next.
+    layer_pitch: int | None
+    #: The least size of a slice of a 3D image; 0 for others.
+    min_layer: int
+    ubwc: bool
+    #: Of the UBWC flags: address, and pitches as above.
+    flags: int | None = None
+    flag_pitch: int | None = None
+    flag_layer_pitch: int | None = None
+
+    @property
+    def is_3d(self) -> bool:
+        """Whether it has slices instead of layers."""
+        return self.kind == "3D"
+
+    def __str__(self) -> str:
+        parts = [f"{self.format} {self.width}x{self.height}"]
+        if self.is_3d:
+            parts[0] += f"x{self.depth}"
+        elif self.layers > 1:
+            parts.append(f"{self.layers} layers")
+        if self.levels > 1:
+            parts.append(f"{self.levels} levels")
+        if self.samples > 1:
+            parts.append(f"{self.samples} samples")
+        if self.tile_mode is not None:
+            parts.append("linear" if self.tile_mode == LINEAR else f"tile mode {self.tile_mode}")
+        if self.ubwc:
+            parts.append("UBWC")
+        return f"{', '.join(parts)}, pitch {self.pitch}"
+
+
+def stored_format(name: str | None) -> ImageFormat | None:
+    """The format of a hardware's name; None where it is not known."""
+    try:
+        return hardware_format(name or "")
+    except UnknownFormat:
+        return None
+
+
+def view_of_texture(texture: Texture) -> ImageView:
+    """What a texture descriptor describes."""
+    layers = texture.depth * (_FACES if texture.kind == "cube" else 1)
+    is_3d = texture.kind == "3D"
+    flags = texture.flags if texture.ubwc else None
+    return ImageView(
+        texture.address,
+        texture.format,
+        stored_format(texture.format),
+        texture.kind,
+        texture.width,
+        texture.height,
+        max(1, texture.depth) if is_3d else 1,
+        1 if is_3d else max(1, layers),
+        texture.levels,
+        texture.samples,
+        texture.tile_mode,
+        texture.tile_all,
+        texture.pitch,
+        texture.array_pitch,
+        texture.min_layer if is_3d else 0,
+        texture.ubwc,
+        flags,
+        texture.flag_pitch if flags is not None else None,
+        texture.flag_array_pitch if flags is not None else None,
+    )
+
+
+def view_of_attachment(target: Attachment, size: Size, layers: int = 1) -> ImageView | None:
+    """What registers say of an attachment of a framebuffer of ``size``.
+
+    The image may be larger than the framebuffer. None where its memory is not known.
+    """
+    if not target.address or not target.pitch:
+        return None
+    return ImageView(
+        target.address,
+        target.format or "unknown format",
+        stored_format(target.format),
+        "2D",
+        size.width,
+        size.height,
+        1,
+        layers,
+        1,
+        target.samples or 1,
+        _TILE_MODES.get(target.tiling or ""),
+        None,
+        target.pitch,
+        target.layer_pitch,
+        0,
+        target.ubwc,
+        target.flags if target.ubwc else None,
+    )

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""Tiles: their size and number, and the attachments in GMEM, against the drivers' rules.
+
+A capture does not name its driver. A pass agrees if one rule gives all that it has: turnip's with
+both GMEM layouts and with forced binning, or the Gallium driver's.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.image_views import stored_format
+from cffpy.analysis.layout_check.model import Comparison, Difference
+from cffpy.errors import CffpyError
+from cffpy.image.gmem import gallium_tiles, turnip_tiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.passes.geometry import Size
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.image.devices import Device
+    from cffpy.image.formats import ImageFormat
+    from cffpy.image.gmem import Tiling
+
+#: Generations whose passes turnip makes.
+_TURNIP = (6, 7)
+
+_TOO_LARGE = 1 << 15
+
+
+class PassTiles(NamedTuple):
+    """What a GMEM pass has."""
+
+    size: Size
+    #: The framebuffer may be smaller.
+    is_limit: bool
+    tile: Size
+    grid: Size | None
+    offsets: tuple[int, ...]
+    pipe: tuple[int, int] | None
+
+    def __str__(self) -> str:
+        grid = "" if self.grid is None else f" in {self.grid.width} x {self.grid.height}"
+        pipe = "" if self.pipe is None else f", pipes of {self.pipe[0]} x {self.pipe[1]}"
+        offsets = " ".join(f"{offset:#x}" for offset in self.offsets)
+        return f"{self.size}: {self.tile}{grid}{pipe}, GMEM {offsets or 'without attachments'}"
+
+
+class _Rule(NamedTuple):
+    """What a driver would do."""
+
+    name: str
+    tiling: Tiling
+
+
+def tiles_of(found: Pass, sizes: list[Size]) -> PassTiles | None:
+    """The tiles of a pass; None where the commands do not show them. ``sizes``: of attachments."""
+    size = found.framebuffer
+    if size is None and sizes:
+        size = min(sizes, key=lambda one: (one.width, one.height))
+    size = size or found.framebuffer_limit
+    if size is None or found.bin_size is None:
+        return None
+    offsets = sorted(target.gmem for target in found.attachments if target.gmem is not None)
+    pipe = None
+    if found.pipes and found.hardware_binning:
+        pipe = found.pipes[0].width, found.pipes[0].height
+    grid = found.grid if found.framebuffer is not None else None
+    is_limit = found.framebuffer is None
+    return PassTiles(size, is_limit, found.bin_size, grid, tuple(offsets), pipe)
+
+
+def compare_tiles(part: Device, found: Pass, tiles: PassTiles) -> Comparison:
+    """``tiles``: those of the pass."""
+    if max(tiles.size.width, tiles.size.height) > _TOO_LARGE or not min(
+        tiles.size.width, tiles.size.height
+    ):
+        return Comparison("not decidable", f"no framebuffer has {tiles.size} pixels")
+    targets = sorted(
+        (target for target in found.attachments if target.gmem is not None),
+        key=lambda target: target.gmem or 0,
+    )
+    if not targets:
+        return Comparison("not decidable", "the attachments of the pass are not known")
+    formats = [stored_format(target.format) for target in targets]
+    for target, form in zip(targets, formats, strict=True):
+        if form is None:
+            return Comparison("not decidable", f"{target.format} is not known")
+    known = [form for form in formats if form is not None]
+    nearest: tuple[Difference, ...] = ()
+    for rule in _rules(part, found, tiles, targets, known):
+        different = tuple(_differences(tiles, rule))
+        if not different:
+            return Comparison("agrees", rule.name)
+        if not nearest or len(different) < len(nearest):
+            nearest = different
+    if nearest and tiles.is_limit:
+        return Comparison("not decidable", "the size of the framebuffer is not known")
+    if nearest:
+        return Comparison("differs", differences=nearest)
+    return Comparison("not decidable", f"no driver's rule gives tiles for it on a{part.name}")
+
+
+def _rules(
+    part: Device,
+    found: Pass,
+    tiles: PassTiles,
+    targets: list[Attachment],
+    formats: list[ImageFormat],
+) -> Iterator[_Rule]:
+    size = tiles.size.width, tiles.size.height
+    samples, layers = found.samples or 1, found.layers or 1
+    colors: list[ImageFormat | None] = [
+        form for form in formats if not form.is_depth_stencil and form.name != "S8_UINT"
+    ]
+    depth = next((form for form in formats if form.is_depth_stencil), None)
+    shares = depth is not None and len({target.gmem for target in targets}) < len(targets)
+    calls: list[tuple[str, Callable[[], Tiling]]] = []
+    if part.generation in _TURNIP:
+        for name, avoids, forces in (
+            ("turnip", False, False),
+            ("turnip, avoiding the colour cache", True, False),
+            ("turnip, with forced binning", False, True),
+            ("turnip, with forced binning, avoiding the colour cache", True, True),
+        ):
+            rule = partial(turnip_tiles, avoid_ccu=avoids, force_binning=forces, layers=layers)
+            calls.append((name, partial(rule, part, *size, formats, samples)))
+    calls.append(("Gallium", partial(gallium_tiles, part, *size, colors, depth, samples)))
+    if shares:  # a depth buffer that no draw uses has no place in GMEM
+        name = "Gallium, depth buffer not used"
+        calls.append((name, partial(gallium_tiles, part, *size, colors, None, samples)))
+    for name, call in calls:
+        try:
+            yield _Rule(name, call())
+        except CffpyError:
+            continue
+
+
+def _differences(tiles: PassTiles, rule: _Rule) -> Iterator[Difference]:
+    tiling, name = rule.tiling, rule.name
+    tile = f"{tiling.tile[0]}x{tiling.tile[1]}"
+    if tile != str(tiles.tile):
+        yield Difference(f"{name}: tile", str(tiles.tile), tile)
+    count = f"{tiling.count[0]}x{tiling.count[1]}"
+    if tiles.grid is not None and count != str(tiles.grid):
+        yield Difference(f"{name}: grid", str(tiles.grid), count)
+    if tiles.pipe is not None and not _is_pipe(tiles.pipe, tiling):
+        pipe = f"{tiling.pipe[0]}x{tiling.pipe[1]}"
+        yield Difference(f"{name}: tiles of a pipe", f"{tiles.pipe[0]}x{tiles.pipe[1]}", pipe)
+    offsets = {place.offset for place in tiling.layout.places}
+    if set(tiles.offsets) != offsets:
+        yield Difference(f"{name}: GMEM offsets", _hex(tiles.offsets), _hex(sorted(offsets)))
+
+
+def _is_pipe(pipe: tuple[int, int], tiling: Tiling) -> bool:
+    """The first pipe is cut where there are fewer tiles than it may have."""
+    return pipe == (min(tiling.pipe[0], tiling.count[0]), min(tiling.pipe[1], tiling.count[1]))
+
+
+def _hex(offsets: tuple[int, ...] | list[int]) -> str:
+    return " ".join(f"{offset:#x}" for offset in offsets) or "none"

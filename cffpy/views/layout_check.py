@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Images, LRZ buffers and tiles compared with layouts: lines of text, a document for JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.draw_names import name_of
+from cffpy.analysis.layout_check.model import ANSWERS, KINDS
+from cffpy.views.passes_document import hexadecimal, place_document
+from cffpy.views.plain_text import Styled, headed_columns, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.layout_check.model import LayoutCheck, LayoutChecks
+
+SCHEMA = "cffpy.layout-check/1"
+
+_STYLES = {"differs": "red", "not decidable": "yellow", "agrees": ""}
+
+
+def lines(found: LayoutChecks, show_all: bool) -> Iterator[str]:
+    """A table of counts, then each check. ``show_all``: also those that agree."""
+    kinds = [kind for kind in KINDS if any(one.kind == kind for one in found.checks)]
+    if not kinds:
+        yield "nothing to compare: no texture, attachment, LRZ buffer or tile"
+        return
+    rows = [[kind, *(str(found.count(kind, answer)) for answer in ANSWERS)] for kind in kinds]
+    yield from headed_columns([["", *ANSWERS], *rows], right=(1, 2, 3))
+    for one in found.checks:
+        if show_all or one.answer != "agrees":
+            yield Styled(_line(one), _STYLES[one.answer])
+            for difference in one.comparison.differences:
+                yield f"    {difference}"
+
+
+def _line(one: LayoutCheck) -> str:
+    at = "" if one.address is None else f" at {one.address:#x}"
+    where = _where(one)
+    where = f" ({where})" if where else ""
+    text = f"{one.kind}{at}{where}: {visible(one.what)}: {one.answer}"
+    return f"{text}: {visible(one.comparison.note)}" if one.comparison.note else text
+
+
+def _where(one: LayoutCheck) -> str:
+    """The first draw, or the pass."""
+    name = None if one.first is None else name_of(one.first)
+    if name is not None:
+        return f"draw {name}"
+    return "" if one.found is None else f"pass {one.found.index}"
+
+
+def document(found: LayoutChecks) -> dict[str, Any]:
+    """Addresses are hex strings. ``uses``: draws of a texture, passes of the others."""
+    return {
+        "gpu": found.passes.gpu,
+        "generation": found.passes.generation or None,
+        "part": found.part,
+        "counts": {
+            kind: {answer: found.count(kind, answer) for answer in ANSWERS} for kind in KINDS
+        },
+        "checks": [_check(one) for one in found.checks],
+    }
+
+
+def _check(one: LayoutCheck) -> dict[str, Any]:
+    draw = None if one.first is None else name_of(one.first)
+    return {
+        "kind": one.kind,
+        "answer": one.answer,
+        "what": one.what,
+        "note": one.comparison.note,
+        "differences": [
+            {"what": each.what, "found": each.found, "calculated": each.calculated}
+            for each in one.comparison.differences
+        ],
+        "address": hexadecimal(one.address),
+        "pass": None if one.found is None else one.found.index,
+        "draw": None if draw is None else str(draw),
+        "uses": one.uses,
+        "place": None if one.first is None else place_document(one.first.place),
+    }
