@@ -150,6 +150,7 @@ def test_named_files_are_there(name: str) -> None:
         "views/crashdec",
         "analysis",
         "analysis/diff",
+        "analysis/layout_check",
         "analysis/passes",
         "regdb",
         "isa",
