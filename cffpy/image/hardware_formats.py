@@ -51,20 +51,26 @@ def hardware_format(name: str) -> ImageFormat:
         return image_format(_DEPTH[short])
     if short in _COMPRESSED:
         return image_format(_COMPRESSED[short])
-    plain = _PLAIN.match(short)
+    plain = _plain_format(short)
     if plain is not None:
-        bits, kind = plain[1], plain[2] or "UNORM"  # those of a2xx do not name it
-        if bits == "9_9_9_E5":
-            return image_format("R9G9B9E5_FLOAT")
-        widths = [int(part.lstrip("SXE")) for part in bits.split("_")]
-        if len(widths) <= len(_LETTERS) and not sum(widths) % 8:
-            number = len(widths)
-            channels = "".join(
-                letter + str(width) for letter, width in zip(_LETTERS, widths, strict=False)
-            )
-            return ImageFormat(f"{channels}_{kind}", sum(widths) // 8, components=number)
+        return plain
     if short in ("A8_UNORM", "L8_A8_UNORM"):
         return image_format("R8_UNORM" if short == "A8_UNORM" else "R8G8_UNORM")
     if short.startswith(("ETC2", "RGTC", "ASTC")) or prefix.group().startswith("RB"):
         return image_format(short)
     raise UnknownFormat(f"{name} is no format of one plane")
+
+
+def _plain_format(short: str) -> ImageFormat | None:
+    """A format whose name lists the bits of its components: 8_8_8_8_UNORM."""
+    plain = _PLAIN.match(short)
+    if plain is None:
+        return None
+    bits, kind = plain[1], plain[2] or "UNORM"  # those of a2xx do not name it
+    if bits == "9_9_9_E5":
+        return image_format("R9G9B9E5_FLOAT")
+    widths = [int(part.lstrip("SXE")) for part in bits.split("_")]
+    if len(widths) > len(_LETTERS) or sum(widths) % 8:
+        return None
+    channels = "".join(letter + str(width) for letter, width in zip(_LETTERS, widths, strict=False))
+    return ImageFormat(f"{channels}_{kind}", sum(widths) // 8, components=len(widths))

@@ -214,10 +214,8 @@ def _differences(
     step = layout.layer_size if layout.layer_first else one.size
     if view.layer_pitch is not None and view.layer_pitch != step:
         yield Difference("layer size", view.layer_pitch, step)
-    if view.is_3d and view.levels > 1:
-        least = layout.min_layer_size
-        if view.min_layer not in (least, layout.levels[-1].size):
-            yield Difference("least size of a slice", view.min_layer, least)
+    if view.is_3d:
+        yield from _slice_differences(view, layout)
     if level == 0 and layout.base_align and view.address % layout.base_align:
         yield Difference("base modulo alignment", view.address % layout.base_align, 0)
     if view.ubwc:
@@ -225,6 +223,12 @@ def _differences(
     needed = _needed(view, layout, level)
     if memory and memory < needed:
         yield Difference("bytes to the end of the buffer", memory, needed)
+
+
+def _slice_differences(view: ImageView, layout: ImageLayout) -> Iterator[Difference]:
+    least = layout.min_layer_size
+    if view.levels > 1 and view.min_layer not in (least, layout.levels[-1].size):
+        yield Difference("least size of a slice", view.min_layer, least)
 
 
 def _flag_differences(view: ImageView, layout: ImageLayout, level: int) -> Iterator[Difference]:
