@@ -31,8 +31,20 @@ _MAX_SIZES, _MAX_LAYERS, _MAX_KEPT = 256, 2048, 1 << 14
 #: Every base is aligned to this, those of images to more.
 _LEAST_ALIGNMENT = 64
 
+#: Narrower levels are linear, unless all are tiled.
+_NARROW = 16
+
 #: Width, height, depth.
 _Sides = tuple[int, int, int]
+
+
+class _Variant(NamedTuple):
+    """What of an image does not follow from a view of it."""
+
+    tile_mode: int
+    tile_all: bool
+    is_mutable: bool
+    ubwc: bool
 
 
 class _Candidate(NamedTuple):
@@ -118,28 +130,41 @@ class ImageComparer:
         self, view: ImageView, size: _Sides, level: int, is_guess: bool
     ) -> Iterator[_Candidate]:
         """Images of this size: how many levels they have, and what else the view does not say."""
-        assert view.form is not None
-        if not self._has_pitch(view, size, level):
-            return
         full = max(*size[:2], size[2] if view.is_3d else 1).bit_length()
-        modes = (LINEAR, TILE_3) if view.tile_mode is None else (view.tile_mode,)
-        alls = (False, True) if view.tile_all is None else (view.tile_all,)
-        for levels in range(level + view.levels, max(full, level + view.levels) + 1):
-            for mode in modes:
-                for tile_all in alls:
-                    for is_mutable in (False, True) if view.form.is_r8g8 else (False,):
-                        request = _request(view, size, levels, mode, tile_all, is_mutable)
-                        if request is not None:
-                            yield _Candidate(request, level, is_guess)
+        least = level + view.levels
+        for variant in _variants(view, level):
+            # a quick test; at level 0 of the view's own size, differences are to be shown
+            if level and not self._has_pitch(view, size, level, variant):
+                continue
+            for levels in range(least, max(full, least) + 1):
+                request = _request(view, size, levels, variant)
+                if request is not None:
+                    yield _Candidate(request, level, is_guess)
 
-    def _has_pitch(self, view: ImageView, size: _Sides, level: int) -> bool:
-        """A quick test. At level 0 of the view's own size, differences are to be shown."""
-        if level == 0:
-            return True
-        mode = TILE_3 if view.tile_mode is None else view.tile_mode
-        request = _request(view, size, level + 1, mode, bool(view.tile_all), False)
+    def _has_pitch(self, view: ImageView, size: _Sides, level: int, variant: _Variant) -> bool:
+        request = _request(view, size, level + 1, variant)
         layout = None if request is None else self._layout(request)
         return layout is not None and layout.levels[level].pitch == view.pitch
+
+
+def _variants(view: ImageView, level: int) -> Iterator[_Variant]:
+    """What a view does not say of its image."""
+    assert view.form is not None
+    mutables = (False, True) if view.form.is_r8g8 else (False,)
+    for tile_all in (False, True) if view.tile_all is None else (view.tile_all,):
+        for is_mutable in mutables:
+            if view.tile_mode is None:
+                yield _Variant(LINEAR, tile_all, is_mutable, view.ubwc)
+            yield _Variant(
+                TILE_3 if view.tile_mode is None else view.tile_mode,
+                tile_all,
+                is_mutable,
+                view.ubwc,
+            )
+            if level and view.tile_mode == LINEAR and view.width < _NARROW:
+                # a narrow level of a tiled image is linear, and has no flags
+                for ubwc in (False, True):
+                    yield _Variant(TILE_3, tile_all, is_mutable, ubwc)
 
 
 def _why_not(view: ImageView) -> str:
@@ -155,9 +180,7 @@ def _why_not(view: ImageView) -> str:
     return ""
 
 
-def _request(
-    view: ImageView, size: _Sides, levels: int, mode: int, tile_all: bool, is_mutable: bool
-) -> ImageRequest | None:
+def _request(view: ImageView, size: _Sides, levels: int, variant: _Variant) -> ImageRequest | None:
     assert view.form is not None
     try:
         return ImageRequest(
@@ -169,10 +192,10 @@ def _request(
             1,  # layers follow each other, so that one is enough
             view.samples,
             view.is_3d,
-            mode,
-            view.ubwc,
-            tile_all,
-            is_mutable,
+            variant.tile_mode,
+            variant.ubwc,
+            variant.tile_all,
+            variant.is_mutable,
         )
     except CffpyError:
         return None

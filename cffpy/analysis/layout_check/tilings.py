@@ -75,20 +75,14 @@ def tiles_of(found: Pass, sizes: list[Size]) -> PassTiles | None:
 
 def compare_tiles(part: Device, found: Pass, tiles: PassTiles) -> Comparison:
     """``tiles``: those of the pass."""
-    if max(tiles.size.width, tiles.size.height) > _TOO_LARGE or not min(
-        tiles.size.width, tiles.size.height
-    ):
-        return Comparison("not decidable", f"no framebuffer has {tiles.size} pixels")
     targets = sorted(
         (target for target in found.attachments if target.gmem is not None),
         key=lambda target: target.gmem or 0,
     )
-    if not targets:
-        return Comparison("not decidable", "the attachments of the pass are not known")
     formats = [stored_format(target.format) for target in targets]
-    for target, form in zip(targets, formats, strict=True):
-        if form is None:
-            return Comparison("not decidable", f"{target.format} is not known")
+    undecidable = _why_not(tiles, targets, formats)
+    if undecidable:
+        return Comparison("not decidable", undecidable)
     known = [form for form in formats if form is not None]
     nearest: tuple[Difference, ...] = ()
     for rule in _rules(part, found, tiles, targets, known):
@@ -102,6 +96,19 @@ def compare_tiles(part: Device, found: Pass, tiles: PassTiles) -> Comparison:
     if nearest:
         return Comparison("differs", differences=nearest)
     return Comparison("not decidable", f"no driver's rule gives tiles for it on a{part.name}")
+
+
+def _why_not(tiles: PassTiles, targets: list[Attachment], formats: list[ImageFormat | None]) -> str:
+    """Why nothing can be calculated for a pass; empty where it can."""
+    sides = tiles.size.width, tiles.size.height
+    if max(sides) > _TOO_LARGE or not min(sides):
+        return f"no framebuffer has {tiles.size} pixels"
+    if not targets:
+        return "the attachments of the pass are not known"
+    for target, form in zip(targets, formats, strict=True):
+        if form is None:
+            return f"{target.format} is not known"
+    return ""
 
 
 def _rules(
