@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cffpy.api.crash import Crash, open_crash
     from cffpy.api.export import Decoding, Rows, export, sql
     from cffpy.api.find import FoundDraw, FoundFile, find
+    from cffpy.api.intel import IntelCapture, IntelState, open_intel
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         CffpyError,
         ContainerError,
         FilterError,
+        IntelFileError,
         UnknownName,
         UnknownValue,
         UnsupportedGpu,
@@ -69,6 +71,9 @@ _MODULES = {
     "FoundDraw": "cffpy.api.find",
     "FoundFile": "cffpy.api.find",
     "IndexBuffer": "cffpy.api.passes",
+    "IntelCapture": "cffpy.api.intel",
+    "IntelFileError": "cffpy.errors",
+    "IntelState": "cffpy.api.intel",
     "Limits": "cffpy.limits",
     "Memory": "cffpy.api.memory",
     "Microcode": "cffpy.api.microcode",
@@ -102,6 +107,7 @@ _MODULES = {
     "find": "cffpy.api.find",
     "open": "cffpy.api.capture",
     "open_crash": "cffpy.api.crash",
+    "open_intel": "cffpy.api.intel",
     "registers": "cffpy.api.registers:registers_of",
     "sql": "cffpy.api.export",
 }
@@ -127,6 +133,9 @@ __all__ = (
     "FoundDraw",
     "FoundFile",
     "IndexBuffer",
+    "IntelCapture",
+    "IntelFileError",
+    "IntelState",
     "Limits",
     "Memory",
     "Microcode",
@@ -161,6 +170,7 @@ __all__ = (
     "find",
     "open",
     "open_crash",
+    "open_intel",
     "registers",
     "sql",
 )

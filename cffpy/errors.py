@@ -3,6 +3,7 @@
 
     CffpyError
     +-- ContainerError       the .rd file itself: unreadable, damaged, unknown compression
+    |   +-- IntelFileError   a capture of an Intel GPU, where one of an Adreno is expected
     +-- CaptureError         a capture that is readable, but lacks what was asked for
     |   +-- UnsupportedGpu   no known generation for the capture's GPU
     |   +-- UnknownValue     a value that only the GPU knows, or that was never written
@@ -38,6 +39,14 @@ class ContainerError(CffpyError):
     def __init__(self, message: str, offset: int | None = None) -> None:
         self.offset = offset
         super().__init__(message if offset is None else f"{message} (at file offset {offset:#x})")
+
+
+class IntelFileError(ContainerError):
+    """A file with commands of an Intel GPU. ``content``: the file, opened (container.open)."""
+
+    def __init__(self, message: str, content: object) -> None:
+        self.content = content
+        super().__init__(message)
 
 
 class CaptureError(CffpyError):

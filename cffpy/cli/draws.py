@@ -21,6 +21,7 @@ from cffpy.cli.filter_options import (
     query_of,
     write_columns,
 )
+from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.views.plain_text import headed_columns
@@ -58,6 +59,7 @@ Examples:
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @text_options
 @capture_options
+@or_intel("path", "index", "everything", "as_json", "as_csv")
 def draws(
     path: str,
     gpu: Gpu | None,

@@ -13,8 +13,9 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
+from cffpy.container.open import Content
 from cffpy.container.rd import section_name
-from cffpy.errors import CffpyError
+from cffpy.errors import CffpyError, IntelFileError
 from cffpy.views import info as view
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cffpy.api.capture import Capture
+    from cffpy.api.intel import IntelCapture
     from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
 
 _SHOWN_PROCESSES = 10
@@ -63,6 +65,7 @@ class _File(NamedTuple):
     path: str
     capture: Capture | None
     problem: str = ""
+    intel: IntelCapture | None = None
 
 
 class _Files:
@@ -76,18 +79,41 @@ class _Files:
         for number, path in enumerate(self._paths):
             try:
                 capture = _summarise(path)
+            except IntelFileError as found:
+                yield self._intel(number, path, found.content)
+                continue
             except CffpyError as problem:
-                print_error(str(problem))
-                self.code = EXIT_FAILURE
-                yield _File(number, path, None, str(problem))
+                yield self._failed(number, path, problem)
                 continue
             if capture.summary.damage:
                 self.code = EXIT_FAILURE
             yield _File(number, path, capture)
             capture.close()
 
+    def _failed(self, number: int, path: str, problem: CffpyError) -> _File:
+        print_error(str(problem))
+        self.code = EXIT_FAILURE
+        return _File(number, path, None, str(problem))
+
+    def _intel(self, number: int, path: str, content: object) -> _File:
+        """A file with commands of an Intel GPU."""
+        from cffpy.api.intel import of_content
+
+        assert isinstance(content, Content)  # the error of a file has it
+        try:
+            capture = of_content(content, None)
+            if capture.problems:
+                self.code = EXIT_FAILURE
+        except CffpyError as problem:
+            return self._failed(number, path, problem)
+        return _File(number, path, None, intel=capture)
+
 
 def _document(file: _File, buffers: bool) -> dict[str, Any]:
+    if file.intel is not None:
+        from cffpy.intel.views.info import SCHEMA
+
+        return {"schema": SCHEMA, **file.intel.to_dict()}
     if file.capture is None:
         return view.error_document(file.path, file.problem)
     document = file.capture.to_dict(buffers)
@@ -97,10 +123,14 @@ def _document(file: _File, buffers: bool) -> dict[str, Any]:
 
 
 def _file_lines(file: _File, buffers: bool) -> Iterator[str]:
+    if file.number and (file.capture is not None or file.intel is not None):
+        yield ""
     if file.capture is not None:
-        if file.number:
-            yield ""
         yield from _lines(file.capture.summary, buffers)
+    elif file.intel is not None:
+        from cffpy.cli.intel_commands import info_lines
+
+        yield from info_lines(file.intel)
 
 
 def _summarise(path: str) -> Capture:

@@ -21,6 +21,7 @@ from cffpy.cli.filter_options import (
     query_of,
     write_columns,
 )
+from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options, write_lines
 
@@ -51,6 +52,7 @@ Examples:
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
 @capture_options
+@or_intel("path", "index", "submit", "as_json")
 def passes(
     path: str,
     gpu: Gpu | None,

@@ -17,6 +17,7 @@ from cffpy.cli.analysis_options import (
     write_csv,
     write_json,
 )
+from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import print_warning
 from cffpy.cli.parameters import Integer
 from cffpy.cli.progress import progress
@@ -62,6 +63,7 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
 @text_options
 @capture_options
 @click.argument("names", nargs=-1, metavar="[REG]...")
+@or_intel("path", "names", "name", "index", "as_json")
 def state(
     path: str,
     gpu: Gpu | None,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from cffpy.container.rd import Section, SectionType, iter_sections, section_name
-from cffpy.errors import ContainerError
+from cffpy.errors import ContainerError, IntelFileError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ _MAGICS = (
     (b"PERFILE", "a Linux perf recording"),
 )
 
+#: Upper halves of the first dword of AUB files.
+_AUB_HEADERS = (0xE085, 0xF70E)
+_XE_DEVCOREDUMP = b"**** Xe Device Coredump ****"
+#: Bytes that are searched for the lines of an i915 error state.
+_ERROR_STATE_SAMPLE = 1 << 16
+
 #: Bytes that decide whether a file is text.
 _TEXT_SAMPLE = 512
 
@@ -72,8 +78,13 @@ _SEARCHED = 1 << 16
 def check_capture(content: Content) -> Content:
     """Return the content. Raises ContainerError if it is not a capture.
 
-    Damaged and empty captures pass: they are reported by the commands.
+    Damaged and empty captures pass: they are reported by the commands. Raises IntelFileError for a
+    capture of an Intel GPU.
     """
+    intel = intel_kind(content.data)
+    if intel is not None:
+        message = f"{content.name}: not a capture of an Adreno GPU, but {intel}"
+        raise IntelFileError(message, content)
     if is_capture(content.data):
         return content
     packed = "" if content.compression == "none" else f", packed with {content.compression}"
@@ -99,8 +110,27 @@ def is_capture(data: BytesLike) -> bool:
     return first != 0 and _is_known(first)
 
 
+def intel_kind(data: BytesLike) -> str | None:
+    """What a file with commands of an Intel GPU is; None for anything else."""
+    start = bytes(memoryview(data)[:_TEXT_SAMPLE])
+    if len(start) >= 4 and int.from_bytes(start[2:4], "little") in _AUB_HEADERS:
+        return "an AUB file (see cffpy aubinator)"
+    if start.startswith(_XE_DEVCOREDUMP):
+        return "an Xe devcoredump (see cffpy aubinator-error-decode)"
+    if not start[:1].isalpha():
+        return None
+    text = bytes(memoryview(data)[:_ERROR_STATE_SAMPLE])
+    is_error_state = b"\0" not in text and b"PCI ID:" in text
+    if is_error_state and (b"GPU HANG:" in text or b" command stream" in text):
+        return "an i915 error state (see cffpy aubinator-error-decode)"
+    return None
+
+
 def kind_of(data: BytesLike) -> str:
     """What data seems to be, with an article where it is one thing: "a PNG image"."""
+    intel = intel_kind(data)
+    if intel is not None:
+        return intel
     start = bytes(memoryview(data)[:_TEXT_SAMPLE])
     for magic, name in _MAGICS:
         if start.startswith(magic):

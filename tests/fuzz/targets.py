@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -17,6 +18,7 @@ from random import Random
 
 import cffpy
 from cffpy.analysis.queries import find_passes
+from cffpy.api.intel import IntelCapture
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import (
@@ -51,7 +53,7 @@ from tests.builders import type7
 from tests.crash_dumps import CP_NOP, IB2, call, hang
 from tests.fuzz import texts
 from tests.fuzz.captures import CHECKOUT
-from tests.intel import aub_files
+from tests.intel import aub_files, frames
 
 _GPUS = (200, 320, 430, 540, 630, 740)
 _BASE = 0x100000
@@ -133,6 +135,18 @@ def intel_aub(data: bytes) -> None:
             AubDump(DecodeOptions(flags), lambda text: None, KernelText(True)).file(content, "fuzz")
 
 
+def intel_analysis(data: bytes) -> None:
+    """Any file of Intel: actions, passes, the state of some actions."""
+    content = open_bytes(data, "fuzz", Limits(commands=1 << 14, bytes=1 << 24))
+    with suppress(CffpyError):
+        capture = IntelCapture(content, None)
+        json.dumps([capture.to_dict(), capture.passes_document()])
+        for action in capture.actions[::7]:
+            state = capture.state(action.number)
+            json.dumps(state.to_dict())
+            state.lines()
+
+
 def intel_error_state(data: bytes) -> None:
     """An i915 error state, or an Xe devcoredump."""
     content = open_bytes(data, "fuzz", Limits(commands=1 << 14, bytes=1 << 24))
@@ -141,6 +155,11 @@ def intel_error_state(data: bytes) -> None:
     for dump in (error_state, XeDump(DecodeOptions(), 0xE, lambda text: None)):
         with suppress(CffpyError):
             dump.file(content)
+
+
+def intel_files() -> list[bytes]:
+    """Files of each kind to begin with."""
+    return [frames.frame(), *aub_files.seeds(), *aub_files.error_states()]
 
 
 def intel_descriptions(data: bytes) -> None:
@@ -220,6 +239,7 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = 
     "instructions": (instructions, lambda: _texts("register_db/isa", "*.isa")),
     "intel_aub": (intel_aub, aub_files.seeds),
     "intel_error_state": (intel_error_state, aub_files.error_states),
+    "intel_analysis": (intel_analysis, intel_files),
     "intel_descriptions": (intel_descriptions, lambda: _texts("register_db/intel", "gen45.gen")),
     "crash_dump": (crash_dump, lambda: [hang(call(IB2, 2) + type7(CP_NOP, 1), 2, [0, 0], 1)]),
     "microcode": (

@@ -58,12 +58,14 @@ def analyse_crash(
 ) -> CrashReport:
     """Report on a crash dump. ``gpu``: decode for it, whatever the dump says.
 
-    Raises ContainerError for a file that is no crash dump.
+    Raises ContainerError for a file that is no crash dump, IntelFileError for one of Intel.
     """
     from cffpy.container.devcoredump import is_devcoredump
-    from cffpy.container.kinds import kind_of
+    from cffpy.container.kinds import check_capture, intel_kind, kind_of
 
     if not is_devcoredump(content.data):
+        if intel_kind(content.data) is not None:
+            check_capture(content)
         kind = kind_of(content.data)
         raise ContainerError(f"{content.name}: not a GPU crash dump, but {kind}")
     context = CrashContext(read_crash_dump(content.data), register_db, gpu)

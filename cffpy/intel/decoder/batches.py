@@ -204,6 +204,8 @@ class BatchRunner:
             instruction = data[position : position + size]
             if kind is None:
                 self.unknown(instruction, address + place)
+                if self._goto is not None:
+                    break
                 position += size
                 continue
             position += 4 * length

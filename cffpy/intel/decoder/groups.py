@@ -226,6 +226,19 @@ class Command:
         """The raw values of the named fields, None where the instruction has no such field."""
         return self.group.values(self.words, names)
 
+    def number(self, name: str) -> int:
+        """The raw value of a field; 0 where the instruction has none of this name."""
+        return self.group.values(self.words, (name,))[0] or 0
+
+    def text(self, name: str) -> str:
+        """The name of a field's value, else a decimal; "" where there is no such field."""
+        header = self.dword(0)
+        field = self.group.reader(self.group.length_of(header), (name,), header)[0]
+        if field is None:
+            return ""
+        value = field.value(self.words)
+        return next((text for number, text in field.values if number == value), str(value))
+
 
 def _unfold(
     members: tuple[Any, ...], base: int, indices: str, header: int, p_bit: int

@@ -114,7 +114,7 @@ class GroupText:
             if field.kind != rows.MBO:
                 # intel_decoder.c: a field that must be one formats nothing, so that the value of
                 # the field before it is printed again (mesa 25.0.7)
-                line = _value_text(field, self.database, self.colour)
+                line = value_text(field, self.database, self.colour)
                 source = (place, place + 1) if field.is_wide else (place,)
             if field.is_opcode:
                 continue
@@ -235,7 +235,7 @@ def _labelled(label: str, line: Line) -> Line:
     return lambda value: f"{label}{line(value)}\n"
 
 
-def _value_text(field: Field, database: Database, colour: bool) -> Line:
+def value_text(field: Field, database: Database, colour: bool) -> Line:
     """A function from the dwords of a field to its value as text."""
     shift, mask, kind = field.shift, field.mask, field.kind
     if kind in (rows.ADDRESS, rows.OFFSET):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from cffpy.intel.decoder.stages import fragment_pointers
 from cffpy.intel.views.aubinator.tables import binding_table, samplers
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ _NO_NAME = ("", "(null)")
 #: Stages whose heading says how wide the kernel is.
 _WITH_WIDTH = ("3DSTATE_VS", "3DSTATE_GS")
 
-_FRAGMENT = (("FS8", "SIMD8"), ("FS16", "SIMD16"), ("FS32", "SIMD32"))
+_FRAGMENT = {"SIMD8": "FS8", "SIMD16": "FS16", "SIMD32": "FS32"}
 _M32 = 0xFFFFFFFF
 
 
@@ -84,47 +85,16 @@ def mesh_or_task_kernel(printer: Printer, command: Command) -> None:
 
 def fragment_kernels(printer: Printer, command: Command) -> None:
     """3DSTATE_PS, before gen7 3DSTATE_WM: the kernels of the enabled widths."""
-    if printer.database.ver >= 20:
-        _fragment_kernels_xe2(printer, command)
-    else:
-        print_fragment_kernels(printer, command.group, command.words)
+    print_fragment_kernels(printer, command.group, command.words)
 
 
 def print_fragment_kernels(printer: Printer, group: Group, words: tuple[int, ...]) -> None:
     """decode_ps_kern: up to three kernels, by width instead of by their place in hardware."""
-    names = tuple(f"Kernel Start Pointer {index}" for index in range(3))
-    enables = tuple(f"{width} Pixel Dispatch Enable" for width in (8, 16, 32))
-    found = group.values(words, names + enables)
-    pointers = [pointer or 0 for pointer in found[:3]]
-    enabled = [bool(each) for each in found[3:]]
-    if printer.database.ver == 4:
-        pointers = [pointers[0]] * 3
-    if sum(enabled) == 1:
-        index = enabled.index(True)
-        if index:
-            pointers[index], pointers[0] = pointers[0], 0
-    else:
-        pointers[1], pointers[2] = pointers[2], pointers[1]
-    for index, (short_name, width) in enumerate(_FRAGMENT):
-        if enabled[index]:
-            kernel(printer, pointers[index], short_name, f"{width} fragment shader")
-    if any(enabled):
-        printer.out("\n")
-
-
-def _fragment_kernels_xe2(printer: Printer, command: Command) -> None:
-    is_any = False
-    for index in (0, 1):
-        pointer, enabled, width = command.values(
-            f"Kernel Start Pointer {index}",
-            f"Kernel {index} Enable",
-            f"Kernel[{index}] : SIMD Width",
-        )
-        if enabled:
-            is_any = True
-            name = "SIMD32" if width or width is None else "SIMD16"
-            kernel(printer, pointer or 0, "FS", f"{name} fragment shader")
-    if is_any:
+    found = fragment_pointers(group, words, printer.database.ver)
+    for width, pointer in found:
+        short_name = "FS" if printer.database.ver >= 20 else _FRAGMENT[width]
+        kernel(printer, pointer, short_name, f"{width} fragment shader")
+    if found:
         printer.out("\n")
 
 

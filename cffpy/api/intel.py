@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""IntelCapture: an AUB file, i915 error state or Xe devcoredump. ``open_intel`` makes one."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cffpy.api.capture import read_content
+from cffpy.container.kinds import intel_kind
+from cffpy.errors import CaptureError, ContainerError
+from cffpy.intel.analysis.draw_state import state_of_action
+from cffpy.intel.analysis.survey import survey
+from cffpy.intel.views import draws as draws_view
+from cffpy.intel.views import info as info_view
+from cffpy.intel.views import passes as passes_view
+from cffpy.intel.views import state as state_view
+from cffpy.regdb.edition import chosen_edition
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+    from typing import BinaryIO
+
+    from cffpy.container.open import Content
+    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.capture import Device, Submission
+    from cffpy.intel.analysis.draw_state import DrawState
+    from cffpy.intel.analysis.generated import Generation
+    from cffpy.intel.analysis.passes import Pass
+    from cffpy.intel.analysis.survey import Survey
+    from cffpy.limits import Limits
+
+_NAME = re.compile(r"(?:[pP]([0-9]{1,9}):)?([0-9]{1,9})")
+
+
+class IntelState:
+    """What an action uses: kernels, binding tables, samplers, buffers, state, registers."""
+
+    def __init__(self, model: DrawState, name: str | None) -> None:
+        """Use ``IntelCapture.state``."""
+        #: The object that the command uses.
+        self.model = model
+        self.name = name
+
+    @property
+    def action(self) -> Action:
+        """The action."""
+        return self.model.action
+
+    def __getitem__(self, slot: str) -> dict[str, str]:
+        """The fields of the instruction that set a slot ("3DSTATE_PS"), as text.
+
+        Raises KeyError where none has.
+        """
+        from cffpy.intel.decoder.values import field_texts
+
+        command = self.model.state.slots[slot]
+        return dict(field_texts(self.model.state.database, command.group, command.words))
+
+    @property
+    def slots(self) -> list[str]:
+        """The names that have been set."""
+        return sorted(self.model.state.slots)
+
+    def lines(self, names: Sequence[str] = ()) -> list[str]:
+        """The text of ``cffpy state``; ``names``: patterns of instructions and registers."""
+        return list(state_view.lines(self.model, self.name, names))
+
+    def to_dict(self, names: Sequence[str] = ()) -> dict[str, Any]:
+        """The document of ``cffpy state --json``, without its schema."""
+        return state_view.document(self.model, self.name, names)
+
+
+class IntelCapture:
+    """A file with commands of an Intel GPU. Made by ``cffpy.open_intel``.
+
+    The commands are run when something is first asked for, once.
+    """
+
+    def __init__(self, content: Content, register_db: str | None) -> None:
+        """Use ``cffpy.open_intel``."""
+        self.content = content
+        self._register_db = register_db
+
+    @cached_property
+    def model(self) -> Survey:
+        """The object that the commands use. Raises UnsupportedGpu for an unknown device."""
+        return survey(self.content, self._register_db)
+
+    @property
+    def kind(self) -> str:
+        """What the file is: "AUB file", "i915 error state" or "Xe devcoredump"."""
+        return self.model.run.kind
+
+    @property
+    def gpu(self) -> Device | None:
+        """The device: ``pci_id``, ``name``, ``verx10`` (125 for 12.5); None if no line names it."""
+        return self.model.run.device
+
+    @property
+    def submissions(self) -> list[Submission]:
+        """Its submissions: ``number``, ``engine``, ``address``, ``dwords``."""
+        return self.model.run.submissions
+
+    @property
+    def passes(self) -> list[Pass]:
+        """Its render passes and runs of dispatches."""
+        return self.model.passes
+
+    @property
+    def actions(self) -> list[Action]:
+        """All draws, dispatches, clears and copies, those of the driver too."""
+        return self.model.actions
+
+    @property
+    def draws(self) -> list[Action]:
+        """The program's draws and dispatches."""
+        return [action for action in self.actions if action.is_program]
+
+    @property
+    def generations(self) -> list[Generation]:
+        """The calls whose draws a shader writes."""
+        return self.model.generations
+
+    @property
+    def problems(self) -> list[str]:
+        """Damage of the file and of its commands, and what limits leave out."""
+        return [str(one) for one in (*self.content.faults, *self.model.run.damage)]
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Number of an action -> its name in its pass: p0:3."""
+        return draws_view.names_of(self.actions)
+
+    def find(self, name: str | int) -> Action:
+        """The action with a number, or a name like p0:3. Raises CaptureError."""
+        found = _NAME.fullmatch(str(name).strip())
+        if found is None:
+            raise CaptureError(f"{name!r} is not an action; use N or pP:N (of pass P)")
+        if found[1] is None:
+            number = int(found[2])
+        else:
+            wanted = f"p{int(found[1])}:{int(found[2])}"
+            number = next((at for at, one in self.names.items() if one == wanted), -1)
+            if number < 0:
+                raise CaptureError(f"there is no draw {wanted}")
+        if number >= len(self.actions):
+            last = len(self.actions) - 1
+            there = f"0 to {last}" if self.actions else "none"
+            raise CaptureError(f"there is no action {number}; actions of this capture: {there}")
+        return self.actions[number]
+
+    def state(self, name: str | int) -> IntelState:
+        """What an action uses: the commands before it are run again. Raises CaptureError."""
+        action = self.find(name)
+        found = state_of_action(self.content, action.number, self._register_db)
+        found.action.pass_index = action.pass_index
+        return IntelState(found, self.names.get(action.number))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy info --json``, without its schema."""
+        return info_view.document(self.model, self.content)
+
+    def passes_document(self) -> dict[str, Any]:
+        """The document of ``cffpy passes --json``, without its schema."""
+        return {"passes": [passes_view.document(one) for one in self.passes]}
+
+    def __repr__(self) -> str:
+        return f"<IntelCapture {self.content.name}>"
+
+
+def open_intel(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO,
+    *,
+    register_db: str | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+) -> IntelCapture:
+    """Open an AUB file, an i915 error state or an Xe devcoredump, also compressed.
+
+    The arguments are those of ``open``. Raises ContainerError where the file cannot be read or is
+    none of these. Damage raises nothing: see ``problems``.
+    """
+    return of_content(read_content(source, limits), chosen_edition(register_db, {}))
+
+
+def of_content(content: Content, register_db: str | None) -> IntelCapture:
+    """As ``open_intel``, of a file that is open already; ``register_db``: a directory, or None."""
+    if intel_kind(content.data) is None:
+        from cffpy.container.kinds import kind_of
+
+        kind = kind_of(content.data)
+        raise ContainerError(f"{content.name}: not a capture of an Intel GPU, but {kind}")
+    return IntelCapture(content, register_db)

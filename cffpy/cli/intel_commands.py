@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Commands on Intel captures, by the names of the commands (see intel_dispatch.py)."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cffpy.api.intel import IntelCapture, of_content
+from cffpy.cli.analysis_options import print_problems, write_csv, write_json
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.progress import progress
+from cffpy.cli.text_options import write_lines
+from cffpy.errors import CaptureError
+from cffpy.views.plain_text import Styled, headed_columns, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.analysis.draw_names import DrawName
+    from cffpy.container.open import Content
+    from cffpy.intel.analysis.passes import Pass
+
+
+def opened(content: Content, register_db: str | None) -> tuple[IntelCapture, int]:
+    """A capture whose commands were run, and the exit code: 1 where it is damaged."""
+    gc.disable()  # what an analysis finds lives as long as the command
+    capture = of_content(content, register_db)
+    with progress(f"Reading {content.name}", content):
+        assert capture.model
+    print_problems(content.name, capture.problems, print_error)
+    return capture, EXIT_FAILURE if capture.problems else EXIT_OK
+
+
+def info_lines(capture: IntelCapture) -> Iterator[str]:
+    """``cffpy info``: the lines of one file."""
+    from cffpy.intel.views import info as view
+
+    yield Styled(visible(capture.content.name))
+    yield from view.lines(capture.model, capture.content)
+    for problem in capture.problems:
+        yield Styled(f"  damage     {visible(problem)}", "red")
+    yield ""
+    yield from headed_columns([view.HEADINGS, *view.rows(capture.model)], view.RIGHT)
+
+
+def draws(
+    content: Content,
+    *,
+    register_db: str | None,
+    index: int | None,
+    everything: bool,
+    as_json: bool,
+    as_csv: bool,
+    **_others: Any,  # noqa: ANN401
+) -> int:
+    """``cffpy draws``."""
+    from cffpy.intel.views import draws as view
+
+    _check_forms(as_json, as_csv)
+    capture, code = opened(content, register_db)
+    if index is not None:
+        shown = _the_pass(capture, index).actions
+        if not everything:
+            shown = [action for action in shown if action.is_program]
+    else:
+        shown = capture.actions if everything else capture.draws
+    names = capture.names
+    if as_json:
+        rows = [view.document(action, names.get(action.number)) for action in shown]
+        write_json(view.SCHEMA, {"draws": rows})
+    elif as_csv:
+        table = (view.row(action, names.get(action.number)) for action in shown)
+        write_csv(view.CSV_COLUMNS, table)
+    else:
+        cells = (view.cells(action, names.get(action.number)) for action in shown)
+        write_lines(headed_columns([view.HEADINGS, *cells], view.RIGHT))
+    return code
+
+
+def passes(
+    content: Content,
+    *,
+    register_db: str | None,
+    index: int | None,
+    submit: int | None,
+    as_json: bool,
+    **_others: Any,  # noqa: ANN401
+) -> int:
+    """``cffpy passes``; with ``--pass`` in detail."""
+    from cffpy.intel.views import passes as view
+
+    capture, code = opened(content, register_db)
+    shown = capture.passes if index is None else [_the_pass(capture, index)]
+    shown = [one for one in shown if submit in (None, one.submit)]
+    if as_json:
+        write_json(view.SCHEMA, {"passes": [view.document(one) for one in shown]})
+    elif index is not None:
+        write_lines(line for one in shown for line in view.lines(one, capture.generations))
+    else:
+        write_lines(headed_columns([view.HEADINGS, *map(view.cells, shown)], view.RIGHT))
+    return code
+
+
+def state(
+    content: Content,
+    *,
+    register_db: str | None,
+    names: tuple[str, ...],
+    name: DrawName,
+    index: int | None,
+    as_json: bool,
+    **_others: Any,  # noqa: ANN401
+) -> int:
+    """``cffpy state``."""
+    from cffpy.intel.views import state as view
+
+    if index is not None:
+        if name.pass_index is not None:
+            raise click.UsageError("--pass cannot be used with --draw pP:N")
+        name = name._replace(pass_index=index)
+    capture, code = opened(content, register_db)
+    try:
+        found = capture.state(str(name))
+    except CaptureError as problem:
+        if code != EXIT_OK:
+            raise  # damage may explain it
+        raise click.UsageError(str(problem)) from None
+    if as_json:
+        write_json(view.SCHEMA, found.to_dict(names))
+    else:
+        write_lines(found.lines(names))
+    return code
+
+
+def _check_forms(as_json: bool, as_csv: bool) -> None:
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv cannot be used together")
+
+
+def _the_pass(capture: IntelCapture, index: int) -> Pass:
+    found = capture.passes
+    if not 0 <= index < len(found):
+        there = f"0 to {len(found) - 1}" if found else "none"
+        raise click.UsageError(f"there is no pass {index}; passes of this capture: {there}")
+    return found[index]

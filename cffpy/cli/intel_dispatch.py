@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Commands that take Intel captures, too: THE place where a command turns to its Intel form.
+
+A command opens its file as a capture of an Adreno GPU. What recognises files raises IntelFileError
+for a file of Intel; then the function of the same name in intel_commands.py runs, with the file and
+the command's options.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from cffpy.container.open import Content
+from cffpy.errors import IntelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Command = Callable[..., int]
+    _Decorated = TypeVar("_Decorated", bound=_Command)
+
+#: Options that every command takes for Intel captures.
+_SHARED = ("register_db",)
+
+
+def or_intel(*options: str) -> Callable[[_Decorated], _Decorated]:
+    """The function that follows is for Adreno; for Intel that of its name in intel_commands.py.
+
+    ``options``: parameters that mean something for Intel captures; others are refused. This
+    decorator stands next to the function, below click's.
+    """
+
+    def decorate(function: _Decorated) -> _Decorated:
+        @wraps(function)
+        def run(**given: Any) -> int:  # noqa: ANN401
+            try:
+                return function(**given)
+            except IntelFileError as found:
+                content = found.content
+            assert isinstance(content, Content)
+            _refuse_others(content, options)
+            from cffpy.cli import intel_commands
+
+            action: _Command = getattr(intel_commands, function.__name__)
+            return action(content, **given)
+
+        return run  # type: ignore[return-value]
+
+    return decorate
+
+
+def _refuse_others(content: Content, options: tuple[str, ...]) -> None:
+    """Raise UsageError for an option that was given and means nothing for Intel captures."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if not isinstance(parameter, click.Option) or not parameter.expose_value:
+            continue
+        if name in options or name in _SHARED:
+            continue
+        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            option = max(parameter.opts, key=len)
+            raise click.UsageError(f"{option} does not apply to Intel captures ({content.name})")

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""What one action uses: state, kernels, samplers, buffers. Read while its memory is there."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cffpy.errors import CaptureError
+from cffpy.intel.analysis.state import read_struct
+from cffpy.intel.analysis.survey import survey
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.container.open import Content
+    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.programs import KernelFacts
+    from cffpy.intel.analysis.state import State
+    from cffpy.intel.analysis.survey import Survey, SurveyWalk
+    from cffpy.intel.decoder.groups import Command
+
+_SAMPLERS_OF_A_GROUP = 4
+#: Samplers of one stage that are read.
+_MAX_SAMPLERS = 16
+
+
+class Kernel(NamedTuple):
+    """A kernel of a stage: width ("SIMD8" or ""), address; ``facts`` is None if not in memory."""
+
+    stage: str
+    width: str
+    address: int
+    facts: KernelFacts | None
+
+
+class Sampler(NamedTuple):
+    """A sampler of a stage, as its SAMPLER_STATE says."""
+
+    stage: str
+    number: int
+    address: int
+    state: Command
+
+
+class VertexBuffer(NamedTuple):
+    """A vertex buffer: address, bytes, pitch in bytes."""
+
+    number: int
+    address: int
+    size: int
+    pitch: int
+
+
+class ConstantBuffer(NamedTuple):
+    """Constants that are pushed to a stage: slot, address, and what memory holds there."""
+
+    stage: str
+    slot: int
+    address: int
+    size: int
+    data: bytes
+
+
+class DrawState:
+    """An action and what it uses. ``found``: the capture up to it."""
+
+    def __init__(self, walk: SurveyWalk, action: Action) -> None:
+        self.action = action
+        self.state: State = walk.state.copy()
+        self.kernels = _kernels(walk, action)
+        self.samplers = _samplers(walk, action)
+        self.vertex_buffers = _vertex_buffers(walk)
+        self.constants = _constants(walk, action)
+        self.found: Survey | None = None
+
+
+def state_of_action(content: Content, number: int, directory: str | None = None) -> DrawState:
+    """What the action with this number uses; the capture behind it is not run.
+
+    Raises CaptureError where there is none.
+    """
+    taken: list[DrawState] = []
+
+    def at_action(walk: SurveyWalk, action: Action) -> bool:
+        if action.number == number:
+            taken.append(DrawState(walk, action))
+        return bool(taken)
+
+    found = survey(content, directory, at_action)
+    if not taken:
+        last = len(found.actions) - 1
+        there = f"0 to {last}" if found.actions else "none"
+        raise CaptureError(f"there is no action {number}; actions of this capture: {there}")
+    taken[0].found = found
+    return taken[0]
+
+
+def _kernels(walk: SurveyWalk, action: Action) -> list[Kernel]:
+    return [
+        Kernel(program.stage, width, address, walk.kernels.facts(address))
+        for program in action.programs
+        for width, address in program.kernels
+    ]
+
+
+def _samplers(walk: SurveyWalk, action: Action) -> list[Sampler]:
+    """The samplers of all stages: the driver says how many groups of four a stage has."""
+    struct = walk.database.struct("SAMPLER_STATE")
+    found: list[Sampler] = []
+    if struct is None:
+        return found
+    for program in action.programs:
+        offset = program.sampler_states
+        if offset is None:
+            offset = walk.state.samplers.get(program.stage)
+        if offset is None or not program.samplers:
+            continue
+        size = 4 * struct.dwords
+        for number in range(min(program.samplers * _SAMPLERS_OF_A_GROUP, _MAX_SAMPLERS)):
+            address = walk.state.dynamic_base + offset + number * size
+            data = walk.span(address, size)
+            state = read_struct(struct, data)
+            if state is None or not any(data):
+                break  # the driver rounds the number up
+            found.append(Sampler(program.stage, number, address, state))
+    return found
+
+
+def _vertex_buffers(walk: SurveyWalk) -> list[VertexBuffer]:
+    found = []
+    for number, (state, _) in sorted(walk.state.vertex_buffers.items()):
+        start, end, size, pitch = (
+            value or 0
+            for value in state.values(
+                "Buffer Starting Address", "End Address", "Buffer Size", "Buffer Pitch"
+            )
+        )
+        start &= (1 << 48) - 1
+        size = size or max(end + 1 - start, 0)
+        if start and not state.number("Null Vertex Buffer"):
+            found.append(VertexBuffer(number, start, size, pitch))
+    return found
+
+
+def _constants(walk: SurveyWalk, action: Action) -> list[ConstantBuffer]:
+    return [
+        ConstantBuffer(program.stage, slot, address, size, walk.span(address, size))
+        for program in action.programs
+        for slot, address, size in walk.state.constants.get(program.stage, ())
+    ]

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: MIT
+"""The state at a point of a command stream: the last instruction of each kind, and registers.
+
+Intel GPUs have few registers that matter to a draw: state is set by instructions (3DSTATE_...), so
+state is the last instruction of each name. Instructions that set one of several items, such as a
+vertex element, have a slot for each: ``3DSTATE_VF_INSTANCING[2]``.
+"""
+
+from __future__ import annotations
+
+from struct import unpack_from
+
+from cffpy.intel.decoder.groups import Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Group
+
+_M32 = 0xFFFFFFFF
+
+#: Instructions that set one item of several, and the field that says which.
+_INDEXED = {
+    "3DSTATE_VF_INSTANCING": "Vertex Element Index",
+    "3DSTATE_SO_BUFFER": "SO Buffer Index",
+}
+STAGES = ("VS", "HS", "DS", "GS", "PS")
+"""The stages of the 3D pipeline that have tables, in the order of the pipeline."""
+
+#: What is not state: commands of the command streamer, flushes, actions.
+_NO_STATE = ("MI_", "XY_", "PIPE_CONTROL", "MEDIA_STATE_FLUSH")
+
+#: Where the registers of the render command streamer begin.
+_STREAMER = 0x2000
+_LOAD_VERTEX_BUFFERS = "3DSTATE_VERTEX_BUFFERS"
+
+
+class Executed(Command):
+    """An instruction that was executed, at ``address`` (0 in classic files), in a submission.
+
+    ``batch``: the address of the batch that it is in.
+    """
+
+    __slots__ = ("address", "batch", "submit")
+
+    def __init__(self, group: Group, data: bytes, address: int, submit: int, batch: int) -> None:
+        super().__init__(group, data)
+        self.address = address
+        self.submit = submit
+        self.batch = batch
+
+    @property
+    def name(self) -> str:
+        """The name of the instruction."""
+        name: str = self.group.name
+        return name
+
+
+def sets_state(name: str) -> bool:
+    """Whether an instruction of this name sets state that later actions use."""
+    return not name.startswith(_NO_STATE)
+
+
+class State:
+    """What instructions have set so far. It persists from one submission to the next."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        #: Slot -> the instruction that set it.
+        self.slots: dict[str, Executed] = {}
+        #: Offset of a register -> its value, None where only the GPU knows it, and who wrote it.
+        self.registers: dict[int, tuple[int | None, Executed]] = {}
+        #: Number of a vertex buffer -> its VERTEX_BUFFER_STATE, and the instruction.
+        self.vertex_buffers: dict[int, tuple[Command, Executed]] = {}
+        #: Stage -> constant buffers: slot, address and bytes.
+        self.constants: dict[str, list[tuple[int, int, int]]] = {}
+        #: Stage -> offset of its binding table from the base of tables.
+        self.tables: dict[str, int] = {}
+        #: Stage -> offset of its sampler states from the dynamic state base.
+        self.samplers: dict[str, int] = {}
+        self.surface_base = 0
+        self.dynamic_base = 0
+        self.instruction_base = 0
+        self.bindless_base = 0
+        self.pool_base = 0
+        self.uses_256_byte_tables = False
+
+    def copy(self) -> State:
+        """The state as it is now; later instructions do not change it."""
+        copied = State.__new__(State)
+        copied.__dict__.update(
+            {
+                name: dict(value) if isinstance(value, dict) else value
+                for name, value in self.__dict__.items()
+            }
+        )
+        return copied
+
+    @property
+    def table_base(self) -> int:
+        """What offsets of binding tables are counted from."""
+        return self.pool_base or self.surface_base
+
+    def get(self, slot: str) -> Executed | None:
+        """The instruction that set a slot, or None."""
+        return self.slots.get(slot)
+
+    def take(self, command: Executed) -> None:
+        """Apply an instruction."""
+        name = command.name
+        handler = _HANDLERS.get(name)
+        if handler is not None:
+            handler(self, command)
+        if not sets_state(name):
+            return
+        index = _INDEXED.get(name)
+        slot = name if index is None else f"{name}[{command.number(index)}]"
+        self.slots[slot] = command
+
+    # --- handlers -------------------------------------------------------------------------------
+
+    def _base_address(self, command: Executed) -> None:
+        for attribute, name in (
+            ("surface_base", "Surface State"),
+            ("dynamic_base", "Dynamic State"),
+            ("instruction_base", "Instruction"),
+            ("bindless_base", "Bindless Surface State"),
+        ):
+            base, modified = command.values(
+                f"{name} Base Address", f"{name} Base Address Modify Enable"
+            )
+            if modified:
+                setattr(self, attribute, _address(self.database, base))
+
+    def _pool(self, command: Executed) -> None:
+        base, enabled = command.values(
+            "Binding Table Pool Base Address", "Binding Table Pool Enable"
+        )
+        in_use = enabled or self.database.verx10 >= 125
+        self.pool_base = _address(self.database, base) if in_use else 0
+
+    def _load_immediate(self, command: Executed) -> None:
+        count = (command.group.length_of(command.dword(0)) - 1) // 2
+        for number in range(max(count, 0)):
+            offset, value = command.dword(2 * number + 1), command.dword(2 * number + 2)
+            self._set_register(_register(command, offset & 0x7FFFFC), value, command)
+
+    def _set_register(self, offset: int, value: int | None, command: Executed) -> None:
+        self.registers[offset] = value, command
+        register = None if value is None else self.database.register_at(offset)
+        if register is not None and register.name == "GT_MODE":
+            names = ("Binding Table Alignment", "Binding Table Alignment Mask")
+            alignment, mask = register.values((value or 0,), names, register.dwords)
+            if mask:
+                self.uses_256_byte_tables = bool(alignment)
+
+    def _copy_register(self, command: Executed) -> None:
+        source, target = command.values("Source Register Address", "Destination Register Address")
+        source = _register(command, source or 0, " Source")
+        value = self.registers.get(source, (None, command))[0]
+        self._set_register(_register(command, target or 0, " Destination"), value, command)
+
+    def set_register(self, command: Executed, value: int | None) -> None:
+        """MI_LOAD_REGISTER_MEM: the value that memory held, None where it is unknown."""
+        offset = command.number("Register Address")
+        self._set_register(_register(command, offset), value, command)
+
+    def _vertex_buffers(self, command: Executed) -> None:
+        for inner in command_structs(self.database, command, "VERTEX_BUFFER_STATE"):
+            index = inner.values("Vertex Buffer Index")[0]
+            self.vertex_buffers[index or 0] = inner, command
+
+    def _table_pointer(self, command: Executed) -> None:
+        stage = command.name.rpartition("_")[2]
+        self.tables[stage] = self._table_offset(command.dword(1))
+
+    def _table_offset(self, value: int) -> int:
+        if self.uses_256_byte_tables and self.database.verx10 < 125:
+            return value << 3 & _M32
+        return value
+
+    def _gen4_table_pointers(self, command: Executed) -> None:
+        stages = ("VS", "GS", "CLIP", "SF", "PS") if self.database.ver < 6 else ("VS", "GS", "PS")
+        for number, stage in enumerate(stages, 1):
+            self.tables[stage] = command.dword(number)
+
+    def _sampler_pointer(self, command: Executed) -> None:
+        self.samplers[command.name.rpartition("_")[2]] = command.dword(1)
+
+    def _gen6_sampler_pointers(self, command: Executed) -> None:
+        for number, stage in enumerate(("VS", "GS", "PS"), 1):
+            self.samplers[stage] = command.dword(number)
+
+    def _constants(self, command: Executed) -> None:
+        stage = command.name.rpartition("_")[2]
+        found = []
+        for body in command_structs(self.database, command, "3DSTATE_CONSTANT_BODY"):
+            for index in range(4):
+                length, address = body.values(f"Read Length[{index}]", f"Buffer[{index}]")
+                if length:
+                    found.append((index, _address(self.database, address), 32 * length))
+        self.constants[stage] = found
+
+    def _all_constants(self, command: Executed) -> None:
+        found = []
+        mask = command.number("Pointer Buffer Mask")
+        slots = [number for number in range(4) if mask >> number & 1]
+        bodies = command_structs(self.database, command, "3DSTATE_CONSTANT_ALL_DATA")
+        for slot, body in zip(slots, bodies, strict=False):
+            length, address = body.values(
+                "Constant Buffer Read Length", "Pointer To Constant Buffer"
+            )
+            if length:
+                found.append((slot, _address(self.database, address), 32 * length))
+        updated = command.number("Shader Update Enable")
+        for number, stage in enumerate(STAGES):
+            if updated >> number & 1:
+                self.constants[stage] = found
+
+
+def _register(command: Command, offset: int, which: str = "") -> int:
+    """The offset of a register; some commands count from the start of the command streamer's."""
+    is_relative = command.number(f"Add CS MMIO Start Offset{which}")
+    return offset + _STREAMER if is_relative else offset
+
+
+def _address(database: Database, value: int | None) -> int:
+    """An address of the GPU: 48 bits from gen8 on."""
+    return (value or 0) & ((1 << 48) - 1 if database.ver >= 8 else _M32)
+
+
+def command_structs(database: Database, command: Command, name: str) -> list[Command]:
+    """The structs of this name inside an instruction, in their order."""
+    struct = database.struct(name)
+    if struct is None:
+        return []
+    group, words = command.group, command.words
+    header = words[0] if words else 0
+    return [
+        struct_at(struct, words[field.dword : field.dword + struct.dwords])
+        for field in group.fields(group.length_of(header), header)
+        if field.argument == name
+    ]
+
+
+def struct_at(struct: Group, words: tuple[int, ...]) -> Command:
+    """A struct of these dwords."""
+    found = Command(struct, b"")
+    found.words = words
+    return found
+
+
+def read_struct(struct: Group, data: bytes) -> Command | None:
+    """A struct that ``data`` begins with; None where it is not complete."""
+    size = 4 * struct.dwords
+    if len(data) < size:
+        return None
+    return struct_at(struct, unpack_from(f"<{struct.dwords}I", data))
+
+
+_HANDLERS: dict[str, Callable[[State, Executed], None]] = {
+    "STATE_BASE_ADDRESS": State._base_address,
+    "3DSTATE_BINDING_TABLE_POOL_ALLOC": State._pool,
+    "MI_LOAD_REGISTER_IMM": State._load_immediate,
+    "MI_LOAD_REGISTER_REG": State._copy_register,
+    _LOAD_VERTEX_BUFFERS: State._vertex_buffers,
+    "3DSTATE_BINDING_TABLE_POINTERS": State._gen4_table_pointers,
+    "3DSTATE_SAMPLER_STATE_POINTERS": State._gen6_sampler_pointers,
+    "3DSTATE_CONSTANT_ALL": State._all_constants,
+    **{f"3DSTATE_BINDING_TABLE_POINTERS_{stage}": State._table_pointer for stage in STAGES},
+    **{f"3DSTATE_SAMPLER_STATE_POINTERS_{stage}": State._sampler_pointer for stage in STAGES},
+    **{f"3DSTATE_CONSTANT_{stage}": State._constants for stage in STAGES},
+}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""What surface states and depth buffers describe: images and buffers in memory."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cffpy.intel.analysis.state import read_struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cffpy.intel.analysis.state import Executed, State
+    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Command
+
+_TYPES = {0: "1D", 1: "2D", 2: "3D", 3: "cube", 4: "buffer", 5: "structured buffer", 7: "null"}
+_BUFFERS = (4, 5)
+_NULL = 7
+_SCRATCH = 6
+
+_FIELDS = (
+    "Surface Type",
+    "Surface Format",
+    "Width",
+    "Height",
+    "Depth",
+    "Surface Pitch",
+    "Surface Base Address",
+    "Number of Multisamples",
+    "MIP Count / LOD",
+    "Surface Array",
+    "Minimum Array Element",
+    "Auxiliary Surface Base Address",
+)
+#: Texts of these fields that mean nothing special.
+_PLAIN = ("", "0", "LINEAR", "AUX_NONE", "NONE", "false")
+
+
+class Surface(NamedTuple):
+    """An image or a buffer in memory.
+
+    ``state_address``: of its RENDER_SURFACE_STATE, 0 for depth buffers. ``kind``: "2D", "buffer",
+    "null", ...  Sizes are in pixels and layers; ``size`` of a buffer, and ``pitch``, in bytes.
+    ``aux``: how it is compressed or cleared beside its main memory ("AUX_CCS_E"), or "".
+    """
+
+    state_address: int
+    kind: str
+    format: str
+    width: int
+    height: int
+    depth: int
+    pitch: int
+    address: int
+    samples: int
+    levels: int
+    is_array: bool
+    first_layer: int
+    tiling: str
+    aux: str
+    aux_address: int
+
+    @property
+    def is_buffer(self) -> bool:
+        """Whether it is a buffer."""
+        return self.kind in (_TYPES[4], _TYPES[5], "scratch")
+
+    @property
+    def is_null(self) -> bool:
+        """Whether reads give zero and writes are discarded."""
+        return self.kind == "null"
+
+    @property
+    def size(self) -> int:
+        """Bytes of a buffer; 0 for an image, whose size follows from its layout."""
+        return self.width * self.pitch if self.is_buffer else 0
+
+    def describe(self) -> str:
+        """One line: format, size, address."""
+        if self.is_null:
+            return "null"
+        if self.is_buffer:
+            return f"{self.kind} {self.format} {self.size} bytes at {self.address:#x}"
+        text = f"{self.kind} {self.format} {self.width}x{self.height}"
+        if self.depth > 1:
+            text += f"x{self.depth}"
+        if self.samples > 1:
+            text += f" {self.samples} samples"
+        parts = [text, self.tiling.lower(), self.aux, f"at {self.address:#x}"]
+        return " ".join(part for part in parts if part)
+
+    def document(self) -> dict[str, Any]:
+        """As members of a JSON document."""
+        found: dict[str, Any] = {"kind": self.kind, "format": self.format, "address": self.address}
+        if self.state_address:
+            found["state"] = self.state_address
+        if self.is_buffer:
+            found.update(size=self.size, pitch=self.pitch)
+        elif not self.is_null:
+            found.update(
+                width=self.width,
+                height=self.height,
+                depth=self.depth,
+                pitch=self.pitch,
+                samples=self.samples,
+                levels=self.levels,
+                array=self.is_array,
+                first_layer=self.first_layer,
+                tiling=self.tiling,
+                aux=self.aux,
+                aux_address=self.aux_address,
+            )
+        return found
+
+
+def read_surface(database: Database, data: bytes, address: int) -> Surface | None:
+    """The surface whose RENDER_SURFACE_STATE ``data`` begins with; None where it is incomplete."""
+    struct = database.struct("RENDER_SURFACE_STATE")
+    state = None if struct is None else read_struct(struct, data)
+    return None if state is None else _surface(database, state, address)
+
+
+def depth_buffer(state: State) -> Surface | None:
+    """The depth buffer of the current state; None where there is none."""
+    command = state.get("3DSTATE_DEPTH_BUFFER")
+    return None if command is None else _attachment(state, command)
+
+
+def stencil_buffer(state: State) -> Surface | None:
+    """The stencil buffer of the current state; None where there is none."""
+    command = state.get("3DSTATE_STENCIL_BUFFER")
+    if command is None:
+        return None
+    enabled, address = command.values("Stencil Buffer Enable", "Surface Base Address")
+    if enabled == 0 or not address:
+        return None
+    found = _surface(state.database, command, 0)
+    if found.is_null:
+        return None
+    # before gen12 the instruction has neither type nor size: they are those of the depth buffer
+    return found._replace(kind="stencil", format="R8_UINT")
+
+
+def uses_hiz(state: State) -> bool:
+    """Whether the depth buffer has a hierarchical one."""
+    command = state.get("3DSTATE_DEPTH_BUFFER")
+    return command is not None and bool(command.values("Hierarchical Depth Buffer Enable")[0])
+
+
+def _attachment(state: State, command: Executed) -> Surface | None:
+    found = _surface(state.database, command, 0)
+    return None if found.is_null or not found.address else found
+
+
+def _surface(database: Database, state: Command, address: int) -> Surface:
+    values = [number or 0 for number in state.values(*_FIELDS)]
+    kind, form, width, height, depth, pitch, base, samples, levels, array, layer, aux = values
+    if kind in _BUFFERS or kind == _SCRATCH:
+        # the number of elements less one is spread over the three sizes
+        width = (width & 0x7F) | (height & 0x3FFF) << 7 | (depth & 0x7FF) << 21
+        height = depth = 0
+    return Surface(
+        state_address=address,
+        kind="scratch" if kind == _SCRATCH else _TYPES.get(kind, f"type {kind}"),
+        format=_format(database, state, form),
+        width=width + 1,
+        height=height + 1,
+        depth=depth + 1,
+        pitch=pitch + 1,
+        address=base & ((1 << 48) - 1 if database.ver >= 8 else 0xFFFFFFFF),
+        samples=1 << samples,
+        levels=levels + 1,
+        is_array=bool(array),
+        first_layer=layer,
+        tiling=_first(state, "Tile Mode", "Tiled Resource Mode", "Tile Walk"),
+        aux=_first(state, "Auxiliary Surface Mode"),
+        aux_address=aux & ((1 << 48) - 1),
+    )
+
+
+def _format(database: Database, state: Command, number: int) -> str:
+    text = state.text("Surface Format")
+    if not text.isdecimal():
+        return text
+    return database.formats.get(number, f"format {number}").removeprefix("ISL_FORMAT_")
+
+
+def _first(state: Command, *names: str) -> str:
+    """The text of the first of these fields that says anything."""
+    found = (text for name in names if (text := state.text(name)) not in _PLAIN)
+    return next(found, "").removeprefix("TILEWALK_")

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""All actions and passes of a capture, and the state at one action."""
+
+from __future__ import annotations
+
+from cffpy.intel.analysis.capture import run_capture
+from cffpy.intel.analysis.flushes import flush_words
+from cffpy.intel.analysis.passes import PassFinder
+from cffpy.intel.analysis.walk import Walk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable
+
+    from cffpy.container.open import Content
+    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.capture import IntelRun
+    from cffpy.intel.analysis.generated import Generation
+    from cffpy.intel.analysis.passes import Pass
+    from cffpy.intel.analysis.state import Executed
+    from cffpy.intel.container.memory import AddressSpace
+    from cffpy.intel.decoder.database import Database
+
+    #: What is done at an action while its memory is there.
+    AtAction = Callable[["SurveyWalk", Action], bool]
+
+#: Actions that are listed.
+_MAX_ACTIONS = 1 << 20
+
+
+class SurveyWalk(Walk):
+    """Collects actions and passes. ``at_action`` may stop the walk by returning True."""
+
+    def __init__(
+        self,
+        database: Database,
+        memory: AddressSpace,
+        budget: int,
+        at_action: AtAction | None = None,
+    ) -> None:
+        super().__init__(database, memory, budget)
+        self.actions: list[Action] = []
+        self.finder = PassFinder()
+        self._at_action = at_action
+
+    def begin_submission(self) -> None:
+        """No pass goes on in the next submission."""
+        super().begin_submission()
+        self.finder.begin_submission()
+
+    def acted(self, action: Action, command: Executed) -> None:
+        """Keep the action, and put it into a pass."""
+        if len(self.actions) >= _MAX_ACTIONS:
+            self.is_exhausted = True
+            return
+        self.actions.append(action)
+        self.finder.take(action)
+        if self._at_action is not None and self._at_action(self, action):
+            self.stop()
+
+    def flushed(self, command: Executed) -> None:
+        """Keep what a flush does for the next pass."""
+        words = flush_words(command)
+        if words:
+            self.finder.flush(command.address, words)
+
+
+class Survey:
+    """What a capture does. ``run`` has the file's kind, device, submissions and damage."""
+
+    def __init__(self, run: IntelRun) -> None:
+        self.run = run
+        walk = run.walk
+        self.actions: list[Action] = []
+        self.passes: list[Pass] = []
+        self.generations: list[Generation] = []
+        if isinstance(walk, SurveyWalk):
+            walk.finder.finish()
+            self.actions = walk.actions
+            self.passes = walk.finder.passes
+            self.generations = walk.generations
+
+
+def survey(
+    content: Content, directory: str | None = None, at_action: AtAction | None = None
+) -> Survey:
+    """Run a capture and collect its actions and passes; ``at_action`` sees each while it runs.
+
+    Raises UnsupportedGpu for an unknown device.
+    """
+    return Survey(
+        run_capture(
+            content,
+            lambda database, memory, budget: SurveyWalk(database, memory, budget, at_action),
+            directory,
+        )
+    )
+
+
+def count_roles(found: Survey) -> Counter[str]:
+    """How many actions have each role."""
+    from collections import Counter
+
+    return Counter(action.role for action in found.actions)

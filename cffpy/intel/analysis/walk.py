@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""Runs the commands of a capture and keeps the state: the base of all analyses.
+
+Stores of immediate data are executed, so that secondary command buffers return to their callers.
+"""
+
+from __future__ import annotations
+
+from struct import unpack
+
+from cffpy.intel.analysis.actions import DRAWS, is_action, is_rectangle, make_action
+from cffpy.intel.analysis.flushes import FLUSHES
+from cffpy.intel.analysis.generated import find_generation, generated_commands
+from cffpy.intel.analysis.programs import Kernels
+from cffpy.intel.analysis.state import Executed, State, sets_state
+from cffpy.intel.decoder.batches import M48, START, BatchRunner, Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.generated import GeneratedDraw, Generation
+    from cffpy.intel.container.memory import AddressSpace
+    from cffpy.intel.decoder.database import Database
+    from cffpy.intel.decoder.groups import Group
+
+#: What is done with an instruction, by its name.
+_IGNORE, _STATE, _ACTION, _FLUSH, _LOAD, _JUMP = range(6)
+_MAX_PROBLEMS = 1 << 10
+_MAX_GENERATIONS = 1 << 10
+_STATE_OF_STREAMER = frozenset(("MI_LOAD_REGISTER_IMM", "MI_LOAD_REGISTER_REG"))
+
+
+class _Kind(Kind):
+    __slots__ = ("role",)
+
+    def __init__(self, group: Group, length: int) -> None:
+        super().__init__(group, length, 4 * max(1, length))
+        self.role = _role(group.name)
+
+
+def _role(name: str) -> int:
+    if name in FLUSHES:
+        return _FLUSH
+    if name == "MI_LOAD_REGISTER_MEM":
+        return _LOAD
+    if name == START:
+        return _JUMP
+    if name.startswith("MI_"):
+        return _STATE if name in _STATE_OF_STREAMER else _IGNORE
+    return _STATE
+
+
+class Problem:
+    """Something that the commands refer to and that is not there; the address that names it."""
+
+    __slots__ = ("address", "text")
+
+    def __init__(self, text: str, address: int) -> None:
+        self.text = text
+        self.address = address
+
+    def __str__(self) -> str:
+        return f"{self.text} at {self.address:#x}"
+
+
+class Walk(BatchRunner):
+    """Runs batches; subclasses override ``acted``, ``flushed`` and ``state_set``.
+
+    ``submit``: the number of the submission that runs, -1 before the first. ``problems``: what is
+    missing or unknown, each once.
+    """
+
+    def __init__(self, database: Database, memory: AddressSpace, budget: int) -> None:
+        super().__init__(database, memory, budget, follows_stores=True)
+        self.state = State(database)
+        self.kernels = Kernels(self)
+        self.submit = -1
+        #: Whether it was ended by ``stop``.
+        self.is_stopped = False
+        self.problems: list[Problem] = []
+        self._named: set[tuple[str, int]] = set()
+        self._batch_address = 0
+        self._actions = 0
+        #: Calls that generate draws, in their order.
+        self.generations: list[Generation] = []
+        #: Address -> the call whose draws are expected there.
+        self._expected: dict[int, Generation] = {}
+
+    def stop(self) -> None:
+        """End the walk behind the current instruction."""
+        self.is_stopped = self.is_exhausted = True
+
+    # --- what subclasses override ---------------------------------------------------------------
+
+    def acted(self, action: Action, command: Executed) -> None:
+        """An action, with the state as it is at it."""
+
+    def flushed(self, command: Executed) -> None:
+        """A command that flushes caches or waits."""
+
+    def state_set(self, command: Executed) -> None:
+        """An instruction has changed the state."""
+
+    def jumped(self, command: Executed) -> None:
+        """A jump to another batch, before it is followed."""
+
+    # --- callbacks of the loop ------------------------------------------------------------------
+
+    def begin_submission(self) -> None:
+        """A submission follows: memory may have changed."""
+        self.submit += 1
+        self.kernels.forget()
+
+    def run_at(self, address: int, ppgtt: bool) -> bool:
+        """As BatchRunner does; notes which batch runs."""
+        before = self._batch_address
+        self._batch_address = address & M48
+        found = super().run_at(address, ppgtt)
+        self._batch_address = before
+        return found
+
+    def new_kind(self, group: Group, header: int, length: int) -> Kind:
+        """With what is done with its instructions."""
+        return _Kind(group, length)
+
+    def instruction(self, kind: Kind, data: bytes, address: int, pointer: int | None) -> None:
+        """Keep the state; report actions and flushes."""
+        assert isinstance(kind, _Kind)  # new_kind makes no others
+        if self._expected and address in self._expected:
+            self._run_generated(self._expected.pop(address))
+            return
+        role = kind.role
+        if role == _IGNORE:
+            return
+        command = Executed(kind.group, data, address, self.submit, self._batch_address)
+        if role == _STATE:
+            if is_action(command):
+                self.act(command)
+            else:
+                self.state.take(command)
+                self.state_set(command)
+        elif role == _FLUSH:
+            self.flushed(command)
+        elif role == _LOAD:
+            self.state.set_register(command, self._loaded(command))
+            self.state_set(command)
+        else:
+            self.jumped(command)
+
+    def act(self, command: Executed, generated: GeneratedDraw | None = None) -> None:
+        """Report the action that an instruction is; ``generated``: where a shader wrote it."""
+        action = make_action(self._actions, command, self.state, self, self.kernels)
+        self._actions += 1
+        if action.name in DRAWS and is_rectangle(action):
+            call = find_generation(action, self.state, self, len(self.generations))
+            if call is not None:
+                action.role = "generation"
+                self._expect(call)
+        action.generated = generated
+        self.acted(action, command)
+
+    def _expect(self, call: Generation) -> None:
+        """Note where a call's draws will be; some generations draw its rectangle twice."""
+        before = self._expected.get(call.commands)
+        is_known = before is not None and before[1:] == call[1:]
+        if not is_known and len(self.generations) < _MAX_GENERATIONS:
+            self.generations.append(call)
+            self._expected[call.commands] = call
+
+    def _run_generated(self, call: Generation) -> None:
+        """Run the draws that a shader has written, or would write; go on behind them."""
+        for draw, data, address in generated_commands(call, self):
+            position = 0
+            while position + 4 <= len(data):
+                header = int.from_bytes(data[position : position + 4], "little")
+                group = self.database.instruction(header, self.engine)
+                size = 4 * max(1, 1 if group is None else group.length_of(header))
+                self.budget -= size // 4
+                if group is not None and sets_state(group.name):
+                    command = Executed(
+                        group,
+                        data[position : position + size],
+                        address + position,
+                        self.submit,
+                        self._batch_address,
+                    )
+                    if is_action(command):
+                        self.act(command, draw)
+                    else:
+                        self.state.take(command)
+                position += size
+            if self.budget < 0:
+                self.is_exhausted = True
+                return
+        self.jump(call.end, True)
+
+    def unknown(self, data: bytes, address: int) -> None:
+        """Note an instruction that no description has."""
+        if address in self._expected:
+            self._run_generated(self._expected.pop(address))
+            return
+        header = int.from_bytes(data[:4], "little")
+        self._note(f"unknown instruction {header:#010x}", address)
+
+    def missing_batch(self, address: int) -> None:
+        """Note that a batch is not in memory."""
+        self._note("the batch is not in memory", address)
+
+    def too_many_jumps(self, address: int) -> None:
+        """Note that batches jump too often."""
+        self._note("too many jumps: the batch is not run", address)
+
+    def _note(self, text: str, address: int) -> None:
+        if (text, address) not in self._named and len(self._named) < _MAX_PROBLEMS:
+            self._named.add((text, address))
+            self.problems.append(Problem(text, address))
+
+    def _loaded(self, command: Executed) -> int | None:
+        """The dword that MI_LOAD_REGISTER_MEM loads, None where it is not in memory."""
+        address, is_global = command.values("Memory Address", "Use Global GTT")
+        data = self.span(address or 0, 4, ppgtt=not is_global)
+        return unpack("<I", data)[0] if len(data) == 4 else None

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The summary of an Intel capture: lines, and members of a JSON document."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from cffpy.container.open import Content
+    from cffpy.intel.analysis.survey import Survey
+
+SCHEMA = "cffpy.intel-info/1"
+
+
+def document(found: Survey, content: Content) -> dict[str, Any]:
+    """A file as members of a JSON document."""
+    run = found.run
+    device = run.device
+    return {
+        "file": content.name,
+        "kind": run.kind,
+        "size": len(content.data),
+        "file_size": content.file_size,
+        "compression": content.compression,
+        "gpu": None
+        if device is None
+        else {"pci_id": device.pci_id, "name": device.name, "verx10": device.verx10},
+        "application": run.application,
+        "submissions": [
+            {
+                "submit": one.number,
+                "engine": one.engine,
+                "address": one.address,
+                "dwords": one.dwords,
+                "offset": one.offset,
+                "actions": _roles(found, one.number),
+            }
+            for one in run.submissions
+        ],
+        "passes": len(found.passes),
+        "actions": dict(Counter(action.role for action in found.actions)),
+        "generations": [call.document() for call in found.generations],
+        "damage": [str(one) for one in run.damage],
+    }
+
+
+def lines(found: Survey, content: Content) -> Iterator[str]:
+    """What is known of a file as a whole; its submissions are a table of their own."""
+    run = found.run
+    packed = "" if content.compression == "none" else f", {content.compression}"
+    yield f"  kind       {run.kind}"
+    yield f"  size       {len(content.data):,} bytes ({content.file_size:,} in the file{packed})"
+    if run.device is not None:
+        version = f"gfx{run.device.verx10 / 10:g}"
+        yield f"  GPU        {run.device.name} ({version}), PCI id {run.device.pci_id:#x}"
+    if run.application:
+        yield f"  program    {run.application}"
+    roles = Counter(action.role for action in found.actions)
+    listed = ", ".join(f"{count} {role}" for role, count in roles.most_common())
+    yield f"  passes     {len(found.passes)}"
+    yield f"  actions    {listed or 'none'}"
+    for call in found.generations:
+        yield f"  {call.describe()}"
+
+
+HEADINGS = ("submit", "engine", "address", "dwords", "actions")
+RIGHT = (0, 3)
+
+
+def rows(found: Survey) -> list[tuple[str, ...]]:
+    """A row for each submission."""
+    return [
+        (
+            str(one.number),
+            one.engine,
+            f"{one.address:#x}",
+            f"{one.dwords:,}",
+            ", ".join(f"{count} {role}" for role, count in _roles(found, one.number).items()),
+        )
+        for one in found.run.submissions
+    ]
+
+
+def _roles(found: Survey, submit: int) -> dict[str, int]:
+    return dict(Counter(action.role for action in found.actions if action.submit == submit))

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""What a draw or dispatch uses, as lines and as a JSON document."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from cffpy.intel.decoder.values import field_texts
+from cffpy.intel.views.draws import describe_counts
+from cffpy.intel.views.draws import document as action_document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from cffpy.intel.analysis.draw_state import DrawState
+    from cffpy.intel.analysis.state import Executed
+
+SCHEMA = "cffpy.intel-state/1"
+
+
+def chosen_slots(found: DrawState, names: Sequence[str]) -> list[tuple[str, Executed]]:
+    """The slots of the state whose names match any pattern, all without patterns, by name."""
+    return [
+        (slot, command)
+        for slot, command in sorted(found.state.slots.items())
+        if not names or any(_matches(slot, name) for name in names)
+    ]
+
+
+def chosen_registers(
+    found: DrawState, names: Sequence[str]
+) -> list[tuple[int, str, int | None, Executed]]:
+    """Offset, name, value and writer of the registers that match; a name may be an offset."""
+    rows = []
+    for offset, (value, command) in sorted(found.state.registers.items()):
+        register = found.state.database.register_at(offset)
+        name = "" if register is None else register.name
+        if not names or any(_matches(name, one) or one == f"{offset:#x}" for one in names):
+            rows.append((offset, name, value, command))
+    return rows
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.upper(), pattern.upper().replace("[", "[[]"))
+
+
+def lines(found: DrawState, name: str | None, names: Sequence[str]) -> Iterator[str]:
+    """The state in lines; with ``names`` only instructions and registers that match."""
+    action = found.action
+    title = f"action {action.number}" + (f" ({name})" if name else "")
+    place = f"{action.name} at {action.address:#x}, submission {action.submit}"
+    yield f"{title}: {action.role}, {place}"
+    if not names:
+        counts = describe_counts(action)
+        if counts:
+            yield f"  {counts}"
+        yield from _uses(found)
+    yield "state"
+    for slot, command in chosen_slots(found, names):
+        yield f"  {slot}  at {command.address:#x}, submission {command.submit}"
+        for field, text in field_texts(found.state.database, command.group, command.words):
+            yield f"    {field} = {text}"
+    registers = chosen_registers(found, names)
+    if registers:
+        yield "registers"
+    for offset, register, value, command in registers:
+        shown = "unknown" if value is None else f"{value:#010x}"
+        yield f"  {offset:#07x} {register} = {shown}  by {command.name} at {command.address:#x}"
+
+
+def _uses(found: DrawState) -> Iterator[str]:
+    """Kernels, tables, samplers and buffers."""
+    action = found.action
+    for kernel in found.kernels:
+        size = "not in memory" if kernel.facts is None else f"{kernel.facts.size} bytes"
+        stage = f"{kernel.stage} {kernel.width}".rstrip()
+        yield f"  {stage} kernel at {kernel.address:#x}, {size}"
+    for table in action.tables:
+        yield f"  {table.describe()}"
+        for entry in table.entries:
+            yield f"    {entry.describe()}"
+    if action.depth is not None:
+        yield f"  depth {action.depth.describe()}{', with HiZ' if action.has_hiz else ''}"
+    if action.stencil is not None:
+        yield f"  stencil at {action.stencil.address:#x}"
+    for sampler in found.samplers:
+        state = sampler.state
+        filters = f"{state.text('Min Mode Filter')}/{state.text('Mag Mode Filter')}"
+        wrap = "/".join(state.text(f"TC{axis} Address Control Mode") for axis in "XYZ")
+        where = f"{sampler.stage} sampler {sampler.number} at {sampler.address:#x}"
+        yield f"  {where}: {filters}, {wrap}"
+    for buffer in found.vertex_buffers:
+        yield (
+            f"  vertex buffer {buffer.number} at {buffer.address:#x}, {buffer.size} bytes,"
+            f" pitch {buffer.pitch}"
+        )
+    for constants in found.constants:
+        yield (
+            f"  {constants.stage} constants in slot {constants.slot} at {constants.address:#x},"
+            f" {constants.size} bytes"
+        )
+
+
+def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[str, Any]:
+    """The state as a JSON document."""
+    database = found.state.database
+    return {
+        "action": action_document(found.action, name),
+        "kernels": [
+            {
+                "stage": kernel.stage,
+                "width": kernel.width,
+                "address": kernel.address,
+                "size": None if kernel.facts is None else kernel.facts.size,
+            }
+            for kernel in found.kernels
+        ],
+        "binding_tables": [table.document() for table in found.action.tables],
+        "samplers": [
+            {
+                "stage": one.stage,
+                "number": one.number,
+                "address": one.address,
+                "fields": dict(field_texts(database, one.state.group, one.state.words)),
+            }
+            for one in found.samplers
+        ],
+        "vertex_buffers": [one._asdict() for one in found.vertex_buffers],
+        "constants": [
+            {
+                "stage": one.stage,
+                "slot": one.slot,
+                "address": one.address,
+                "size": one.size,
+            }
+            for one in found.constants
+        ],
+        "state": {
+            slot: {
+                "address": command.address,
+                "submit": command.submit,
+                "batch": command.batch,
+                "fields": dict(field_texts(database, command.group, command.words)),
+            }
+            for slot, command in chosen_slots(found, names)
+        },
+        "registers": [
+            {
+                "offset": offset,
+                "name": register,
+                "value": value,
+                "address": command.address,
+                "submit": command.submit,
+            }
+            for offset, register, value, command in chosen_registers(found, names)
+        ],
+    }

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Commands on Intel captures: which of them take any, what they print, exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.intel import aub_files, frames
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("intel") / "frame.aub"
+    path.write_bytes(frames.frame())
+    return path
+
+
+@pytest.mark.parametrize("command", ["info", "draws", "passes"])
+def test_from_standard_input(command: str, frame: Path, run_cffpy: Run) -> None:
+    by_name = run_cffpy(command, frame)
+    piped = run_cffpy(command, "-", input=frame.read_bytes())
+    assert (by_name.returncode, by_name.stderr) == (0, b"")
+    assert piped.stdout.replace(b"standard input", str(frame).encode()) == by_name.stdout
+    assert piped.returncode == 0
+
+
+SCHEMAS = {
+    "draws": ("cffpy.intel-draws/1", ()),
+    "passes": ("cffpy.intel-passes/1", ()),
+    "state": ("cffpy.intel-state/1", ("--draw", "p0:0")),
+}
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_documents(command: str, frame: Path, run_cffpy: Run) -> None:
+    schema, options = SCHEMAS[command]
+    document = json.loads(run_cffpy(command, "--json", *options, frame).stdout)
+    assert document["schema"] == schema
+
+
+def test_info_of_both_kinds(frame: Path, samples: Path, run_cffpy: Run) -> None:
+    adreno = samples / "a630-triangle.rd"
+    if not adreno.exists():
+        adreno = next(samples.glob("a630-triangle.rd*"))
+    done = run_cffpy("info", "--json", frame, adreno)
+    intel, other = json.loads(done.stdout)["files"]
+    assert (intel["kind"], intel["gpu"]["verx10"], intel["passes"]) == ("AUB file", 90, 1)
+    assert other["gpu"]["name"] == "FD630"
+    assert run_cffpy("info", frame, adreno).returncode == 0
+
+
+def test_csv(frame: Path, run_cffpy: Run) -> None:
+    lines = run_cffpy("draws", "--csv", "--pass", "0", frame).stdout.decode().splitlines()
+    assert len(lines) == 9
+    assert lines[1].startswith(f"1,p0:0,0,{frames.BATCH + 0xFC:#x},")
+
+
+def test_an_option_without_a_meaning_is_refused(frame: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("draws", "--inherited", frame)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--inherited does not apply to Intel captures" in done.stderr
+
+
+def test_a_command_without_an_intel_form(frame: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("decompile", frame)
+    line = f"{frame}: not a capture of an Adreno GPU, but an AUB file (see cffpy aubinator)"
+    assert (done.returncode, done.stderr.decode()) == (1, f"cffpy: error: {line}\n")
+
+
+def test_what_is_not_there(frame: Path, run_cffpy: Run) -> None:
+    for arguments, message in (
+        (("passes", "--pass", "3"), b"there is no pass 3; passes of this capture: 0 to 0"),
+        (("state", "--draw", "99"), b"there is no action 99; actions of this capture: 0 to 10"),
+        (("state", "--draw", "p0:9"), b"there is no draw p0:9"),
+    ):
+        done = run_cffpy(*arguments, frame)
+        assert done.returncode == 2
+        assert message in done.stderr
+
+
+def test_a_cut_file_shows_what_is_there(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    cut = tmp_path / "cut.aub"
+    cut.write_bytes(frame.read_bytes()[:-10])
+    done = run_cffpy("draws", cut)
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 1
+    unknown = tmp_path / "unknown.aub"
+    unknown.write_bytes(aub_files.header(0x1))
+    for command in ("draws", "info"):
+        done = run_cffpy(command, unknown)
+        assert done.returncode == 1
+        assert b"unknown device: PCI id 0x1" in done.stderr

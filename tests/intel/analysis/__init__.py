@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Tests of files with Intel commands."""

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Actions, passes and generated draws of Intel captures."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from cffpy.api.intel import IntelCapture, open_intel
+from cffpy.errors import CaptureError, ContainerError
+from tests.conftest import CHECKOUT
+from tests.intel import frames
+
+
+@pytest.fixture(scope="module")
+def frame() -> IntelCapture:
+    return open_intel(frames.frame())
+
+
+def test_the_sample_is_the_frame() -> None:
+    stored = (CHECKOUT / "samples" / "skl-frame.aub.gz").read_bytes()
+    assert gzip.decompress(stored) == frames.frame()
+
+
+def test_actions_in_the_order_of_execution(frame: IntelCapture) -> None:
+    found = [(action.role, action.counts.vertices) for action in frame.actions]
+    assert found == [
+        ("depth clear", None),
+        ("draw", 36),
+        ("draw", 6),
+        ("draw", 9),
+        ("generation", 3),
+        ("draw", 3),
+        ("draw", 4),
+        ("generation", 3),
+        ("draw", 3),
+        ("draw", 4),
+        ("draw", 24),
+    ]
+    assert not frame.problems
+
+
+def test_a_secondary_returns_to_its_caller(frame: IntelCapture) -> None:
+    before, inside = frame.actions[2], frame.actions[3]
+    assert (before.batch, inside.batch) == (frames.BATCH, frames.SECONDARY)
+    assert inside.address == frames.SECONDARY
+
+
+def test_one_pass(frame: IntelCapture) -> None:
+    (one,) = frame.passes
+    assert [target.address for target in one.targets] == [frames.TARGET]
+    assert one.depth is not None
+    assert (one.depth.format, one.depth.address) == ("D24_UNORM_X8_UINT", frames.DEPTH)
+    assert (one.size, one.has_hiz) == ((64, 32), True)
+    assert [action.role for action in one.clears] == ["depth clear"]
+    assert [words for _, words in one.flushes] == [
+        ["flush the render target cache", "stall the command streamer"]
+    ]
+
+
+def test_generated_draws(frame: IntelCapture) -> None:
+    inline, ring = frame.generations
+    assert (inline.is_ring, ring.is_ring, ring.ring_count) == (False, True, 2)
+    found = [
+        (one.generation, one.item, one.is_predicted)
+        for one in (action.generated for action in frame.actions)
+        if one is not None
+    ]
+    assert found == [(0, 0, False), (0, 1, True), (1, 0, True), (1, 1, True)]
+    predicted = frame.actions[6]
+    assert predicted.address == inline.commands + frames.DRAW_SIZE
+    counts = predicted.counts
+    assert (counts.vertices, counts.instances, counts.first, counts.first_instance) == (4, 2, 7, 1)
+
+
+def test_a_table_of_true_length(frame: IntelCapture) -> None:
+    (table,) = frame.find("p0:0").tables
+    assert (table.stage, table.source, table.in_first_gigabyte) == ("PS", "driver", True)
+    assert [entry.role for entry in table.entries] == ["render target", "", "", ""]
+    surfaces = [entry.surface for entry in table.entries]
+    addresses = [surface.address for surface in surfaces if surface is not None]
+    assert addresses == [frames.TARGET, frames.SET, frames.TEXTURE, frames.UNIFORMS]
+    assert [entry.heap for entry in table.entries][:3] == [
+        "internal surface states",
+        "internal surface states",
+        "bindless surface states",
+    ]
+    assert [surface.size for surface in surfaces if surface is not None] == [0, 64, 0, 256]
+
+
+def test_the_state_of_a_draw(frame: IntelCapture) -> None:
+    state = frame.state("p0:1")
+    assert state.action.number == 2
+    assert state["3DSTATE_VF_TOPOLOGY"]["Primitive Topology Type"] == "4 (TRILIST)"
+    assert [kernel.stage for kernel in state.model.kernels] == ["VS", "PS"]
+    assert state.lines(["3DSTATE_VF*"])[1:] == [
+        "state",
+        f"  3DSTATE_VF_TOPOLOGY  at {frames.BATCH + 0xF4:#x}, submission 0",
+        "    Primitive Topology Type = 4 (TRILIST)",
+    ]
+
+
+def test_what_is_not_there(frame: IntelCapture) -> None:
+    for name in ("11", "p0:8", "p1:0", "x"):
+        with pytest.raises(CaptureError):
+            frame.find(name)
+    with pytest.raises(ContainerError, match="not a capture of an Intel GPU, but text"):
+        open_intel(b"hello\n")
+
+
+def _passes(capture: IntelCapture) -> list[tuple[str, int]]:
+    return [(one.kind, sum(action.is_program for action in one.actions)) for one in capture.passes]
+
+
+#: What the program of each capture did: kinds of passes and their draws or dispatches.
+TRUTH = {
+    "skl-vk-tri.aub": [("render", 3)],
+    "skl-vk-cube.aub": [("render", 1), ("render", 1)],
+    "icl-vk-passes.aub": [("render", count) for count in (12, 20, 15, 10, 5, 8, 4, 9, 1)],
+    "skl-vk-dyn.aub": [("render", 20), ("render", 30)],
+    "tgl-vk-dyn.aub": [("render", 20), ("render", 30)],
+    "dg2-vk-subpass.aub": [("render", 25), ("render", 1), ("render", 4)],
+    "dg2-vk-compute.aub": [("compute", 6)],
+    "skl-vk-compute.aub": [("compute", 6)],
+    "tgl-vk-tess.aub": [("render", 9)],
+    "bdw-vk-query.aub": [("render", 21)],
+    "lnl-vk-bindless.aub": [("render", 20)],
+    "icl-vk-gendraws.aub": [("render", 277)],
+    "bdw-vk-gendraws.aub": [("render", 290)],
+    "skl-vk-gendraws-executed.aub": [("render", 157)],
+    "dg2-vk-gendraws-executed.aub": [("render", 157)],
+    "ptl-vk-gendraws-executed.aub": [("render", 157)],
+    "icl-vk-passes-error.i915": [("render", count) for count in (12, 20, 15, 10, 5, 8, 4, 9, 1)],
+    "lnl-vk-tri-xe-devcoredump.xe": [("render", 3)],
+}
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_captures_of_drivers(name: str, shared: Path) -> None:
+    capture = open_intel(str(shared / "intel" / "captures" / f"{name}.gz"))
+    assert _passes(capture) == TRUTH[name]
+
+
+def test_draws_that_a_shader_would_write(shared: Path) -> None:
+    folder = shared / "intel" / "captures"
+    executed = open_intel(str(folder / "tgl-vk-gendraws-executed.aub.gz"))
+    origins = [one for one in (action.generated for action in executed.draws) if one is not None]
+    assert [call.draws for call in executed.generations] == [6, 6, 5, 6, 130]
+    assert len(origins) == 153
+    assert not any(one.is_predicted for one in origins)
+    stale = open_intel(str(folder / "icl-vk-gendraws.aub.gz"))
+    assert [call.draws for call in stale.generations] == [6, 6, 5, 6, 130, 120]
+    predicted = [action for action in stale.draws if action.generated is not None]
+    assert all(one.generated is not None and one.generated.is_predicted for one in predicted)
+    # both programs draw the same
+    for one, other in zip(predicted, (a for a in executed.draws if a.generated), strict=False):
+        assert one.counts == other.counts
+
+
+def test_tables_of_a_cube(shared: Path) -> None:
+    capture = open_intel(str(shared / "intel" / "captures" / "skl-vk-cube.aub.gz"))
+    table = capture.find("p1:0").table("PS")
+    assert table is not None
+    offsets = [entry.offset for entry in table.entries]
+    assert offsets == [0x40002040, 0x40000000, 0x40000080, 0x80000080, 0x40002180]
+    addresses = [entry.surface.address for entry in table.entries if entry.surface is not None]
+    assert addresses[1:3] == [0x2BFFFFFC0, 0x2BFFFFF80]
+
+
+def test_the_length_of_a_table_from_the_kernel(shared: Path) -> None:
+    """On gen11 the driver leaves it out."""
+    capture = open_intel(str(shared / "intel" / "captures" / "icl-vk-passes.aub.gz"))
+    table = capture.find("p5:0").table("PS")
+    assert table is not None
+    assert [entry.role for entry in table.entries][:4] == ["render target"] * 3 + [""]
