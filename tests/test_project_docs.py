@@ -158,6 +158,7 @@ def test_named_files_are_there(name: str) -> None:
         "intel/descriptions",
         "intel/container",
         "intel/decoder",
+        "intel/analysis",
         "intel/views/aubinator",
     )
     roots = (CHECKOUT, package, *(package / folder for folder in folders))

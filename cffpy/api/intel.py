@@ -54,7 +54,7 @@ class IntelState:
 
         Raises KeyError where none has.
         """
-        from cffpy.intel.decoder.values import field_texts
+        from cffpy.intel.decoder.text import field_texts
 
         command = self.model.state.slots[slot]
         return dict(field_texts(self.model.state.database, command.group, command.words))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from cffpy.intel.analysis.actions import Action
     from cffpy.intel.analysis.state import State
     from cffpy.intel.decoder.batches import BatchRunner
 
@@ -119,11 +118,9 @@ class GeneratedDraw(NamedTuple):
     is_predicted: bool
 
 
-def find_generation(
-    action: Action, state: State, runner: BatchRunner, number: int
-) -> Generation | None:
-    """The parameters of the call that a rectangle runs; None for any other rectangle."""
-    if action.counts.vertices != 3 or state.database.ver < 9:
+def find_generation(state: State, runner: BatchRunner, number: int) -> Generation | None:
+    """The parameters of the call that a rectangle of three vertices runs; None for any other."""
+    if state.database.ver < 9:
         return None
     for _slot, address, size in state.constants.get("PS", ()):
         if size >= _PARAMETERS.size:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from cffpy.intel.analysis.programs import Kernels, Program
+    from cffpy.intel.analysis.programs import KernelFacts, Kernels, Program
     from cffpy.intel.analysis.state import State
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.decoder.batches import BatchRunner
@@ -104,9 +104,8 @@ def binding_table(
     offset = program.table if program.table is not None else state.tables.get(program.stage)
     if offset is None:
         return None
-    facts = [kernels.facts(address) for _, address in program.kernels]
+    facts = [kernels.facts(kernel) for _, kernel in program.kernels]
     known = [one for one in facts if one is not None]
-    targets = max((one.targets for one in known), default=0)
     count, source = _length(state, program, max((one.highest for one in known), default=-1))
     address = state.table_base + offset
     if source == "guess":
@@ -115,21 +114,21 @@ def binding_table(
         entries = _entries(state, runner, address, count)
     if not entries:
         return None
-    if program.stage == "PS" and not known:
+    if program.stage == "PS":
+        entries = _with_targets(entries, known)
+    in_gigabyte = BINDING_TABLES <= address < SURFACE_STATES if is_anv(state) else None
+    return BindingTable(program.stage, offset, address, source, in_gigabyte, tuple(entries))
+
+
+def _with_targets(entries: list[Entry], kernels: list[KernelFacts]) -> list[Entry]:
+    """The entries of a fragment kernel's table, with the render targets marked."""
+    targets = max((one.targets for one in kernels), default=0)
+    if not kernels:
         targets = _targets_without_kernel(entries)
-    return BindingTable(
-        program.stage,
-        offset,
-        address,
-        source,
-        BINDING_TABLES <= address < SURFACE_STATES if is_anv(state) else None,
-        tuple(
-            entry._replace(role="render target")
-            if program.stage == "PS" and entry.number < targets
-            else entry
-            for entry in entries
-        ),
-    )
+    return [
+        entry._replace(role="render target") if entry.number < targets else entry
+        for entry in entries
+    ]
 
 
 def _length(state: State, program: Program, highest: int) -> tuple[int, str]:

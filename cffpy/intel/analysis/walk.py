@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 #: What is done with an instruction, by its name.
 _IGNORE, _STATE, _ACTION, _FLUSH, _LOAD, _JUMP = range(6)
 _MAX_PROBLEMS = 1 << 10
+#: Vertices of the rectangle that generates draws.
+_GENERATION_VERTICES = 3
 _MAX_GENERATIONS = 1 << 10
 _STATE_OF_STREAMER = frozenset(("MI_LOAD_REGISTER_IMM", "MI_LOAD_REGISTER_REG"))
 
@@ -152,7 +154,8 @@ class Walk(BatchRunner):
         action = make_action(self._actions, command, self.state, self, self.kernels)
         self._actions += 1
         if action.name in DRAWS and is_rectangle(action):
-            call = find_generation(action, self.state, self, len(self.generations))
+            is_one = action.counts.vertices == _GENERATION_VERTICES
+            call = find_generation(self.state, self, len(self.generations)) if is_one else None
             if call is not None:
                 action.role = "generation"
                 self._expect(call)

@@ -64,22 +64,24 @@ def lines(one: Pass, generations: list[Generation]) -> Iterator[str]:
         for action in actions:
             yield f"  {name:10} {action.role} by {action.name} at {action.address:#x}"
     if draws:
-        first, last = draws[0], draws[-1]
-        span = f"actions {first.number} to {last.number}, {first.address:#x} to {last.address:#x}"
-        yield f"  draws      {len(draws)}: {span}"
-    used = {action.generated.generation for action in draws if action.generated is not None}
+        yield f"  draws      {_span(draws)}"
     for call in generations:
-        if call.number in used:
-            predicted = sum(
-                action.generated is not None
-                and action.generated.generation == call.number
-                and action.generated.is_predicted
-                for action in draws
-            )
-            note = f"; {predicted} predicted from the indirect data" if predicted else ""
+        predicted = [
+            action.generated.is_predicted
+            for action in draws
+            if action.generated is not None and action.generated.generation == call.number
+        ]
+        if predicted:
+            note = f"; {sum(predicted)} predicted from the indirect data" if any(predicted) else ""
             yield f"  {call.describe()}{note}"
     for address, words in one.flushes:
         yield f"  before     {address:#x}: {', '.join(words)}"
+
+
+def _span(draws: list[Action]) -> str:
+    first, last = draws[0], draws[-1]
+    addresses = f"{first.address:#x} to {last.address:#x}"
+    return f"{len(draws)}: actions {first.number} to {last.number}, {addresses}"
 
 
 def document(one: Pass) -> dict[str, Any]:

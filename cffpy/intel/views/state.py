@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from cffpy.intel.decoder.values import field_texts
+from cffpy.intel.decoder.text import field_texts
 from cffpy.intel.views.draws import describe_counts
 from cffpy.intel.views.draws import document as action_document
 
