@@ -38,6 +38,8 @@ class Attachment:
     write_mask: int | None = None
     #: Bytes from one layer or view to the next.
     layer_pitch: int | None = None
+    #: COLOR_SWAP: the order of the components, as in WZYX; None for depth and stencil.
+    swap: str | None = None
 
 
 def attachments(reader: RegisterReader, generation: int) -> tuple[Attachment, ...]:
@@ -100,6 +102,7 @@ def _from_a6xx(reader: RegisterReader, generation: int, count: int) -> tuple[Att
                 number,
                 reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
                 reader.field(f"{target}.ARRAY_PITCH"),
+                reader.enum(f"{target}.BUF_INFO", "COLOR_SWAP"),
             )
         )
     depth_format = reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT")
@@ -164,6 +167,7 @@ def _a5xx(reader: RegisterReader, count: int) -> tuple[Attachment, ...]:
                 reader.address(f"RB_MRT_FLAG_BUFFER[{index}].ADDR") if ubwc else None,
                 number,
                 reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE"),
+                swap=reader.enum(f"{target}.BUF_INFO", "COLOR_SWAP"),
             )
         )
     depth_format = reader.enum("RB_DEPTH_BUFFER_INFO", "DEPTH_FORMAT")

@@ -10,8 +10,11 @@ from cffpy.image.hardware_formats import hardware_format
 from cffpy.image.layout import LINEAR, TILE_2, TILE_3
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.passes.geometry import Size
+    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.image.formats import ImageFormat
 
@@ -119,11 +122,19 @@ def view_of_texture(texture: Texture) -> ImageView:
     )
 
 
-def view_of_attachment(target: Attachment, size: Size, layers: int = 1) -> ImageView | None:
-    """What registers say of an attachment of a framebuffer of ``size``.
+def attachment_views(one: Pass) -> Iterator[tuple[Attachment, ImageView]]:
+    """The attachments of a pass whose memory is known. Their images may be larger."""
+    size = one.framebuffer or one.framebuffer_limit
+    if one.kind != "render" or size is None or not size.width or not size.height:
+        return
+    for target in one.attachments:
+        view = _view_of_attachment(target, size, max(1, one.layers or 1))
+        if view is not None:
+            yield target, view if one.framebuffer is not None else _within_limit(view, one)
 
-    The image may be larger than the framebuffer. None where its memory is not known.
-    """
+
+def _view_of_attachment(target: Attachment, size: Size, layers: int) -> ImageView | None:
+    """What registers say of an attachment. None where its memory is not known."""
     if not target.address or not target.pitch:
         return None
     return ImageView(
@@ -145,3 +156,20 @@ def view_of_attachment(target: Attachment, size: Size, layers: int = 1) -> Image
         target.ubwc,
         target.flags if target.ubwc else None,
     )
+
+
+def _within_limit(view: ImageView, one: Pass) -> ImageView:
+    """The view with the size that its pitches tell, where the tiles may be larger than it.
+
+    The last column and row of tiles have some pixels of it.
+    """
+    limit, tile = one.framebuffer_limit, one.bin_size
+    if limit is None or tile is None or view.form is None:
+        return view
+    width = min(limit.width, view.pitch // (view.form.block_bytes * view.samples))
+    height = limit.height
+    if view.layer_pitch:
+        height = min(height, view.layer_pitch // view.pitch)
+    if width <= limit.width - tile.width or height <= limit.height - tile.height:
+        return view
+    return view._replace(width=width, height=height)

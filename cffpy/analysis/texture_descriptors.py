@@ -77,6 +77,31 @@ class Texture(NamedTuple):
     flag_array_pitch: int = 0
 
 
+#: The order in which a shader gets the channels of a texel.
+_ORDER = ("SWAP", "SWIZ_X", "SWIZ_Y", "SWIZ_Z", "SWIZ_W")
+_A5XX_ORDER, _A6XX_ORDER = Fields("A5XX_TEX_CONST", *_ORDER), Fields("A6XX_TEX_CONST", *_ORDER)
+_SWAPS = ("WZYX", "WXYZ", "ZYXW", "XYZW")
+_SWIZZLES = ("X", "Y", "Z", "W", "ZERO", "ONE", "6", "7")
+
+
+class TexelOrder(NamedTuple):
+    """``swap``: a name of a3xx_color_swap. ``swizzle``: "X" to "W", "ZERO" or "ONE" for each."""
+
+    swap: str
+    swizzle: tuple[str, ...]
+
+
+def read_texel_order(machine: Machine, dwords: Sequence[int]) -> TexelOrder | None:
+    """The order of a descriptor's channels; None where ``read_texture`` has None, too."""
+    generation = machine.gpu.generation
+    size = DWORDS.get(generation)
+    if size is None or len(dwords) < size:
+        return None
+    fields = _A5XX_ORDER if generation == 5 else _A6XX_ORDER
+    swap, *swizzle = machine.packets[fields].read(dwords[:size])
+    return TexelOrder(_SWAPS[swap], tuple(_SWIZZLES[one] for one in swizzle))
+
+
 def read_texture(machine: Machine, dwords: Sequence[int]) -> Texture | None:
     """The descriptor in ``dwords``; None where the generation's descriptors are not known."""
     generation = machine.gpu.generation

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.image_views import ImageView
     from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.api.pictures import Pictures
+    from cffpy.image.picture import Picture
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue
 
@@ -55,13 +58,19 @@ class Binding:
 class Descriptor(Binding):
     """A texture, sampler or storage descriptor: ``.fields``, or a field as attribute: ``.FMT``."""
 
-    __slots__ = ("_address", "_fields", "_text")
+    __slots__ = ("_address", "_fields", "_pictures", "_text")
 
     def __init__(
-        self, key: FactKey, fact: Fact, text: StructureText, address: Fact | None = None
+        self,
+        key: FactKey,
+        fact: Fact,
+        text: StructureText,
+        pictures: Pictures,
+        address: Fact | None = None,
     ) -> None:
         super().__init__(key, fact)
         self._text = text
+        self._pictures = pictures
         #: Of a3xx, whose descriptors have no addresses: what has its address.
         self._address = address
         self._fields: dict[str, FieldValue] | None = None
@@ -88,6 +97,23 @@ class Descriptor(Binding):
         """Where the image or buffer that it describes begins; None without an address."""
         fact = self._fact if self._address is None else self._address
         return fact.points_at
+
+    @property
+    def image(self) -> ImageView:
+        """Of a texture (a5xx to a7xx): ``width``, ``height``, ``pitch``, ``tile_mode``, ``ubwc``.
+
+        Raises PictureError for what is no image.
+        """
+        return self._pictures.view_of_texture(self.kind, self.dwords)
+
+    def picture(self, level: int = 0, layer: int = 0, **options: Any) -> Picture:  # noqa: ANN401
+        """The captured texels of a texture: ``picture().png()`` is a file.
+
+        ``level``: of the view. ``layer``: also face of a cube, or slice of a 3D image.
+        ``options``: see PictureOptions. Raises PictureError where texels cannot be read, were not
+        captured, or are all zero; MissingLibrary without the extra ``image``.
+        """
+        return self._pictures.of_texture(self.kind, self.dwords, level, layer, **options)
 
     def __getattr__(self, name: str) -> bool | int | float | str:
         """The value of a field. Raises UnknownName."""
@@ -199,14 +225,23 @@ class StructureText:
 class Bound:
     """All bindings of one draw, by kind."""
 
-    def __init__(self, facts: Iterable[tuple[FactKey, Fact]], text: StructureText) -> None:
+    def __init__(
+        self, facts: Iterable[tuple[FactKey, Fact]], text: StructureText, pictures: Pictures
+    ) -> None:
         self.facts: Mapping[FactKey, Fact] = dict(facts)
         self._text = text
+        self._pictures = pictures
 
     def descriptors(self, *kinds: str) -> list[Descriptor]:
         """The descriptors of these kinds, by stage or set and slot."""
         return [
-            Descriptor(key, fact, self._text, self.facts.get((f"{key[0]} address", *key[1:])))
+            Descriptor(
+                key,
+                fact,
+                self._text,
+                self._pictures,
+                self.facts.get((f"{key[0]} address", *key[1:])),
+            )
             for key, fact in self._sorted(kinds)
             if fact.domain is not None or fact.data is not None
         ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.draw_names import find_draw, parse_draw_name
 from cffpy.analysis.pass_cost import costs_of_passes
+from cffpy.analysis.surfaces import surface_at
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.packets import Packet
 from cffpy.api.passes import Frame
@@ -20,6 +21,7 @@ from cffpy.api.source import Problem, Source, problem_of_damage
 from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
+from cffpy.image.picture import PictureOptions
 from cffpy.limits import Limits, hint
 from cffpy.query.filters import Filter
 from cffpy.query.search import subjects
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from cffpy.check.model import Finding, Lint
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
+    from cffpy.image.picture import Picture
+    from cffpy.image.tiled import BankSwizzle
     from cffpy.limits import Truncation
     from cffpy.query.filters import BoundFilter
 
@@ -268,6 +272,28 @@ class Capture:
         The commands behind the draw's pass are not decoded, unless that was done before.
         """
         return self._source.state_by_name(_parse_draw_name(name))
+
+    def picture_at(
+        self,
+        gpuaddr: int,
+        form: str,
+        width: int,
+        height: int,
+        *,
+        pitch: int | None = None,
+        tile_mode: int = 0,
+        submit: int | None = None,
+        bank_swizzle: BankSwizzle | None = None,
+        **options: Any,  # noqa: ANN401 - those of PictureOptions
+    ) -> Picture:
+        """The picture of any memory: ``form`` as in "RGBA8", ``pitch`` in bytes.
+
+        ``pitch``: None for that of a new image of the GPU. ``tile_mode``: 0 linear, 3 TILE6_3.
+        ``submit``: whose memory; None for the last. Raises as ``Descriptor.picture`` does.
+        """
+        number = len(self._source.memories) - 1 if submit is None else submit
+        surface = surface_at(self.gpu, gpuaddr, form, width, height, pitch, tile_mode, bank_swizzle)
+        return self._source.pictures(number).of_surface(surface, PictureOptions(**options))
 
     @property
     def inherited(self) -> list[Inherited]:

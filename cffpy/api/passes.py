@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
+from cffpy.image.texel_formats import PictureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
+    from cffpy.image.picture import Picture
 
 
 class IndexBuffer(NamedTuple):
@@ -168,6 +170,13 @@ class Action:
     def targets(self) -> tuple[Attachment, ...]:
         """The buffers that it renders to."""
         return self.model.targets
+
+    def target_picture(self, number: int = 0, **options: Any) -> Picture:  # noqa: ANN401
+        """The picture of ``targets[number]``, as ``Pass.picture`` makes it."""
+        found, targets = self.pass_, self.targets
+        if found is None or not 0 <= number < len(targets):
+            raise PictureError(f"the draw has no target {number}; it has {len(targets)}")
+        return found.picture(targets[number].name, **options)
 
     # -- what it depends on ---------------------------------------------------------------------
 
@@ -392,6 +401,19 @@ class Pass:
     def attachments(self) -> list[Attachment]:
         """The buffers that its draws render to."""
         return self.model.attachments
+
+    def picture(
+        self,
+        attachment: str = "color 0",
+        layer: int = 0,
+        **options: Any,  # noqa: ANN401
+    ) -> Picture:
+        """What the capture has of an attachment, from before its commands ran.
+
+        ``attachment``: a name, as in "color 0", "depth". See ``Descriptor.picture``.
+        """
+        pictures = self._frame.source.pictures(self.submit)
+        return pictures.of_attachment(self.model, attachment, layer, **options)
 
     @property
     def operations(self) -> list[Operation]:

@@ -25,6 +25,7 @@ from cffpy.analysis.shaders import ProgramReader
 from cffpy.analysis.visibility import VisibilityReader
 from cffpy.api.bindings import Bound, StructureText
 from cffpy.api.memory import Memory
+from cffpy.api.pictures import Pictures
 from cffpy.api.registers import Registers
 from cffpy.api.shaders import Shader
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
@@ -337,11 +338,19 @@ class Source:
         """Decodes packets and descriptors of the capture's GPU."""
         return StructureText(self.database)
 
+    def pictures(self, submit: int) -> Pictures:
+        """Makes pictures of the memory of a submit."""
+        return Pictures(lambda: self.walk(registers=False).finder.walk.machine, self.memory(submit))
+
     def bound(self, action: Action) -> Bound:
         """What a draw has bound. Kept for the last draw only."""
         last = self._last_bound
         if last is None or last[0] != action.order:
-            found = Bound(self.bindings.of_draw(action.order), self.structures)
+            found = Bound(
+                self.bindings.of_draw(action.order),
+                self.structures,
+                self.pictures(action.place.submit.submit),
+            )
             last = self._last_bound = action.order, found
         return last[1]
 

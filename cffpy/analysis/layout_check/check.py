@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.image_views import ImageView, view_of_attachment, view_of_texture
+from cffpy.analysis.image_views import ImageView, attachment_views, view_of_texture
 from cffpy.analysis.layout_check.images import ImageComparer
 from cffpy.analysis.layout_check.lrz import compare_lrz
 from cffpy.analysis.layout_check.model import Comparison, LayoutCheck, LayoutChecks
@@ -47,7 +47,7 @@ class _Checker:
         self._uses = uses
         self._part = part
         self._views = {texture: view_of_texture(texture) for texture in uses.textures}
-        self._targets = [(one, view) for one in found.passes for view in _attachment_views(one)]
+        self._targets = [(one, view) for one in found.passes for _, view in attachment_views(one)]
         sizes = [
             (view.width, view.height, view.depth)
             for view in (*self._views.values(), *(view for _, view in self._targets))
@@ -123,7 +123,7 @@ class _Checker:
         for one in self._found.passes:
             if one.kind != "render" or one.mode != "gmem":
                 continue
-            sizes = [Size(view.width, view.height) for view in _attachment_views(one)]
+            sizes = [Size(view.width, view.height) for _, view in attachment_views(one)]
             tiles = tiles_of(one, sizes)
             key = "tiles", tiles, tuple(target.format for target in one.attachments), one.samples
             if not self._is_new(key):
@@ -149,31 +149,3 @@ class _Checker:
     def _keep(self, key: Hashable, check: LayoutCheck) -> LayoutCheck:
         self._known[key] = check
         return check
-
-
-def _attachment_views(one: Pass) -> Iterator[ImageView]:
-    """The attachments of a pass whose memory is known. Their images may be larger."""
-    size = one.framebuffer or one.framebuffer_limit
-    if one.kind != "render" or size is None or not size.width or not size.height:
-        return
-    for target in one.attachments:
-        view = view_of_attachment(target, size, max(1, one.layers or 1))
-        if view is not None:
-            yield view if one.framebuffer is not None else _within_limit(view, one)
-
-
-def _within_limit(view: ImageView, one: Pass) -> ImageView:
-    """The view with the size that its pitches tell, where the tiles may be larger than it.
-
-    The last column and row of tiles have some pixels of it.
-    """
-    limit, tile = one.framebuffer_limit, one.bin_size
-    if limit is None or tile is None or view.form is None:
-        return view
-    width = min(limit.width, view.pitch // (view.form.block_bytes * view.samples))
-    height = limit.height
-    if view.layer_pitch:
-        height = min(height, view.layer_pitch // view.pitch)
-    if width <= limit.width - tile.width or height <= limit.height - tile.height:
-        return view
-    return view._replace(width=width, height=height)

@@ -97,6 +97,16 @@ class ImageComparer:
             )
         return Comparison("differs", differences=nearest)
 
+    def find(self, view: ImageView) -> tuple[ImageLayout, int] | None:
+        """The layout that agrees with a view, and the level that the view begins with."""
+        if _why_not(view):
+            return None
+        for candidate in self._candidates(view, True):
+            layout = self._layout(candidate.request)
+            if layout is not None and not any(_differences(view, layout, candidate.level, 0)):
+                return layout, candidate.level
+        return None
+
     def _layout(self, request: ImageRequest) -> ImageLayout | None:
         if request not in self._layouts:
             if len(self._layouts) >= _MAX_KEPT:

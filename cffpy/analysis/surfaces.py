@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Surfaces of a view: which memory a level and a layer of an image take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.layout_check.images import ImageComparer
+from cffpy.errors import UnsupportedGpu
+from cffpy.image.devices import device_of
+from cffpy.image.hardware_formats import hardware_format
+from cffpy.image.layout import LINEAR, TILE_3, ImageRequest, image_layout
+from cffpy.image.numbers import minify
+from cffpy.image.surface import Surface
+from cffpy.image.texel_formats import PictureError
+
+if TYPE_CHECKING:
+    from cffpy.analysis.image_views import ImageView
+    from cffpy.capture.gpu import Gpu
+    from cffpy.image.devices import Device
+    from cffpy.image.layout import ImageLayout
+    from cffpy.image.tiled import BankSwizzle
+
+#: Generations whose depth buffers are tiled, though no field says so.
+_TILED_DEPTH = (6, 7)
+
+
+def surface_of(
+    view: ImageView, gpu: Gpu, level: int = 0, layer: int = 0, swizzle: BankSwizzle | None = None
+) -> Surface:
+    """The surface of a level, counted from that of the view, and of a layer, face or slice.
+
+    ``swizzle``: of the memory controller, instead of the usual one of the GPU. Raises PictureError
+    where there is no such level or layer, or where its place is not known.
+    """
+    if view.form is None:
+        raise PictureError(f"the format {view.format} is not known")
+    depth = minify(view.depth, level) if view.is_3d else view.layers
+    what = "slice" if view.is_3d else "layer"
+    if not 0 <= level < view.levels:
+        raise PictureError(f"there is no level {level}: the view has {view.levels}")
+    if not 0 <= layer < depth:
+        raise PictureError(f"there is no {what} {layer}: the level has {depth}")
+    try:
+        part = device_of(gpu)
+    except UnsupportedGpu:
+        part = None
+    address, pitch, tile_mode = view.address, view.pitch, _tile_mode(view, gpu)
+    if level or (layer and not view.layer_pitch):
+        address, pitch, tile_mode = _of_layout(view, part, level, layer)
+    elif layer and view.layer_pitch:
+        address += layer * view.layer_pitch
+    return Surface(
+        address,
+        view.form,
+        minify(view.width, level),
+        minify(view.height, level),
+        pitch,
+        tile_mode,
+        view.samples,
+        view.ubwc and tile_mode != LINEAR,
+        swizzle or (None if part is None else part.swizzle),
+        gpu.generation,
+    )
+
+
+def surface_at(
+    gpu: Gpu | None,
+    address: int,
+    form: str,
+    width: int,
+    height: int,
+    pitch: int | None = None,
+    tile_mode: int = LINEAR,
+    swizzle: BankSwizzle | None = None,
+) -> Surface:
+    """A surface that a user describes: ``form`` is a name as in RGBA8, or a hardware's.
+
+    ``pitch``: None for that of a new image of the GPU. Raises CffpyError for an unknown format, or
+    where the pitch is not known.
+    """
+    found = hardware_format(form)
+    generation = 0 if gpu is None else gpu.generation
+    try:
+        part = None if gpu is None else device_of(gpu)
+    except UnsupportedGpu:
+        part = None
+    if pitch is None:
+        if part is None:
+            raise PictureError("the pitch has to be given: the GPU is not known")
+        request = ImageRequest(found, width, height, tile_mode=tile_mode)
+        layout = image_layout(request, part.generation, part.has_linear_mip_fallback)
+        pitch = layout.levels[0].pitch
+    usual = None if part is None else part.swizzle
+    return Surface(
+        address,
+        found,
+        width,
+        height,
+        pitch,
+        tile_mode,
+        bank_swizzle=swizzle or usual,
+        generation=generation,
+    )
+
+
+def _tile_mode(view: ImageView, gpu: Gpu) -> int:
+    if view.tile_mode is not None:
+        return view.tile_mode
+    if view.form is not None and view.form.is_depth_stencil and gpu.generation in _TILED_DEPTH:
+        return TILE_3
+    raise PictureError("the commands do not say whether the image is tiled")
+
+
+def _of_layout(
+    view: ImageView, part: Device | None, level: int, layer: int
+) -> tuple[int, int, int]:
+    """Address, pitch and tile mode by the calculated layout of the image."""
+    found: tuple[ImageLayout, int] | None = None
+    if part is not None:
+        own = view.width, view.height, view.depth
+        found = ImageComparer(part, [own]).find(view)
+    if found is None:
+        raise PictureError("the layout of the image is not known: only level 0 can be shown")
+    layout, first = found
+    one = layout.levels[first + level]
+    distance = layout.layer_offset(first + level, layer) - layout.layer_offset(first, 0)
+    return view.address + distance, one.pitch, one.tile_mode
