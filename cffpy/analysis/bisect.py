@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Bisection: which pass, draw and draw-state group of a capture makes a problem appear.
+"""Bisection: which pass, draw, draw-state group and packet of a capture makes a problem appear.
 
 The search asks for the smallest part of the capture with which the problem is there: first the
 passes up to one of them, then the draws of that pass up to one of them, then the draw-state groups
-of that draw. It is a function of the answers given so far, so a list of answers is all its state.
+of that draw, then the packets that set its state: those in the group, else those between the draw
+before and this one. It is a function of the answers given so far, so a list of answers is all its
+state.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.edits import DropGroup, Edit, NopDraw, TruncateAfterDraw, edited
+from cffpy.analysis.edits import DropGroup, Edit, NopDraw, NopPackets, TruncateAfterDraw, edited
 from cffpy.analysis.queries import find_passes
+from cffpy.cp.loadstate import LOAD_STATE_PACKETS
+from cffpy.cp.outcomes import NOTHING
 from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.errors import CaptureError
@@ -21,7 +25,9 @@ from cffpy.errors import CaptureError
 if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.memory import Words
     from cffpy.container.open import Content
+    from cffpy.cp.outcomes import WriteOutcome
     from cffpy.cp.state import DrawStateGroup
 
 #: Answers to "is the problem there?"; None: it cannot be told.
@@ -33,7 +39,8 @@ class Try:
     """A capture to try: what is left out of it. ``key`` tells it from all others of the search.
 
     Draws are numbers of the dump. ``last``: the last one that is executed; ``nops``: draws that
-    become CP_NOPs; ``groups``: draw-state groups that are disabled.
+    become CP_NOPs; ``groups``: draw-state groups that are disabled; ``packets``: addresses of
+    packets that become CP_NOPs.
     """
 
     key: str
@@ -42,10 +49,13 @@ class Try:
     last: int | None = None
     nops: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()
+    packets: tuple[int, ...] = ()
 
     def edits(self) -> list[Edit]:
         """The edits that make the capture."""
         found: list[Edit] = [DropGroup(group) for group in self.groups]
+        if self.packets:
+            found.append(NopPackets(self.packets))
         if self.nops:
             found.append(NopDraw(self.nops))
         if self.last is not None:
@@ -58,7 +68,8 @@ class Verdict:
     """What is left. ``is_exact``: one draw or group; otherwise tries were skipped on the way.
 
     ``draw`` is a name as in p0:8; ``groups``: what is left of its draw-state groups, () where the
-    problem is there without any of them.
+    problem is there without any of them. ``packets``: addresses of what is left of the packets
+    that set its state, likewise.
     """
 
     text: str
@@ -66,6 +77,7 @@ class Verdict:
     draw: str | None = None
     groups: tuple[int, ...] = ()
     is_exact: bool = True
+    packets: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -199,13 +211,14 @@ class Bisection:
             )
 
         if not groups:
-            return Verdict(text, one.index, name)
+            return (yield from self._packet_steps(one, count, Verdict(text, one.index, name)))
         answer = yield group_try(groups, len(groups))
         if answer is not False:
             more = (
                 " without any draw-state group" if answer else "; its groups cannot be told apart"
             )
-            return Verdict(text + more, one.index, name, is_exact=answer is not None)
+            verdict = Verdict(text + more, one.index, name, is_exact=answer is not None)
+            return (yield from self._packet_steps(one, count, verdict)) if answer else verdict
         left = list(groups)
         while len(left) > 1:
             half = left[: len(left) // 2]
@@ -215,7 +228,56 @@ class Bisection:
             left = left[len(half) :] if answer else half
         listed = ", ".join(map(str, left))
         groups_text = f"and draw-state group{'s' if len(left) > 1 else ''} {listed}"
-        return Verdict(f"{text} {groups_text}", one.index, name, tuple(left), len(left) == 1)
+        verdict = Verdict(f"{text} {groups_text}", one.index, name, tuple(left), len(left) == 1)
+        return (yield from self._packet_steps(one, count, verdict)) if len(left) == 1 else verdict
+
+    def _packet_steps(self, one: BisectedPass, count: int, before: Verdict) -> Steps:
+        """The packets that set the state of the draw: of its group, if one was found."""
+        group = before.groups[0] if before.groups else None
+        packets = self._packets_at(one.draws[count - 1], group)
+        nops = tuple(sorted({number for draw in one.draws[count:] for number in draw}))
+        addresses = list(packets)
+
+        def packet_try(chosen: range) -> Try:
+            first, last = addresses[chosen[0]], addresses[chosen[-1]]
+            return Try(
+                f"packets:{before.draw}:{chosen[0]}-{chosen[-1]}",
+                f"the draws up to {before.draw} without {len(chosen)} packets that set its state,"
+                f" {first:#x} to {last:#x}",
+                f"{len(addresses)} packets set state of draw {before.draw}: the one with the"
+                " problem is looked for",
+                self._last(one),
+                nops,
+                (),
+                tuple([addresses[number] for number in chosen]),
+            )
+
+        left = range(len(addresses))
+        if not left:
+            return before
+        if group is None:
+            answer = yield packet_try(left)
+            if answer is not False:
+                return before
+        while len(left) > 1:
+            half = left[: len(left) // 2]
+            answer = yield packet_try(half)
+            if answer is None:
+                break
+            left = left[len(half) :] if answer else half
+        found = tuple([addresses[number] for number in left])
+        shown = f"{len(found)} packets from {found[0]:#x} on"
+        if len(found) == 1:
+            shown = f"the packet at {found[0]:#x}, {packets[found[0]]}"
+        is_exact = before.is_exact and len(found) == 1
+        text = f"{before.text} and {shown}"
+        return Verdict(text, one.index, before.draw, before.groups, is_exact, found)
+
+    def _packets_at(self, numbers: tuple[int, ...], group: int | None) -> dict[int, str]:
+        finder = _StatePackets(set(numbers), group)
+        session = Session(finder, warn=_ignore, register_db=self._register_db, gpu=self._gpu)
+        session.run(self._content)
+        return finder.found
 
     def _groups_at(self, numbers: tuple[int, ...]) -> list[int]:
         finder = _Groups(set(numbers))
@@ -242,6 +304,57 @@ class _Groups(Sink):
         if draw.counted and self.machine.state.draw_count in self._numbers:
             self.found |= self._loaded
         self._loaded = set()
+
+
+class _StatePackets(Sink):
+    """The packets that set state between draws and the action before each, with what they set.
+
+    ``group``: only those in this draw-state group; None: only those in no group.
+    """
+
+    keeps_groups_after_draws = True
+
+    def __init__(self, numbers: set[int], group: int | None) -> None:
+        self._numbers = numbers
+        self._group = group
+        #: Number of each group that was loaded since the last action -> where it lies.
+        self._ranges: dict[int, tuple[int, int]] = {}
+        self._pending: dict[int, str] = {}
+        #: Address -> what the packet is.
+        self.found: dict[int, str] = {}
+
+    def group(self, group: DrawStateGroup, loaded: bool, level: int) -> None:
+        if loaded:
+            end = group.gpuaddr + 4 * group.ndwords
+            self._ranges[group.group_id] = group.gpuaddr, end
+
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
+        gpuaddr = words.address + 4 * index
+        if gpuaddr not in self._pending and self._is_wanted(gpuaddr):
+            found = self.machine.database.register(register, self.machine.variants)
+            name = f"register {register:#x}" if found is None else found.name
+            count = len(values)
+            self._pending[gpuaddr] = f"{name} and {count - 1} more" if count > 1 else name
+        return NOTHING
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        name = self.machine.packet_names[opcode]
+        gpuaddr = payload.words.address + 4 * (payload.index - 1)
+        if name in LOAD_STATE_PACKETS and self._is_wanted(gpuaddr):
+            self._pending[gpuaddr] = str(self.machine.packet_labels[opcode])
+
+    def _is_wanted(self, gpuaddr: int) -> bool:
+        ranges = self._ranges.items()
+        inside = [number for number, (start, end) in ranges if start <= gpuaddr < end]
+        return self._group in inside if self._group is not None else not inside
+
+    def draw(self, draw: Draw, payload: Payload, level: int) -> None:
+        if draw.counted and self.machine.state.draw_count in self._numbers:
+            self.found.update(self._pending)
+        self._pending.clear()
+        self._ranges.clear()
 
 
 def _bisected(one: Pass) -> BisectedPass | None:

@@ -164,6 +164,41 @@ class NopDraw(Edit):
         return [line]
 
 
+class NopPackets(Edit):
+    """Makes packets CP_NOPs of the same size. ``gpuaddrs``: of their headers."""
+
+    def __init__(self, gpuaddrs: Collection[int]) -> None:
+        super().__init__()
+        self._wanted = frozenset(gpuaddrs)
+        #: File offset -> patch.
+        self._patches: dict[int, Patch] = {}
+
+    def write(
+        self, register: int, values: list[int], words: Words, index: int, level: int
+    ) -> WriteOutcome:
+        if words.address + 4 * index in self._wanted:
+            self._add(Payload(words, index + 1, len(values)))
+        return NOTHING
+
+    def packet(self, opcode: int, payload: Payload, level: int) -> None:
+        if payload.words.address + 4 * (payload.index - 1) in self._wanted:
+            self._add(payload)
+
+    def _add(self, payload: Payload) -> None:
+        offset = self.place(payload)
+        if offset not in self._patches:
+            self._patches[offset] = Patch(offset, dwords_bytes(self.nop(payload.captured + 1)))
+
+    def patches(self) -> list[Patch]:
+        if not self._patches:
+            raise CaptureError("none of the packets is executed")
+        return list(self._patches.values())
+
+    def messages(self) -> list[str]:
+        count = len(self._patches)
+        return ["1 packet is a CP_NOP now" if count == 1 else f"{count} packets are CP_NOPs now"]
+
+
 class TruncateAfterDraw(Edit):
     """Ends the capture's commands after a draw.
 

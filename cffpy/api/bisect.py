@@ -33,11 +33,12 @@ def bisect(
     register_db: str | None = None,
     limits: Limits | Mapping[str, int] | None = None,
 ) -> Verdict:
-    """Find the pass, draw and draw-state group of a capture with which a problem appears.
+    """Find the pass, draw, draw-state group and packet with which a problem appears.
 
-    ``is_bad`` gets the bytes of a capture (.rd) with fewer passes, draws or groups, and returns
-    whether the problem is there; None: it cannot be told. The capture itself is taken to have it.
-    The result has ``text``, ``pass_index``, ``draw`` (as in "p0:8"), ``groups`` and ``is_exact``.
+    ``is_bad`` gets the bytes of a capture (.rd) with fewer passes, draws, groups or packets, and
+    returns whether the problem is there; None: it cannot be told. The capture itself is taken to
+    have it. The result has ``text``, ``pass_index``, ``draw`` (as in "p0:8"), ``groups``,
+    ``packets`` (GPU addresses) and ``is_exact``.
     The other arguments are those of ``open``.
 
     Raises what ``open`` raises, CaptureError where there are no draws, and what ``is_bad`` raises.

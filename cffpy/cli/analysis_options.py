@@ -226,16 +226,21 @@ def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Trunca
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Write a table: column names, then the rows. None is an empty cell."""
+    """Write a table: column names, then the rows. None is an empty cell.
+
+    Control characters are shown as in all text.
+    """
     import csv
     from io import StringIO
 
+    from cffpy.views.plain_text import visible
+
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow([visible(name) for name in columns])
     with PagedOutput(pager=False) as stream:
         for row in rows:
-            writer.writerow(row)
+            writer.writerow([visible(cell) if isinstance(cell, str) else cell for cell in row])
             if text.tell() >= _CHARACTERS_AT_ONCE:
                 write_all(stream, text.getvalue().encode("utf-8", "backslashreplace"))
                 text.seek(0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.bisect import Answer, Bisection, Try, Verdict
     from cffpy.capture.gpu import Gpu
 
-SCHEMA = "cffpy.bisect/1"
+SCHEMA = "cffpy.bisect/2"
 
 #: Words in the state file.
 _WORDS: dict[str, Answer] = {"bad": True, "good": False, "skip": None}
@@ -74,12 +74,12 @@ def bisect(
     state_file: str | None,
     as_json: bool,
 ) -> int:
-    """Find the pass, then the draw, then the draw-state group with which a problem appears.
+    """Find the pass, the draw, its draw-state group and packet with which a problem appears.
 
     FILE is a capture that has the problem when it is replayed, or a GPU crash dump. Each try is the
-    capture with fewer passes, draws or groups, made by the edits of 'cffpy edit'. Replay it, and
-    say whether the problem is there. Answers are kept in a small file, so that the search can go on
-    at any time. The exit code is 0 also when nothing is left to try.
+    capture with fewer passes, draws, groups or packets, made by the edits of 'cffpy edit'. Replay
+    it, and say whether the problem is there. Answers are kept in a small file, so that the search
+    can go on at any time. The exit code is 0 also when nothing is left to try.
     """
     if path == "-" and state_file is None:
         raise click.UsageError("standard input needs --state-file")
@@ -228,6 +228,7 @@ def _document(path: str, state: _State, now: Try | Verdict) -> dict[str, Any]:
             "last_draw": now.last,
             "nops": list(now.nops),
             "groups": list(now.groups),
+            "packets": [f"{one:#x}" for one in now.packets],
         }
     else:
         document["found"] = {
@@ -235,6 +236,7 @@ def _document(path: str, state: _State, now: Try | Verdict) -> dict[str, Any]:
             "pass": now.pass_index,
             "draw": now.draw,
             "groups": list(now.groups),
+            "packets": [f"{one:#x}" for one in now.packets],
             "is_exact": now.is_exact,
         }
     return document

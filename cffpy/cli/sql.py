@@ -86,7 +86,10 @@ def sql(
     elif as_csv:
         write_csv(rows.columns, rows)
     else:
-        table = [rows.columns, *([_cell(value) for value in row] for row in rows)]
+        table = [
+            [visible(name) for name in rows.columns],
+            *([_cell(value) for value in row] for row in rows),
+        ]
         write_lines(headed_columns(table))
     return reports.code
 

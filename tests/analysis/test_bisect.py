@@ -11,6 +11,7 @@ import pytest
 from cffpy.analysis.bisect import Answer, Bisection, Try, Verdict
 from cffpy.analysis.queries import find_passes
 from cffpy.container.open import Content, open_bytes
+from cffpy.container.rd import SectionType, gpu_address, iter_sections
 from cffpy.errors import CaptureError
 from cffpy.pm4asm.assemble import assemble
 from tests.builders import capture, type7
@@ -72,10 +73,55 @@ def test_groups_of_a_draw() -> None:
         assert now.groups == ((culprit,) if culprit in offered else ())
 
 
+def packet_offsets(content: Content) -> dict[int, int]:
+    """Address of each captured dword of buffers -> its offset in the file."""
+    found = {}
+    address = 0
+    for section in iter_sections(content.data):
+        if section.type == SectionType.GPUADDR:
+            address, _ = gpu_address(section.payload)
+        elif section.type == SectionType.BUFFER_CONTENTS:
+            for place in range(0, len(section.payload), 4):
+                found[address + place] = section.offset + 8 + place
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [("a660-frame-gmem", None), ("a740-state-groups", 3), ("a430-depth-bad", None)],
+)
+def test_packets_of_a_draw(name: str, group: int | None) -> None:
+    """Each packet that sets state of the first draw in turn makes the problem appear."""
+    content = sample(name)
+    bisection = Bisection(content)
+    one = bisection.passes[0]
+    offsets = packet_offsets(content)
+    packets = bisection._packets_at(one.draws[0], group)
+    assert packets
+    draw = next(
+        action.place.gpuaddr
+        for found in find_passes(content, lambda _line: None)[0].found.passes
+        for action in found.program_draws
+        if action.number in one.draws[0]
+    )
+    for culprit in list(packets)[:: max(1, len(packets) // 2)]:
+        at = offsets[culprit]
+        answers: list[Answer] = []
+        while isinstance(now := bisection.next(answers), Try):
+            data = bisection.capture(now)[0]
+            is_there = data[at : at + 4] == content.data[at : at + 4] and group not in now.groups
+            answers.append(is_there and draw in program_draws(data))
+            assert len(answers) < 40
+        assert now.packets == (culprit,)
+        assert now.text.endswith(f"the packet at {culprit:#x}, {packets[culprit]}")
+        assert now.groups == (() if group is None else (group,))
+        assert now.is_exact
+
+
 def test_passes_come_first_then_draws() -> None:
     _, tries = search(sample("a530-two-submits"), 0)
     kinds = [one.key.partition(":")[0] for one in tries]
-    order = ("pass", "draw", "groups")
+    order = ("pass", "draw", "groups", "packets")
     assert all(order.index(one) <= order.index(other) for one, other in pairwise(kinds))
 
 

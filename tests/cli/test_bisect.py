@@ -57,11 +57,11 @@ def test_by_a_command(hang: Path, run_cffpy: Run) -> None:
     done = run_cffpy("bisect", "--json", hang, "--run", f"{sys.executable} {script} {{}}")
     assert (done.returncode, done.stderr) == (0, b"")
     found = json.loads(done.stdout)
-    assert found["schema"] == "cffpy.bisect/1"
+    assert found["schema"] == "cffpy.bisect/2"
     assert (found["found"]["draw"], found["next"]) == ("p0:1", None)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "cffpy.bisect/1", "answers": [1]}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "cffpy.bisect/2", "answers": [1]}'])
 def test_a_state_that_is_none(text: str, hang: Path, run_cffpy: Run) -> None:
     state = hang.with_name("state.json")
     state.write_text(text)
