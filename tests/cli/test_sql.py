@@ -255,6 +255,16 @@ def test_hostile_names(paths: list[Path], tmp_path: Path) -> None:
     cffpy.export([name], str(tmp_path / 'it\'s "x".csv'))
 
 
+@pytest.mark.parametrize("form", [(), ("--csv",), ("--json",), ("--jsonl",)])
+def test_control_characters(form: tuple[str, ...], paths: list[Path], run_cffpy: Run) -> None:
+    """Of names and values: none reaches the terminal."""
+    select = "SELECT chr(27) || '[2J' || chr(8238) AS \"\x1b[31m\""
+    done = run_cffpy("sql", *form, str(paths[2]), select)
+    assert done.returncode == 0
+    assert b"\x1b" not in done.stdout
+    assert b"\\x1b[2J\\u202e" in done.stdout or b"\\u001b[2J\\u202e" in done.stdout
+
+
 @pytest.mark.slow
 def test_without_the_libraries(paths: list[Path], tmp_path: Path) -> None:
     code = (

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import commands, dumps, mutate
+from tests.fuzz import commands, dumps, inputs, mutate
 from tests.fuzz.captures import Library, file_bytes, piece
 from tests.fuzz.child import Limits, Outcome, run
 from tests.fuzz.commands import Files
@@ -67,7 +67,8 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             place = Path(folder)
             is_dump = self.dumps is not None
-            files = Files(place / "mutant.rd", place / "original.rd", place, is_dump)
+            name_of_mutant = rng.choice(inputs.FILE_NAMES)
+            files = Files(place / name_of_mutant, place / "original.rd", place, is_dump)
             files.mutant.write_bytes(mutant)
             files.original.write_bytes(original)
             arguments = commands.LINES[command][0](rng, files)
@@ -96,7 +97,9 @@ class Bench:
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             old = next((Path(word).parent for word in case.arguments if self._is_ours(word)), None)
             place = Path(folder)
-            (place / "mutant.rd").write_bytes(mutant)
+            for word in case.arguments:
+                if self._is_ours(word) and Path(word).name in inputs.FILE_NAMES:
+                    (place / Path(word).name).write_bytes(mutant)
             (place / "original.rd").write_bytes(original)
             arguments = [
                 word if old is None else word.replace(str(old), folder) for word in case.arguments

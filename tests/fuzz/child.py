@@ -28,7 +28,7 @@ _KEPT = 1 << 20
 _BIDI = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 #: Commands that print captured bytes as the reference does, or bytes on purpose.
-_RAW = ("dump", "crashdec", "asm", "disasm")
+_RAW = ("dump", "crashdec", "asm", "disasm", "aubinator", "aubinator-error-decode")
 
 
 class Limits(NamedTuple):

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import dumps, texts
+from tests.fuzz import dumps, inputs, texts
 
 
 class Files(NamedTuple):
@@ -311,6 +311,13 @@ LINES: dict[str, tuple[Line, float]] = {
     "find": (_find, 1),
     "lines": (_lines, 1),
     "export": (_export, 1),
+    "export, libraries": (inputs.exported, 0.2),
+    "sql": (inputs.sql, 0.3),
+    "filter": (inputs.filtered, 0.5),
+    "script": (inputs.scripted, 0.3),
+    "editions": (inputs.editions, 0.7),
+    "intel": (inputs.intel, 0.5),
+    "layout": (inputs.layouts, 0.4),
     "compile": (_compile, 1.5),
     "edit": (_edit, 1.5),
     "repair": (_repair, 1),
@@ -323,10 +330,10 @@ LINES: dict[str, tuple[Line, float]] = {
 }
 
 #: Commands that take neither capture nor crash dump.
-WITHOUT_CAPTURE = ("afuc", "asm", "compile", "db")
+WITHOUT_CAPTURE = ("afuc", "asm", "compile", "db", "intel", "layout")
 
 #: Commands that work on texts: the generation of a mutant says nothing about them.
-TEXT_COMMANDS = ("afuc", "asm", "compile", "crash", "crashdec", "db")
+TEXT_COMMANDS = ("afuc", "asm", "compile", "crash", "crashdec", "db", "intel", "layout")
 
 
 def choose(rng: Random, only: str | None = None, of_dumps: bool = False) -> str:

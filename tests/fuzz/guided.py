@@ -18,6 +18,8 @@ import atheris
 with atheris.instrument_imports(include=["cffpy"]):
     from tests.fuzz.targets import TARGETS
 
+CORPUS = Path(__file__).resolve().parent / "corpus"
+
 
 def main() -> None:
     """Does not return: libFuzzer ends the process."""
@@ -27,12 +29,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=20, help="Of one input, at most.")
     parser.add_argument("--size", type=int, default=4096, help="Bytes of one input, at most.")
     parser.add_argument("--keep", default=os.path.join(tempfile.gettempdir(), "cffpy-guided"))
+    parser.add_argument("--merge", metavar="FOLDER", help="Only choose inputs, into this one.")
     options = parser.parse_args()
     target, seeds = TARGETS[options.target]
     corpus = Path(options.keep) / options.target
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(seeds()):
         (corpus / f"seed-{number}").write_bytes(seed)
+    for path in sorted((CORPUS / options.target).glob("*")):
+        (corpus / path.name).write_bytes(path.read_bytes())
     arguments = [
         sys.argv[0],
         f"-max_total_time={options.minutes * 60:.0f}",
@@ -40,6 +45,7 @@ def main() -> None:
         f"-max_len={options.size}",
         "-rss_limit_mb=1536",
         f"-artifact_prefix={options.keep}/{options.target}-",
+        *([] if options.merge is None else ["-merge=1", options.merge]),
         str(corpus),
     ]
     atheris.Setup(arguments, target)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Command lines for inputs other than captures: SQL, scripts, filters, Intel's files, questions.
+
+Names of files and texts contain what a terminal, HTML, SQL or a format string would obey.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from random import Random
+from typing import TYPE_CHECKING
+
+from tests.fuzz import texts
+from tests.intel import aub_files
+
+if TYPE_CHECKING:
+    from tests.fuzz.commands import Files
+
+#: Names of files, some of which are code somewhere.
+FILE_NAMES = (
+    "mutant.rd",
+    "mutant.rd",
+    "mutant.rd",
+    "'; DROP TABLE draws; --.rd",
+    '"><img src=x onerror=alert(1)>.rd',
+    "\x1b[31mred\u202e.rd",
+    "%s%n{0}$(id)`id`.rd",
+    "a\nb.rd",
+    "-o.rd",
+)
+
+#: Questions to every table; what is not SQL; what would reach beyond the capture.
+_SELECTS = (
+    "SELECT * FROM draws",
+    "SELECT mode, count(*) FROM passes GROUP BY mode",
+    "SELECT register, max(value) FROM registers GROUP BY 1 ORDER BY 2 DESC LIMIT 9",
+    "SELECT capture, sum(vertices) FROM draws GROUP BY capture",
+    "SELECT * FROM submits, buffers LIMIT 20",
+    "SELECT * FROM shaders",
+    "SELECT * FROM no_such_table",
+    "SELECT 'a' || chr(27) || '[31m' AS \"\x1b[0m\"",
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "COPY draws TO '/tmp/never.csv'",
+    "ATTACH '/tmp/never.db'",
+    "SELECT repeat('x', 1000000)",
+    "; ; SELECT 1; DROP TABLE draws",
+    "SELECT (((((",
+)
+
+_SCRIPT = """
+local n = 0
+function start_submit() io.write("submit\\n") end
+function draw(kind, count)
+  n = n + 1
+  io.write(tostring(kind), " ", count, " ", tostring(regs.val(0x8820)), "\\n")
+end
+function end_cmdstream() io.write(n, "\\n") end
+"""
+
+_QUESTIONS = (
+    {"gpu": "650", "format": "R8G8B8A8_UNORM", "size": [64, 64], "levels": 3, "ubwc": True},
+    {"gpu": "530", "format": "RG16F", "size": [100, 2000], "vendor": True},
+    {"gpu": "740", "size": [1920, 1080], "samples": 4},
+    {"gpu": "660", "framebuffer": [1920, 1080], "attachments": ["RGBA8", "D24S8"]},
+)
+_VALUES = (0, -1, 1 << 40, 1e300, "", "\x1b[31m", None, True, [], {}, [0, 0], "R" * 3000, 1.5)
+
+
+def has(library: str) -> bool:
+    """Whether an optional library is installed."""
+    return importlib.util.find_spec(library) is not None
+
+
+def sql(rng: Random, files: Files) -> list[str]:
+    """A question, sometimes changed. Without DuckDB: an error."""
+    select = rng.choice(_SELECTS)
+    if rng.random() < 0.2:
+        select = texts.mutated_text(rng, select).replace("\0", "")[:2000]
+    form = rng.choice(([], ["--json"], ["--jsonl"], ["--csv"]))
+    return ["sql", *form, str(files.mutant), select]
+
+
+def filtered(rng: Random, files: Files) -> list[str]:
+    """A filter that is changed: of find, or of a list."""
+    select = "RB_MRT[*].CONTROL.BLEND == 1 and (pass.mode in (gmem, 3..5) or not draw.vertices > 3)"
+    wanted = texts.mutated_text(rng, select).replace("\0", "")[:2000]
+    mutant = str(files.mutant)
+    if rng.random() < 0.5:
+        return ["find", "--jobs", "1", *rng.choice(([], ["--json"])), "--", wanted, mutant]
+    command = rng.choice(("draws", "passes", "lines"))
+    return [command, f"--where={wanted}", mutant]
+
+
+def exported(rng: Random, files: Files) -> list[str]:
+    """Tables in forms that need a library."""
+    forms = ["csv", *(["parquet", "arrow"] if has("pyarrow") else [])]
+    forms += ["duckdb"] if has("duckdb") else []
+    output = files.folder / f"out{rng.randrange(1 << 30)}.{rng.choice(forms)}"
+    return ["export", "-o", str(output), str(files.mutant)]
+
+
+def scripted(rng: Random, files: Files) -> list[str]:
+    """A Lua script, whole or changed. Without lupa: an error."""
+    script = files.folder / "script.lua"
+    text = _SCRIPT if rng.random() < 0.7 else texts.mutated_text(rng, _SCRIPT)
+    script.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return ["dump", "--script", str(script), str(files.mutant)]
+
+
+def editions(rng: Random, files: Files) -> list[str]:
+    """Another edition of the descriptions."""
+    command = rng.choice(("dump", "passes", "draws", "check", "state", "decompile"))
+    more = ["--draw", "0"] if command == "state" else []
+    name = rng.choice(("mesa-25.3", "mesa-25.3", "../../..", "\x1b[0m"))
+    return [command, "--edition", name, *more, str(files.mutant)]
+
+
+def intel(rng: Random, files: Files) -> list[str]:
+    """Mutants of AUB files and error states."""
+    is_aub = rng.random() < 0.5
+    data = bytearray(rng.choice(aub_files.seeds() if is_aub else aub_files.error_states()))
+    for _ in range(rng.choice((1, 2, 6))):
+        at = rng.randrange(len(data))
+        piece = rng.choice(
+            (b"", b"\xff\xff\xff\xff", b"\0\0\0\0", rng.randbytes(2), bytes(data[:64]))
+        )
+        data[at : at + rng.choice((0, 2, 4, 40))] = piece
+    path = files.folder / "intel.dump"
+    path.write_bytes(bytes(data[: rng.randrange(len(data))] if rng.random() < 0.1 else data))
+    options = rng.choice(([], ["--headers"], ["--no-color"]))
+    return ["aubinator" if is_aub else "aubinator-error-decode", *options, str(path)]
+
+
+def layouts(rng: Random, files: Files) -> list[str]:
+    """Questions in JSON lines, with wrong values, broken lines, other questions' members."""
+    rows = []
+    for _ in range(rng.choice((1, 3, 20))):
+        question = dict(rng.choice(_QUESTIONS))
+        if rng.random() < 0.6:
+            question[rng.choice((*question, "layers", "pitch"))] = rng.choice(_VALUES)
+        row = json.dumps(question)
+        rows.append(row if rng.random() < 0.8 else texts.mutated_text(rng, row))
+    path = files.folder / "questions.jsonl"
+    path.write_bytes("\n".join(rows).encode("utf-8", "surrogatepass"))
+    kind = rng.choice(("image", "image", "lrz", "tiles"))
+    return ["layout", kind, "--batch", str(path)]
