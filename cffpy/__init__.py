@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from cffpy.limits import Limits
+    from cffpy.reports.write import Report, report
 
 #: Public name -> the module that has it, with the name there behind a colon where it is another.
 _MODULES = {
@@ -85,6 +86,7 @@ _MODULES = {
     "RegisterValue": "cffpy.api.registers",
     "RegisterWrite": "cffpy.api.state",
     "Registers": "cffpy.api.registers",
+    "Report": "cffpy.reports.write",
     "Rows": "cffpy.api.export",
     "Shader": "cffpy.api.shaders",
     "Shaders": "cffpy.api.shaders",
@@ -109,6 +111,7 @@ _MODULES = {
     "open_crash": "cffpy.api.crash",
     "open_intel": "cffpy.api.intel",
     "registers": "cffpy.api.registers:registers_of",
+    "report": "cffpy.reports.write",
     "sql": "cffpy.api.export",
 }
 
@@ -147,6 +150,7 @@ __all__ = (
     "RegisterValue",
     "RegisterWrite",
     "Registers",
+    "Report",
     "Rows",
     "Shader",
     "Shaders",
@@ -172,6 +176,7 @@ __all__ = (
     "open_crash",
     "open_intel",
     "registers",
+    "report",
     "sql",
 )
 

@@ -154,6 +154,8 @@ def test_named_files_are_there(name: str) -> None:
         "analysis/passes",
         "regdb",
         "isa",
+        "reports",
+        "views/report_html",
         "intel",
         "intel/descriptions",
         "intel/container",

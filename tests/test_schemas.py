@@ -28,6 +28,7 @@ COMMANDS = {
     "layout-check": ("layout", "check", "--json"),
     "lrz": ("lrz", "--json"),
     "passes": ("passes", "--json"),
+    "report": ("report", "--json"),
     "state": ("state", "--draw", "p0:0", "--json"),
     "tiles": ("tiles", "--pass", "0", "--json"),
     "vsc": ("vsc", "--pass", "0", "--json"),

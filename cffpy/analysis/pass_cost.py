@@ -127,7 +127,7 @@ def _bytes_a_pixel(found: Pass, operation: Operation) -> int | None:
     name = operation.attachment
     target = next((one for one in found.attachments if _is_of(name, one.name)), None)
     form = None if target is None or operation.how == FLAGS_FILL else target.format
-    return _format_bytes(form) or _format_bytes(operation.format)
+    return bytes_of_format(form) or bytes_of_format(operation.format)
 
 
 def _is_of(name: str | None, attachment: str) -> bool:
@@ -160,10 +160,10 @@ def _gmem(found: Pass) -> int | None:
 
 
 def _gmem_bytes(target: Attachment) -> int | None:
-    return 0 if target.gmem is None else _format_bytes(target.format)
+    return 0 if target.gmem is None else bytes_of_format(target.format)
 
 
-def _format_bytes(name: str | None) -> int | None:
+def bytes_of_format(name: str | None) -> int | None:
     """Bytes a pixel of a hardware format; None where it is not known."""
     if name is None:
         return None

@@ -16,6 +16,7 @@ from cffpy.analysis.layout_check.check import check_layouts
 from cffpy.analysis.layout_check.uses import MAX_USES, LayoutUses
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
+from cffpy.analysis.pass_events import PassEvents
 from cffpy.analysis.passes.density_tracker import DensityTracker
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import (
@@ -62,6 +63,20 @@ def find_passes(
     finder.found.damage = walk.run(content, complain, register_db, gpu)
     finder.found.truncated = list(content.truncated)
     return finder, finder.found.damage
+
+
+def find_pass_events(
+    content: Content,
+    complain: Callable[[str], None],
+    register_db: str | None = None,
+    gpu: Gpu | None = None,
+) -> tuple[PassEvents, list[Damage]]:
+    """The waits and cache events between passes, and the capture's damage."""
+    walk = Walk()
+    finder = PassFinder(walk)
+    events = PassEvents(walk, finder)
+    walk.observe(finder, events)
+    return events, walk.run(content, complain, register_db, gpu)
 
 
 def find_lrz(

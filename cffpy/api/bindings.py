@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from cffpy.regdb.register_text import FieldValue
 
 
+#: Kinds of descriptors.
+_DESCRIPTORS = ("texture", "sampler", "storage", "storage size", "uniform buffer")
+
+
 class Binding:
     """Something that a draw has bound: by a packet to a stage, or in a bindless set."""
 
@@ -232,19 +236,22 @@ class Bound:
         self._text = text
         self._pictures = pictures
 
+    def binding(self, key: FactKey) -> Descriptor | DataBuffer:
+        """What one of ``facts`` is, by its key."""
+        fact = self.facts[key]
+        if fact.domain is None and key[0] not in _DESCRIPTORS:
+            return DataBuffer(key, fact)
+        address = self.facts.get((f"{key[0]} address", *key[1:]))
+        return Descriptor(key, fact, self._text, self._pictures, address)
+
     def descriptors(self, *kinds: str) -> list[Descriptor]:
         """The descriptors of these kinds, by stage or set and slot."""
-        return [
-            Descriptor(
-                key,
-                fact,
-                self._text,
-                self._pictures,
-                self.facts.get((f"{key[0]} address", *key[1:])),
-            )
+        found = [
+            self.binding(key)
             for key, fact in self._sorted(kinds)
             if fact.domain is not None or fact.data is not None
         ]
+        return [one for one in found if isinstance(one, Descriptor)]
 
     def buffers(self, *kinds: str) -> list[DataBuffer]:
         """The data of these kinds, by stage or set and slot."""

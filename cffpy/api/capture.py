@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.passes.model import Passes
     from cffpy.analysis.provenance import Inherited
+    from cffpy.analysis.register_history import RegisterHistory
     from cffpy.api.passes import Action, Draw, Pass
     from cffpy.api.registers import Registers
     from cffpy.api.source import Progress
@@ -183,6 +184,13 @@ class Capture:
     def model(self) -> Passes:
         """The object with passes that commands use; its shape may change."""
         return self._source.walked.finder.found
+
+    @property
+    def history(self) -> RegisterHistory:
+        """The registers at all of the program's draws, as changes; its shape may change."""
+        history = self._source.walk().history
+        assert history is not None
+        return history
 
     def ask(self, query: Filter, at_draws: bool = False) -> BoundFilter | None:
         """Decode the commands with the registers that a filter reads, in one walk.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Lrz, Operation, Pipe
     from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.analysis.visibility_model import PassVisibility
-    from cffpy.api.bindings import Constants, DataBuffer, Descriptor
+    from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
     from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
@@ -235,6 +235,11 @@ class Draw(Action):
         return number
 
     # What it has bound: found for all draws together, by two walks over the commands.
+
+    @property
+    def bound(self) -> Bound:
+        """The object behind ``textures`` and the others; its shape may change."""
+        return self._frame.source.bound(self.model)
 
     @property
     def textures(self) -> list[Descriptor]:
@@ -478,6 +483,14 @@ class Pass:
     def lrz(self) -> Lrz | None:
         """Its low-resolution depth buffer."""
         return self.model.lrz
+
+    @property
+    def events_before(self) -> dict[str, int]:
+        """Waits and cache events between the pass before and this one: name -> how many.
+
+        Found for all passes together, by a walk over the commands.
+        """
+        return dict(self._frame.source.pass_events.get(self.index, {}))
 
     @property
     def markers(self) -> tuple[str, ...]:

@@ -93,7 +93,8 @@ class Registers:
     """All registers of a GPU: ``registers["RB_DEPTH_CNTL"]``, ``registers[0x8871]``."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        #: The descriptions of the GPU; their shape may change.
+        self.database = database
         self._text = RegisterText(database)
         #: Those that were asked for; by offset, also those that are not described.
         self._known: dict[str | int, Register] = {}
@@ -119,7 +120,7 @@ class Registers:
 
     def __iter__(self) -> Iterator[str]:
         """The names of all registers; of arrays, those of the first element."""
-        return (name for name, _offset in self._database.register_names())
+        return (name for name, _offset in self.database.register_names())
 
     def at(self, offset: int) -> Register:
         """The register at an offset in dwords; one without a name where none is described."""
@@ -132,19 +133,19 @@ class Registers:
 
     def _find(self, key: str | int) -> Register | None:
         if isinstance(key, int):
-            return None if self._database.register(key, {}) is None else self.at(key)
+            return None if self.database.register(key, {}) is None else self.at(key)
         if not isinstance(key, str):
             return None
-        offset = self._database.find_register(key)
+        offset = self.database.find_register(key)
         if offset:
             return self.at(offset)
-        low = self._database.find_register(f"{key}_LO")
-        if low and self._database.find_register(f"{key}_HI") == low + 1:
+        low = self.database.find_register(f"{key}_LO")
+        if low and self.database.find_register(f"{key}_HI") == low + 1:
             return Register(key, low, 64, True, self._text)
         return None
 
     def _no_such_register(self, key: str | int) -> str:
-        chip = self._database.chip
+        chip = self.database.chip
         if not isinstance(key, str):
             shown = f"{key:#x}" if isinstance(key, int) else repr(key)
             return f"{chip.lower()} has no register at offset {shown}"
@@ -152,10 +153,10 @@ class Registers:
         from cffpy.regdb.catalog import Catalog
         from cffpy.regdb.search import no_such_register
 
-        return no_such_register(Catalog(store.load(self._database.directory, chip)), key)
+        return no_such_register(Catalog(store.load(self.database.directory, chip)), key)
 
     def __repr__(self) -> str:
-        return f"<Registers of {self._database.chip.lower()}>"
+        return f"<Registers of {self.database.chip.lower()}>"
 
 
 class RegisterValue:

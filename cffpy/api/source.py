@@ -15,6 +15,7 @@ from cffpy.analysis.packets import PacketWalk
 from cffpy.analysis.queries import (
     find_layouts,
     find_lrz,
+    find_pass_events,
     find_passes,
     inherited_registers,
     state_at,
@@ -38,7 +39,7 @@ from cffpy.limits import Truncation, hint
 from cffpy.query.search import find_passes_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.bindings import BoundDescriptor
@@ -416,6 +417,16 @@ class Source:
         return found
 
     @cached_property
+    def pass_events(self) -> Mapping[int, Mapping[str, int]]:
+        """What is executed between passes: a walk."""
+        warnings: list[str] = []
+        events, damage = find_pass_events(
+            self.content, warnings.append, self.register_db, self.given_gpu
+        )
+        self._note(warnings, damage)
+        return events.before
+
+    @cached_property
     def lrz(self) -> list[PassLrz]:
         """LRZ of each render pass: a walk."""
         warnings: list[str] = []
@@ -491,6 +502,7 @@ _CACHED = (
     "recording",
     "layout_checks",
     "lrz",
+    "pass_events",
     "structures",
     "bindings",
     "_programs",

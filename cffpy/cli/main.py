@@ -57,6 +57,7 @@ COMMANDS = {
     "lines": _Row("cffpy.cli.lines", "lines", "Print a line for each register write, for grep."),
     "sql": _Row("cffpy.cli.sql", "sql", "Ask captures a question in SQL."),
     "export": _Row("cffpy.cli.export", "export", "Write captures as tables: Parquet, DuckDB, CSV."),
+    "report": _Row("cffpy.cli.report", "report", "Write one HTML page that shows a capture."),
     "diff": _Row("cffpy.cli.diff", "diff", "Show what differs between two captures."),
     "disasm": _Row(
         "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."

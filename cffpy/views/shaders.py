@@ -22,7 +22,7 @@ def shader_document(number: int, shader: Shader, with_listing: bool) -> dict[str
         "address": f"{shader.gpuaddr:#x}",
         "instructions": program.instructions,
         "size": len(program.code),
-        "stats": None if program.statistics is None else _statistics_document(program.statistics),
+        "stats": None if program.statistics is None else statistics_document(program.statistics),
         "named_by": {"name": shader.naming.name, "packet": f"{shader.naming.packet:#x}"},
         "uses": shader.uses,
         "where": [
@@ -36,7 +36,8 @@ def shader_document(number: int, shader: Shader, with_listing: bool) -> dict[str
     return document
 
 
-def _statistics_document(statistics: Statistics) -> dict[str, Any]:
+def statistics_document(statistics: Statistics) -> dict[str, Any]:
+    """The numbers of a listing's Stats block."""
     return {
         "instr": statistics.instr,
         "nops": statistics.nops,

@@ -147,6 +147,10 @@ class Browser:
         """What a script returns."""
         return self._command("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def wait_for(self, script: str) -> Any:
+        """What a script hands to the function that is its argument."""
+        return self._command("POST", "/execute/async", {"script": script, "args": []})
+
     def find(self, selector: str) -> list[str]:
         """The elements of a CSS selector."""
         found = self._command("POST", "/elements", {"using": "css selector", "value": selector})

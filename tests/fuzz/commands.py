@@ -155,6 +155,12 @@ def _diff(rng: Random, files: Files) -> list[str]:
     return ["diff", *rng.choice(forms), *_gpu(rng), *_limit(rng), *sides]
 
 
+def _report(rng: Random, files: Files) -> list[str]:
+    form = rng.choice((["-o", str(files.folder / "page.html")], ["-o", "-"], ["--json"]))
+    compare = ["--compare", str(files.original)] if rng.random() < 0.3 else []
+    return ["report", *form, *compare, *_gpu(rng), *_limit(rng), str(files.mutant)]
+
+
 #: Filters for any generation: find takes names that a GPU has not as unknown.
 _FILTERS = (
     "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or changed(RB_DEPTH_CONTROL)",
@@ -306,6 +312,7 @@ LINES: dict[str, tuple[Line, float]] = {
     "tiles": (_tiles, 1.5),
     "vsc": (_vsc, 1),
     "diff": (_diff, 2),
+    "report": (_report, 1),
     "disasm": (_disasm, 1.5),
     "decompile": (_decompile, 2),
     "find": (_find, 1),

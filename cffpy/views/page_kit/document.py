@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
     from cffpy.views.page_kit.markup import Child
 
-#: The folder of the kit, and the styles that every page begins with.
-KIT = os.path.dirname(os.path.abspath(__file__))
-_BASE = os.path.join(KIT, "base.css")
-
 
 def document(
     title: str, body: Child, styles: Sequence[str] = (), scripts: Sequence[str] = ()
@@ -31,7 +27,7 @@ def document(
 
     The script comes last, so that the markup of ``body`` is shown before it runs.
     """
-    style = _joined((_BASE, *styles))
+    style = _joined((*kit_files("base.css"), *styles))
     script = _joined(scripts)
     head = element(
         "head",
@@ -63,6 +59,11 @@ def files_of(module: str, *names: str) -> list[str]:
     """Paths of files that lie beside a module, which is given by its ``__file__``."""
     folder = os.path.dirname(os.path.abspath(module))
     return [os.path.join(folder, name) for name in names]
+
+
+def kit_files(*names: str) -> list[str]:
+    """Paths of files of the kit."""
+    return files_of(__file__, *names)
 
 
 def _joined(paths: Sequence[str]) -> str:

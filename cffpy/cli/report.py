@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy report``: a capture as one HTML page to look at."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import capture_options, decode, open_for, write_json
+from cffpy.cli.output import EXIT_FAILURE, print_warning
+from cffpy.cli.output_file import write_output
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
+
+_EPILOG = """\b
+Examples:
+  cffpy report capture.rd.gz                          writes capture.rd.gz.html
+  cffpy report capture.rd.gz -o report.html
+  cffpy report bad.rd.gz --compare good.rd.gz -o report.html
+  cffpy report --json capture.rd.gz | jq '.passes[].title'
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.option("-o", "--output", metavar="OUT.html", help="Where to ('-': standard output).")
+@click.option(
+    "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/1).")
+@capture_options
+def report(
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    output: str | None,
+    other: str | None,
+    as_json: bool,
+) -> int:
+    """Write one HTML page that shows a capture: passes, draws, their state, shaders and memory.
+
+    The page needs no network and no other file. It has a timeline, for each pass its attachments,
+    tiles, GMEM and bytes moved, for each draw the registers with the packets that wrote them, its
+    shaders, descriptors and data, and the passes that write and read each resource. Passes can be
+    read without scripts. What had to be left out to keep the page below 40 MB is said in it.
+
+    FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
+    """
+    from cffpy.reports.document import SCHEMA
+    from cffpy.reports.write import report as make_report
+
+    if as_json and output is not None:
+        raise click.UsageError("--json and --output cannot be used together")
+    if path == "-" and output is None and not as_json:
+        raise click.UsageError("--output is needed where the capture is standard input")
+    capture = open_for(path, gpu, register_db)
+    gc.disable()
+    compare = None if other is None else open_for(other, gpu, register_db)
+    found, code = decode(capture, lambda opened: make_report(opened, compare=compare))
+    for text in found.cut:
+        print_warning(f"{path}: left out: {text}")
+    if as_json:
+        write_json(SCHEMA, found.to_dict(), capture.truncated)
+    else:
+        read = [path] if other is None else [path, other]
+        write_output(output or f"{path}.html", [found.page()], read)
+    return EXIT_FAILURE if found.cut and not code else code

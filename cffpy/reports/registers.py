@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""The registers at all draws of a report, as changes: for each register, the draws that change it.
+
+A value at a draw is found by a binary search among the changes of its register, as in
+``RegisterHistory``, of which these are the columns with decoded texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.analysis.conditions import Executed
+from cffpy.analysis.packets import packet_name
+from cffpy.pm4.reader import read_header
+from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.subjects import Subjects
+from cffpy.reports.words import NONE, Interned, WordColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.provenance import Write
+    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.regdb.database import Database
+    from cffpy.reports.words import Cuts
+
+#: Changes of registers, and distinct packets that wrote them, that a report has.
+MAX_CHANGES, MAX_WRITES = 2_000_000, 400_000
+
+#: Dwords of a packet that are shown.
+_MAX_DWORDS = 40
+
+
+class Writes:
+    """The packets that wrote registers: a column for each property."""
+
+    def __init__(self, database: Database, cuts: Cuts) -> None:
+        self._database = database
+        self._cuts = cuts
+        self._known: dict[int, int] = {}
+        #: Keeps them alive, so that their ids stay theirs.
+        self._kept: list[Write] = []
+        self._packet, self._stream, self._condition = WordColumn(), WordColumn(), WordColumn()
+        self._patched = WordColumn()
+        self._streams: dict[int, str] = {}
+        self._submit: list[int] = []
+        self._pass: list[int] = []
+        self._address: list[str] = []
+        self._offset: list[int] = []
+        self._dwords: list[str] = []
+
+    def add(self, write: Write | None) -> int:
+        """The index of a write; -1 where there is none, or where there are too many."""
+        if write is None:
+            return NONE
+        known = self._known.get(id(write))
+        if known is None:
+            if len(self._kept) >= MAX_WRITES:
+                self._cuts.note(f"packets that wrote registers, but for {MAX_WRITES:,}")
+                return NONE
+            known = self._known[id(write)] = len(self._kept)
+            self._kept.append(write)
+            self._append(write)
+        return known
+
+    def _append(self, write: Write) -> None:
+        place = write.place
+        header = place.words.get(place.index)
+        _, _, size = read_header(header)
+        data = place.words.bytes(place.index, min(size, _MAX_DWORDS))
+        self._packet.append(packet_name(self._database, header))
+        self._stream.append(self._stream_text(place))
+        self._condition.append(write.condition if write.executed is Executed.UNKNOWN else None)
+        self._patched.append(None if write.patched_by is None else str(write.patched_by))
+        self._submit.append(place.submit.submit)
+        self._pass.append(NONE if write.pass_index is None else write.pass_index)
+        self._address.append(f"{place.gpuaddr:#x}")
+        self._offset.append(place.file_offset)
+        self._dwords.append(bytes(data).hex())
+
+    def _stream_text(self, place: PacketLocation) -> str:
+        """The streams that the packet lies in, without the packet's own address."""
+        key = id(place.stream)
+        known = self._streams.get(key)
+        if known is None:
+            known = self._streams[key] = str(place).rpartition(", packet ")[0]
+        return known
+
+    def to_dict(self) -> dict[str, Any]:
+        """The columns. ``dwords``: of the packet with its header, as bytes in hex."""
+        return {
+            "packet": self._packet.to_dict(),
+            "stream": self._stream.to_dict(),
+            "condition": self._condition.to_dict(),
+            "patched_by": self._patched.to_dict(),
+            "submit": self._submit,
+            "pass": self._pass,
+            "gpuaddr": self._address,
+            "file_offset": self._offset,
+            "dwords": self._dwords,
+        }
+
+
+class _Column:
+    """The changes of one register."""
+
+    def __init__(self, offset: int, text: RegisterText) -> None:
+        self._offset = offset
+        self._text = text
+        self._is_wide = text.is_wide(offset)
+        self._values: Interned[int] = Interned()
+        self._fields: Interned[tuple[str, int, int]] = Interned()
+        self.draws: list[int] = []
+        self.value: list[int] = []
+        self.write: list[int] = []
+
+    def append(self, draw: int, value: int | None, write: int) -> None:
+        self.draws.append(draw)
+        self.value.append(NONE if value is None else self._values.add(value))
+        self.write.append(write)
+
+    def to_dict(self, topic: str | None) -> dict[str, Any]:
+        rows = [self._value_row(value) for value in self._values.values]
+        return {
+            "offset": self._offset,
+            "name": self._text.name(self._offset),
+            "bits": 64 if self._is_wide else 32,
+            "topic": topic,
+            "fields": [list(field) for field in self._fields.values],
+            "values": rows,
+            "draws": self.draws,
+            "value": self.value,
+            "write": self.write,
+        }
+
+    def _value_row(self, value: int) -> list[Any]:
+        """The value in hex; its text, None where that is the same; field -> its text."""
+        digits = f"{value:#x}"
+        dwords = {self._offset: value & 0xFFFFFFFF, self._offset + 1: value >> 32}
+        text = self._text.text(self._offset, dwords)
+        fields = {
+            str(self._fields.add((field.name, field.low, field.high))): field.text
+            for field in self._text.field_values(self._offset, dwords)
+        }
+        row: list[Any] = [digits, None if text == digits else text]
+        return [*row, fields] if fields else row
+
+
+def register_columns(
+    history: RegisterHistory, database: Database, draws: Mapping[int, int], cuts: Cuts
+) -> dict[str, Any]:
+    """The columns of all registers and of the packets that wrote them.
+
+    ``draws``: ``Action.order`` of a draw -> its number in the report.
+    """
+    text, writes, subjects = RegisterText(database), Writes(database, cuts), Subjects.open(database)
+    columns = []
+    left = MAX_CHANGES
+    for offset in text.listed(history.all_registers()):
+        column = _Column(offset, text)
+        for order, value, write in _changes(history, offset, text.is_wide(offset)):
+            draw = draws.get(order)
+            if draw is not None:
+                column.append(draw, value, writes.add(write))
+        left -= len(column.draws)
+        if left < 0:
+            cuts.note(f"registers from {text.name(offset)} on: more than {MAX_CHANGES:,} changes")
+            break
+        if column.draws:
+            columns.append(column.to_dict(subjects.register(offset).topic))
+    return {"columns": columns, "writes": writes.to_dict()}
+
+
+def _changes(
+    history: RegisterHistory, offset: int, is_wide: bool
+) -> Iterator[tuple[int, int | None, Write | None]]:
+    """Position of a draw, the value from it on, and what wrote it."""
+    if not is_wide:
+        orders, values = history.changes(offset)
+        for order, number in zip(orders, values, strict=True):
+            yield order, None if number < 0 else number, history.write(offset, order)
+        return
+    both = {*history.changes(offset)[0], *history.changes(offset + 1)[0]}
+    for order in sorted(both):
+        low, high = history.value(offset, order), history.value(offset + 1, order)
+        if low is None and history.write(offset, order) is None:
+            continue
+        if low is not None and high is None and history.write(offset + 1, order) is not None:
+            low = None
+        value = None if low is None else low | (high or 0) << 32
+        yield order, value, history.write(offset, order)

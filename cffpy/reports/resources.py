@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Resources of a report: the memory that passes write and read, and the graph of passes.
+
+A resource is an address of a submit: an attachment, a texture, a buffer. Passes that write it come
+before those that read it, so an edge leads from the last writer before a pass to that pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.reports.graph_layout import layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from cffpy.api.capture import Capture
+    from cffpy.reports.bindings import BindingColumns
+    from cffpy.reports.words import Cuts
+
+#: Resources, uses of one resource, and edges of the graph that a report has.
+_MAX_RESOURCES, _MAX_USES, _MAX_EDGES = 20_000, 400, 2000
+
+#: Operations -> how they use their ``address`` and ``source``.
+_ADDRESS_USES = {"load": "read", "store": "write", "resolve": "write", "copy": "write"}
+
+_FIELDS = ("FMT", "WIDTH", "HEIGHT", "DEPTH")
+
+
+class _Resource:
+    """``uses``: (pass, how) -> first draw (-1: none), how often."""
+
+    def __init__(self, submit: int, address: str) -> None:
+        self.submit = submit
+        self.address = address
+        self.kinds: dict[str, None] = {}
+        self.text = ""
+        self.uses: dict[tuple[int, str], list[int]] = {}
+
+
+class Resources:
+    """Collects the uses of memory. ``pass_of``: a draw's number in the report -> its pass."""
+
+    def __init__(self, capture: Capture, pass_of: Sequence[int], cuts: Cuts) -> None:
+        self._capture = capture
+        self._pass_of = pass_of
+        self._cuts = cuts
+        self._submits = [one.submit for one in capture.passes]
+        self._found: dict[tuple[int, str], _Resource] = {}
+
+    def add_passes(self, passes: Iterable[Mapping[str, Any]]) -> None:
+        """The attachments and operations of passes, as the report has them."""
+        for one in passes:
+            for target in one["attachments"]:
+                if target["address"] is not None and one["mode"] != "gmem":
+                    text = target["format"] or ""
+                    self._use(one["pass"], target["address"], target["name"], "write", -1, text)
+            for operation in one["operations"]:
+                name = operation["attachment"] or "copy"
+                how = _ADDRESS_USES.get(operation["kind"], "write")
+                if operation["address"] is not None:
+                    self._use(one["pass"], operation["address"], name, how)
+                if operation["source"] is not None:
+                    self._use(one["pass"], operation["source"], name, "read")
+
+    def add_bindings(self, bindings: BindingColumns) -> None:
+        """What draws have bound."""
+        for place, draw, value in bindings.addresses():
+            kind = place["kind"]
+            if kind == "uniform buffer" or kind == "sampler":
+                continue  # its data is a binding of its own
+            fields = {name: text for name, _, _, text in value.get("fields", ())}
+            text = " ".join(fields[name] for name in _FIELDS if name in fields)
+            how = "read or write" if kind.startswith("storage") else "read"
+            self._use(self._pass_of[draw], value["gpuaddr"], kind, how, draw, text)
+
+    def _use(
+        self, index: int, address: str, kind: str, how: str, draw: int = -1, text: str = ""
+    ) -> None:
+        if index < 0:
+            return
+        key = self._submits[index], address
+        found = self._found.get(key)
+        if found is None:
+            if len(self._found) >= _MAX_RESOURCES:
+                self._cuts.note(f"resources but for {_MAX_RESOURCES:,}")
+                return
+            found = self._found[key] = _Resource(*key)
+        found.kinds[kind] = None
+        found.text = found.text or text
+        use = found.uses.get((index, how))
+        if use is not None:
+            use[1] += 1
+        elif len(found.uses) < _MAX_USES:
+            found.uses[index, how] = [draw, 1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The resources by address, and the graph."""
+        found = sorted(self._found.values(), key=lambda one: (one.submit, int(one.address, 16)))
+        edges = self._edges(found)
+        return {
+            "resources": [self._document(one) for one in found],
+            "edges": edges,
+            "nodes": layout(edges, self._cuts),
+        }
+
+    def _document(self, one: _Resource) -> dict[str, Any]:
+        buffer = self._capture.submits[one.submit].memory.buffer(int(one.address, 16))
+        return {
+            "submit": one.submit,
+            "gpuaddr": one.address,
+            "kinds": list(one.kinds),
+            "text": one.text,
+            "buffer": None if buffer is None else [f"{buffer.gpuaddr:#x}", buffer.size],
+            "uses": [[index, how, *use] for (index, how), use in sorted(one.uses.items())],
+        }
+
+    def _edges(self, found: Sequence[_Resource]) -> list[list[Any]]:
+        """Producer, consumer, numbers of the resources."""
+        edges: dict[tuple[int, int], list[int]] = {}
+        for number, one in enumerate(found):
+            writer: int | None = None
+            for index in sorted({index for index, _ in one.uses}):
+                if (index, "read") in one.uses and writer is not None:
+                    edges.setdefault((writer, index), []).append(number)
+                if (index, "write") in one.uses:
+                    writer = index
+        if len(edges) > _MAX_EDGES:
+            self._cuts.note(f"edges of the graph of passes but for {_MAX_EDGES:,}")
+        return [[*pair, numbers] for pair, numbers in sorted(edges.items())[:_MAX_EDGES]]

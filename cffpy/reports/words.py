@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What the columns of a report are made of: values that repeat are stored once, as a number.
+
+A report has tens of thousands of draws. Its document has columns, not rows: a list for each
+property, and where few values repeat, a list of the values and one of their indices.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+_Value = TypeVar("_Value", bound="Hashable")
+
+#: Instead of an index: there is no value.
+NONE = -1
+
+
+class Interned(Generic[_Value]):
+    """Distinct values in the order in which they were first added."""
+
+    __slots__ = ("_known", "values")
+
+    def __init__(self) -> None:
+        self._known: dict[_Value, int] = {}
+        self.values: list[_Value] = []
+
+    def add(self, value: _Value) -> int:
+        """The index of a value in ``values``."""
+        index = self._known.get(value)
+        if index is None:
+            index = self._known[value] = len(self.values)
+            self.values.append(value)
+        return index
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class WordColumn:
+    """A column of texts: ``words`` and, for each row, an index into them; -1 for None."""
+
+    __slots__ = ("_words", "index")
+
+    def __init__(self) -> None:
+        self._words: Interned[str] = Interned()
+        self.index: list[int] = []
+
+    def append(self, word: str | None) -> None:
+        """Add a row."""
+        self.index.append(NONE if word is None else self._words.add(word))
+
+    def to_dict(self) -> dict[str, Any]:
+        """``words`` and ``index``."""
+        return {"words": self._words.values, "index": self.index}
+
+
+class Cuts:
+    """What was left out of a report, in words, each once."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Say that something was left out."""
+        if text not in self.texts:
+            self.texts.append(text)

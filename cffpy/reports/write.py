@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy.report``: the page of a capture, as ``cffpy report`` writes it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from cffpy.api.comparison import diff
+from cffpy.errors import CffpyError
+from cffpy.reports.document import SCHEMA, document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.api.capture import Capture
+
+
+class Report:
+    """What the page of a capture shows."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        """``found``: the document of ``cffpy.reports.document``."""
+        self._document = found
+
+    def page(self) -> bytes:
+        """The page of ``cffpy report``, in UTF-8: one HTML file that needs nothing else."""
+        from cffpy.views.report_html.page import page
+
+        return page(self._document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy report --json``, without its schema."""
+        return self._document
+
+    @property
+    def cut(self) -> list[str]:
+        """What was left out, in words."""
+        cut: list[str] = self._document["cut"]
+        return cut
+
+    def __repr__(self) -> str:
+        passes, draws = len(self._document["passes"]), len(self._document["draws"]["pass"])
+        return f"<Report: {passes} passes, {draws} draws>"
+
+
+def report(
+    capture: Capture,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    compare: Capture | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Make the report of a capture, and write its page to ``path`` if one is given.
+
+    ``compare``: another capture; the report shows what differs from it. ``progress`` is called with
+    the name of each step. Raises CaptureError where the capture has no commands, CffpyError if the
+    file cannot be written.
+    """
+    comparison = None if compare is None else diff(compare, capture)
+    found = Report(document(capture, comparison, progress or (lambda _step: None)))
+    if path is not None:
+        try:
+            with open(path, "wb") as file:
+                file.write(found.page())
+        except OSError as problem:
+            raise CffpyError(f"{os.fspath(path)}: {problem.strerror or problem}") from None
+    return found
+
+
+__all__ = ("SCHEMA", "Report", "report")

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// The page of a draw: its registers by hardware block, programs, bindings, vertices, constants.
+"use strict";
+
+// What the registers of a draw are compared with.
+const MODES = {
+  changed: "changed since the draw before",
+  began: "changed since the pass began",
+  all: "all",
+};
+
+// The hardware blocks in the order of the pipeline.
+const BLOCKS = ["CP", "RBBM", "VSC", "VFD", "VPC", "PC", "VGT", "PA", "GRAS", "SP", "TPL1", "HLSQ", "SQ", "RB", "UCHE", "CCHE"];
+
+class DrawPage {
+  constructor(box, core, draws) {
+    this.box = box;
+    this.core = core;
+    this.draws = draws;
+    this.mode = "changed";
+    this.row = -1;
+  }
+
+  async show(row) {
+    this.row = row;
+    const [registers, bindings, shaders] = await Promise.all([part("registers"), part("bindings"), part("shaders")]);
+    if (this.row !== row) return; // another draw was chosen meanwhile
+    this.registers = registers?.writes ? new Registers(registers) : null;
+    this.bindings = bindings;
+    this.shaders = shaders;
+    const { draws } = this;
+    const one = draws.pass(row);
+    replace(
+      this.box,
+      h("h2", {}, `Draw ${draws.name(row)} `, h("span", { class: "note" }, draws.kind(row))),
+      this.facts(row, one),
+      this.differences(row),
+      this.registerSection(),
+      this.programs(row),
+      ...this.bound(row),
+    );
+    this.drawState();
+  }
+
+  facts(row, one) {
+    const { columns } = this.draws;
+    const items = [
+      ["pass", h("a", { href: `#pass=${one.pass}` }, one.title)],
+      ["draws", this.draws.size(row)],
+      ["packet", `${word(columns.packet, row)}${columns.dump[row] === null ? "" : `, draw ${columns.dump[row]} of the dump`}`],
+      ["at", h("code", {}, `${word(columns.stream, row)}, packet ${columns.gpuaddr[row]}, file 0x${columns.file_offset[row].toString(16)}`)],
+    ];
+    if (columns.visible[row] !== null) items.push(["visible primitives", count(columns.visible[row])]);
+    if (columns.executed[row] !== true) {
+      items.push(["executed", `only the GPU knows${word(columns.condition, row) ? `: ${word(columns.condition, row)}` : ""}`]);
+    }
+    if (word(columns.lrz, row)) items.push(["LRZ", word(columns.lrz, row)]);
+    for (const [name, format, address] of this.draws.targets(row)) {
+      items.push([name, `${format ?? "format unknown"} at ${address ?? "unknown"}`]);
+    }
+    const findings = this.core.findings.filter((each) => each.pass === one.pass && each.draw === columns.number[row]);
+    for (const each of findings) items.push([each.severity, `${each.id} ${each.name}: ${each.text}`]);
+    return h("dl", { class: "facts" }, items.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  }
+
+  differences(row) {
+    const entries = this.core.comparison?.entries ?? [];
+    const here = entries.filter((entry) => entry.extents.some(([, first, last]) => first >= 0 && row >= first && row <= last));
+    if (!here.length) return null;
+    const items = here.map((entry) =>
+      h("li", {}, entry.title, h("ul", {}, entry.fields.slice(0, 12).map(([name, other, now]) => h("li", {}, `${name}: `, h("span", { class: "good" }, other), " → ", h("span", { class: "bad" }, now))))),
+    );
+    return section(`Differences from ${this.core.comparison.other}`, h("ul", {}, items));
+  }
+
+  // -- registers ----------------------------------------------------------------------------------
+
+  registerSection() {
+    if (!this.registers) return section("Registers", h("p", { class: "note" }, "The registers are not in the page."));
+    const choices = Object.entries(MODES).map(([mode, text]) =>
+      h("label", {}, h("input", { type: "radio", name: "mode", value: mode, checked: mode === this.mode, onchange: () => this.setMode(mode) }), text),
+    );
+    const find = h("input", { type: "search", "aria-label": "Registers by name or value", placeholder: "register, field or value", value: this.find ?? "" });
+    find.addEventListener("input", () => {
+      this.find = find.value;
+      this.drawState();
+    });
+    this.list = h("div", { class: "registers" });
+    return section("Registers", h("div", { class: "choices", role: "radiogroup", "aria-label": "Which registers" }, choices, find), this.list);
+  }
+
+  setMode(mode) {
+    this.mode = mode;
+    for (const input of this.box.querySelectorAll("input[name=mode]")) input.checked = input.value === mode;
+    if (this.list) this.drawState();
+  }
+
+  drawState() {
+    if (!this.registers) return;
+    const { row, registers } = this;
+    const [first] = this.draws.pass(row).draws;
+    const earlier = this.mode === "began" ? first - 1 : row - 1;
+    const words = (this.find ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+    const blocks = new Map();
+    let shown = 0;
+    for (const column of registers.columns) {
+      const now = registers.at(column, row);
+      if (now === null) continue;
+      const isChanged = registers.differs(column, row, earlier);
+      if (this.mode !== "all" && !isChanged) continue;
+      if (words.length && !this.matches(column, now, words)) continue;
+      const block = Registers.block(column.name);
+      if (!blocks.has(block)) blocks.set(block, []);
+      blocks.get(block).push(this.register(column, now, isChanged ? registers.at(column, earlier) : null, isChanged));
+      shown++;
+    }
+    const place = (name) => (BLOCKS.includes(name) ? BLOCKS.indexOf(name) : BLOCKS.length);
+    const ordered = [...blocks].sort(([one], [other]) => place(one) - place(other) || (one < other ? -1 : 1));
+    const none = h("p", { class: "note" }, words.length ? "No register matches." : "No register has another value.");
+    replace(
+      this.list,
+      h("p", { class: "note" }, plural(shown, "register")),
+      shown ? ordered.map(([name, rows]) => h("section", { class: "block" }, h("h4", {}, name), h("div", { class: "rows" }, rows))) : none,
+    );
+  }
+
+  matches(column, now, words) {
+    const text = `${column.name} ${this.registers.digits(column, now.value)} ${this.registers.text(column, now.value)}`.toLowerCase();
+    return words.every((one) => text.includes(one));
+  }
+
+  register(column, now, before, isChanged) {
+    const { registers } = this;
+    const text = registers.text(column, now.value);
+    const digits = registers.digits(column, now.value);
+    const was = isChanged && before !== null ? registers.text(column, before.value) : null;
+    const row = h(
+      "details",
+      { class: `register${isChanged ? " changed" : ""}` },
+      h(
+        "summary",
+        {},
+        h("span", { class: "register-name" }, column.name),
+        h("span", { class: "register-value" }, this.shortText(column, now.value, text, digits), was === null ? null : h("span", { class: "was" }, ` was ${this.changedText(column, before.value, now.value)}`)),
+      ),
+    );
+    row.addEventListener("toggle", () => {
+      if (row.open && row.children.length === 1) row.append(this.details(column, now, before));
+    });
+    return row;
+  }
+
+  // Fields without the braces around them; those that are off are left out by the text itself.
+  shortText(column, value, text, digits) {
+    if (!registersHaveFields(column, value)) return text;
+    return `${text.replace(/^\{ | \}$/g, "").replaceAll(" | ", ", ").replaceAll(" = ", " ")}  ${digits}`;
+  }
+
+  // Of a value with fields, the old values of those that changed.
+  changedText(column, before, now) {
+    if (!registersHaveFields(column, before) || !registersHaveFields(column, now)) {
+      return this.registers.text(column, before);
+    }
+    const [old, fresh] = [column.values[before][2], column.values[now][2]];
+    const names = Object.keys({ ...old, ...fresh }).filter((field) => old[field] !== fresh[field]);
+    return names.map((field) => `${column.fields[Number(field)][0]} ${old[field] ?? "0"}`).join(", ");
+  }
+
+  details(column, now, before) {
+    const { registers } = this;
+    const fields = registers.fields(column, now.value);
+    const old = new Map(before ? registers.fields(column, before.value).map(([name, , , text]) => [name, text]) : []);
+    const rows = fields.map(([name, low, high, text]) => {
+      const changed = old.has(name) && old.get(name) !== text;
+      return [name, low === high ? String(low) : `${high}:${low}`, text, changed ? `was ${old.get(name)}` : ""];
+    });
+    return h(
+      "div",
+      { class: "register-details" },
+      rows.length ? table(["field", "bits", "value", ""], rows) : null,
+      h("p", { class: "note" }, `offset 0x${column.offset.toString(16)}, ${column.bits} bits, value ${registers.digits(column, now.value)}`),
+      this.packet(now.write),
+    );
+  }
+
+  // The packet that wrote a value, decoded: a fragment of the dump.
+  packet(write) {
+    if (write < 0) return null;
+    const { writes } = this.registers;
+    const name = word(writes.packet, write);
+    const where = `${word(writes.stream, write)}, packet ${writes.gpuaddr[write]}, file 0x${writes.file_offset[write].toString(16)}`;
+    const notes = [this.registers.origin(write, this.draws, this.row)];
+    if (word(writes.condition, write)) notes.push(`conditional: ${word(writes.condition, write)}`);
+    if (word(writes.patched_by, write)) notes.push(`stored there by CP_MEM_WRITE: ${word(writes.patched_by, write)}`);
+    return h(
+      "div",
+      { class: "packet" },
+      h("p", {}, `Written by ${name}, ${notes.filter(Boolean).join(", ")}`),
+      h("p", {}, h("code", {}, where)),
+      h("pre", { class: "listing", tabindex: 0 }, this.fragment(writes.dwords[write], name)),
+    );
+  }
+
+  fragment(hex, name) {
+    const data = bytesOf(hex);
+    const words = [];
+    for (let at = 0; at + 4 <= data.byteLength; at += 4) words.push(data.getUint32(at, true));
+    if (!words.length) return "";
+    const header = words[0];
+    const first = header >>> 28 === 4 ? (header >>> 8) & 0x3ffff : header >>> 30 === 0 ? header & 0x7fff : null;
+    const lines = [`${hex32(header)}  ${name}`];
+    words.slice(1).forEach((value, index) => {
+      const column = first === null ? null : this.registers.byOffset.get(first + index);
+      const below = first === null ? null : this.registers.byOffset.get(first + index - 1);
+      const title = column ? column.name : below?.bits === 64 ? `${below.name}, upper half` : first === null ? "" : `0x${(first + index).toString(16)}`;
+      lines.push(`${hex32(value)}    ${title}`);
+    });
+    return lines.join("\n");
+  }
+
+  // -- what it runs and reads -----------------------------------------------------------------------
+
+  programs(row) {
+    const stages = this.draws.programs(row);
+    if (!stages.length) return null;
+    const items = stages.map(([stage, address, number]) => {
+      const shader = number < 0 ? null : this.shaders?.[number];
+      const summary = h("summary", {}, h("b", {}, stage), ` at ${address} `, shader ? h("span", { class: "note" }, shaderNote(shader)) : h("span", { class: "note" }, "not captured"));
+      const found = h("details", { class: "entry" }, summary);
+      found.addEventListener("toggle", () => {
+        if (found.open && shader && found.children.length === 1) found.append(shaderBody(shader));
+      });
+      return found;
+    });
+    return section("Shaders", items);
+  }
+
+  bound(row) {
+    if (!this.bindings) return [section("Bindings", h("p", { class: "note" }, "What draws have bound is not in the page."))];
+    const found = [];
+    for (const place of this.bindings.places) {
+      const change = changeAt(place, row);
+      const value = change < 0 ? -1 : place.value[change];
+      if (value >= 0) found.push({ place, value: this.bindings.values[value], isNew: place.draws[change] === row });
+    }
+    const of = (...kinds) => found.filter(({ place }) => kinds.includes(place.kind));
+    const parts = [
+      ["Textures", of("texture"), (one) => this.descriptor(one)],
+      ["Samplers", of("sampler"), (one) => this.descriptor(one)],
+      ["Storage", of("storage", "storage size"), (one) => this.descriptor(one)],
+      ["Uniform buffers", of("uniform data"), (one) => this.data(one)],
+      ["Constants", of("constants", "push constants"), (one) => this.data(one)],
+    ];
+    return [
+      ...this.vertices(row, of("vertex buffer"), of("index buffer")),
+      ...parts.filter(([, list]) => list.length).map(([heading, list, render]) => section(`${heading} (${list.length})`, list.map(render))),
+    ];
+  }
+
+  bindingName({ stage, set, slot }) {
+    return set === null ? (stage === null ? String(slot) : `${stage} ${slot}`) : `set ${set}, ${slot}`;
+  }
+
+  descriptor({ place, value, isNew }) {
+    const text = (name) => value.fields?.find(([one]) => one === name)?.[3];
+    const size = ["WIDTH", "HEIGHT", "DEPTH"].map(text).filter((one) => one !== undefined && one !== "0");
+    const short = [text("FMT"), size.join(" × "), text("TYPE"), text("XY_MAG"), text("WRAP_S")].filter(Boolean).join(", ");
+    const rows = (value.fields ?? []).map(([name, low, high, field]) => [name, `${high}:${low}`, field]);
+    return this.folded(place, isNew, [value.gpuaddr ? `${value.gpuaddr} ` : "", short], () => [
+      rows.length ? table(["field", "bits", "value"], rows) : h("p", { class: "note" }, "not described"),
+      value.place ? h("p", {}, h("code", {}, `loaded by ${value.place}`)) : null,
+      value.dwords ? h("pre", { class: "listing", tabindex: 0 }, dwordsText(value.dwords)) : null,
+    ]);
+  }
+
+  data({ place, value, isNew }) {
+    const size = value.bytes === null || value.bytes === undefined ? "not captured" : plural(value.bytes, "byte");
+    return this.folded(place, isNew, [value.gpuaddr ? `${value.gpuaddr}, ` : "", size], () => [
+      value.data ? dataTable(bytesOf(value.data)) : h("p", { class: "note" }, "The contents are not in the page."),
+      value.data && value.data.length / 2 < value.bytes ? h("p", { class: "note" }, `The first ${count(value.data.length / 2)} bytes.`) : null,
+      value.place ? h("p", {}, h("code", {}, `loaded by ${value.place}`)) : null,
+    ]);
+  }
+
+  folded(place, isNew, summary, content) {
+    const head = h("summary", {}, h("b", {}, this.bindingName(place)), " ", summary, isNew ? h("span", { class: "chip" }, "changed") : null);
+    const found = h("details", { class: "entry" }, head);
+    found.addEventListener("toggle", () => {
+      if (found.open && found.children.length === 1) append(found, [content()]);
+    });
+    return found;
+  }
+
+  vertices(row, buffers, indices) {
+    if (!buffers.length && !indices.length) return [];
+    const data = new Map(buffers.filter(({ value }) => value.data).map(({ place, value }) => [place.slot, bytesOf(value.data)]));
+    const attributes = this.registers ? vertexAttributes(this.registers, row) : [];
+    const vertexRows = h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Vertices" }, vertexTable(attributes, data) ?? h("p", { class: "note" }, "The attributes cannot be decoded: see the buffers."));
+    return [
+      section(
+        "Vertices",
+        vertexRows,
+        buffers.map((one) => this.data({ ...one, place: { ...one.place, stage: "buffer" } })),
+        indices.map(({ place, value, isNew }) =>
+          this.folded({ ...place, stage: "indices", slot: "" }, isNew, [`${value.gpuaddr}, `, value.bytes === null ? "not captured" : plural(value.bytes, "byte")], () => [value.data ? indexList(bytesOf(value.data), this.indexSize(row, value)) : h("p", { class: "note" }, "not in the page")]),
+        ),
+      ),
+    ];
+  }
+
+  indexSize(row, value) {
+    const length = this.draws.columns.vertices[row];
+    const size = length ? Math.round(value.bytes / length) : 2;
+    return [1, 2, 4].includes(size) ? size : 2;
+  }
+}
+
+function section(heading, ...content) {
+  return h("section", {}, h("h3", {}, heading), content);
+}
+
+const registersHaveFields = (column, value) => value >= 0 && column.values[value].length > 2;
+
+function dwordsText(hex) {
+  const data = bytesOf(hex);
+  const lines = [];
+  for (let at = 0; at + 4 <= data.byteLength; at += 4) {
+    lines.push((at % 16 ? " " : at ? "\n" : "") + hex32(data.getUint32(at, true)));
+  }
+  return lines.join("");
+}

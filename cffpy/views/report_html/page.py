@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: MIT
+"""The page as a whole: what is read without scripts, the places that the script fills, the data.
+
+Passes, findings, differences and the graph of passes are markup. The script shows one of them at a
+time, and adds the timeline, the list of draws, the search, and the state of a draw.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.views.page_kit.document import document, files_of, footer, kit_files, section
+from cffpy.views.page_kit.markup import Budget, Markup, element, join
+from cffpy.views.report_html.data_blocks import MAX_BYTES, data_blocks
+from cffpy.views.report_html.drawings import pass_graph
+from cffpy.views.report_html.passes import PassSections, pass_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: The modules of the script, in the order in which they need each other.
+_SCRIPTS = (
+    "report_data.js",
+    "state.js",
+    "filter.js",
+    "timeline.js",
+    "draw_list.js",
+    "tables.js",
+    "draw_page.js",
+    "shaders.js",
+    "resources.js",
+    "app.js",
+)
+
+#: Characters of findings and of differences.
+_FINDING_CHARACTERS, _DIFFERENCE_CHARACTERS = 1_000_000, 2_000_000
+
+_KEYS = (
+    ("/", "search"),
+    ("j k", "next, previous draw"),
+    ("n p", "next, previous pass"),
+    ("c b a", "changed, since the pass began, all registers"),
+    ("o", "all passes"),
+    ("Esc", "clear the search"),
+)
+
+
+def page(report: Mapping[str, Any], most: int = MAX_BYTES) -> bytes:
+    """The page in UTF-8. ``report``: the document. ``most``: bytes of data in it."""
+    blocks, missing = data_blocks(report, most)
+    passes = report["passes"]
+    by_pass: dict[int, list[Markup]] = {}
+    budget = Budget(_FINDING_CHARACTERS)
+    for finding in report["findings"]:
+        if finding["pass"] is not None and not budget.is_spent:
+            item = budget.take(_finding(finding))
+            by_pass.setdefault(finding["pass"], []).append(item)
+    counts = {index: len(items) for index, items in by_pass.items()}
+    sections = PassSections(report["tile_columns"], by_pass)
+    body = (
+        element("a", "Skip to the content", href="#content", class_="skip"),
+        _header(report),
+        _toolbar(),
+        element("section", id="timeline", aria_label="Timeline", hidden=True),
+        element(
+            "div",
+            element("nav", element("div", id="draws", hidden=True), aria_label="Passes and draws"),
+            element(
+                "main",
+                _overview(report, missing, pass_table(passes, counts)),
+                _findings(report["findings"]),
+                _differences(report["comparison"]),
+                _resources(report),
+                element("article", id="shaders", class_="view", hidden=True),
+                sections.render(passes),
+                element("article", id="draw", class_="view", hidden=True),
+                id="content",
+                tabindex="-1",
+            ),
+            class_="columns",
+        ),
+        footer(),
+        blocks,
+    )
+    return document(
+        f"{report['file']} – cffpy report",
+        body,
+        files_of(__file__, "report.css"),
+        [*kit_files("dom.js", "virtual_list.js"), *files_of(__file__, *_SCRIPTS)],
+    )
+
+
+def _header(report: Mapping[str, Any]) -> Markup:
+    draws = len(report["draws"]["pass"])
+    counts = [
+        _count(len(report["submits"]), "submit", "submits"),
+        _count(len(report["passes"]), "pass", "passes"),
+        _count(draws, "draw", "draws"),
+    ]
+    links = [("overview", "Passes"), ("findings", "Findings")]
+    if report["comparison"] is not None:
+        links.append(("differences", "Differences"))
+    links.append(("resources", "Resources"))
+    tabs = [element("a", text, href=f"#{name}") for name, text in links]
+    tabs.append(element("a", "Shaders", href="#shaders", hidden=True, class_="scripted"))
+    return element(
+        "header",
+        element("h1", report["file"]),
+        element("p", f"{report['gpu'] or 'unknown GPU'} · {', '.join(counts)}", class_="note"),
+        element("nav", tabs, class_="tabs", aria_label="Views"),
+        class_="top",
+    )
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"
+
+
+def _toolbar() -> Markup:
+    """What needs the script; it shows this once it runs."""
+    keys = [
+        element("div", element("dt", element("kbd", key)), element("dd", does))
+        for key, does in _KEYS
+    ]
+    return element(
+        "form",
+        element(
+            "input",
+            type="search",
+            id="search",
+            placeholder="words, or RB_DEPTH_CNTL.ZFUNC == FUNC_LESS and draw.vertices > 3",
+            aria_label="Search draws: words, or an expression as for --where",
+            aria_describedby="search-problem",
+            autocomplete="off",
+            spellcheck="false",
+        ),
+        element("output", id="count", aria_live="polite"),
+        element(
+            "details",
+            element("summary", "Keys"),
+            element("dl", keys),
+            class_="keys",
+        ),
+        element("p", id="search-problem", role="alert", class_="bad"),
+        class_="toolbar",
+        role="search",
+        hidden=True,
+    )
+
+
+def _overview(report: Mapping[str, Any], missing: Sequence[str], passes: Markup) -> Markup:
+    parts: list[Markup] = []
+    for text in report["problems"]:
+        parts.append(element("li", text, class_="problem"))
+    for text in report["cut"]:
+        parts.append(element("li", f"Left out: {text}."))
+    if missing:
+        text = f"Left out, because the page would be too large: {', '.join(missing)}."
+        parts.append(element("li", text))
+    return element(
+        "article",
+        element("h2", "Passes"),
+        element("ul", parts, class_="problems") if parts else None,
+        element(
+            "noscript",
+            element("p", "Draws, their state and the timeline need JavaScript.", class_="note"),
+        ),
+        passes,
+        id="overview",
+        class_="view",
+    )
+
+
+# -- findings, differences, resources -------------------------------------------------------------
+
+
+def _finding(finding: Mapping[str, Any]) -> Markup:
+    """An item of a list."""
+    times = f" ({finding['count']:,} times)" if finding["count"] > 1 else ""
+    where = None
+    if finding["pass"] is not None:
+        draw = "" if finding["draw"] is None else f"&draw={finding['draw']}"
+        name = f"pass {finding['pass']}" if not draw else f"p{finding['pass']}:{finding['draw']}"
+        where = join((element("a", name, href=f"#pass={finding['pass']}{draw}"), ": "))
+    return element(
+        "li",
+        element("span", finding["severity"], class_=f"severity {finding['severity']}"),
+        " ",
+        element("b", f"{finding['id']} {finding['name']}"),
+        " ",
+        where,
+        finding["text"] + times,
+        element("p", finding["why"], " ", finding["advice"], class_="note"),
+    )
+
+
+def _findings(findings: Sequence[Mapping[str, Any]]) -> Markup:
+    budget = Budget(_FINDING_CHARACTERS)
+    items: list[Markup] = []
+    for finding in findings:
+        if budget.is_spent:
+            text = f"{len(findings) - len(items):,} more findings are not shown."
+            items.append(element("li", text, class_="note"))
+            break
+        items.append(budget.take(_finding(finding)))
+    content = element("ul", items, class_="findings") if items else element("p", "None.")
+    return element(
+        "article", section("findings-of-check", "Findings of check", content), **_view("findings")
+    )
+
+
+def _view(name: str) -> dict[str, str]:
+    return {"id": name, "class_": "view"}
+
+
+def _differences(comparison: Mapping[str, Any] | None) -> Markup | None:
+    if comparison is None:
+        return None
+    budget = Budget(_DIFFERENCE_CHARACTERS)
+    items = []
+    for entry in comparison["entries"]:
+        if budget.is_spent:
+            items.append(element("p", "The page is full: more differences are not shown."))
+            break
+        items.append(budget.take(_entry(entry)))
+    return element(
+        "article",
+        element("h2", f"Differences from {comparison['other']}"),
+        element("p", comparison["summary"]),
+        [element("p", text, class_="bad") for text in comparison["missing"]],
+        items,
+        **_view("differences"),
+    )
+
+
+def _entry(entry: Mapping[str, Any]) -> Markup:
+    rows = [
+        element(
+            "tr",
+            element("th", name, scope="row"),
+            element("td", other, class_="good"),
+            element("td", here, class_="bad"),
+        )
+        for name, other, here, _ in entry["fields"]
+    ]
+    details = [line for field in entry["fields"] for line in field[3]]
+    head = [element("th", text, scope="col") for text in ("", "other", "this capture")]
+    fields = None
+    if rows:
+        fields = element("table", element("thead", element("tr", head)), element("tbody", rows))
+    return element(
+        "details",
+        element("summary", entry["title"]),
+        element("p", "At ", join(_extents(entry)), class_="note") if entry["extents"] else None,
+        fields,
+        element("p", f"{entry['more']:,} more fields.", class_="note") if entry["more"] else None,
+        element("pre", "\n".join(details)[:20000], class_="listing") if details else None,
+        map(_entry, entry["consequences"]),
+        class_="entry",
+    )
+
+
+def _extents(entry: Mapping[str, Any]) -> list[Markup]:
+    links = []
+    for index, first, last in entry["extents"]:
+        if index < 0:
+            links.append(element("span", "a pass that this capture lacks "))
+        elif first < 0:
+            links.append(element("a", f"pass {index}", href=f"#pass={index}"))
+        else:
+            text = f"draw {first}" if first == last else f"draws {first} to {last}"
+            links.append(element("a", f"{text} of the capture", href=f"#row={first}"))
+        links.append(Markup(" "))
+    return links
+
+
+def _resources(report: Mapping[str, Any]) -> Markup:
+    found = report["resources"]
+    titles = {one["pass"]: one["title"] for one in report["passes"]}
+    graph = pass_graph(found, titles)
+    note = "No pass reads what another writes."
+    if graph is not None:
+        note = "Lines lead from the pass that writes memory to the passes that read it."
+    return element(
+        "article",
+        element("h2", "Resources"),
+        element("p", note, class_="note")
+        if graph
+        else element("p", "No pass reads what another writes."),
+        element("div", graph, class_="scroll", tabindex="0") if graph else None,
+        element("div", id="resource-table"),
+        **_view("resources"),
+    )

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Shaders: a table of all, and the listing of one.
+"use strict";
+
+function shaderNote(shader) {
+  const found = [plural(shader.instructions, "instruction")];
+  const numbers = shader.statistics;
+  if (numbers) found.push(`${numbers.full} full, ${numbers.half} half registers`, `(ss) ${numbers.ss}, (sy) ${numbers.sy}`);
+  return found.join(", ");
+}
+
+function shaderBody(shader) {
+  const numbers = shader.statistics;
+  const rows = numbers ? Object.entries(numbers).map(([name, value]) => [name, Array.isArray(value) ? value.join(" ") : String(value)]) : [];
+  return h(
+    "div",
+    { class: "shader" },
+    h("pre", { class: "listing", tabindex: 0, "aria-label": `Listing of shader ${shader.shader}` }, shader.listing ?? "The listing is not in the page."),
+    rows.length ? h("details", {}, h("summary", {}, "Statistics"), table(["number", "value"], rows)) : null,
+  );
+}
+
+class ShaderPage {
+  constructor(box, draws) {
+    this.box = box;
+    this.draws = draws;
+  }
+
+  async show(number) {
+    const shaders = await part("shaders");
+    if (!shaders) {
+      replace(this.box, h("h2", {}, "Shaders"), h("p", { class: "note" }, "The shaders are not in the page."));
+      return;
+    }
+    const one = shaders[number];
+    replace(this.box, h("h2", {}, one ? `Shader ${number}, ${one.stage}` : "Shaders"), one ? this.one(one) : this.all(shaders));
+  }
+
+  one(shader) {
+    const uses = this.uses().get(shader.shader) ?? [];
+    const links = uses.slice(0, 60).map((row) => [h("a", { href: `#${linkOf(this.draws, row)}` }, this.draws.name(row)), " "]);
+    return [
+      h("p", {}, h("a", { href: "#shaders" }, "All shaders"), ` · ${shader.gpuaddr}, ${plural(shader.bytes, "byte")}, ${shaderNote(shader)}`),
+      h("p", {}, `${plural(uses.length, "draw")}: `, links, uses.length > 60 ? "…" : null),
+      shaderBody(shader),
+    ];
+  }
+
+  all(shaders) {
+    const uses = this.uses();
+    const number = (one, name) => (one.statistics ? count(one.statistics[name]) : "");
+    const rows = shaders.map((one) => [
+      h("a", { href: `#shader=${one.shader}` }, String(one.shader)),
+      one.stage,
+      h("code", {}, one.gpuaddr),
+      count(one.instructions),
+      number(one, "full"),
+      number(one, "half"),
+      number(one, "constlen"),
+      number(one, "sstall"),
+      `${number(one, "ss")} / ${number(one, "sy")}`,
+      count((uses.get(one.shader) ?? []).length),
+    ]);
+    const headings = ["shader", "stage", "address", "instructions", "full", "half", "constlen", "sstall", "(ss) / (sy)", "draws"];
+    return h("div", { class: "scroll", tabindex: 0 }, table(headings, rows));
+  }
+
+  // Shader -> rows of the draws that run it.
+  uses() {
+    if (!this.found) {
+      this.found = new Map();
+      for (let row = 0; row < this.draws.length; row++) {
+        for (const [, , number] of this.draws.programs(row)) {
+          if (!this.found.has(number)) this.found.set(number, []);
+          this.found.get(number).push(row);
+        }
+      }
+    }
+    return this.found;
+  }
+}
+
+const linkOf = (draws, row) => `pass=${draws.columns.pass[row]}&draw=${draws.columns.number[row]}`;

@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: MIT
+"""The page of ``cffpy report`` in a real browser."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cffpy
+from cffpy.views.plain_text import visible
+from cffpy.views.report_html.page import page
+from tests.analysis.passes.small import small_capture
+from tests.browser.webdriver import ENTER, ESCAPE, Browser, missing_programs
+from tests.views.diff_html.comparisons import HOSTILE
+from tests.views.report_html.documents import (
+    hostile_document,
+    huge_document,
+    long_document,
+    small_document,
+)
+
+ABSENT = missing_programs()
+pytestmark = pytest.mark.skipif(bool(ABSENT), reason=f"not installed: {', '.join(ABSENT)}")
+
+SHOWN = """
+return [...document.querySelectorAll("main > .view")]
+    .filter((one) => !one.hidden).map((one) => one.id)
+"""
+COUNT = "return document.getElementById('count').textContent"
+LISTED = (
+    "return [...document.querySelectorAll('.list-draw .list-name')].map((one) => one.textContent)"
+)
+REGISTERS = "return [...document.querySelectorAll('.register-name')].map((one) => one.textContent)"
+REQUESTS = "return performance.getEntriesByType('resource').map((one) => one.name)"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("browser") / "files") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    made = {
+        "small": small_document(),
+        "hostile": hostile_document(),
+        "huge": huge_document(),
+        "long": long_document(20_000),
+    }
+    for name, document in made.items():
+        (folder / f"{name} #<&>.html").write_bytes(page(document))
+    return {name: folder / f"{name} #<&>.html" for name in made}
+
+
+@pytest.fixture
+def clean(browser: Browser) -> Iterator[Browser]:
+    """The browser; the console must stay empty during the test, and nothing must be loaded."""
+    browser.messages()
+    browser.resize(1300, 900)
+    browser.prefer("light")
+    yield browser
+    assert browser.run("return window.injected") is None
+    assert browser.run(REQUESTS) == []
+    assert browser.messages() == []
+
+
+@pytest.fixture
+def opened(clean: Browser, pages: dict[str, Path]) -> Browser:
+    load(clean, pages["small"])
+    return clean
+
+
+def load(browser: Browser, path: Path) -> None:
+    browser.open(path)
+    check_until(browser, "return document.body.classList.contains('scripted')", True)
+
+
+def check_until(browser: Browser, script: str, expected: Any) -> None:
+    """Until a script returns this."""
+    end = time.monotonic() + 20
+    while (found := browser.run(script)) != expected:
+        assert time.monotonic() < end, found
+        time.sleep(0.02)
+
+
+def go(browser: Browser, fragment: str) -> None:
+    browser.run("location.hash = arguments[0]", fragment)
+
+
+def show_draw(browser: Browser, number: int, name: str) -> None:
+    go(browser, f"row={number}")
+    check_until(
+        browser, "return document.querySelector('#draw h2')?.textContent.split(' ')[1]", name
+    )
+
+
+def find(browser: Browser, text: str) -> None:
+    browser.run("search.value = arguments[0]; search.dispatchEvent(new Event('input'))", text)
+
+
+def draws() -> list[cffpy.Draw]:
+    return list(cffpy.open(small_capture()).draws)
+
+
+# -- what is shown --------------------------------------------------------------------------------
+
+
+def test_begins_with_the_passes(opened: Browser) -> None:
+    assert opened.run(SHOWN) == ["overview"]
+    assert opened.run(COUNT) == f"{len(draws())} draws"
+    assert opened.run(LISTED) == [draw.name for draw in draws()]
+    assert opened.run("return document.querySelectorAll('.timeline-pass').length") == 3
+
+
+def test_deep_links(opened: Browser) -> None:
+    go(opened, "pass=1")
+    check_until(opened, SHOWN, ["pass=1"])
+    assert opened.run("return document.querySelector('.current').textContent").startswith("pass 1")
+    go(opened, "pass=1&draw=1")
+    check_until(opened, SHOWN, ["draw"])
+    check_until(opened, "return document.querySelector('.current').textContent.slice(0, 4)", "p1:1")
+    check_until(opened, "return document.title.slice(0, 4)", "p1:1")
+    for nonsense in (
+        "pass=99",
+        "pass=1&draw=99",
+        "nothing",
+        "pass=x&draw=%",
+        "row=99999",
+        "shader=-1",
+    ):
+        go(opened, nonsense)
+        check_until(
+            opened, "return document.querySelectorAll('main > .view:not([hidden])').length", 1
+        )
+
+
+def test_a_draw_has_the_registers_of_the_interface(opened: Browser) -> None:
+    for number, draw in enumerate(draws()):
+        show_draw(opened, number, draw.name or "")
+        opened.press("c")
+        changed = {change.name for change in draw.state.changed}
+        check_until(
+            opened,
+            f"{REGISTERS}.sort().join()".replace("return ", "return (").replace(".sort", ").sort"),
+            ",".join(sorted(changed)),
+        )
+        opened.press("a")
+        everything = {value.name for value in draw.state.values()}
+        check_until(opened, "return document.querySelectorAll('.register').length", len(everything))
+
+
+def test_a_register_opens_to_fields_and_its_packet(opened: Browser) -> None:
+    draw = draws()[1]
+    show_draw(opened, 1, draw.name or "")
+    opened.press("a")
+    value = next(one for one in draw.state.values() if len(one.fields) > 2)
+    script = """
+    const row = [...document.querySelectorAll(".register")].find(
+        (one) => one.querySelector(".register-name").textContent === arguments[0]);
+    row.open = true;
+    return row.textContent;
+    """
+    opened.run(script, value.name)
+    time.sleep(0.1)
+    text = opened.run(script, value.name)
+    for field in value.fields.values():
+        assert field.name in text
+        assert field.text in text
+    assert value.written_by is not None
+    assert f"{value.written_by.place.gpuaddr:#x}" in text
+    assert value.written_by.packet in text
+
+
+def test_tabs(opened: Browser) -> None:
+    for tab in ("findings", "differences", "resources", "shaders", "overview"):
+        opened.click(f".tabs a[href='#{tab}']")
+        check_until(opened, SHOWN, [tab])
+    go(opened, "shader=0")
+    check_until(opened, "return document.querySelector('#shaders h2').textContent", "Shaders")
+
+
+# -- the search -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "draw.vertices > 3",
+        "draw.kind == dispatch or draw.indexed",
+        "pass.mode == gmem and not draw.vertices < 4",
+        "pass.mode in (sysmem, gmem)",
+        "draw.number in 1..2",
+        "draw.packet ~ 'DRAW'",
+        "unknown(RB_MRT[3].CONTROL)",
+        "changed(RB_DEPTH_CNTL)",
+        "changed(VFD_INDEX_OFFSET) or written(RB_BLEND_CNTL)",
+        "RB_RENDER_CNTL != 0x10",
+        "RB_MRT[*].CONTROL > 0",
+        "marker('red')",
+    ],
+)
+def test_expressions_find_what_where_finds(opened: Browser, expression: str) -> None:
+    capture = cffpy.open(small_capture())
+    names = [draw.name for draw in capture.draws.where(expression)]
+    find(opened, expression)
+    problem = "return document.getElementById('search-problem').textContent"
+    text = f"{len(names)} of {len(capture.draws)} draws"
+    end = time.monotonic() + 10
+    while opened.run(COUNT) != text and not opened.run(problem):
+        assert time.monotonic() < end, opened.run(COUNT)
+    if opened.run(problem):  # a register that no packet writes is an error here
+        assert "no packet of this capture writes" in opened.run(problem)
+        assert all(
+            register not in draw.state
+            for draw in capture.draws
+            for register in [expression.split("(")[-1].rstrip(")")]
+        )
+    else:
+        assert opened.run(LISTED) == names
+
+
+def test_words_and_keys(opened: Browser) -> None:
+    opened.press("/p1:1")
+    check_until(opened, COUNT, f"1 of {len(draws())} draws")
+    opened.press(ENTER)
+    check_until(opened, "return location.hash", "#pass=1&draw=1&where=p1%3A1")
+    opened.press(ESCAPE)
+    check_until(opened, COUNT, f"{len(draws())} draws")
+    opened.press("k")
+    check_until(opened, "return location.hash", "#pass=1&draw=0")
+    opened.press("jj")
+    opened.press("p")
+    check_until(opened, SHOWN, ["pass=2"])
+    opened.press("o")
+    check_until(opened, SHOWN, ["overview"])
+
+
+def test_a_search_is_part_of_the_link(opened: Browser) -> None:
+    go(opened, "pass=1&where=draw.vertices%20%3E%203")
+    check_until(opened, "return document.getElementById('search').value", "draw.vertices > 3")
+    expected = len(cffpy.open(small_capture()).draws.where("draw.vertices > 3"))
+    check_until(opened, COUNT, f"{expected} of {len(draws())} draws")
+
+
+@pytest.mark.parametrize(
+    "text", ["draw.vertices >", "(", "NO_SUCH == 1", "draw.kind ~ '('", "a == ° 1"]
+)
+def test_a_wrong_expression_is_explained(opened: Browser, text: str) -> None:
+    find(opened, text)
+    problem = "return document.getElementById('search-problem').textContent !== ''"
+    check_until(opened, problem, True)
+    assert opened.run("return search.getAttribute('aria-invalid')") == "true"
+
+
+# -- hostile pages, many draws --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hostile", "huge"])
+def test_every_view_of_a_hostile_page(clean: Browser, pages: dict[str, Path], name: str) -> None:
+    load(clean, pages[name])
+    last = len(draws()) - 1
+    for fragment in (
+        "pass=0",
+        "pass=1",
+        "pass=2",
+        "findings",
+        "differences",
+        "resources",
+        "shaders",
+        "shader=0",
+    ):
+        go(clean, fragment)
+        check_until(
+            clean, "return document.querySelectorAll('main > .view:not([hidden])').length", 1
+        )
+    for row in range(last + 1):
+        go(clean, f"row={row}")
+        check_until(clean, "return document.querySelector('#draw .facts') !== null", True)
+        clean.press("a")
+        time.sleep(0.1)
+        clean.run(
+            "document.querySelectorAll('#draw details').forEach((one) => { one.open = true; })"
+        )
+        time.sleep(0.1)
+    assert clean.run("return document.images.length") == 0
+    if name == "hostile":
+        assert visible(HOSTILE)[:40] in clean.run("return document.body.textContent")
+    find(clean, HOSTILE[:60])
+
+
+def test_many_draws_are_few_elements(clean: Browser, pages: dict[str, Path]) -> None:
+    load(clean, pages["long"])
+    rows = "return document.querySelectorAll('#draws .list-row').length"
+    assert clean.run(COUNT) == "20,002 draws" or clean.run(COUNT).endswith("draws")
+    assert clean.run(rows) < 200
+    clean.run("document.getElementById('draws').scrollTop = 1e9")
+    check_until(
+        clean,
+        f"{LISTED}.at(-1)".replace("return ", "return (", 1).replace(".at", ").at"),
+        "p2:19999",
+    )
+    assert clean.run(rows) < 200
+
+
+SCROLL = """
+const done = arguments[0], list = document.getElementById("draws");
+const gaps = [];
+let last = performance.now(), step = 0;
+const frame = (now) => {
+  gaps.push(now - last);
+  last = now;
+  list.scrollTop += 700;
+  if (++step < 90) requestAnimationFrame(frame); else done(gaps.sort((a, b) => a - b));
+};
+requestAnimationFrame(frame);
+"""
+
+
+@pytest.mark.perf
+def test_scrolling_many_draws_is_smooth(clean: Browser, pages: dict[str, Path]) -> None:
+    load(clean, pages["long"])
+    gaps = clean.wait_for(SCROLL)
+    assert gaps[len(gaps) // 2] < 25  # milliseconds; a frame takes 17
+    assert gaps[-5] < 80
+
+
+@pytest.mark.perf
+def test_the_largest_capture_is_painted_soon(clean: Browser, shared: Path, tmp_path: Path) -> None:
+    path = shared / "captures/BIG-a730-vk-scene5000-720p-sysmem-4frames-full.rd.gz"
+    output = tmp_path / "page.html"
+    cffpy.report(cffpy.open(path), output)
+    assert output.stat().st_size < 40_000_000
+    load(clean, output)
+    paint = "return performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    assert clean.run(paint) < 2000
+    show_draw(clean, 12_345, (clean.run("return location.hash") and "p3:2308") or "")
+
+
+# -- without scripts, for other eyes --------------------------------------------------------------
+
+
+def test_without_scripts(tmp_path: Path, pages: dict[str, Path]) -> None:
+    with Browser(tmp_path / "browser", scripts=False) as browser:
+        browser.open(pages["small"])
+        shown = [browser.text(one) for one in browser.find("main > .view")]
+        text = "\n".join(shown)
+        for one in small_document()["passes"]:
+            assert one["first"] in text
+        assert "need JavaScript" in text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1300, 420])
+def test_fits_and_can_be_read(opened: Browser, scheme: str, width: int) -> None:
+    opened.prefer(scheme)
+    opened.resize(width, 900)
+    for fragment in ("overview", "pass=1", "row=1", "resources"):
+        go(opened, fragment)
+        check_until(opened, "return document.documentElement.scrollWidth <= innerWidth + 1", True)
+
+
+def axe_path() -> Path | None:
+    """axe-core, a checker of accessibility: CFFPY_AXE names its axe.min.js."""
+    path = Path(os.environ.get("CFFPY_AXE", "node_modules/axe-core/axe.min.js"))
+    return path if path.is_file() else None
+
+
+@pytest.mark.skipif(axe_path() is None, reason="CFFPY_AXE names no axe.min.js (npm: axe-core)")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility(opened: Browser, scheme: str) -> None:
+    path = axe_path()
+    assert path is not None
+    opened.prefer(scheme)
+    opened.run(path.read_text("utf-8"))
+    check = """
+    const done = arguments[0];
+    axe.run().then((found) => done(found.violations.map(
+        (one) => `${one.id}: ${one.nodes.slice(0, 3).map((node) => node.html).join(" ")}`)));
+    """
+    for fragment in (
+        "overview",
+        "pass=1",
+        "row=1",
+        "findings",
+        "differences",
+        "resources",
+        "shaders",
+        "shader=0",
+    ):
+        go(opened, fragment)
+        time.sleep(0.3)
+        assert opened.wait_for(check) == [], fragment

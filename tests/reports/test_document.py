@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""The document of a report says what the objects of the interface say."""
+
+from __future__ import annotations
+
+import json
+import sys
+from bisect import bisect_right
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cffpy
+from cffpy.reports import bindings, draws, passes, registers
+from cffpy.reports.document import document
+from cffpy.reports.graph_layout import layout
+from cffpy.reports.words import Cuts
+from tests.analysis.passes.small import small_capture
+
+SAMPLES = (
+    "a220-triangle",
+    "a430-depth-good",
+    "a530-two-submits",
+    "a630-indirect",
+    "a650-blits",
+    "a660-frame-binning",
+    "a660-textures",
+    "a690-compute",
+    "a740-state-groups",
+    "a830-frame-gmem",
+)
+
+
+def at(column: dict[str, Any], row: int) -> int:
+    """The change of a column in force at a draw; -1: none."""
+    return bisect_right(column["draws"], row) - 1
+
+
+def check_registers(capture: cffpy.Capture, found: dict[str, Any]) -> int:
+    """Every register of every draw: its value, text, fields and the packet that wrote it."""
+    columns, writes = found["registers"]["columns"], found["registers"]["writes"]
+    checked = 0
+    for row, draw in enumerate(capture.draws):
+        shown = {}
+        for column in columns:
+            change = at(column, row)
+            if change >= 0:
+                shown[column["name"]] = column, column["value"][change], column["write"][change]
+        values = {value.name: value for value in draw.state.values()}
+        assert set(shown) == set(values)
+        for name, (column, value, write) in shown.items():
+            expected = values[name]
+            if value < 0:
+                assert expected.value is None
+                continue
+            digits, text, *fields = column["values"][value]
+            assert int(digits, 16) == expected.value
+            assert (digits if text is None else text) == expected.text
+            texts = {column["fields"][int(key)][0]: one for key, one in dict(*fields).items()}
+            assert texts == {field.name: field.text for field in expected.fields.values()}
+            by = expected.written_by
+            assert by is not None
+            assert writes["gpuaddr"][write] == f"{by.place.gpuaddr:#x}"
+            packet = writes["packet"]
+            assert packet["words"][packet["index"][write]] == by.packet
+            assert writes["submit"][write] == by.place.submit.submit
+            checked += 1
+    return checked
+
+
+def check_bindings(capture: cffpy.Capture, found: dict[str, Any]) -> int:
+    """The descriptors and data of every draw."""
+    places, values = found["bindings"]["places"], found["bindings"]["values"]
+    checked = 0
+    for row, draw in enumerate(capture.draws):
+        shown = {}
+        for place in places:
+            change = at(place, row)
+            if change >= 0 and place["value"][change] >= 0:
+                key = place["kind"], place["stage"], place["set"], place["slot"]
+                shown[key] = values[place["value"][change]]
+        bound = [*draw.textures, *draw.samplers, *draw.uniform_buffers, *draw.vertex_buffers]
+        for one in [*bound, *draw.constants]:
+            value = shown[one.kind, one.stage, one.set, one.slot]
+            address = one.gpuaddr
+            assert value["gpuaddr"] == (None if address is None else f"{address:#x}")
+            if isinstance(one, cffpy.Descriptor):
+                texts = {name: text for name, _, _, text in value["fields"]}
+                assert texts == {field.name: field.text for field in one.fields.values()}
+            elif one.data is not None:
+                assert one.data.hex().startswith(value["data"])
+            checked += 1
+    return checked
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples(name: str, samples: Path) -> None:
+    capture = cffpy.open(samples / f"{name}.rd")
+    found = document(capture)
+    assert json.loads(json.dumps(found, allow_nan=False)) == json.loads(json.dumps(found))
+    assert [one["pass"] for one in found["passes"]] == [one.index for one in capture.passes]
+    assert len(found["draws"]["pass"]) == len(capture.draws)
+    assert [d.number for d in capture.draws] == found["draws"]["number"]
+    assert check_registers(capture, found) or not capture.draws
+    check_bindings(capture, found)
+    assert found["cut"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    ["a660-vk-passes-gmem", "a630-gl-vtk-scene", "a740-vk-bindless-gmem", "a430-gl-cube-gmem"],
+)
+def test_shared_captures(name: str, shared: Path) -> None:
+    capture = cffpy.open(shared / f"captures/{name}.rd.gz")
+    found = document(capture)
+    assert check_registers(capture, found) > 1000
+    assert check_bindings(capture, found) > 10
+    assert found["resources"]["resources"]
+
+
+def test_passes_of_the_small_capture() -> None:
+    capture = cffpy.open(small_capture())
+    found = document(capture)
+    frame = next(one for one in found["passes"] if one["mode"] == "gmem")
+    assert len(frame["tiles"]) == 2
+    stores = [one for one in frame["operations"] if one["kind"] == "store"]
+    assert [one["times"] for one in stores] == [2]
+    first, count = frame["draws"]
+    assert found["draws"]["pass"][first : first + count] == [frame["pass"]] * count
+
+
+def test_shaders_and_resources(samples: Path) -> None:
+    capture = cffpy.open(samples / "a660-textures.rd")
+    found = document(capture)
+    for row, draw in enumerate(capture.draws):
+        programs = found["draws"]["program_sets"][found["draws"]["programs"][row]]
+        for stage, address, number in programs:
+            assert int(address, 16) == draw.program_addresses[stage]
+            if stage in draw.shaders:
+                assert found["shaders"][number]["listing"] == draw.shaders[stage].listing
+    textures = {one.gpuaddr for draw in capture.draws for one in draw.textures if one.gpuaddr}
+    resources = found["resources"]["resources"]
+    listed = {int(one["gpuaddr"], 16) for one in resources if "texture" in one["kinds"]}
+    assert textures == listed
+
+
+@pytest.mark.slow
+def test_a_pass_that_reads_what_another_wrote(shared: Path) -> None:
+    found = document(cffpy.open(shared / "captures/a630-gl-vtk-scene.rd.gz"))
+    edges = {(one, other) for one, other, _ in found["resources"]["edges"]}
+    assert (8, 9) in edges
+    assert {index for index, *_ in found["resources"]["nodes"]} == {i for e in edges for i in e}
+    columns = {index: x for index, x, *_ in found["resources"]["nodes"]}
+    assert all(columns[one] < columns[other] for one, other in edges)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "value", "said"),
+    [
+        (draws, "MAX_DRAWS", 1, "draws behind the first 1"),
+        (draws, "_MAX_LISTINGS", 1, "listings of shaders from 0 on"),
+        (registers, "MAX_CHANGES", 5, "more than 5 changes"),
+        (registers, "MAX_WRITES", 1, "packets that wrote registers"),
+        (passes, "_MAX_PASS_TILES", 1, "tiles of pass 0 behind the first 1"),
+        (bindings, "_MAX_STEPS", 1, "draws from"),
+        (bindings, "_MAX_ALL_BYTES", 1, "contents of buffers"),
+    ],
+)
+def test_what_is_cut_is_said(
+    module: Any, name: str, value: int, said: str, samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, name, value)
+    sample = "a660-textures" if name == "_MAX_ALL_BYTES" else "a660-frame-binning"
+    found = document(cffpy.open(samples / f"{sample}.rd"))
+    assert any(said in text for text in found["cut"]), found["cut"]
+
+
+def test_without_grandalf_there_is_no_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
+    edges = [[0, 1, [0]], [1, 2, [0]]]
+    cuts = Cuts()
+    boxes = {index: (x, y) for index, x, y, _, _ in layout(edges, cuts)}
+    assert boxes[0][0] < boxes[1][0] < boxes[2][0]
+    monkeypatch.setitem(sys.modules, "grandalf.graphs", None)
+    assert layout(edges, cuts) == []
+    assert any("cffpy[report]" in text for text in cuts.texts)
+
+
+def test_differences_are_at_draws_of_the_report(samples: Path) -> None:
+    good = cffpy.open(samples / "a430-depth-good.rd")
+    bad = cffpy.open(samples / "a430-depth-bad.rd")
+    comparison = cffpy.diff(good, bad)
+    found = document(bad, comparison)["comparison"]
+    assert found["entries"]
+    assert [entry["title"] for entry in found["entries"]] == [e.title for e in comparison.entries]
+    extents = [extent for entry in found["entries"] for extent in entry["extents"]]
+    assert all(0 <= first <= last < len(bad.draws) for _, first, last in extents if first >= 0)
+    assert any(first >= 0 for _, first, _ in extents)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cffpy.views.page_kit
+import cffpy.views.report_html
+from cffpy.views.page_kit.markup import Markup
+from cffpy.views.plain_text import visible
+from cffpy.views.report_html import data_blocks
+from cffpy.views.report_html.page import page
+from tests.views.diff_html.comparisons import HOSTILE
+from tests.views.page_kit.reading import Document, check_nothing_is_loaded
+from tests.views.report_html.documents import hostile_document, huge_document, small_document
+
+FOLDERS = [
+    Path(cffpy.views.report_html.__file__).parent,
+    Path(cffpy.views.page_kit.__file__).parent,
+]
+FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.[jc]s*"))]
+
+
+@pytest.mark.parametrize("make", [small_document, hostile_document, huge_document])
+def test_well_formed(make: Callable[[], dict[str, Any]]) -> None:
+    found = check_nothing_is_loaded(page(make()))
+    ids = found.values("id")
+    assert len(ids) == len(set(ids))
+
+
+def test_hostile_texts_are_text() -> None:
+    plain, hostile = Document(page(small_document())), Document(page(hostile_document()))
+    assert hostile.text.count(visible(HOSTILE)) >= 20
+    assert "window.injected" not in hostile.contents["script"]
+    assert "\x1b" not in hostile.text
+    assert hostile.tags["script"] == plain.tags["script"]
+    assert hostile.tags["img"] == 0
+
+
+def test_passes_can_be_read_without_scripts() -> None:
+    document = small_document()
+    found = Document(page(document))
+    for one in document["passes"]:
+        assert f"pass={one['pass']}" in found.values("id")
+        assert one["first"] in found.text
+        for target in one["attachments"]:
+            assert (target["format"] or "unknown") in found.text
+        for operation in one["operations"]:
+            assert operation["text"] in found.text
+    assert found.tags["svg"] >= 2  # tiles and GMEM of the pass in tiles
+    assert "Differences from" in found.text
+
+
+def test_links_lead_to_something() -> None:
+    document = small_document()
+    found = Document(page(document))
+    tabs = {"content", *found.values("id")}
+    scripted = re.compile(r"(pass=\d+&draw=\d+|row=\d+)")
+    for link in found.values("href"):
+        name = link.removeprefix("#")
+        assert link == "data:," or name in tabs or scripted.fullmatch(name), link
+
+
+def test_data_is_the_document() -> None:
+    document = small_document()
+    blocks, missing = data_blocks.data_blocks(document)
+    assert missing == []
+    parts = data_blocks.unpacked(blocks)
+    for name in data_blocks.PARTS:
+        assert parts[name] == json.loads(json.dumps(document[name]))
+    rest = {name: part for name, part in document.items() if name not in data_blocks.PARTS}
+    assert parts["core"] == json.loads(json.dumps(rest))
+
+
+@pytest.mark.parametrize(("share", "names"), [(0.9, {"core"}), (0.0, set())], ids=["most", "none"])
+def test_what_does_not_fit_is_left_out_and_named(share: float, names: set[str]) -> None:
+    document = small_document()
+    whole = sum(map(len, data_blocks.data_blocks(document)[0]))
+    blocks, missing = data_blocks.data_blocks(document, int(whole * share))
+    assert missing
+    assert set(data_blocks.unpacked(blocks)) & {"core"} == names
+    assert {*data_blocks.unpacked(blocks), *missing} >= {*data_blocks.PARTS}
+    assert all(isinstance(block, Markup) for block in blocks)
+    text = Document(page(document, int(whole * share))).text
+    assert f"Left out, because the page would be too large: {', '.join(missing)}" in text
+
+
+@pytest.mark.slow
+def test_the_page_is_never_larger_than_it_may_be() -> None:
+    document = hostile_document()
+    one = document["passes"][0]
+    tiles = [[n, 0, 0, 8, 8, 0, 0, 0, 0, 1, n, None, None] for n in range(4096)]
+    document["passes"] = [
+        {**one, "pass": number, "tiles": tiles if number < 15 else []} for number in range(900)
+    ]
+    data = page(document)
+    assert len(data) < 40_000_000
+    assert "The page is full" in data.decode()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_files_fit_into_their_elements(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert "</" not in text
+    assert "<!--" not in text
+    assert "\r" not in text
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
+
+
+def test_classes_have_styles() -> None:
+    styles = "".join(path.read_text("utf-8") for path in FILES if path.suffix == ".css")
+    names = {
+        name for value in Document(page(small_document())).values("class") for name in value.split()
+    }
+    own = {"bad", "info", "pass", "passes"}
+    missing = {name for name in names - own if f".{name}" not in styles}
+    assert not {name for name in missing if not name.startswith(("mark-", "part-"))}
