@@ -8,6 +8,7 @@ those in force at one draw are found by binary searches, and memory grows with w
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -95,7 +96,8 @@ class Bindings:
         for key in self._changes:
             fact = self._at(key, order)
             if fact is not None:
-                yield key, fact
+                is_own = key[0] == "draw"
+                yield key, replace(fact, place=record.action.place) if is_own else fact
         yield from self._of_sets(record)
 
     def of_kind(self, order: int, kind: str) -> list[BoundDescriptor] | None:

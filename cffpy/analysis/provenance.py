@@ -225,8 +225,38 @@ class Provenance(WriteObserver):
 #: Stands for a value that only the GPU knows.
 UNKNOWN = -1
 
+#: Writes that are collected before they are joined.
+_MAX_LOGGED = 4096
+
 #: Register -> value, or UNKNOWN; and where its write is found.
 Change = tuple[dict[int, int], WriteSource]
+
+
+class _JoinedWrites:
+    """The last writes of several changes, by register."""
+
+    __slots__ = ("_sources",)
+
+    def __init__(self, sources: dict[int, WriteSource]) -> None:
+        self._sources = sources
+
+    def of(self, register: int) -> Write:
+        """As of any ``WriteSource``."""
+        return self._sources[register].of(register)
+
+
+def joined(changes: Iterable[Change]) -> Change:
+    """The last change of each register, as one; a stream that ran several times counts once."""
+    last: dict[int, Change] = {}
+    for change in changes:
+        last.pop(id(change[0]), None)
+        last[id(change[0])] = change
+    values: dict[int, int] = {}
+    sources: dict[int, WriteSource] = {}
+    for registers, source in last.values():
+        values.update(registers)
+        sources.update(dict.fromkeys(registers, source))
+    return values, _JoinedWrites(sources)
 
 
 class ChangeLog(WriteObserver):
@@ -235,26 +265,12 @@ class ChangeLog(WriteObserver):
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
         self._log: list[tuple[Mapping[int, int] | Iterable[int], WriteSource]] = []
-        self._has_unknown = False
 
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""
+        if len(self._log) >= _MAX_LOGGED:
+            self._log = [joined(self.take())]
         self._log.append((registers, source))
-
-    def registers_unknown(self, registers: range, location: PacketLocation) -> None:
-        """Note the packet, and that a value may be unknown."""
-        super().registers_unknown(registers, location)
-        self._has_unknown = True
-
-    def take_known(self) -> list[Change]:
-        """The same as ``take`` without registers that only the GPU knows now."""
-        has_unknown, self._has_unknown = self._has_unknown, False
-        changes = self.take()
-        if not has_unknown:
-            return changes
-        last = {register: source for values, source in changes for register in values}
-        get = self._walk.machine.state.registers.get
-        return [({r: v}, source) for r, source in last.items() if (v := get(r)) is not None]
 
     def take(self) -> list[Change]:
         """What was written since the last call, with the values as they are now.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.tracker import is_program_draw
-from cffpy.analysis.provenance import UNKNOWN, Write
+from cffpy.analysis.provenance import UNKNOWN, Write, joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,32 +61,8 @@ class _Step:
         return sum(len(values) for values, _ in self.changes)
 
 
-class _JoinedWrites:
-    """The last writes of several changes, by register."""
-
-    __slots__ = ("_sources",)
-
-    def __init__(self, sources: dict[int, WriteSource]) -> None:
-        self._sources = sources
-
-    def of(self, register: int) -> Write:
-        """As of any ``WriteSource``."""
-        return self._sources[register].of(register)
-
-
 def _joined(steps: Iterable[_Step]) -> list[Change]:
-    """The last change of each register, as one; a stream that ran several times counts once."""
-    changes = [change for step in steps for change in step.changes]
-    last: dict[int, Change] = {}
-    for change in changes:
-        last.pop(id(change[0]), None)
-        last[id(change[0])] = change
-    values: dict[int, int] = {}
-    sources: dict[int, WriteSource] = {}
-    for registers, source in last.values():
-        values.update(registers)
-        sources.update(dict.fromkeys(registers, source))
-    return [(values, _JoinedWrites(sources))]
+    return [joined([change for step in steps for change in step.changes])]
 
 
 class RegisterHistory(Observer):

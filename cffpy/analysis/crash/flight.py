@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.diff.record import Recorder
+from cffpy.analysis.diff.recorder import Recorder
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import ChangeLog, Provenance, State, StateTaker
@@ -190,15 +190,16 @@ def _take_states(
     walk = Walk()
     passes = PassFinder(walk)
     changes, provenance = ChangeLog(walk, passes), Provenance(walk, passes)
-    recorder = Recorder(walk, passes, changes, wanted, register_db)
+    recorder = Recorder(walk, passes, changes, register_db, wanted)
     states: list[State] = []
     taker = StateTaker(walk, provenance, lambda action: action.order in wanted, states.append)
     walk.observe(passes, changes, provenance, recorder, taker)
     walk.run(content, _ignore, register_db, gpu)
     actions = {one.order: one for one in flight.actions}
     facts: dict[FactKey, Fact] = {}
-    for order in sorted(recorder.records):
-        record = recorder.records[order]
+    records = recorder.records(wanted & recorder.taken) or {}
+    for order in sorted(records):
+        record = records[order]
         for key, fact in record.facts.items():
             if fact is None:
                 facts.pop(key, None)

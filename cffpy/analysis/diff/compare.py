@@ -169,8 +169,7 @@ class _Comparer:
             assert number is not None
             touched |= written
             self._settle(touched, mine.action.kind, number, alike, (good, bad), last)
-            for subject in self._open.keys() & {*written, *mine.facts, *theirs.facts}:
-                self._open[subject].written = number
+            self._note_written({*written, *mine.facts, *theirs.facts}, number)
             extent = Extent(good.index, bad.index, number, number)
             self._compare_events(BEFORE_DRAW, events, extent, alike)
             self._last = extent, alike
@@ -222,6 +221,12 @@ class _Comparer:
                 self._close(subject, last, passes)
             if found:
                 self._open[subject] = _Open(found, number)
+
+    def _note_written(self, written: set[Subject], number: int) -> None:
+        """Either capture wrote these for a draw; its own packet has the draw's parameters."""
+        for subject, opened in self._open.items():
+            if subject in written or (isinstance(subject, tuple) and subject[0] == "draw"):
+                opened.written = number
 
     def _close(self, subject: Subject, last: int, passes: tuple[Pass, Pass]) -> None:
         opened = self._open.pop(subject)

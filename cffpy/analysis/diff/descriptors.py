@@ -67,6 +67,8 @@ class Memory:
         self.uppers = {address >> 32 for address in self._starts}
         #: Where sets and streams of commands begin, in order.
         self.bounds: list[int] = []
+        #: For a recorder: whether the buffers are among those of the capture.
+        self.is_noted = False
 
     def find(self, address: int) -> Buffer | None:
         """The buffer that holds an address."""

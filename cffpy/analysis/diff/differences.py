@@ -203,7 +203,7 @@ class Differ:
 
     def fact(self, key: FactKey, alike: bool, is_used: bool) -> tuple[Difference, ...]:
         """What differs in a fact. ``is_used``: whether the draw can use it."""
-        good, bad = (side.facts.get(key) for side in self._sides)
+        good, bad = (side.fact(key) for side in self._sides)
         name = key_text(key)
         if good is bad or (not is_used and self._hides("unused", name)):
             return ()

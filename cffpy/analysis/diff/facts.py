@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.rules import COUNTS
 from cffpy.capture.generations import BINDLESS_STRIDE
@@ -67,7 +67,7 @@ class Fact:
     data: memoryview | None = field(default=None, compare=False)
     #: Their address, if they are in separate memory.
     address: int | None = None
-    #: The packet that named them.
+    #: The packet that named them; None for the parameters of the draw's own packet.
     place: PacketLocation | None = field(default=None, compare=False)
     #: Domain of the register database that describes them.
     domain: str | None = None
@@ -160,8 +160,8 @@ def digest(data: memoryview) -> bytes:
     return blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 
-def parameters(action: Action) -> Iterator[tuple[FactKey, Fact]]:
-    """What a draw's or dispatch's own packet says, as facts."""
+def parameters(action: Action) -> Iterator[tuple[str, str | int]]:
+    """What a draw's or dispatch's own packet says, by name."""
     for name, value in (
         ("packet", action.packet),
         ("primitive", action.label),
@@ -172,21 +172,30 @@ def parameters(action: Action) -> Iterator[tuple[FactKey, Fact]]:
         ("first index", action.first_index),
     ):
         if value is not None:
-            yield ("draw", name), Fact(value, place=action.place)
+            yield name, value
 
 
-def vertex_buffers(
-    reader: RegisterReader, contents: Contents, elements: int | None
-) -> Iterator[tuple[FactKey, Fact]]:
-    """The vertex data that draws fetch (a3xx and later).
+class VertexBuffer(NamedTuple):
+    """A buffer that draws fetch from. ``size`` and ``stride``: bytes; None where not known."""
 
-    ``elements``: how many vertices or instances are fetched at most. None: nothing is known, since
-    sizes in registers reach to the end of a buffer, where other things may lie.
-    """
-    if elements is None:
-        return
+    number: int
+    address: int
+    size: int | None
+    stride: int | None
+
+    def extent(self, elements: int) -> tuple[int, int]:
+        """Address and bytes of what is fetched for so many vertices or instances, at most."""
+        if not self.stride:
+            return self.address, self.size or 0
+        size = self.stride * elements
+        return self.address, size if self.size is None else min(self.size, size)
+
+
+def vertex_buffers(reader: RegisterReader) -> tuple[VertexBuffer, ...]:
+    """The buffers that draws fetch from (a3xx and later)."""
     counts = (reader.field(*one) for one in COUNTS["VFD_FETCH"])
     count = next((one for one in counts if one is not None), 0)
+    found = []
     for index in range(min(count, _VERTEX_BUFFERS)):
         name = f"VFD_FETCH[{index}]"
         address, size = reader.address(f"{name}.BASE"), reader.value(f"{name}.SIZE")
@@ -194,10 +203,9 @@ def vertex_buffers(
         if address is None:  # a3xx, a4xx
             address, size = reader.value(f"{name}.INSTR_1"), reader.field(f"{name}.INSTR_2", "SIZE")
             stride = reader.field(f"{name}.INSTR_0", "BUFSTRIDE")
-        if stride:
-            size = stride * elements if size is None else min(size, stride * elements)
-        if address and size:
-            yield ("vertex buffer", index), contents.region(address, size)
+        if address and (size or (size is None and stride)):
+            found.append(VertexBuffer(index, address, size, stride))
+    return tuple(found)
 
 
 def largest_index(indices: Fact, size: int) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,13 @@ class Side:
     def writes(self) -> dict[str, Write]:
         """The writes of all registers, by name."""
         return {name: source.of(self.offsets[name]) for name, source in self._sources.items()}
+
+    def fact(self, key: FactKey) -> Fact | None:
+        """A fact with its place; None where there is none."""
+        fact, record = self.facts.get(key), self._record
+        if fact is None or record is None or key[0] != "draw":
+            return fact
+        return replace(fact, place=record.action.place)
 
     def image(self, key: FactKey, fact: Fact) -> int | None:
         """What a descriptor is of; a3xx keeps the addresses of textures elsewhere."""

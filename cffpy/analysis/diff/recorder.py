@@ -1,0 +1,564 @@
+# SPDX-License-Identifier: MIT
+"""Recorder: the observer that takes what the draws of a capture depend on.
+
+Which executions are the program's draws is known when a pass has ended. So the recorder takes all
+that may be: those outside of tiles, in the first tile, or a given set. Its records are made of
+those that are, in the end.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.diff.descriptors import Memory, SetPlace, bases, prefetched
+from cffpy.analysis.diff.facts import (
+    Contents,
+    Fact,
+    FactKey,
+    Loads,
+    digest,
+    parameters,
+    vertex_buffers,
+)
+from cffpy.analysis.diff.model import DrawRecord
+from cffpy.analysis.observer import Observer
+from cffpy.analysis.passes.model import Tile
+from cffpy.analysis.provenance import UNKNOWN, joined
+from cffpy.analysis.registers import Remembered
+from cffpy.capture.generations import Generation
+from cffpy.cp.loadstate import LOAD_STATE_PACKETS
+from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
+from cffpy.isa.edition import Disassemblers
+from cffpy.regdb.register_text import RegisterText
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence, Set
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.passes.model import PassRun
+    from cffpy.analysis.provenance import Change, ChangeLog
+    from cffpy.analysis.registers import RegisterReader
+    from cffpy.analysis.walk import Walk
+    from cffpy.capture.gpu import Gpu
+    from cffpy.cp.sink import Payload
+    from cffpy.isa.operands import Descriptor
+    from cffpy.regdb.database import Database
+
+#: Packets that order or synchronise; compared as a sequence between draws.
+_BARRIERS = frozenset(
+    (
+        "CP_WAIT_FOR_IDLE",
+        "CP_WAIT_FOR_ME",
+        "CP_WAIT_MEM_WRITES",
+        "CP_WAIT_REG_MEM",
+        "CP_WAIT_REG_EQ",
+        "CP_WAIT_MEM_GTE",
+        "CP_WAIT_TIMESTAMP",
+    )
+)
+
+#: Events that are no barrier: marks for statistics, and what is compared as an operation.
+_OTHER_EVENTS = ("BLIT", "LRZ_CLEAR", "LABEL", "ZPASS_DONE", "START_PRIMITIVE_CTRS")
+
+#: Packets between two draws that are kept, at most.
+_MAX_EVENTS = 4096
+
+#: Bytes in which programs were looked for, each from its begin to the end of its buffer, at most.
+_MAX_PROGRAM_BYTES = 2 << 30
+
+#: Registers that hold push constants (a7xx).
+_PUSH_CONSTANTS = "HLSQ_SHARED_CONSTS_IMM"
+
+
+#: Facts that belong to one draw alone, by which draws are recognised.
+_OWN = (
+    "draw",
+    "shader",
+    "push constants",
+    "constants",
+    "uniform data",
+    "vertex buffer",
+    "index buffer",
+)
+
+
+class Facts(dict[FactKey, Fact]):
+    """Facts by key. They are shared, and never change."""
+
+    __slots__ = ("_own",)
+
+    @property
+    def own(self) -> int:
+        """A hash of those by which draws are recognised."""
+        found: int | None = getattr(self, "_own", None)
+        if found is None:
+            own = tuple((key, one.digest) for key, one in self.items() if key[0] in _OWN)
+            found = self._own = hash(own)
+        return found
+
+
+_NO_FACTS = Facts()
+
+
+class _Taken:
+    """An action that may be a draw of the program, and what it depends on.
+
+    ``facts``: dictionaries with different keys; those that did not change are the same objects.
+    """
+
+    __slots__ = (
+        "action",
+        "changes",
+        "facts",
+        "memory",
+        "own",
+        "prefetched",
+        "run",
+        "sets",
+        "shaders",
+    )
+
+    def __init__(
+        self,
+        action: Action,
+        run: PassRun | None,
+        changes: list[Change],
+        facts: tuple[Facts, ...],
+        own: int,
+        shaders: tuple[object, ...],
+    ) -> None:
+        self.action = action
+        self.run = run
+        self.changes = changes
+        self.facts = facts
+        #: A hash of the facts that are its own.
+        self.own = own
+        self.shaders = shaders
+        self.sets: Mapping[int, int] = {}
+        self.prefetched: tuple[tuple[int, int], ...] = ()
+        self.memory: Memory | None = None
+
+
+class Recorder(Observer):
+    """Takes what draws depend on, and makes records of those that are wanted."""
+
+    def __init__(
+        self,
+        walk: Walk,
+        passes: PassFinder,
+        changes: ChangeLog,
+        register_db: str | None,
+        wanted: Set[int] | None = None,
+        most: int | None = None,
+    ) -> None:
+        """``changes`` observes the same walk; this observer takes what it has collected.
+
+        ``wanted``: the only actions that may be wanted, by ``Action.order``. ``most``: actions that
+        are taken.
+        """
+        self._walk = walk
+        self._passes = passes
+        self._log = changes
+        self._wanted = wanted
+        self._most = most
+        #: In order: what was taken, barriers with their runs, and None, which stands for barriers
+        #: in runs where nothing is taken.
+        self._sequence: list[_Taken | tuple[PassRun | None, str] | None] = []
+        self._taken = 0
+        #: Where the barriers since then begin in it.
+        self._begin = 0
+        #: The run of the last barrier.
+        self._event_run: PassRun | None = None
+        self.listings: dict[bytes, str] = {}
+        self.descriptors: dict[bytes, frozenset[Descriptor]] = {}
+        #: Barriers behind the last record, by name.
+        self.last_events: tuple[str, ...] = ()
+        self._contents: Contents
+        self._generation: Generation
+        #: Address -> size, of all submits with records or draw-state groups with sets.
+        self.buffers: dict[int, int] = {}
+        self._memory: Memory | None = None
+        self._text: RegisterText
+        #: Registers that hold push constants, among those that were looked at.
+        self._pushed: set[int] = set()
+        self._classified: set[int] = set()
+        self._layout = -1
+        self._disassemblers = Disassemblers(register_db)
+        self._program_bytes = 0
+        self._shader_facts: dict[tuple[int, str, int], Fact] = {}
+        self._loads: Loads
+        #: What the loads are now, until one changes them, and a hash of it.
+        self._loaded: Facts | None = None
+        self._run: PassRun | None = None
+        self._largest: dict[Fact, int | None] = {}
+        #: Facts by what they depend on, so that equal ones are the same objects.
+        self._parameters: dict[tuple[object, ...], Facts] = {}
+        self._programs: tuple[object, Facts] = (None, _NO_FACTS)
+        self._drawn: tuple[object, Facts] = (None, _NO_FACTS)
+
+    @property
+    def taken(self) -> set[int]:
+        """The actions that records can be made of, by ``Action.order``."""
+        return {one.action.order for one in self._sequence if isinstance(one, _Taken)}
+
+    @property
+    def left_out(self) -> int:
+        """Parts of memory that were not read, because so much was read before."""
+        return self._contents.left_out if self._taken else 0
+
+    # -- while the machine runs -----------------------------------------------------------------
+
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        """Read memory as the generation has it."""
+        machine = self._walk.machine
+        self._contents = Contents(machine.image, database)
+        self._loads = Loads(machine, self._contents)
+        self._loaded = None
+        self._text = RegisterText(database)
+        self._pushed.clear()
+        self._classified.clear()
+        self._generation = gpu.facts
+        self._prefetched = Remembered(machine, prefetched)
+        self._bases = [
+            Remembered(machine, partial(_bases, is_compute=is_compute))
+            for is_compute in (False, True)
+        ]
+        self._vertices = Remembered(machine, vertex_buffers)
+
+    def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
+        """Barriers, and packets that load state."""
+        handlers: dict[str, Callable[[Payload], None]] = {
+            name: partial(self._barrier, name) for name in _BARRIERS
+        }
+        handlers.update(dict.fromkeys(LOAD_STATE_PACKETS, self._load_state))
+        handlers["CP_SET_CONSTANT"] = self._set_constant
+        return handlers
+
+    def _barrier(self, name: str, payload: Payload) -> None:
+        self._note_event(name)
+
+    def _load_state(self, payload: Payload) -> None:
+        if payload.count:
+            self._enter_run()
+            self._loads.load_state(payload, self._walk.packet_location)
+            self._loaded = None
+
+    def _set_constant(self, payload: Payload) -> None:
+        index, kind, _ = payload.read(self._walk.machine.packets[SET_CONSTANT])
+        if kind != SET_REGISTERS:
+            self._enter_run()
+            self._loads.constant(kind, index, payload, self._walk.packet_location)
+            self._loaded = None
+
+    def event(self, name: str | None) -> None:
+        """Keep events that are barriers."""
+        if name is not None and name not in _OTHER_EVENTS:
+            self._note_event(name)
+
+    def _note_event(self, name: str) -> None:
+        run = self._current_run
+        if self._wanted is None and run is not None and not self._may_hold_draws():
+            if not self._sequence or self._sequence[-1] is not None:
+                self._sequence.append(None)
+            return
+        if self._wanted is not None and run is not self._event_run:
+            self._forget_events()
+        self._event_run = run
+        if len(self._sequence) - self._begin < _MAX_EVENTS:
+            self._sequence.append((run, name))
+
+    def _forget_events(self) -> None:
+        """All that is taken is wanted: forget now what ``_Barriers`` would."""
+        taken = self._sequence[self._begin - 1] if self._begin else None
+        run = taken.run if isinstance(taken, _Taken) else None
+        self._sequence[self._begin :] = [
+            one
+            for one in self._sequence[self._begin :]
+            if isinstance(one, tuple) and (one[0] is None or one[0] is run)
+        ]
+
+    def draw_state_group(self, gpuaddr: int) -> None:
+        """A descriptor set ends where a draw-state group begins."""
+        if self._generation.has_bindless:
+            memory = self._current_memory()
+            memory.add_bound(gpuaddr)
+            self._note_buffers(memory)
+
+    def action(self, action: Action) -> None:
+        """Take an action that may be a draw of the program."""
+        if self._wanted is not None:
+            is_taken = action.order in self._wanted
+        else:
+            is_taken = action.executed.is_possible and self._may_hold_draws()
+        if is_taken and (self._most is None or self._taken < self._most):
+            self._taken += 1
+            self._sequence.append(self._take(action))
+            self._begin = len(self._sequence)
+
+    def _may_hold_draws(self) -> bool:
+        """Whether draws that run now may stand for all their executions.
+
+        In sysmem they do; in GMEM those of the first tile, if no other has more.
+        """
+        found, run = self._passes.current, self._current_run
+        if found is None or (run is not None and run is found.binning):
+            return False
+        return not isinstance(run, Tile) or run.number == 0
+
+    def _enter_run(self) -> None:
+        """What was loaded in another run, say the binning run, is not of this one's draws.
+
+        Drivers load everything anew: each run executes the same commands.
+        """
+        run = self._current_run
+        if run is not self._run:
+            self._run = run
+            self._loads.facts.clear()
+            self._loaded = None
+
+    @property
+    def _current_run(self) -> PassRun | None:
+        return self._passes.run
+
+    # -- what an action depends on --------------------------------------------------------------
+
+    def _take(self, action: Action) -> _Taken:
+        changes = self._log.take()
+        run = self._current_run
+        shaders = _NO_FACTS
+        facts: tuple[Facts, ...] = (self._parameters_of(action),)
+        if action.kind in ("draw", "dispatch"):
+            shaders = self._shader_contents(action)
+            facts += shaders, self._loads_of(run)
+        if action.kind == "draw":
+            facts += (self._drawn_from(action),)
+        own = hash((*(one.own for one in facts), self._pushed_constants(changes)))
+        digests = tuple(fact.digest for fact in shaders.values())
+        taken = _Taken(action, run, changes, facts, own, digests)
+        taken.memory = self._current_memory()
+        if self._generation.has_bindless and action.kind in ("draw", "dispatch"):
+            taken.sets = self._bases[action.kind == "dispatch"]()
+            if taken.sets:
+                taken.prefetched = self._prefetched()
+        return taken
+
+    def _parameters_of(self, action: Action) -> Facts:
+        key = tuple(parameters(action))
+        known = self._parameters.get(key)
+        if known is None:
+            known = Facts({("draw", name): Fact(value) for name, value in key})
+            self._parameters[key] = known
+        return known
+
+    def _loads_of(self, run: PassRun | None) -> Facts:
+        if run is not self._run:
+            return _NO_FACTS  # as if the run were entered
+        if self._loaded is None:
+            self._loaded = Facts(self._loads.facts)
+        return self._loaded
+
+    def _pushed_constants(self, changes: list[Change]) -> tuple[tuple[int, int], ...]:
+        """Registers with push constants that were written since the last record, with values."""
+        found: dict[int, int] = {}
+        for values, _ in changes:
+            if not values.keys() <= self._classified:
+                for register in values.keys() - self._classified:
+                    if self._text.name(register).startswith(_PUSH_CONSTANTS):
+                        self._pushed.add(register)
+                self._classified |= values.keys()
+            if not self._pushed.isdisjoint(values):
+                found.update((one, values[one]) for one in self._pushed & values.keys())
+        return tuple(sorted(one for one in found.items() if one[1] != UNKNOWN))
+
+    def _drawn_from(self, action: Action) -> Facts:
+        elements, buffers = action.vertices, self._vertices()
+        indices = action.index_region
+        key = indices, elements, action.instances, buffers, self._walk.machine.image.epoch
+        if self._drawn[0] == key:
+            return self._drawn[1]
+        found = Facts()
+        if indices is not None:
+            address, count, size = indices
+            fact = self._contents.region(address, count * size)
+            found["index buffer",] = fact
+            if fact not in self._largest:
+                self._largest[fact] = self._contents.largest_index(fact, size)
+            largest = self._largest[fact]
+            elements = None if largest is None else largest + 1
+        elif action.indexed:
+            elements = None
+        # None: nothing is known, since sizes in registers reach to the end of a buffer, where
+        # other things may lie
+        if elements is not None:
+            elements = max(elements, action.instances or 1)
+            for one in buffers:
+                found["vertex buffer", one.number] = self._contents.region(*one.extent(elements))
+        self._drawn = key, found
+        return found
+
+    def _current_memory(self) -> Memory:
+        image = self._walk.machine.image
+        if self._memory is None or self._layout != image.layout:
+            self._layout = image.layout
+            self._memory = Memory(image)
+        return self._memory
+
+    def _note_buffers(self, memory: Memory) -> None:
+        if not memory.is_noted:
+            memory.is_noted = True
+            self.buffers.update((buffer.gpuaddr, buffer.size) for buffer in memory.buffers)
+
+    def _shader_contents(self, action: Action) -> Facts:
+        epoch = self._walk.machine.image.epoch
+        key = epoch, action.shaders
+        if self._programs[0] == key:
+            return self._programs[1]
+        found = Facts()
+        for stage, address in action.shaders:
+            place = epoch, stage, address
+            fact = self._shader_facts.get(place)
+            if fact is None:
+                fact = self._shader_facts[place] = self._shader(stage, address)
+            found["shader", stage] = fact
+        self._programs = key, found
+        return found
+
+    def _shader(self, stage: str, address: int) -> Fact:
+        place = self._walk.machine.image.place(address)
+        if place is None:
+            return Fact(None, None, address)
+        words, index = place
+        self._program_bytes += 4 * max(0, words.count - index)
+        if self._program_bytes > _MAX_PROGRAM_BYTES:
+            self._contents.left_out += 1
+            return Fact(None, None, address)
+        data = words.bytes(index, words.count - index)
+        if self._generation.instruction_set == "a2xx":
+            old = self._disassemblers.a2xx().listing(data, 0, stage == "FS")
+            size, text = old.size, old.text
+        else:
+            new = self._disassemblers.ir3(self._walk.generation).listing(data, 0)
+            size, text = new.instructions * 8, new.text
+        code = memoryview(data)[:size]
+        if not code:
+            return Fact(None, None, address)
+        value = digest(code)
+        self.listings.setdefault(value, text)
+        if self._generation.has_bindless and value not in self.descriptors:
+            disassembler = self._disassemblers.ir3(self._walk.generation)
+            self.descriptors[value] = disassembler.descriptors(code)
+        return Fact(value, code, address)
+
+    # -- records --------------------------------------------------------------------------------
+
+    def records(self, wanted: Set[int]) -> dict[int, DrawRecord] | None:
+        """The records of the actions with these orders; None where one was not taken."""
+        if not wanted <= self.taken:
+            return None
+        found: dict[int, DrawRecord] = {}
+        barriers = _Barriers()
+        carried: list[Change] = []
+        before: tuple[Facts, ...] = ()
+        for one in self._sequence:
+            if not isinstance(one, _Taken):
+                barriers.note(one)
+            elif one.action.order not in wanted:
+                carried += one.changes
+            else:
+                changes = [*carried, *one.changes] if carried else one.changes
+                record = self._record(one, _known(changes), before, barriers.take(one.run))
+                found[one.action.order] = record
+                carried, before = [], one.facts
+        self.last_events = barriers.take(None)
+        return found
+
+    def _record(
+        self,
+        taken: _Taken,
+        changes: list[Change],
+        before: tuple[Facts, ...],
+        events: tuple[str, ...],
+    ) -> DrawRecord:
+        memory = taken.memory
+        assert memory is not None
+        self._note_buffers(memory)
+        sets: dict[int, SetPlace] = {}
+        for number, base in taken.sets.items():
+            memory.add_bound(base)
+            sets[number] = memory, base
+        return DrawRecord(
+            taken.action,
+            changes,
+            _changed(taken.facts, before),
+            sets,
+            events,
+            taken.shaders,
+            taken.prefetched,
+            taken.own,
+            memory=memory,
+        )
+
+
+class _Barriers:
+    """Barriers since the last record, without those of runs that no record is taken in.
+
+    The binning run and each tile repeat what the run has that records are taken in.
+    """
+
+    def __init__(self) -> None:
+        self._events: list[tuple[PassRun | None, str]] = []
+        #: The run that the last record was taken in, and the one of the last barrier.
+        self._recorded: PassRun | None = None
+        self._last: object = None
+
+    def note(self, event: tuple[PassRun | None, str] | None) -> None:
+        """A barrier; None: of another run."""
+        run = self if event is None else event[0]
+        if run is not self._last:
+            self._events = [one for one in self._events if self._is_of_records(one[0])]
+            self._last = run
+        if event is not None and len(self._events) < _MAX_EVENTS:
+            self._events.append(event)
+
+    def take(self, run: PassRun | None) -> tuple[str, ...]:
+        """Barriers since the last call, without those of runs but this one and the last's."""
+        names = tuple(name for at, name in self._events if at is run or self._is_of_records(at))
+        self._events = []
+        self._recorded = run
+        return names
+
+    def _is_of_records(self, run: PassRun | None) -> bool:
+        return run is None or run is self._recorded
+
+
+def _changed(now: Sequence[Facts], before: Sequence[Facts]) -> dict[FactKey, Fact | None]:
+    """The facts that are not those of the record before; None for one that is gone."""
+    found: dict[FactKey, Fact | None] = {}
+    gone: dict[FactKey, None] = {}
+    for position in range(max(len(now), len(before))):
+        mine = now[position] if position < len(now) else _NO_FACTS
+        theirs = before[position] if position < len(before) else _NO_FACTS
+        if mine is theirs:
+            continue
+        for key, fact in mine.items():
+            known = theirs.get(key)
+            # another value, or the same one from another packet
+            if known is not fact and (known != fact or known.place is not fact.place):
+                found[key] = fact
+        gone.update((key, None) for key in theirs if key not in mine)
+    found.update(gone)
+    return found
+
+
+def _known(changes: list[Change]) -> list[Change]:
+    """Without registers that only the GPU knows at the end."""
+    if not any(UNKNOWN in values.values() for values, _ in changes):
+        return changes
+    values, source = joined(changes)
+    return [({one: value for one, value in values.items() if value != UNKNOWN}, source)]
+
+
+def _bases(reader: RegisterReader, is_compute: bool) -> dict[int, int]:
+    return dict(bases(reader, is_compute))

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""A recording of one walk is that of two: one that finds the draws, one that takes them."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cffpy.analysis.diff import record as module
+from cffpy.analysis.diff.model import Recording
+from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.errors import CffpyError
+from tests.analysis.passes.marked import targets, tile
+from tests.analysis.passes.streams import Streams
+from tests.builders import damaged
+
+SHARED = (
+    "a220-gl-passes",
+    "a320-gl-tri",
+    "a430-gl-cube-gmem",
+    "a618-vk-depth-lrz-gmem",
+    "a660-vk-events-cond-gmem",
+    "fd-clouds",
+    "pair-a740-scene-bad-blend",
+    "pair2-a660-ops-good",
+    "shadow",
+)
+
+
+def outcome(content: Content) -> list[Any] | str:
+    """A recording as plain values."""
+    try:
+        found = module.record(content, lambda line: None)
+    except CffpyError as problem:
+        return str(problem)
+    rows: list[Any] = [row_of(found, order) for order in sorted(found.records)]
+    end = found.last_events, found.buffers, list(map(str, found.damage)), found.passes.problems
+    shaders = {shader for record in found.records.values() for shader in record.shaders}
+    return [*rows, *end, {key: found.listings[key] for key in shaders & found.listings.keys()}]
+
+
+def row_of(found: Recording, order: int) -> tuple[object, ...]:
+    record = found.records[order]
+    writes = {
+        register: str(source.of(register).place)
+        for values, source in record.changes
+        for register in values
+    }
+    facts = {
+        key: fact and (fact.digest, fact.data and bytes(fact.data), fact.address, str(fact.place))
+        for key, fact in record.facts.items()
+    }
+    sets = {number: base for number, (_, base) in record.sets.items()}
+    action = record.action
+    return (
+        (order, action.place.key, action.pass_index, action.program_number),
+        (record.registers, writes, facts, sets, record.events),
+        (record.shaders, record.prefetched, record.fingerprint, record.state),
+    )
+
+
+@pytest.fixture
+def two_walks(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that records in two walks."""
+
+    def outcome_of_two(content: Content) -> list[Any] | str:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_TAKEN_PER_DRAW", 0)
+            return outcome(content)
+
+    return outcome_of_two
+
+
+def test_samples(samples: Path, two_walks: Any) -> None:
+    paths = sorted(samples.glob("*.rd.gz"))
+    assert paths
+    for path in paths:
+        assert outcome(open_capture(str(path))) == two_walks(open_capture(str(path))), path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHARED)
+def test_captures(shared: Path, two_walks: Any, name: str) -> None:
+    path = str(shared / "captures" / f"{name}.rd.gz")
+    assert outcome(open_capture(path)) == two_walks(open_capture(path))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_damaged_captures(samples: Path, two_walks: Any, seed: int) -> None:
+    path = random.Random(seed).choice(sorted(samples.glob("a[2-7]*.rd.gz")))
+    data = damaged(gzip.decompress(path.read_bytes()), seed)
+    assert outcome(open_bytes(data)) == two_walks(open_bytes(data))
+
+
+def frame(*counts: int) -> bytes:
+    """A pass whose tiles have so many draws each."""
+    s = Streams(660)
+    tiles = []
+    for number, count in enumerate(counts):
+        draws = s.ib(targets(s), *(s.draw() for _ in range(count)))
+        tiles.append(tile(s, 128 * number, 0, 128 * number + 128, 96, draws))
+    return s.capture([tiles])
+
+
+@pytest.mark.parametrize(("counts", "walks"), [((2, 2), 1), ((3, 1), 1), ((1, 2, 3), 2)])
+def test_a_second_walk_only_for_another_tile(
+    monkeypatch: pytest.MonkeyPatch, two_walks: Any, counts: tuple[int, ...], walks: int
+) -> None:
+    again: list[object] = []
+    walk_again = module._walk_again
+
+    def counted(*arguments: Any) -> Any:
+        again.append(arguments)
+        return walk_again(*arguments)
+
+    monkeypatch.setattr(module, "_walk_again", counted)
+    found = module.record(open_bytes(frame(*counts)), lambda line: None)
+    assert len(found.records) == max(counts)
+    assert 1 + len(again) == walks
+    assert outcome(open_bytes(frame(*counts))) == two_walks(open_bytes(frame(*counts)))
