@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What draw-state groups write that do nothing but write registers, read without running them.
 
-Most groups are of this kind. Drivers set the same group for draw after draw, and a frame's groups
-are loaded again in each tile. ``Sink.group_writes`` returns whether a sink does without callbacks.
+Most groups are of this kind. Drivers set the same group for draw after draw, or write it anew with
+the same contents, and a frame's groups are loaded again in each tile. ``Sink.group_writes`` returns
+whether a sink does without callbacks.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 #: Registers of all groups that are kept, at most. A group counts as one more.
 MAX_KEPT = 1 << 16
+
+#: Dwords of groups that are kept by their contents.
+MAX_HELD = 1 << 18
 
 
 class RegisterRuns:
@@ -42,27 +46,32 @@ class RegisterRuns:
         self._epoch = -1
         self._known: dict[Group, dict[int, int] | None] = {}
         self._seen: set[Group] = set()
+        #: Registers by the bytes of a group: groups with equal contents share them.
+        self._contents: dict[bytes, dict[int, int] | None] = {}
         self._kept = 0
-        #: How often a group was read, and how often it was known.
+        #: Dwords of ``_contents``.
+        self._held = 0
+        #: How often a group was read, how often another one was equal, and how often it was known.
         self.read = 0
+        self.equal = 0
         self.known = 0
 
     def of_group(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
         """Register -> value. None for a group that has other packets, or that is damaged."""
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
-            self.forget()
+            self._forget_places()
         group = (words, index, ndwords)
         known = self._known
         if group in known:
             self.known += 1
             return known[group]
         self.read += 1
-        registers = self._read(words, index, ndwords)
+        registers = self._of_contents(words, index, ndwords)
         if group in self._seen:
             self._kept += len(registers or ()) + 1
             if self._kept > MAX_KEPT:
-                self.forget()
+                self._forget_places()
             known[group] = registers
         else:
             if len(self._seen) >= MAX_KEPT:
@@ -71,10 +80,30 @@ class RegisterRuns:
         return registers
 
     def forget(self) -> None:
-        """Forget all groups: other packets are ignored from now on, or memory has changed."""
+        """Forget all groups: other packets are ignored from now on."""
+        self._contents.clear()
+        self._held = 0
+        self._forget_places()
+
+    def _forget_places(self) -> None:
         self._known.clear()
         self._seen.clear()
         self._kept = 0
+
+    def _of_contents(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
+        if index + ndwords > words.count:
+            return None
+        contents = words.data[index : index + ndwords].tobytes()
+        if contents in self._contents:
+            self.equal += 1
+            return self._contents[contents]
+        registers = self._read(words, index, ndwords)
+        self._held += ndwords
+        if self._held > MAX_HELD:
+            self._contents.clear()
+            self._held = ndwords
+        self._contents[contents] = registers
+        return registers
 
     def write_packets(
         self, words: Words, start: int, end: int
@@ -98,8 +127,6 @@ class RegisterRuns:
     def _read(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
         headers, data = self.headers, words.data
         end = index + ndwords
-        if end > words.count:
-            return None
         registers: dict[int, int] = {}
         while index < end:
             kind, number, size = headers[data[index]]

@@ -100,6 +100,20 @@ def test_groups_of_tiles_are_read_once(shared: Path) -> None:
     assert runs.known > 5 * runs.read > 0
 
 
+def test_groups_with_equal_contents_are_read_once(shared: Path) -> None:
+    """A counter: drivers write the same state anew for one draw after another."""
+    path = shared / "captures" / "a640-vk-scene100-noubwc-nolrz.rd.gz"
+    walk, _ = outcome(open_capture(str(path)), True)
+    runs = walk.machine.register_runs
+    assert 3 * runs.equal > runs.read > runs.equal
+
+
+def test_few_contents_are_kept(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(register_runs, "MAX_HELD", 4)
+    for path in sorted(samples.glob("a[67]*.rd.gz")):
+        assert same(open_capture(str(path)))
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_damaged_captures(samples: Path, seed: int) -> None:
     path = random.Random(seed).choice(sorted(samples.glob("a[67]*.rd.gz")))

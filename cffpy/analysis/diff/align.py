@@ -19,7 +19,7 @@ from cffpy.analysis.diff.rules import is_program_state
 from cffpy.regdb.subjects import Subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence, Set
+    from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.passes.model import Pass
@@ -34,6 +34,9 @@ _MAX_CELLS = 1_000_000
 
 #: The same, for all gaps of a comparison together.
 _ALL_CELLS = 2_000_000
+
+#: Lists of registers that are kept.
+_MAX_LISTS = 4096
 
 #: Items that are less similar than this are not counterparts.
 _LEAST_LIKENESS = 0.3
@@ -218,29 +221,57 @@ def note_states(recording: Recording) -> None:
     """
     if recording.database is None:
         return
-    subjects = Subjects.open(recording.database)
-    is_state: dict[tuple[int, str], bool] = {}
-    values: dict[object, int] = {}
+    program_state = _ProgramState(Subjects.open(recording.database))
+    values: dict[object, object] = {}
     total = 0
-
-    def put(key: object, value: object) -> None:
-        nonlocal total
-        new = hash((key, value))
-        total ^= values.get(key, 0) ^ new
-        values[key] = new
-
     for order in sorted(recording.records):
         record = recording.records[order]
-        for register, value in record.registers.items():
-            key = register, record.action.kind
-            if key not in is_state:
-                is_state[key] = is_program_state(subjects.register(register), key[1])
-            if is_state[key]:
-                put(register, value)
-        for fact_key, fact in record.facts.items():
-            put(fact_key, None if fact is None else (fact.digest, fact.address))
-        put("sets", tuple((number, base) for number, (_, base) in sorted(record.sets.items())))
+        now: dict[object, object] = {}
+        for registers, _ in record.changes:
+            for register in program_state.of(registers, record.action.kind):
+                now[register] = registers[register]
+        for key, fact in record.facts.items():
+            now[key] = None if fact is None else (fact.digest, fact.address)
+        now["sets"] = tuple((number, base) for number, (_, base) in sorted(record.sets.items()))
+        for changed, value in now.items():
+            before = values.get(changed, _NOT_THERE)
+            if before != value:
+                if before is not _NOT_THERE:
+                    total ^= hash((changed, before))
+                total ^= hash((changed, value))
+                values[changed] = value
         record.state = total
+
+
+_NOT_THERE = object()
+
+
+class _ProgramState:
+    """Which registers are state of programs. Draws write the same ones again and again."""
+
+    def __init__(self, subjects: Subjects) -> None:
+        self._subjects = subjects
+        self._known: dict[tuple[str, int], bool] = {}
+        #: Kind of command and registers -> those of them that are.
+        self._lists: dict[tuple[str, tuple[int, ...]], list[int]] = {}
+
+    def of(self, registers: Mapping[int, int], kind: str) -> list[int]:
+        """Those of the registers that a program sets for such a command."""
+        key = kind, tuple(registers)
+        found = self._lists.get(key)
+        if found is None:
+            if len(self._lists) >= _MAX_LISTS:
+                self._lists.clear()
+            found = self._lists[key] = [one for one in registers if self._is_state(kind, one)]
+        return found
+
+    def _is_state(self, kind: str, register: int) -> bool:
+        key = kind, register
+        known = self._known.get(key)
+        if known is None:
+            known = is_program_state(self._subjects.register(register), kind)
+            self._known[key] = known
+        return known
 
 
 def note_sets(recording: Recording) -> None:

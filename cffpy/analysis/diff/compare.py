@@ -18,7 +18,7 @@ from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, Pas
 from cffpy.analysis.diff.passes import ends_in_binning, is_laid_out_alike, structure
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.rules import COUNTERS, FACT_CATEGORIES, is_used
-from cffpy.analysis.diff.side import Side
+from cffpy.analysis.diff.side import NamedRegisters, SharedRegisters, Side
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -31,11 +31,17 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Pass
 
 
-def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> Comparison:
-    """Compare two recordings. ``hidden``: the noise classes that are counted only."""
+def compare(
+    good: Recording, bad: Recording, hidden: frozenset[NoiseClass], skips_equal: bool = True
+) -> Comparison:
+    """Compare two recordings. ``hidden``: the noise classes that are counted only.
+
+    ``skips_equal``: registers to which both captures write the same for a draw are not looked at.
+    The result does not depend on it.
+    """
     good, bad = _in_same_runs(good, bad)
     result = Comparison(good, bad)
-    comparer = _Comparer(result, hidden)
+    comparer = _Comparer(result, hidden, skips_equal)
     comparer.skip()
     for mine, theirs in align_passes(good, bad):
         comparer.compare_passes(mine, theirs)
@@ -44,6 +50,7 @@ def compare(good: Recording, bad: Recording, hidden: frozenset[NoiseClass]) -> C
         noise: Counter(dict(sorted(names.items()))) for noise, names in result.hidden.items()
     }
     links = ImageLinks(result)
+    result.equal_writes = comparer.equal_writes
     result.entries = group(comparer.found, comparer.structures, result.pairs, links)
     return result
 
@@ -83,14 +90,20 @@ class _Open:
 class _Comparer:
     """Goes through the pairs of passes in order."""
 
-    def __init__(self, result: Comparison, hidden: frozenset[NoiseClass]) -> None:
+    def __init__(
+        self, result: Comparison, hidden: frozenset[NoiseClass], skips_equal: bool
+    ) -> None:
         self.result = result
+        self._skips_equal = skips_equal
+        #: Pairs of draws before which both sides wrote the same to the same registers.
+        self.equal_writes = 0
         self.hidden = hidden
         #: What differs -> where.
         self.found: dict[Difference, list[Extent]] = {}
         #: Entries of passes as wholes, and of draws that are missing.
         self.structures: list[Entry] = []
-        self._sides = Side(result.good), Side(result.bad)
+        shared: SharedRegisters = {}
+        self._sides = Side(result.good, shared), Side(result.bad, shared)
         self._differ = Differ(self._sides, self._hides, "addresses" not in hidden)
         self._open: dict[Subject, _Open] = {}
         #: What is not the same on both sides, hidden or not.
@@ -159,10 +172,10 @@ class _Comparer:
         written: set[Subject] = set()
         events: tuple[list[str], list[str]] = ([], [])
         for mine, theirs in pair.draws:
-            for side, record, heard in zip(self._sides, (mine, theirs), events, strict=True):
+            for record, heard in zip((mine, theirs), events, strict=True):
                 if record is not None:
-                    written |= side.apply(record)
                     heard.extend(record.events)
+            written |= self._apply(mine, theirs)
             if mine is None or theirs is None:
                 continue
             number = mine.action.program_number
@@ -184,6 +197,29 @@ class _Comparer:
             self._close(subject, last, (good, bad))
         self._addresses.release(Extent(good.index, bad.index), last)
         self.structures.extend(missing_draws(pair))
+
+    def _apply(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> set[Subject]:
+        """Go on to these records: the facts that may be others, and registers that were written.
+
+        Registers to which both sides write the same are left out where they were equal before and
+        nothing depends on them.
+        """
+        written: set[Subject] = set()
+        lists: list[list[NamedRegisters]] = [[], []]
+        for number, record in enumerate((mine, theirs)):
+            if record is not None:
+                lists[number], facts = self._sides[number].go_on(record)
+                written |= facts
+        if self._skips_equal and lists[0] == lists[1]:
+            self.equal_writes += 1
+            for named in lists[0]:
+                written.update(named.notable)
+                written |= named.values.keys() & self._unequal
+                written |= named.values.keys() & self._open.keys()
+        else:
+            for named in (*lists[0], *lists[1]):
+                written.update(named.values)
+        return written
 
     def _settle(
         self,

@@ -269,6 +269,8 @@ class Comparison:
     pairs: list[PassPair] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     hidden: dict[NoiseClass, Counter[str]] = field(default_factory=dict)
+    #: Pairs of draws before which both captures wrote the same values to the same registers.
+    equal_writes: int = 0
     #: Whether limits left out a part of either capture.
     is_truncated: bool = False
 

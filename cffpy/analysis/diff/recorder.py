@@ -361,16 +361,21 @@ class Recorder(Observer):
 
     def _pushed_constants(self, changes: list[Change]) -> tuple[tuple[int, int], ...]:
         """Registers with push constants that were written since the last record, with values."""
-        found: dict[int, int] = {}
-        for values, _ in changes:
-            if not values.keys() <= self._classified:
-                for register in values.keys() - self._classified:
-                    if self._text.name(register).startswith(_PUSH_CONSTANTS):
-                        self._pushed.add(register)
-                self._classified |= values.keys()
-            if not self._pushed.isdisjoint(values):
-                found.update((one, values[one]) for one in self._pushed & values.keys())
-        return tuple(sorted(one for one in found.items() if one[1] != UNKNOWN))
+        found = [pushed for values, _ in changes if (pushed := self._pushed_of(values))]
+        if len(found) > 1:
+            return tuple(sorted({one[0]: one for pushed in found for one in pushed}.values()))
+        return found[0] if found else ()
+
+    def _pushed_of(self, values: dict[int, int]) -> tuple[tuple[int, int], ...]:
+        if not values.keys() <= self._classified:
+            for register in values.keys() - self._classified:
+                if self._text.name(register).startswith(_PUSH_CONSTANTS):
+                    self._pushed.add(register)
+            self._classified |= values.keys()
+        if self._pushed.isdisjoint(values):
+            return ()
+        found = sorted(self._pushed & values.keys())
+        return tuple([(one, values[one]) for one in found if values[one] != UNKNOWN])
 
     def _drawn_from(self, action: Action) -> Facts:
         elements, buffers = action.vertices, self._vertices()

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.addresses import HEAD_BYTES, Buffers
 from cffpy.analysis.diff.descriptors import SetSlot, UsedDescriptors
+from cffpy.analysis.diff.rules import COUNTERS
 from cffpy.capture.generations import Generation, generation_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cffpy.analysis.diff.descriptors import SetPlace, Slots
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
@@ -29,10 +32,29 @@ Subject = str | tuple[Hashable, ...]
 _UPPER_OR_LOWER = re.compile(r"(_LO|_HI|\+0x1)$")
 
 
+class NamedRegisters:
+    """Registers that a record has written, by name.
+
+    One object for all with these values, of both sides: where both write the same objects, the
+    values are equal. ``notable``: names that matter even then.
+    """
+
+    __slots__ = ("notable", "values")
+
+    def __init__(self, values: dict[str, int], is_notable: Callable[[str], bool]) -> None:
+        self.values = values
+        self.notable = tuple(filter(is_notable, values))
+
+
+#: By names and values, in order.
+SharedRegisters = dict[tuple[tuple[str, int], ...], NamedRegisters]
+
+
 class Side:
     """The state of a capture at the record that was applied last."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, shared: SharedRegisters | None = None) -> None:
+        """``shared``: of all sides of a comparison."""
         self.recording = recording
         self._text = None if recording.database is None else RegisterText(recording.database)
         database = recording.database
@@ -47,9 +69,12 @@ class Side:
         self._used = UsedDescriptors(recording.descriptors)
         self._names: dict[int, str] = {}
         #: Id of a dictionary of the recording -> the same by name.
-        self._named: dict[int, dict[str, int]] = {}
+        self._named: dict[int, NamedRegisters] = {}
+        self._shared: SharedRegisters = {} if shared is None else shared
         #: Register -> the one that an address is in.
         self._roles: dict[str, str | None] = {}
+        #: The same, of 64 bits, once both halves are written -> the names of these.
+        self._halves: dict[str, tuple[str, str]] = {}
         #: The keys of the descriptors of each set.
         self._of_set: dict[int, set[FactKey]] = {}
         self.buffers = Buffers(recording.buffers)
@@ -89,14 +114,22 @@ class Side:
         return fact.points_at if address is None else address.points_at
 
     def apply(self, record: DrawRecord) -> set[Subject]:
-        """Go on to a record: the registers and the facts that it may change."""
+        """Go on to a record: the facts that it may change, and the registers that it writes."""
+        written, touched = self.go_on(record)
+        for named in written:
+            touched.update(named.values)
+        return touched
+
+    def go_on(self, record: DrawRecord) -> tuple[list[NamedRegisters], set[Subject]]:
+        """Go on to a record: the registers that it writes, and the facts that it may change."""
+        written: list[NamedRegisters] = []
         touched: set[Subject] = set()
         self._record = record
         for values, source in record.changes:
-            named = self._by_name(values)
-            self.registers.update(named)
-            self._sources.update(dict.fromkeys(named, source))
-            touched.update(named)
+            named = self._named.get(id(values)) or self._name(values)
+            written.append(named)
+            self.registers.update(named.values)
+            self._sources.update(dict.fromkeys(named.values, source))
         for key, fact in record.facts.items():
             if self.facts.get(key) != fact:
                 touched.add(key)
@@ -104,21 +137,26 @@ class Side:
                 self.facts.pop(key, None)
             else:
                 self.facts[key] = fact
-        touched.update(self._apply_sets(record))
-        return touched
+        if record.sets != self.sets:
+            touched |= self._apply_sets(record)
+        return written, touched
 
-    def _by_name(self, values: dict[int, int]) -> dict[str, int]:
-        """Changed registers by name. Draws share dictionaries of them."""
-        known = self._named.get(id(values))
-        if known is None:
-            names = self._names
-            for register in values:
-                if register not in names:
-                    name = names[register] = self.text.name(register)
-                    self.offsets[name] = register
-            known = {names[register]: value for register, value in values.items()}
-            self._named[id(values)] = known
-        return known
+    def _name(self, values: dict[int, int]) -> NamedRegisters:
+        names = self._names
+        for register in values:
+            if register not in names:
+                name = names[register] = self.text.name(register)
+                self.offsets[name] = register
+        by_name = {names[register]: value for register, value in values.items()}
+        key = tuple(by_name.items())
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = NamedRegisters(by_name, self._is_notable)
+        self._named[id(values)] = found
+        return found
+
+    def _is_notable(self, name: str) -> bool:
+        return name in COUNTERS or self.address_role(name) is not None
 
     def subject(self, name: str) -> RegisterSubject:
         """What a register that was written is for."""
@@ -187,9 +225,14 @@ class Side:
 
     def address(self, role: str) -> int | None:
         """The address that a register, see ``address_role``, holds."""
-        low = _first(self.registers, (role, f"{role}_LO"))
-        high = _first(self.registers, (f"{role}_HI", f"{role}+0x1"))
-        return None if low is None else low | (high or 0) << 32
+        halves = self._halves.get(role)
+        if halves is None:
+            names = (role, f"{role}_LO"), (f"{role}_HI", f"{role}+0x1")
+            lower, upper = ([one for one in of if one in self.registers] for of in names)
+            if not lower or not upper:  # which may be written later
+                return self.registers[lower[0]] if lower else None
+            halves = self._halves[role] = lower[0], upper[0]
+        return self.registers[halves[0]] | self.registers[halves[1]] << 32
 
     def head(self, address: int) -> memoryview | None:
         """The first bytes that were captured at an address."""
@@ -200,7 +243,7 @@ class Side:
         """Bindless sets are facts, too: all parts of those that are bound again."""
         changed: set[FactKey] = set()
         reader = self.recording.sets
-        if reader is None or record.sets == self.sets:
+        if reader is None:
             return changed
         for number, place in record.sets.items():
             if self.sets.get(number) == place:
@@ -220,7 +263,3 @@ class Side:
             changed |= gone
         self.sets = record.sets
         return changed
-
-
-def _first(registers: dict[str, int], names: tuple[str, str]) -> int | None:
-    return next((registers[name] for name in names if name in registers), None)

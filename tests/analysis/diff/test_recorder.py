@@ -122,3 +122,11 @@ def test_a_second_walk_only_for_another_tile(
     assert len(found.records) == max(counts)
     assert 1 + len(again) == walks
     assert outcome(open_bytes(frame(*counts))) == two_walks(open_bytes(frame(*counts)))
+
+
+def test_groups_with_equal_contents_share_their_registers(shared: Path) -> None:
+    """A counter: what draws write is kept once for all that write the same."""
+    path = str(shared / "captures" / "a640-vk-scene100-noubwc-nolrz.rd.gz")
+    found = module.record(open_capture(path), lambda line: None)
+    changes = [values for one in found.records.values() for values, _ in one.changes]
+    assert 5 * len({id(values) for values in changes}) < 4 * len(changes)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Registers to which both captures write the same are left out, and nothing is reported otherwise.
+
+Not even for a draw that is followed by one with the same writes, while others differ.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from cffpy.analysis.diff.compare import compare
+from cffpy.analysis.diff.model import Comparison, Recording
+from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.rules import CLASSES
+from cffpy.container.open import open_capture
+from tests.analysis.diff.frames import DrawCall, frame
+
+PAIRS = (
+    ("pair-a430-gl-scene-good", "pair-a430-gl-scene-bad-depthop"),
+    ("pair-a530-gl-cube-good", "pair-a530-gl-cube-bad-viewport"),
+    ("pair-a660-cube-good", "pair-a660-cube-bad-filter"),
+    ("pair-a740-scene-good", "pair-a740-scene-bad-missing-draw"),
+    ("pair-a740-scene-good", "pair-a740-scene-bad-mode"),
+    ("pair-a740-scene-good", "pair-a740-scene-bad-pushconst"),
+    ("pair2-a740-frame-good", "pair2-a740-frame-bad-msaa"),
+)
+
+REGISTERS = ("RB_DEPTH_CNTL", "GRAS_SU_CNTL", "VFD_CONTROL_0", "VFD_CONTROL_1", "RB_MRT[0].CONTROL")
+
+
+def both(good: Recording, bad: Recording, hidden: frozenset[str]) -> tuple[Comparison, Comparison]:
+    """With all registers looked at, and without those that are equal."""
+    return (
+        compare(good, bad, hidden, skips_equal=False),  # type: ignore[arg-type]
+        compare(good, bad, hidden),  # type: ignore[arg-type]
+    )
+
+
+def same(good: Recording, bad: Recording) -> Comparison:
+    """Assert that both find the same; the second."""
+    for hidden in (frozenset(CLASSES), frozenset[str]()):
+        expected, found = both(good, bad, hidden)
+        assert expected.equal_writes == 0
+        assert (found.entries, found.hidden) == (expected.entries, expected.hidden)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("good", "bad"), PAIRS)
+def test_captures(shared: Path, good: str, bad: str) -> None:
+    folder = shared / "captures"
+    one, other = (
+        record(open_capture(str(folder / f"{name}.rd.gz")), lambda line: None)
+        for name in (good, bad)
+    )
+    same(one, other)
+
+
+def test_most_draws_of_a_pair_write_the_same(shared: Path) -> None:
+    """A counter."""
+    folder = shared / "captures"
+    one, other = (
+        record(open_capture(str(folder / f"pair-a740-scene-{name}.rd.gz")), lambda line: None)
+        for name in ("good", "bad-blend")
+    )
+    found = same(one, other)
+    assert found.entries
+    assert found.equal_writes > 20
+
+
+def changed(rng: random.Random, draws: list[dict[str, int]]) -> list[dict[str, int]]:
+    """The same writes with a few changed, left out or added."""
+    result = [dict(draw) for draw in draws]
+    for _ in range(rng.randrange(4)):
+        draw = rng.choice(result)
+        name = rng.choice(REGISTERS)
+        if name in draw and rng.random() < 0.4:
+            del draw[name]
+        else:
+            draw[name] = rng.randrange(4)
+    return result
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_frames(seed: int) -> None:
+    rng = random.Random(seed)
+    draws = [{name: rng.randrange(4) for name in REGISTERS if rng.random() < 0.4} for _ in range(6)]
+    frames = [
+        frame([DrawCall(3 + number, one) for number, one in enumerate(changed(rng, draws))])
+        for _ in range(3)
+    ]
+    for good, bad in combinations(frames, 2):
+        same(good, bad)
