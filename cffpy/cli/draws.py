@@ -3,31 +3,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import (
-    capture_options,
-    decode,
-    open_for,
-    the_pass,
-    write_csv,
-    write_json,
-)
-from cffpy.cli.filter_options import (
-    filter_options,
-    find_asking,
-    query_of,
-    write_columns,
-)
+from cffpy.cli.analysis_options import decode, open_for, the_pass
+from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
 from cffpy.cli.intel_dispatch import or_intel
+from cffpy.cli.many_files import Shown, files_options, write_shown
 from cffpy.cli.parameters import Integer
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.text_options import text_options
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cffpy.api.capture import Capture
     from cffpy.api.passes import Action
@@ -42,6 +32,7 @@ Examples:
   cffpy draws --pass 3 --csv capture.rd.gz
   cffpy draws --where 'RB_DEPTH_CNTL.ZFUNC == FUNC_LESS' --columns draw.vertices capture.rd.gz
   cffpy draws --inherited capture.rd.gz       values from earlier submits
+  cffpy draws --csv captures/                 of all captures in a folder
 """
 
 
@@ -58,10 +49,10 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @text_options
-@capture_options
-@or_intel("path", "index", "everything", "as_json", "as_csv")
+@files_options
+@or_intel("files", "index", "everything", "as_json", "as_csv")
 def draws(
-    path: str,
+    files: tuple[str, ...],
     gpu: Gpu | None,
     register_db: str | None,
     index: int | None,
@@ -79,34 +70,56 @@ def draws(
     draws of its pass, as in p0:8. With --all every execution is listed, with its tile, and also
     those that are skipped by a condition, because the dump counts them.
 
-    FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
+    FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
+    1 if a capture is damaged, or one of several files cannot be read.
     """
-    from cffpy.views import draws as view
-
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
     if inherited:
         if any((as_csv, everything, index is not None, where, columns)):
             raise click.UsageError("--inherited can only be combined with --json")
-        return _inherited(path, gpu, register_db, as_json)
+        return write_shown(files, partial(_inherited, gpu, register_db), as_json, False)
     query = query_of(where, columns)
-    capture, code = find_asking(path, gpu, register_db, query, at_draws=not everything)
+
+    def show(path: str) -> Shown:
+        capture, code = find_asking(path, gpu, register_db, query, at_draws=not everything)
+        return _shown(capture, code, (index, everything), query, columns)
+
+    return write_shown(files, show, as_json, as_csv)
+
+
+def _shown(
+    capture: Capture,
+    code: int,
+    of: tuple[int | None, bool],
+    query: Filter | None,
+    columns: str | None,
+) -> Shown:
+    """The draws of a capture. ``of``: the options --pass and --all."""
+    from cffpy.views import draws as view
+
+    index, everything = of
     shown = _chosen(capture, everything, index)
     if query is not None:
         chosen = _matching(capture, shown, query, everything)
         if columns is not None:
             named = [(one.name or "", found) for one, found in chosen]
-            return write_columns("draw", named, columns, (as_json, as_csv), capture, code)
+            return shown_columns("draw", named, columns, capture, code)
         shown = [one for one, _ in chosen]
-    if as_json:
-        document = {"draws": (action.to_dict() for action in shown)}
-        write_json(view.SCHEMA, document, capture.truncated)
-    elif as_csv:
-        write_csv(view.CSV_COLUMNS, view.rows(action.model for action in shown))
-    else:
+
+    def lines() -> Iterable[str]:
         table = [view.HEADINGS, *(view.cells(action.model) for action in shown)]
-        write_lines(headed_columns(table, view.RIGHT), capture.truncated)
-    return code
+        return headed_columns(table, view.RIGHT)
+
+    return Shown(
+        capture,
+        code,
+        view.SCHEMA,
+        lambda: {"draws": (action.to_dict() for action in shown)},
+        lines,
+        view.CSV_COLUMNS,
+        lambda: view.rows(action.model for action in shown),
+    )
 
 
 def _chosen(capture: Capture, everything: bool, index: int | None) -> Sequence[Action]:
@@ -128,13 +141,15 @@ def _matching(
     return capture.draws.choose(query, [one for one in shown if isinstance(one, Draw)])
 
 
-def _inherited(path: str, gpu: Gpu | None, register_db: str | None, as_json: bool) -> int:
+def _inherited(gpu: Gpu | None, register_db: str | None, path: str) -> Shown:
     from cffpy.views import state as view
 
     capture = open_for(path, gpu, register_db)
     found, code = decode(capture, lambda opened: opened.inherited)
-    if as_json:
-        write_json(view.INHERITED_SCHEMA, view.inherited_document(found), capture.truncated)
-    else:
-        write_lines(view.inherited_lines(found), capture.truncated)
-    return code
+    return Shown(
+        capture,
+        code,
+        view.INHERITED_SCHEMA,
+        lambda: view.inherited_document(found),
+        lambda: view.inherited_lines(found),
+    )

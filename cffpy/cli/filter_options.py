@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cffpy.cli.analysis_options import decode, open_for, write_csv, write_json
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.analysis_options import decode, open_for
+from cffpy.cli.many_files import Shown
 from cffpy.views.plain_text import headed_columns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from cffpy.api.capture import Capture
     from cffpy.api.selection import Found
@@ -59,29 +59,25 @@ def query_of(where: str | None, columns: str | None) -> Filter | None:
     return Filter(where, columns)
 
 
-def write_columns(
-    what: str,
-    chosen: Sequence[tuple[str, Found]],
-    names: str,
-    forms: tuple[bool, bool],
-    capture: Capture,
-    code: int,
-) -> int:
-    """Write a table of the columns ``names``; returns ``code``, the exit code.
-
-    ``what``: the heading of the first column. ``forms``: whether as JSON, whether as CSV.
-    """
+def shown_columns(
+    what: str, chosen: Sequence[tuple[str, Found]], names: str, capture: Capture, code: int
+) -> Shown:
+    """A table of the columns ``names``; ``what``: the heading of the first column."""
     headings = [what, *(name.strip() for name in names.split(","))]
-    if forms[0]:
+
+    def document() -> dict[str, Any]:
         rows = [
             {what: label, "values": {one.name: one.value for one in found.columns}}
             for label, found in chosen
         ]
-        write_json(_SCHEMA, {"columns": headings, "rows": rows}, capture.truncated)
-    elif forms[1]:
-        write_csv(headings, ((name, *(one.text for one in f.columns)) for name, f in chosen))
-    else:
+        return {"columns": headings, "rows": rows}
+
+    def rows() -> Iterator[Sequence[str]]:
+        return ((name, *(one.text for one in f.columns)) for name, f in chosen)
+
+    def lines() -> Iterator[str]:
         table = [headings]
         table += [[name, *(visible(one.text) for one in f.columns)] for name, f in chosen]
-        write_lines(headed_columns(table), capture.truncated)
-    return code
+        return iter(headed_columns(table))
+
+    return Shown(capture, code, _SCHEMA, document, lines, headings, rows)

@@ -7,23 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import (
-    capture_options,
-    not_there,
-    submit_option,
-    the_pass,
-    write_csv,
-    write_json,
-)
-from cffpy.cli.filter_options import (
-    filter_options,
-    find_asking,
-    query_of,
-    write_columns,
-)
+from cffpy.cli.analysis_options import not_there, submit_option, the_pass
+from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
 from cffpy.cli.intel_dispatch import or_intel
+from cffpy.cli.many_files import Shown, files_options, write_shown
 from cffpy.cli.parameters import Integer
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.text_options import text_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +20,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import SubmitPasses
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
+    from cffpy.query.filters import Filter
 
 _EPILOG = """\b
 Examples:
@@ -39,6 +29,7 @@ Examples:
   cffpy passes --where 'pass.mode == sysmem' capture.rd.gz
   cffpy passes --cost capture.rd.gz           bytes moved by each pass
   cffpy passes --csv capture.rd.gz            a row for each pass
+  cffpy passes one.rd.gz captures/            of several files and folders
   cffpy passes --json capture.rd.gz | jq '.submits[].passes[] | [.pass, .mode]'
 """
 
@@ -51,10 +42,10 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
-@capture_options
-@or_intel("path", "index", "submit", "as_json")
+@files_options
+@or_intel("files", "index", "submit", "as_json")
 def passes(
-    path: str,
+    files: tuple[str, ...],
     gpu: Gpu | None,
     register_db: str | None,
     index: int | None,
@@ -74,31 +65,50 @@ def passes(
     With --cost, the bytes of loads, stores, resolves and clears of each render pass, by formula,
     and the GMEM that a bin uses; the pass that moves most comes first.
 
-    FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
+    FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
+    1 if a capture is damaged, or one of several files cannot be read.
     """
+    _check_forms(cost, columns, as_json, as_csv)
+    query = query_of(where, columns)
+
+    def show(path: str) -> Shown:
+        capture, code = find_asking(path, gpu, register_db, query, at_draws=True)
+        chosen = _chosen(capture, submit, index)
+        return _shown(capture, code, chosen, (query, columns), cost)
+
+    return write_shown(files, show, as_json, as_csv)
+
+
+def _shown(
+    capture: Capture,
+    code: int,
+    shown: Sequence[SubmitPasses],
+    asked: tuple[Filter | None, str | None],
+    cost: bool,
+) -> Shown:
+    """Of some passes of a capture those that match. ``asked``: the filter and the columns."""
     from cffpy.views import passes as text
     from cffpy.views import passes_document as view
 
-    _check_forms(cost, columns, as_json, as_csv)
-    query = query_of(where, columns)
-    capture, code = find_asking(path, gpu, register_db, query, at_draws=True)
-    shown = _chosen(capture, submit, index)
+    query, columns = asked
     if query is not None:
-        asked = {one.index for part in shown for one in part.passes}
-        passes = capture.passes.choose(query, [capture.passes[index] for index in asked])
+        indices = {one.index for part in shown for one in part.passes}
+        passes = capture.passes.choose(query, [capture.passes[index] for index in indices])
         if columns is not None:
             named = [(str(one.index), found) for one, found in passes]
-            return write_columns("pass", named, columns, (as_json, as_csv), capture, code)
+            return shown_columns("pass", named, columns, capture, code)
         shown = _only(shown, {one.index for one, _ in passes})
     if cost:
-        return _write_costs(capture, shown, as_json, code)
-    if as_json:
-        write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
-    elif as_csv:
-        write_csv(view.CSV_COLUMNS, view.rows(shown))
-    else:
-        write_lines(text.lines(capture.model, shown), capture.truncated)
-    return code
+        return _costs(capture, shown, code)
+    return Shown(
+        capture,
+        code,
+        view.SCHEMA,
+        lambda: view.document(capture.model, shown),
+        lambda: text.lines(capture.model, shown),
+        view.CSV_COLUMNS,
+        lambda: view.rows(shown),
+    )
 
 
 def _check_forms(cost: bool, columns: str | None, as_json: bool, as_csv: bool) -> None:
@@ -109,18 +119,20 @@ def _check_forms(cost: bool, columns: str | None, as_json: bool, as_csv: bool) -
         raise click.UsageError("--cost cannot be used with --csv or --columns")
 
 
-def _write_costs(capture: Capture, shown: Sequence[SubmitPasses], as_json: bool, code: int) -> int:
-    """Write the costs of the passes that are shown; shares are of the whole capture."""
+def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
+    """The costs of the passes that are shown; shares are of the whole capture."""
     from cffpy.views import pass_cost as view
 
     indices = {part.index for one in shown for part in one.passes}
     whole = sum(one.memory_bytes for one in capture.costs)
     costs = [one for one in capture.costs if one.found.index in indices]
-    if as_json:
-        write_json(view.SCHEMA, view.document(costs, whole), capture.truncated)
-    else:
-        write_lines(view.lines(costs, whole), capture.truncated)
-    return code
+    return Shown(
+        capture,
+        code,
+        view.SCHEMA,
+        lambda: view.document(costs, whole),
+        lambda: view.lines(costs, whole),
+    )
 
 
 def _chosen(capture: Capture, submit: int | None, index: int | None) -> list[SubmitPasses]:

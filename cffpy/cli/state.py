@@ -3,30 +3,37 @@
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from cffpy.analysis.draw_names import DrawName, name_of
 from cffpy.cli.analysis_options import (
     DRAW_NAME,
     capture_options,
+    decode,
     not_there,
     open_for,
     report,
-    write_csv,
-    write_json,
 )
 from cffpy.cli.intel_dispatch import or_intel
+from cffpy.cli.many_files import Shown, write_shown
 from cffpy.cli.output import print_warning
 from cffpy.cli.parameters import Integer
 from cffpy.cli.progress import progress
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.text_options import text_options
 from cffpy.errors import CaptureError
+from cffpy.query.filters import Filter
+from cffpy.views import state as view
 
 if TYPE_CHECKING:
-    from cffpy.analysis.draw_names import DrawName
+    from collections.abc import Iterator
+
     from cffpy.analysis.provenance import Origin, State
+    from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
     from cffpy.regdb.register_text import RegisterText
 
@@ -36,6 +43,7 @@ Examples:
   cffpy state --draw p3:17 capture.rd.gz                   draw 17 of pass 3
   cffpy state --draw 120 capture.rd.gz RB_DEPTH_CNTL 'RB_MRT*'
   cffpy state --draw 120 --origin 'earlier submit' capture.rd.gz
+  cffpy state --where 'draw.vertices > 9000' capture.rd.gz RB_DEPTH_CNTL
 """
 
 _ORIGINS = ("this pass", "before the pass", "earlier submit")
@@ -46,7 +54,6 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     "--draw",
     "name",
     type=DRAW_NAME,
-    required=True,
     metavar="DRAW",
     help="N: the draw's number in the dump; pP:N: its number in pass P.",
 )
@@ -57,20 +64,27 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     metavar="P",
     help="The same as --draw pP:N.",
 )
+@click.option("--where", metavar="EXPR", help="At each draw for which this holds (docs/filter.md).")
 @click.option("--origin", type=click.Choice(_ORIGINS), help="Only values from there.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.state/2).")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document (cffpy.state/2, with --where cffpy.states/1).",
+)
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")
 @text_options
 @capture_options
-@click.argument("names", nargs=-1, metavar="[REG]...")
+@click.argument("names", nargs=-1, metavar="[FILE]... [REG]...")
 @or_intel("path", "names", "name", "index", "as_json")
 def state(
     path: str,
     gpu: Gpu | None,
     register_db: str | None,
     names: tuple[str, ...],
-    name: DrawName,
+    name: DrawName | None,
     index: int | None,
+    where: str | None,
     origin: Origin | None,
     as_json: bool,
     as_csv: bool,
@@ -83,34 +97,104 @@ def state(
     Blocks that a condition skips write nothing here, although the dump decodes them.
 
     REG selects registers: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
-    '-' for standard input. Commands that follow the draw's pass are not decoded. The exit code is 1
-    if the file, or the commands before, are damaged.
+    '-' for standard input, or a folder: all captures in it and below. Arguments behind the first
+    one are files as long as they exist. With --draw, commands that follow the draw's pass are not
+    decoded. The exit code is 1 if a file, or the commands before, are damaged, or one of several
+    files cannot be read or has no such draw.
     """
-    from cffpy.analysis.draw_names import DrawName
-    from cffpy.views import state as view
-
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
-    if index is not None:
-        if name.pass_index is not None:
-            raise click.UsageError("--pass cannot be used with --draw pP:N")
-        name = DrawName(name.number, index)
-    capture = open_for(path, gpu, register_db)
+    files = (path, *takewhile(os.path.exists, names))
+    chosen = _Chosen(names[len(files) - 1 :], origin, register_db)
+    if where is not None:
+        if name is not None or index is not None:
+            raise click.UsageError("--where cannot be used with --draw or --pass")
+        query = Filter(where)
+
+        def show(path: str) -> Shown:
+            return _shown_where(open_for(path, gpu, register_db), query, chosen)
+    else:
+        draw = _draw_name(name, index)
+
+        def show(path: str) -> Shown:
+            return _shown(open_for(path, gpu, register_db), draw, chosen)
+
+    return write_shown(files, show, as_json, as_csv)
+
+
+def _draw_name(name: DrawName | None, index: int | None) -> DrawName:
+    """The draw of --draw and --pass."""
+    if name is None:
+        raise click.UsageError("Missing option '--draw' or '--where'.")
+    if index is None:
+        return name
+    if name.pass_index is not None:
+        raise click.UsageError("--pass cannot be used with --draw pP:N")
+    return DrawName(name.number, index)
+
+
+class _Chosen(NamedTuple):
+    """Which registers are shown: the arguments REG, and the option --origin."""
+
+    names: tuple[str, ...]
+    origin: Origin | None
+    directory: str | None
+
+    def registers(self, state: State) -> list[int]:
+        """Their offsets."""
+        return _registers(state, self.names, self.origin, self.directory)
+
+
+def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
+    """The registers at one draw."""
     try:
-        with progress(f"Reading {path}", capture.content):
+        with progress(f"Reading {capture.name}", capture.content):
             found = capture.state(str(name)).snapshot()
     except CaptureError as problem:
         report(capture)
         raise not_there(capture, str(problem)) from None
     code = report(capture)
-    registers = _registers(found, names, origin, register_db)
-    if as_json:
-        write_json(view.SCHEMA, view.document(found, registers), capture.truncated)
-    elif as_csv:
-        write_csv(view.CSV_COLUMNS, view.rows(found, registers))
-    else:
-        write_lines(view.lines(found, registers), capture.truncated)
-    return code
+    registers = chosen.registers(found)
+    return Shown(
+        capture,
+        code,
+        view.SCHEMA,
+        lambda: view.document(found, registers),
+        lambda: view.lines(found, registers),
+        view.CSV_COLUMNS,
+        lambda: view.rows(found, registers),
+    )
+
+
+def _shown_where(capture: Capture, query: Filter, chosen: _Chosen) -> Shown:
+    """The registers at each draw for which a filter holds."""
+    code = decode(capture, lambda opened: opened.walk())[1]
+    draws = [draw for draw, _ in capture.draws.choose(query)]
+
+    def states() -> Iterator[tuple[State, list[int]]]:
+        for draw in draws:
+            found = draw.state.snapshot()
+            yield found, chosen.registers(found)
+
+    def lines() -> Iterator[str]:
+        for number, one in enumerate(states()):
+            yield from ("",) if number else ()
+            yield from view.lines(*one)
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        for one in states():
+            name = name_of(one[0].action)
+            yield from ((name, *row) for row in view.rows(*one))
+
+    return Shown(
+        capture,
+        code,
+        view.STATES_SCHEMA,
+        lambda: {"states": (view.document(*one) for one in states())},
+        lines,
+        ("draw", *view.CSV_COLUMNS),
+        rows,
+    )
 
 
 def _registers(

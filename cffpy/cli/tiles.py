@@ -7,22 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import (
-    capture_options,
-    not_there,
-    the_pass,
-    write_csv,
-    write_json,
-)
-from cffpy.cli.filter_options import (
-    filter_options,
-    find_asking,
-    query_of,
-    write_columns,
-)
+from cffpy.cli.analysis_options import not_there, the_pass
+from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
+from cffpy.cli.many_files import Shown, files_options, is_one_file, write_shown
 from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.parameters import Integer
-from cffpy.cli.text_options import text_options, write_lines
+from cffpy.cli.text_options import text_options
 from cffpy.views.plain_text import headed_columns
 
 if TYPE_CHECKING:
@@ -33,6 +23,7 @@ if TYPE_CHECKING:
     from cffpy.api import passes as api
     from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
+    from cffpy.query.filters import Filter
 
 #: Passes listed in an error message.
 _LISTED = 20
@@ -59,9 +50,9 @@ Examples:
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
 @text_options
-@capture_options
+@files_options
 def tiles(
-    path: str,
+    files: tuple[str, ...],
     gpu: Gpu | None,
     register_db: str | None,
     index: int | None,
@@ -81,37 +72,51 @@ def tiles(
 
     Executed and skipped draws are known if no visibility stream is used or if it was captured.
 
-    FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
+    FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
+    1 if a capture is damaged, or one of several files cannot be read or has no such pass.
     """
     if as_json + as_csv + (svg is not None) > 1:
         raise click.UsageError("--json, --csv and --svg cannot be used together")
     query = query_of(where, columns)
     if svg is not None and query is not None:
         raise click.UsageError("--svg cannot be used with --where or --columns")
-    capture, code = find_asking(path, gpu, register_db, query, at_draws=False)
-    chosen = _choose(capture, index)
+    if svg is not None and not is_one_file(files):
+        raise click.UsageError("--svg takes one file")
+
+    def find(path: str) -> tuple[Capture, int, api.Pass]:
+        capture, code = find_asking(path, gpu, register_db, query, at_draws=False)
+        return capture, code, _choose(capture, index)
+
+    if svg is not None:
+        _, code, chosen = find(files[0])
+        _draw(files[0], svg, chosen.model, chosen.tile_facts)
+        return code
+    return write_shown(files, lambda path: _shown(*find(path), query, columns), as_json, as_csv)
+
+
+def _shown(
+    capture: Capture, code: int, chosen: api.Pass, query: Filter | None, columns: str | None
+) -> Shown:
+    """The tiles of a pass that match."""
+    from cffpy.views import tiles_data
+
     found, facts = chosen.model, chosen.tile_facts
     if query is not None:
         tiles = chosen.tiles.choose(query)
         if columns is not None:
             named = [(str(tile.number), one) for tile, one in tiles]
-            return write_columns("tile", named, columns, (as_json, as_csv), capture, code)
+            return shown_columns("tile", named, columns, capture, code)
         numbers = {tile.number for tile, _ in tiles}
         facts = [one for one in facts if one.tile.number in numbers]
-    if as_json:
-        from cffpy.views import tiles_data
-
-        document = tiles_data.document(capture.model, found, facts)
-        write_json(tiles_data.SCHEMA, document, capture.truncated)
-    elif as_csv:
-        from cffpy.views import tiles_data
-
-        write_csv(tiles_data.CSV_COLUMNS, tiles_data.rows(found, facts))
-    elif svg is not None:
-        _draw(path, svg, found, facts)
-    else:
-        write_lines(_lines(found, facts), capture.truncated)
-    return code
+    return Shown(
+        capture,
+        code,
+        tiles_data.SCHEMA,
+        lambda: tiles_data.document(capture.model, found, facts),
+        lambda: _lines(found, facts),
+        tiles_data.CSV_COLUMNS,
+        lambda: tiles_data.rows(found, facts),
+    )
 
 
 def _choose(capture: Capture, index: int | None) -> api.Pass:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.provenance import Inherited, State
 
 SCHEMA = "cffpy.state/2"
+#: Of the states at several draws.
+STATES_SCHEMA = "cffpy.states/1"
 INHERITED_SCHEMA = "cffpy.inherited/2"
 
 CSV_COLUMNS = (
