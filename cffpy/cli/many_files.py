@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -21,7 +22,7 @@ from cffpy.errors import CffpyError
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.api.capture import Capture
 
@@ -51,10 +52,12 @@ class Shown(NamedTuple):
         yield from (f"truncated: {cut}" for cut in self.capture.truncated)
 
     def headed_document(self) -> dict[str, Any]:
-        """The document with its schema, and with what limits left out."""
+        """The document with its schema, and with what limits left out; arrays are lists."""
         cuts = [cut.document() for cut in self.capture.truncated]
         head = {"schema": self.schema, **({"truncated": cuts} if cuts else {})}
-        return {**head, **self.document()}
+        members = self.document().items()
+        lists = {name: list(one) if isinstance(one, Iterator) else one for name, one in members}
+        return {**head, **lists}
 
 
 def files_options(command: _Command) -> _Command:

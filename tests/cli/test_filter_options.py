@@ -100,3 +100,87 @@ def test_lists_of_the_interface(samples: Path, gmem: Path) -> None:
         assert [one.tile.number for one in executions] == [1, 2]
         with pytest.raises(cffpy.FilterError):
             capture.draws.where("NOPE")
+
+
+# -- several files -----------------------------------------------------------------------------
+
+NAMES = ("a660-frame-gmem.rd", "a660-frame-sysmem.rd")
+COMMANDS = (
+    ("draws",),
+    ("draws", "--inherited"),
+    ("draws", "--columns", "pass.mode"),
+    ("passes",),
+    ("passes", "--cost"),
+    ("state", "--draw", "p0:0"),
+    ("state", "--where", "draw.vertices > 3"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_several_files_are_each_file_alone(
+    command: tuple[str, ...], samples: Path, run_cffpy: Run
+) -> None:
+    """Under headings, in a column, or in documents, the output is that of each file."""
+    files = [str(samples / name) for name in NAMES]
+    alone = [run_cffpy(*command, path).stdout for path in files]
+    both = run_cffpy(*command, *files)
+    assert both.stderr == b""
+    assert both.stdout == b"\n".join(
+        path.encode() + b":\n" + text for path, text in zip(files, alone, strict=True)
+    )
+    document = json.loads(run_cffpy(*command, "--json", *files).stdout)
+    assert document == {
+        "schema": "cffpy.files/1",
+        "files": [
+            {
+                "file": path,
+                "error": None,
+                "document": json.loads(run_cffpy(*command, "--json", path).stdout),
+            }
+            for path in files
+        ],
+    }
+    if command[-1] not in ("--inherited", "--cost"):
+        first, second = (
+            run_cffpy(*command, "--csv", path).stdout.decode().splitlines() for path in files
+        )
+        rows = [f"file,{first[0]}"]
+        for path, lines in zip(files, (first, second), strict=True):
+            rows += [f"{path},{line}" for line in lines[1:]]
+        assert run_cffpy(*command, "--csv", *files).stdout.decode().splitlines() == rows
+
+
+def test_a_folder_with_files_that_fail(samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    for name in NAMES:
+        (tmp_path / name).write_bytes((samples / name).read_bytes())
+    (tmp_path / "b.rd").write_bytes(b"no capture")
+    done = run_cffpy("tiles", tmp_path, tmp_path / "missing.rd", check=False)
+    assert done.returncode == 1
+    assert done.stdout.startswith(str(tmp_path / NAMES[0]).encode() + b":\npass 0")
+    assert done.stdout.count(b"\npass 0") == 1
+    assert b"missing.rd: No such file" in done.stderr
+    assert b"frame-sysmem.rd: no pass of this capture is rendered in tiles" in done.stderr
+    assert b"b.rd: " in done.stderr
+    done = run_cffpy("tiles", "--json", tmp_path, check=False)
+    errors = [one["error"] for one in json.loads(done.stdout)["files"]]
+    assert errors[0] is None
+    assert "rendered in tiles" in errors[1]
+    done = run_cffpy("tiles", "--svg", "-", tmp_path, check=False)
+    assert done.returncode == 2
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert run_cffpy("draws", "--csv", empty).stdout == b"file\n"
+    assert run_cffpy("draws", empty).stdout == b""
+
+
+def test_state_at_draws_for_which_a_filter_holds(samples: Path, run_cffpy: Run) -> None:
+    path = str(samples / NAMES[0])
+    found = run_cffpy("state", "--where", "draw.number in 0..1", path, "RB_DEPTH_CNTL").stdout
+    alone = [
+        run_cffpy("state", "--draw", f"p0:{number}", path, "RB_DEPTH_CNTL").stdout
+        for number in (0, 1)
+    ]
+    assert found == b"\n".join(alone)
+    for wrong in (("--where", "draw.number == 0", "--draw", "3"), ()):
+        assert run_cffpy("state", *wrong, path, check=False).returncode == 2
