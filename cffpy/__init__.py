@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from cffpy.api.texts import decompile, edit
     from cffpy.errors import (
         CaptureError,
+        CaptureIndexError,
         CffpyError,
         ContainerError,
         FilterError,
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
         UnsupportedGpu,
         UsageError,
     )
+    from cffpy.index.build import BuildReport, build_index
+    from cffpy.index.reader import Index, IndexedShader, RegisterValueCount, open_index
     from cffpy.limits import Limits
     from cffpy.reports.write import Report, report
 
@@ -54,8 +57,10 @@ if TYPE_CHECKING:
 _MODULES = {
     "Action": "cffpy.api.passes",
     "Buffer": "cffpy.api.memory",
+    "BuildReport": "cffpy.index.build",
     "Capture": "cffpy.api.capture",
     "CaptureError": "cffpy.errors",
+    "CaptureIndexError": "cffpy.errors",
     "CapturedShader": "cffpy.api.shaders",
     "CffpyError": "cffpy.errors",
     "Change": "cffpy.api.state",
@@ -71,7 +76,9 @@ _MODULES = {
     "FilterError": "cffpy.errors",
     "FoundDraw": "cffpy.api.find",
     "FoundFile": "cffpy.api.find",
+    "Index": "cffpy.index.reader",
     "IndexBuffer": "cffpy.api.passes",
+    "IndexedShader": "cffpy.index.reader",
     "IntelCapture": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",
     "IntelState": "cffpy.api.intel",
@@ -84,6 +91,7 @@ _MODULES = {
     "Register": "cffpy.api.registers",
     "RegisterState": "cffpy.api.state",
     "RegisterValue": "cffpy.api.registers",
+    "RegisterValueCount": "cffpy.index.reader",
     "RegisterWrite": "cffpy.api.state",
     "Registers": "cffpy.api.registers",
     "Report": "cffpy.reports.write",
@@ -100,6 +108,7 @@ _MODULES = {
     "Verdict": "cffpy.api.bisect",
     "assemble_microcode": "cffpy.api.microcode",
     "bisect": "cffpy.api.bisect",
+    "build_index": "cffpy.index.build",
     "compile": "cffpy.api.texts:compile_text",
     "decompile": "cffpy.api.texts",
     "diff": "cffpy.api.comparison",
@@ -109,6 +118,7 @@ _MODULES = {
     "find": "cffpy.api.find",
     "open": "cffpy.api.capture",
     "open_crash": "cffpy.api.crash",
+    "open_index": "cffpy.index.reader",
     "open_intel": "cffpy.api.intel",
     "registers": "cffpy.api.registers:registers_of",
     "report": "cffpy.reports.write",
@@ -118,8 +128,10 @@ _MODULES = {
 __all__ = (
     "Action",
     "Buffer",
+    "BuildReport",
     "Capture",
     "CaptureError",
+    "CaptureIndexError",
     "CapturedShader",
     "CffpyError",
     "Change",
@@ -135,7 +147,9 @@ __all__ = (
     "FilterError",
     "FoundDraw",
     "FoundFile",
+    "Index",
     "IndexBuffer",
+    "IndexedShader",
     "IntelCapture",
     "IntelFileError",
     "IntelState",
@@ -148,6 +162,7 @@ __all__ = (
     "Register",
     "RegisterState",
     "RegisterValue",
+    "RegisterValueCount",
     "RegisterWrite",
     "Registers",
     "Report",
@@ -165,6 +180,7 @@ __all__ = (
     "__version__",
     "assemble_microcode",
     "bisect",
+    "build_index",
     "compile",
     "decompile",
     "diff",
@@ -174,6 +190,7 @@ __all__ = (
     "find",
     "open",
     "open_crash",
+    "open_index",
     "open_intel",
     "registers",
     "report",

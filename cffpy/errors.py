@@ -7,6 +7,7 @@
     +-- CaptureError         a capture that is readable, but lacks what was asked for
     |   +-- UnsupportedGpu   no known generation for the capture's GPU
     |   +-- UnknownValue     a value that only the GPU knows, or that was never written
+    +-- CaptureIndexError    an index of captures: not there, of another version, in use
     +-- UnknownName          a name that the descriptions do not have; also a KeyError
     +-- MissingLibrary       a library of an extra is not installed
     +-- UsageError           the Python interface is used in a way that makes no sense
@@ -59,6 +60,10 @@ class UnsupportedGpu(CaptureError):
 
 class UnknownValue(CaptureError):
     """The number of a register whose value only the GPU knows, or that was never written."""
+
+
+class CaptureIndexError(CffpyError):
+    """An index of captures cannot be used: not there, of another version, in use, disk full."""
 
 
 class UnknownName(CffpyError, KeyError, AttributeError):

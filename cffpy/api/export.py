@@ -65,7 +65,8 @@ def export(
 class Rows:
     """The result of ``sql``: ``columns``, and the rows as tuples when it is iterated."""
 
-    def __init__(self, database: DuckDatabase, result: Any) -> None:  # noqa: ANN401
+    def __init__(self, database: object, result: Any) -> None:  # noqa: ANN401
+        """``database`` lives as long as the rows."""
         self._database = database
         self._result = result
         #: Names of the columns.
@@ -133,7 +134,7 @@ def _write(
     for path in captures_in(paths):
         try:
             with open_capture(path, **how) as capture:
-                _write_capture(capture, writer, tables, counts)
+                write_capture(capture._source, writer, tables, counts)
                 if report is not None:
                     report(path, capture)
         except CffpyError as problem:
@@ -143,10 +144,11 @@ def _write(
     return counts
 
 
-def _write_capture(
-    capture: Capture, writer: Writer, tables: list[Table], counts: dict[str, int]
+def write_capture(
+    source: Source, writer: Writer, tables: Iterable[Table], counts: dict[str, int]
 ) -> None:
-    source = capture._source
+    """Write the tables of one capture; adds the number of rows of each to ``counts``."""
+    tables = list(tables)
     names = {table.name for table in tables}
     if names & {"registers", "fields"}:
         source.walk(registers=True)

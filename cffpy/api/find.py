@@ -140,7 +140,7 @@ def find(
     kept = tuple((name, number) for name, number in numbers if number is not None)
     options = _Options(where, columns, directory, given, kept, all_actions, most)
     files = captures_in(paths)
-    jobs = min(jobs or _processors(), len(files))
+    jobs = min(jobs or processors(), len(files))
     return _in_turn(files, options) if jobs <= 1 else _in_workers(files, options, jobs)
 
 
@@ -154,11 +154,17 @@ def captures_in(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
             continue
         for folder, folders, names in os.walk(path):
             folders.sort()
-            files.extend(os.path.join(folder, one) for one in sorted(names) if _CAPTURE.search(one))
+            files.extend(os.path.join(folder, one) for one in sorted(names) if is_capture_name(one))
     return files
 
 
-def _processors() -> int:
+def is_capture_name(name: str) -> bool:
+    """Whether a file in a folder is a capture, by its name: ``*.rd``, ``*.rd.gz``."""
+    return _CAPTURE.search(name) is not None
+
+
+def processors() -> int:
+    """Processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

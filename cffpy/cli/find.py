@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -19,10 +20,11 @@ from cffpy.cli.output import (
 )
 from cffpy.cli.parameters import IntegerRange, command_limits
 from cffpy.cli.text_options import text_options, write_lines
+from cffpy.errors import UsageError
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cffpy.api.find import FoundDraw, FoundFile
     from cffpy.capture.gpu import Gpu
@@ -35,14 +37,15 @@ Examples:
   cffpy find 'pass.mode == sysmem and pass.width > 1920' captures/
   cffpy find 'changed(RB_MRT[*].CONTROL)' --columns RB_MRT[0].BASE capture.rd.gz
   cffpy find --count 'draw.instances > 1' captures/
+  cffpy find night.index --where 'draw.instances > 1'
 
 The expressions are described in docs/filter.md.
 """
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("where", metavar="EXPR")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("arguments", nargs=-1, required=True, metavar="[EXPR] FILE...")
+@click.option("--where", metavar="EXPR", help="The expression; then it is no argument.")
 @click.option("--columns", metavar="A,B,C", help="Show the values of these names as well.")
 @click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
 @click.option("--first", is_flag=True, help="Only the first draw of each file.")
@@ -58,8 +61,8 @@ The expressions are described in docs/filter.md.
 @text_options
 @decoding_options
 def find(
-    where: str,
-    files: tuple[str, ...],
+    arguments: tuple[str, ...],
+    where: str | None,
     columns: str | None,
     everything: bool,
     first: bool,
@@ -73,27 +76,22 @@ def find(
     """Find the draws of many captures for which an expression holds.
 
     A line for each draw: file, submit, name of the draw, and the values of the names in the
-    expression. FILE may be a folder: all captures in it and below. Files are read in several
-    processes; the order of the output is that of the files.
+    expression. FILE may be a folder: all captures in it and below; or an index (cffpy index build),
+    which answers for its captures without reading them. Files are read in several processes; the
+    order of the output is that of the files.
 
     A capture whose GPU has no register of a name is not an error: its values are unknown. The exit
     code is 1 if a file is damaged or cannot be read.
     """
-    from cffpy.api.find import find as find_in
-
     _check(as_json, as_jsonl, count, first)
-    found = find_in(
-        where,
-        files,
-        columns=columns,
-        all_actions=everything,
-        most=0 if count else 1 if first else None,
-        jobs=jobs,
-        gpu=gpu,
-        register_db=register_db,
-        limits=command_limits(),
-    )
-    read = _Files(found)
+    files = arguments
+    if where is None:
+        where, *rest = arguments
+        files = tuple(rest)
+    if not files:
+        raise click.UsageError("no FILE is given")
+    asked = _Asked(where, columns, everything, 0 if count else 1 if first else None, jobs)
+    read = _Files(_answers(asked, files, gpu, register_db))
     if as_json:
         documents = (one.to_dict() for one in read)
         write_json(SCHEMA, {"where": where, "files": documents})
@@ -104,6 +102,58 @@ def find(
     else:
         write_lines(_line(one, draw) for one in read for draw in one.draws)
     return read.finish()
+
+
+class _Asked(NamedTuple):
+    """What is asked of all files. ``most``: draws of each, None for all."""
+
+    where: str
+    columns: str | None
+    everything: bool
+    most: int | None
+    jobs: int | None
+
+
+def _answers(
+    asked: _Asked, files: Sequence[str], gpu: Gpu | None, register_db: str | None
+) -> Iterator[FoundFile]:
+    """The results of files and indexes, in their order. Raises CffpyError before the first."""
+    from cffpy.api.find import find as find_in
+    from cffpy.index.reader import is_index
+
+    answers: list[Iterator[FoundFile]] = []
+    for with_index, group in groupby(files, is_index):
+        if with_index:
+            answers += [_of_index(asked, path, gpu, register_db) for path in group]
+        else:
+            answers.append(
+                find_in(
+                    asked.where,
+                    group,
+                    columns=asked.columns,
+                    all_actions=asked.everything,
+                    most=asked.most,
+                    jobs=asked.jobs,
+                    gpu=gpu,
+                    register_db=register_db,
+                    limits=command_limits(),
+                )
+            )
+    return chain.from_iterable(answers)
+
+
+def _of_index(
+    asked: _Asked, path: str, gpu: Gpu | None, register_db: str | None
+) -> Iterator[FoundFile]:
+    from cffpy.index.reader import open_index
+
+    if asked.everything:
+        raise UsageError(f"{path}: an index has the program's draws only: --all needs the captures")
+    if gpu is not None or register_db is not None:
+        raise UsageError(f"{path}: the GPU and the edition of an index are chosen when it is built")
+    return open_index(path).find(
+        asked.where, columns=asked.columns, most=asked.most, jobs=asked.jobs
+    )
 
 
 def _check(as_json: bool, as_jsonl: bool, count: bool, first: bool) -> None:

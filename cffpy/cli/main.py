@@ -58,6 +58,7 @@ COMMANDS = {
     "sql": _Row("cffpy.cli.sql", "sql", "Ask captures a question in SQL."),
     "export": _Row("cffpy.cli.export", "export", "Write captures as tables: Parquet, DuckDB, CSV."),
     "report": _Row("cffpy.cli.report", "report", "Write one HTML page that shows a capture."),
+    "index": _Row("cffpy.cli.index", "index", "Build an index of many captures, and ask it."),
     "diff": _Row("cffpy.cli.diff", "diff", "Show what differs between two captures."),
     "disasm": _Row(
         "cffpy.cli.disasm", "disasm", "Disassemble a shader binary, or a capture's shaders."

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,7 +20,7 @@ from cffpy.errors import MissingLibrary
 from cffpy.views.plain_text import headed_columns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cffpy.api.export import Decoding, Rows
     from cffpy.capture.gpu import Gpu
@@ -38,11 +38,23 @@ Tables, views and recipes are in docs/sql.md.
 """
 
 
+_Command = TypeVar("_Command", bound="Callable[..., Any]")
+
+
+def row_options(command: _Command) -> _Command:
+    """Give a command ``--json``, ``--jsonl`` and ``--csv``, for ``write_rows``."""
+    for name, text in (
+        ("csv", "Print CSV."),
+        ("jsonl", "Print an object for each row."),
+        ("json", f"Print one JSON document ({_SCHEMA})."),
+    ):
+        command = click.option(f"--{name}", f"as_{name}", is_flag=True, help=text)(command)
+    return command
+
+
 @click.command(epilog=_EPILOG)
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE... SELECT")
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({_SCHEMA}).")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print an object for each row.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@row_options
 @click.option("--allow-files", is_flag=True, help="SQL may read and write files.")
 @click.option("--shell", is_flag=True, help="Open DuckDB's own prompt; no SELECT is given.")
 @text_options
@@ -68,8 +80,7 @@ def sql(
     from cffpy.api.export import Decoding
     from cffpy.api.export import sql as ask
 
-    if as_json + as_jsonl + as_csv > 1:
-        raise click.UsageError("--json, --jsonl and --csv cannot be used together")
+    check_forms(as_json, as_jsonl, as_csv)
     decoding = Decoding(gpu, register_db, command_limits())
     if shell:
         return _shell(arguments, decoding)
@@ -78,6 +89,19 @@ def sql(
     reports = Reports()
     *files, query = arguments
     rows = ask(files, query, allow_files=allow_files, decoding=decoding, report=reports)
+    write_rows(rows, as_json, as_jsonl, as_csv)
+    return reports.code
+
+
+def check_forms(as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
+    """Raises click.UsageError for several forms of output."""
+    if as_json + as_jsonl + as_csv > 1:
+        raise click.UsageError("--json, --jsonl and --csv cannot be used together")
+
+
+def write_rows(rows: Rows, as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
+    """Write the answer to a question in SQL."""
+    check_forms(as_json, as_jsonl, as_csv)
     if as_json:
         document = {"schema": _SCHEMA, "columns": rows.columns, "rows": list(map(list, rows))}
         _write([json.dumps(document, indent=2, default=str), "\n"])
@@ -91,7 +115,6 @@ def sql(
             *([_cell(value) for value in row] for row in rows),
         ]
         write_lines(headed_columns(table))
-    return reports.code
 
 
 def _object(rows: Rows, row: tuple[Any, ...]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from cffpy.errors import FilterError
 from cffpy.query.names import NameTable
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
+from cffpy.query.properties import OF_CAPTURES, Properties
 from cffpy.query.resources import KINDS
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
@@ -27,10 +28,17 @@ class Filter:
     Raises FilterError for what is not an expression. The same object serves any number of captures.
     """
 
-    def __init__(self, where: str | None, columns: str | None = None) -> None:
+    def __init__(
+        self,
+        where: str | None,
+        columns: str | None = None,
+        properties: Properties = OF_CAPTURES,
+    ) -> None:
+        """``properties``: what reads those of subjects."""
         from cffpy.query.parse import parse_filter, parse_paths  # lazily: lark is slow to import
 
         self.where = where
+        self._properties = properties
         self._root = None if where is None else parse_filter(where)
         self._columns = [] if columns is None else parse_paths(columns)
         self._bound: dict[tuple[str | None, str, bool], BoundFilter] = {}
@@ -47,7 +55,7 @@ class Filter:
         return self._bound[key]
 
     def _bind(self, database: Database, is_lenient: bool) -> BoundFilter:
-        operands = Operands(database, NameTable(database), is_lenient)
+        operands = Operands(database, NameTable(database), is_lenient, self._properties)
         predicates = Predicates(operands)
         columns = [operands.path(path) for path in self._columns]
         matches = _always if self._root is None else predicates.predicate(self._root)
@@ -125,6 +133,12 @@ class BoundFilter:
             for offset in (cursor.place.offset, cursor.place.upper)
             if offset is not None
         }
+
+    @property
+    def properties(self) -> list[str]:
+        """The properties that it reads: "draw.vertices", "draw.shaders.FS"."""
+        named = self._operands.named
+        return [name for name, one in named.items() if not one.cursors and one.kind != "unknown"]
 
     @property
     def is_of_draws(self) -> bool:

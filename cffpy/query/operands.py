@@ -12,10 +12,11 @@ from cffpy.errors import FilterError
 from cffpy.query.names import NameTable, Words, converter, nearest
 from cffpy.query.properties import (
     HEXADECIMAL,
+    OF_CAPTURES,
     PROPERTIES,
+    Properties,
     Property,
     Subject,
-    program_address,
 )
 from cffpy.query.register_values import Cursor
 from cffpy.query.resources import KINDS, PLACES, STATISTICS, Uses, descriptor_field, statistic
@@ -77,9 +78,16 @@ class Operand:
 class Operands:
     """Compiles operands for one database, and keeps what reads registers."""
 
-    def __init__(self, database: Database, table: NameTable, is_lenient: bool) -> None:
+    def __init__(
+        self,
+        database: Database,
+        table: NameTable,
+        is_lenient: bool,
+        properties: Properties = OF_CAPTURES,
+    ) -> None:
         """``is_lenient``: a name that the GPU has not is an unknown value, not an error."""
         self._database = database
+        self.properties = properties
         self._decoder = Decoder(database, Palette())
         self._table = table
         #: What reads descriptors and shaders.
@@ -180,7 +188,7 @@ class Operands:
         return self._register(path, register)
 
     def _property(self, path: Path) -> Property | None:
-        found = PROPERTIES.get(path.text)
+        found = self.properties.named.get(path.text)
         if found is None and path.text.startswith(_SHADERS):
             return self._of_shader(path)
         if found is None and path.text.partition(".")[0] in _OWNERS:
@@ -196,7 +204,7 @@ class Operands:
             near = nearest(stage, list(STAGES))
             raise FilterError(f"there is no stage {stage}{near}", "", 1, column)
         if not name:
-            return program_address(stage)
+            return self.properties.program(stage)
         read = statistic(name)
         if read is None:
             near = nearest(name, STATISTICS)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.errors import FilterError
 from cffpy.query.names import nearest
 from cffpy.query.operands import Operand, Operands
-from cffpy.query.properties import Subject, markers
+from cffpy.query.properties import Subject
 from cffpy.query.syntax import Call, Compare, Logic, Match, Node, Not, Path, Text, Within
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class Predicates:
     def _marker(self, node: Node) -> Predicate:
         if not isinstance(node, Text):
             raise FilterError("marker takes a regular expression in quotes", "", 1, node.column)
-        search = _pattern(node).search
+        search, markers = _pattern(node).search, self._operands.properties.markers
         return lambda subject: any(search(text) is not None for text in markers(subject))
 
 

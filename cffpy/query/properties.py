@@ -12,7 +12,7 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.model import Pass, PassRun, Tile
@@ -200,6 +200,22 @@ def program_address(stage: str) -> Property:
     return _draw("number", lambda one: dict(one.shaders).get(stage))
 
 
-def markers(subject: Subject) -> tuple[str, ...]:
+def markers(subject: Subject) -> Sequence[str]:
     """The debug markers that are open around the pass."""
     return () if subject.found_pass is None else subject.found_pass.markers
+
+
+class Properties(NamedTuple):
+    """Where filters read properties: of a capture's objects, or of rows that were stored.
+
+    ``named``: PROPERTIES, or the same names with other functions. ``program``: the property of a
+    stage. ``markers``: the open debug markers of a subject.
+    """
+
+    named: Mapping[str, Property]
+    program: Callable[[str], Property]
+    markers: Callable[[Subject], Sequence[str]]
+
+
+#: Properties of the objects of a walk.
+OF_CAPTURES = Properties(PROPERTIES, program_address, markers)

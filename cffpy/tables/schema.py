@@ -10,7 +10,7 @@ SCHEMA = "cffpy.tables/1"
 
 
 class Column(NamedTuple):
-    """``type``: "text", "integer", "address" (unsigned, 64 bits) or "flag"."""
+    """``type``: "text", "integer", "address" (unsigned, 64 bits), "real" or "flag"."""
 
     name: str
     type: str
@@ -26,7 +26,7 @@ class Table(NamedTuple):
     on_request: bool = False
 
 
-def _columns(text: str) -> tuple[Column, ...]:
+def columns_of(text: str) -> tuple[Column, ...]:
     """Columns of lines ``name type meaning``."""
     rows = (line.split(None, 2) for line in text.splitlines() if line)
     return tuple(Column(name, kind, meaning) for name, kind, meaning in rows)
@@ -80,7 +80,7 @@ _TABLES = (
     Table(
         "captures",
         "A row for each file.",
-        _columns("""
+        columns_of("""
 capture text the file, as it was given
 digest text SHA-256 of the decompressed file
 gpu text name of the GPU
@@ -94,7 +94,7 @@ tables text schema of these tables
     Table(
         "submits",
         "Command streams that see one set of buffers.",
-        _columns("""
+        columns_of("""
 capture text the file
 submit integer number from 0
 process text name of the process
@@ -107,7 +107,7 @@ buffer_bytes address size of these buffers
     Table(
         "buffers",
         "Buffers of submits.",
-        _columns("""
+        columns_of("""
 capture text the file
 submit integer number of the submit
 gpuaddr address GPU address of the first byte
@@ -120,7 +120,7 @@ state text kept, replaced by a later one, or dropped
     Table(
         "passes",
         "Render passes, and groups of dispatches and copies between them.",
-        _columns(f"""
+        columns_of(f"""
 capture text the file
 pass integer index from 0
 submit integer number of the submit
@@ -144,7 +144,7 @@ markers text open debug markers, outermost first, separated by ' > '
     Table(
         "attachments",
         "Buffers that the draws of a pass render to.",
-        _columns("""
+        columns_of("""
 capture text the file
 pass integer index of the pass
 attachment text color 0, depth, stencil
@@ -164,7 +164,7 @@ stores integer executed stores
     Table(
         "tiles",
         "Tiles of GMEM passes.",
-        _columns("""
+        columns_of("""
 capture text the file
 pass integer index of the pass
 tile integer position in the order of execution
@@ -178,18 +178,18 @@ draws integer draws that are executed in it
 """),
     ),
     Table("actions", "Every execution of a draw, dispatch, blit, clear, load, store.",
-          _columns(_ACTION)),
+          columns_of(_ACTION)),
     Table(
         "draws",
         "The program's draws, dispatches and copies, each once.",
-        _columns("capture text the file\n"
+        columns_of("capture text the file\n"
                  "draw_index integer position among the program's draws of the capture\n"
                  + _ACTION.strip().partition("\n")[2]),
     ),
     Table(
         "registers",
         "Registers at the program's draws: a row for each change.",
-        _columns("""
+        columns_of("""
 capture text the file
 register text name
 offset integer in dwords
@@ -205,7 +205,7 @@ packet_pass integer index of the pass that it was written in
     Table(
         "fields",
         "Fields of registers: a row for each change of the register.",
-        _columns("""
+        columns_of("""
 capture text the file
 register text name of the register
 field text name of the field
@@ -219,7 +219,7 @@ raw address the bits of the field, from its lowest one on
     Table(
         "descriptors",
         "Textures, samplers, storage and uniform buffers of draws: a row for each change.",
-        _columns(_DESCRIPTOR + """
+        columns_of(_DESCRIPTOR + """
 address address GPU address of the image or buffer
 format text field FMT
 width integer field WIDTH
@@ -231,7 +231,7 @@ packet_gpuaddr address GPU address of the packet that loaded it; NULL in a bindl
     Table(
         "descriptor_fields",
         "Fields of descriptors: a row for each change of the descriptor.",
-        _columns(_DESCRIPTOR + """
+        columns_of(_DESCRIPTOR + """
 field text name of the field
 value text the value as text; an enum by name
 raw address the bits of the field, from its lowest one on
@@ -241,7 +241,7 @@ raw address the bits of the field, from its lowest one on
     Table(
         "shaders",
         "Distinct programs.",
-        _columns("""
+        columns_of("""
 capture text the file
 shader integer number from 0
 stage text VS, FS, CS, ...
@@ -261,7 +261,7 @@ listing text disassembly
     Table(
         "shader_draws",
         "Which draws run a program: ranges of their numbers.",
-        _columns("""
+        columns_of("""
 capture text the file
 shader integer number of the program
 first_dump_draw integer number of the first draw in the dump
@@ -271,7 +271,7 @@ last_dump_draw integer number of the last one
     Table(
         "visibility",
         "Bins of VSC pipes, as the captured visibility streams have them.",
-        _columns("""
+        columns_of("""
 capture text the file
 pass integer index of the pass
 pipe integer VSC pipe
@@ -293,7 +293,7 @@ bytes integer size of the draw stream
     Table(
         "visible_draws",
         "Draws that are executed in tiles, by the visibility streams.",
-        _columns("""
+        columns_of("""
 capture text the file
 pass integer index of the pass
 tile integer position of the tile in the order of execution
@@ -306,7 +306,7 @@ overridden flag the tile ignores the streams and executes all draws
     Table(
         "packets",
         "What cffpy lines shows: register writes, dwords of packets, draws.",
-        _columns("""
+        columns_of("""
 capture text the file
 submit integer number of the submit
 level integer nesting of IBs
@@ -323,7 +323,7 @@ decoded text value as text
     Table(
         "problems",
         "Damage, what limits left out, warnings.",
-        _columns("""
+        columns_of("""
 capture text the file
 kind text damage, truncated or warning
 problem text one line

@@ -28,8 +28,20 @@ if TYPE_CHECKING:
 BATCH = 1 << 14
 
 #: Types of columns as DuckDB has them, and as pyarrow names them.
-_SQL_TYPES = {"text": "VARCHAR", "integer": "BIGINT", "address": "UBIGINT", "flag": "BOOLEAN"}
-_ARROW_TYPES = {"text": "string", "integer": "int64", "address": "uint64", "flag": "bool_"}
+_SQL_TYPES = {
+    "text": "VARCHAR",
+    "integer": "BIGINT",
+    "address": "UBIGINT",
+    "real": "DOUBLE",
+    "flag": "BOOLEAN",
+}
+_ARROW_TYPES = {
+    "text": "string",
+    "integer": "int64",
+    "address": "uint64",
+    "real": "float64",
+    "flag": "bool_",
+}
 
 
 class Writer(Protocol):
@@ -187,17 +199,17 @@ def record_batch(table: Table, rows: list[Row]) -> Any:  # noqa: ANN401
     arrow = library("pyarrow")
     schema = arrow_schema(table)
     columns = [
-        arrow.array([_clean(value) for value in values], type=field.type)
+        arrow.array(
+            [clean_text(one) if isinstance(one, str) else one for one in values], type=field.type
+        )
         for values, field in zip(zip(*rows, strict=True), schema, strict=True)
     ]
     return arrow.record_batch(columns, schema=schema)
 
 
-def _clean(value: object) -> object:
+def clean_text(text: str) -> str:
     """A text without what UTF-8 has no form for, as bytes of a hostile file's names."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    return value
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 class DuckDatabase:

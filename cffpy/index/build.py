@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy.build_index``: plans a build, has an engine run its tasks, publishes the snapshot."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cffpy.api.find import processors
+from cffpy.capture.gpu import Gpu
+from cffpy.errors import CaptureIndexError, UsageError
+from cffpy.index.batches import Batches
+from cffpy.index.catalog import Catalog
+from cffpy.index.claim import claimed
+from cffpy.index.engines import DaskEngine, LocalEngine, SerialEngine
+from cffpy.index.inputs import find_captures
+from cffpy.index.model import CaptureFile, Done, Entry, Journal, Part, Settings
+from cffpy.index.publish import Contents, clean_up, publish
+from cffpy.index.storage import storage_at
+from cffpy.index.tables import fingerprint
+from cffpy.limits import VARIABLES, Limits
+from cffpy.regdb.edition import chosen_edition, edition_name, resolve_edition
+from cffpy.tables.writers import clean_text, library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from cffpy.index.engines import Engine, Outcome
+    from cffpy.index.inputs import Found
+    from cffpy.index.model import Snapshot
+    from cffpy.index.storage import Storage
+
+    #: Called with how many captures were decoded, and how many will be.
+    Progress = Callable[[int, int], object]
+
+
+@dataclass(slots=True)
+class BuildReport:
+    """What a build did. ``problems``: inputs that could not be read, with the reason.
+
+    ``captures``: of the index now. ``decoded``: by this build, of which ``failed`` could not be and
+    ``damaged`` have problems. ``resumed``: that an earlier, unfinished build had decoded.
+    ``unchanged``: not read, or read and found to be the same. ``seconds``: of processor time for
+    tasks, ``elapsed``: of wall-clock time. ``notes``: for people, a line each.
+    """
+
+    index: str
+    snapshot: int = 0
+    captures: int = 0
+    decoded: int = 0
+    failed: int = 0
+    damaged: int = 0
+    resumed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    elapsed: float = 0.0
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy index build --json``."""
+        return asdict(self)
+
+
+def build_index(
+    inputs: Iterable[str | os.PathLike[str]],
+    index: str | os.PathLike[str],
+    *,
+    lints: bool = True,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    memory: int | None = None,
+    gpu: str | int | Gpu | None = None,
+    register_db: str | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+    progress: Progress | None = None,
+) -> BuildReport:
+    """Build an index of captures, or bring it up to date. docs/scale.md describes it.
+
+    ``inputs``: captures, folders, zip and tar archives, globs, URLs of fsspec, ``@LIST``: a file
+    with an input in each line. Captures that are unchanged are not decoded again; those that are
+    gone from these inputs are removed; those of other inputs stay. ``index``: a folder or a URL.
+
+    ``lints``: run all lints, for ``check``. ``jobs``: worker processes, None for one a processor, 0
+    for none: this process. ``scheduler``: address of a Dask scheduler, whose workers are used.
+    ``memory``: bytes that each worker may allocate, by default its part of the machine's.
+
+    What is wrong with a capture is in its entry and raises nothing. Raises CaptureIndexError where
+    the index cannot be used or written, or another process builds it; UsageError for wrong
+    arguments; MissingLibrary without the extras ``data`` and ``cluster``.
+    """
+    library("pyarrow")
+    library("duckdb")
+    if scheduler is not None and jobs is not None:
+        raise UsageError("a scheduler has its own workers: jobs cannot be chosen")
+    directory = chosen_edition(register_db, {})
+    numbers = limits if isinstance(limits, Limits) else Limits(**(limits or {}))
+    chosen = ((name, getattr(numbers, name)) for name in VARIABLES)
+    kept = tuple((name, number) for name, number in chosen if number is not None)
+    given = f"a{gpu.generation}xx" if isinstance(gpu, Gpu) else None if gpu is None else str(gpu)
+    count = processors() if jobs is None else jobs
+    settings = Settings(directory, given, kept, lints, _memory(memory, max(1, count)))
+    storage = storage_at(os.fspath(index))
+    begin = time.monotonic()
+    with claimed(storage) as renew:
+        builder = _Builder(storage, settings, renew, progress)
+        if scheduler is not None:
+            engine: Engine = DaskEngine(scheduler)
+        else:
+            engine = LocalEngine(count) if count else SerialEngine()
+        builder.build(find_captures(inputs), engine)
+    builder.report.elapsed = round(time.monotonic() - begin, 3)
+    return builder.report
+
+
+def _memory(given: int | None, workers: int) -> int:
+    if given is not None:
+        return given
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+    return size * 4 // 5 // workers
+
+
+class _Builder:
+    """One build: what is known, what is decoded, what is published."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        settings: Settings,
+        renew: Callable[[], None],
+        progress: Progress | None,
+    ) -> None:
+        self.report = BuildReport(storage.url)
+        self._catalog = Catalog(storage)
+        self._settings = settings
+        self._renew = renew
+        self._progress = progress
+        self._edition = edition_name(resolve_edition(settings.register_db))
+        self._schema = fingerprint()
+        self._old: Snapshot | None = None
+        #: Entries by name, as they are known so far.
+        self._entries: dict[str, Entry] = {}
+        self._made_with: dict[str, list[Entry]] = {}
+        self._parts: dict[str, Part] = {}
+        #: Journals that were read.
+        self._read: set[str] = set()
+
+    def build(self, found: Found, engine: Engine) -> None:
+        """Decode what is new, publish it."""
+        report = self.report
+        report.problems = found.problems
+        self._read_known()
+        before = dict(self._entries)
+        wanted = self._plan(found)
+        batches = Batches(wanted, self._catalog.storage.url, self._settings, max(1, engine.workers))
+        self._tell(0, len(wanted))
+        done = 0
+        for outcome in engine.run(batches):
+            done += self._take(outcome, batches)
+            self._renew()
+            self._tell(done, len(wanted))
+        self._read_journals()
+        self._finish(before, len(wanted), engine.workers)
+
+    def _tell(self, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(done, total)
+
+    # -- what is known --------------------------------------------------------------------------
+
+    def _read_known(self) -> None:
+        try:
+            self._old = self._catalog.newest()
+            entries = {} if self._old is None else self._catalog.entries(self._old)
+        except CaptureIndexError as problem:
+            self.report.notes.append(f"{problem}; all captures are decoded again")
+            self._old, entries = None, {}
+        if self._old is not None:
+            if self._old.schema != self._schema:
+                self.report.notes.append(
+                    f"the tables are those of another version ({self._old.schema}); "
+                    "all captures are decoded again"
+                )
+            self._parts = {part.name: part for part in self._old.parts}
+        for entry in entries.values():
+            self._add(entry)
+        known = len(self._made_with)
+        self._read_journals()
+        resumed = list(self._made_with.values())[known:]
+        self.report.resumed = sum(map(len, resumed))
+
+    def _add(self, entry: Entry) -> None:
+        self._entries[entry.name] = entry
+        if entry.part:
+            self._made_with.setdefault(entry.part, []).append(entry)
+
+    def _read_journals(self) -> None:
+        """Take the partitions of tasks that have ended, also those of a build that did not."""
+        for name, journal in self._catalog.journals(self._read):
+            self._read.add(name)
+            if all(map(self._is_usable, journal.entries)):
+                if journal.part.name:
+                    self._parts[journal.part.name] = journal.part
+                self._take_journal(journal)
+
+    def _take_journal(self, journal: Journal) -> None:
+        for entry in journal.entries:
+            known = self._entries.get(entry.name)
+            if not entry.is_same:
+                self._add(entry)
+            elif known is not None and known.stored_digest == entry.stored_digest:
+                known.size, known.mtime = entry.size, entry.mtime
+                known.root = entry.root
+
+    def _is_usable(self, entry: Entry) -> bool:
+        """Whether an entry has the tables and settings of this build."""
+        return (entry.schema, entry.settings, entry.edition) == (
+            self._schema,
+            self._settings.key,
+            self._edition,
+        )
+
+    # -- what is to be done ---------------------------------------------------------------------
+
+    def _plan(self, found: Found) -> list[CaptureFile]:
+        """The captures that have to be decoded. Those that are gone are dropped."""
+        wanted = []
+        names = set()
+        for file in found.files:
+            names.add(file.name)
+            known = self._entries.get(file.name)
+            if known is None or not self._is_usable(known):
+                wanted.append(file)
+            elif known.error is not None and not known.stored_digest:
+                wanted.append(file)  # it was not read
+            elif (known.size, known.mtime, known.location) == (
+                file.size,
+                file.mtime,
+                clean_text(file.location),
+            ):
+                known.root = file.root
+            elif known.size == file.size:
+                wanted.append(file._replace(known_digest=known.stored_digest))
+            else:
+                wanted.append(file)
+        for name in [name for name in self._entries if name not in names]:
+            entry = self._entries[name]
+            if self._is_gone(entry, found):
+                del self._entries[name]
+                self.report.removed += 1
+            elif not self._is_usable(entry):
+                wanted.append(_file_of(entry))
+        return wanted
+
+    def _is_gone(self, entry: Entry, found: Found) -> bool:
+        """Whether an entry is of these inputs, all of which that could have it were read."""
+        if entry.root not in found.roots:
+            return False
+        return not any(
+            entry.location == prefix or entry.location.startswith(prefix.rstrip(os.sep) + os.sep)
+            for prefix in found.unread
+        )
+
+    def _take(self, outcome: Outcome, batches: Batches) -> int:
+        """Count an outcome; how many captures it is of."""
+        report = self.report
+        if isinstance(outcome, Done):
+            batches.note(outcome)
+            report.seconds += outcome.seconds
+            report.bytes += outcome.task.bytes
+            return outcome.captures
+        for file in outcome.task.captures:
+            entry = Entry.of(file)
+            entry.error = outcome.reason
+            entry.schema, entry.settings = self._schema, self._settings.key
+            entry.edition = self._edition
+            journal = Journal(Part("", outcome.task.number, {}), [entry])
+            name = f"journal/{outcome.task.number:08x}.json"
+            self._catalog.storage.write(name, journal.to_bytes())
+        return len(outcome.task.captures)
+
+    # -- what was done --------------------------------------------------------------------------
+
+    def _finish(self, before: dict[str, Entry], wanted: int, workers: int) -> None:
+        report = self.report
+        new = [entry for name, entry in self._entries.items() if before.get(name) is not entry]
+        report.decoded = len(new)
+        report.unchanged = len(self._entries) - len(new)
+        report.failures = [(one.name, one.error) for one in new if one.error is not None]
+        report.failed = len(report.failures)
+        report.damaged = sum(one.status == "damaged" for one in new)
+        report.captures = len(self._entries)
+        report.seconds = round(report.seconds, 3)
+        old = self._old
+        if old is not None:
+            journaled = set(self._parts) - {part.name for part in old.parts}
+            if not (wanted or journaled or report.removed) and old.schema == self._schema:
+                report.snapshot = old.number
+                clean_up(self._catalog)
+                return
+        contents = Contents(self._entries, list(self._parts.values()), self._made_with)
+        numbers = self._catalog.numbers()
+        number = numbers[-1] + 1 if numbers else 1
+        self._renew()
+        snapshot = publish(self._catalog, contents, self._settings, number, max(1, workers))
+        report.snapshot = snapshot.number
+        clean_up(self._catalog)
+
+
+def _file_of(entry: Entry) -> CaptureFile:
+    return CaptureFile(
+        entry.name, entry.location, entry.member, entry.size, entry.mtime, entry.root
+    )

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""What runs the tasks of a build: worker processes of this machine, or Dask distributed."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cffpy.errors import CaptureIndexError, CffpyError, MissingLibrary
+from cffpy.index.model import Done, Lost, Task
+from cffpy.index.partition import build_part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Outcome = Done | Lost
+
+#: Tasks for each worker that run or wait for one.
+_WAITING = 2
+#: How often a capture is tried that ended its worker.
+_ATTEMPTS = 2
+_DIED = "the worker that decoded it was killed (out of memory?)"
+
+
+class Engine(Protocol):
+    """Runs tasks; the order of the outcomes is any."""
+
+    workers: int
+
+    def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
+        """Run all tasks; they are taken as workers become free.
+
+        A task whose worker dies is run again, its captures one by one. Raises CffpyError where the
+        index cannot be written.
+        """
+        ...
+
+
+def split(task: Task) -> list[Task]:
+    """A task for each capture of a task."""
+    return [task._replace(number=random.getrandbits(31), captures=(one,)) for one in task.captures]
+
+
+class SerialEngine:
+    """Runs tasks in this process."""
+
+    workers = 1
+
+    def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
+        """As Engine has it."""
+        return map(build_part, tasks)
+
+
+class LocalEngine:
+    """Worker processes."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
+        """As Engine has it."""
+        suspects: deque[Task] = deque()
+        while True:
+            yield from self._run(tasks, suspects)
+            if not suspects:
+                return
+            while suspects:
+                yield from self._run_alone(suspects.popleft())
+
+    def _run(self, tasks: Iterator[Task], suspects: deque[Task]) -> Iterator[Outcome]:
+        """Run tasks until all are done, or until a worker dies: ``suspects`` were running then."""
+        from concurrent.futures import FIRST_COMPLETED, Future, wait
+        from concurrent.futures.process import BrokenProcessPool
+
+        running: dict[Future[Done], Task] = {}
+        pool = _pool(self.workers)
+        try:
+            while True:
+                for task in islice(tasks, self.workers * _WAITING - len(running)):
+                    try:
+                        running[pool.submit(build_part, task)] = task
+                    except BrokenProcessPool:
+                        suspects.append(task)
+                        break
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    task = running.pop(future)
+                    try:
+                        yield future.result()
+                    except BrokenProcessPool:
+                        suspects.append(task)
+                if suspects:
+                    suspects.extend(running.values())
+                    return
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _run_alone(self, task: Task) -> Iterator[Outcome]:
+        """Run a task in a pool of its own; its captures one by one if a worker dies again."""
+        from concurrent.futures.process import BrokenProcessPool
+
+        for _ in range(_ATTEMPTS if len(task.captures) == 1 else 1):
+            pool = _pool(1)
+            try:
+                yield pool.submit(build_part, task).result()
+                return
+            except BrokenProcessPool:
+                continue
+            finally:
+                pool.shutdown(cancel_futures=True)
+        if len(task.captures) == 1:
+            yield Lost(task, _DIED)
+            return
+        for one in split(task):
+            yield from self._run_alone(one)
+
+
+def _pool(workers: int) -> Any:  # noqa: ANN401
+    import sys
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # libraries of the builder have threads, so it is not forked
+    context = get_context("forkserver" if sys.platform == "linux" else "spawn")
+    return ProcessPoolExecutor(workers, context)
+
+
+class DaskEngine:
+    """The workers of a Dask cluster."""
+
+    def __init__(self, address: str) -> None:
+        """``address``: of the scheduler, such as tcp://host:8786.
+
+        Raises MissingLibrary without the extra ``cluster``, CaptureIndexError where nothing answers
+        there.
+        """
+        try:
+            from distributed import Client
+        except ImportError:
+            raise MissingLibrary(
+                "--scheduler needs Dask, which is not installed: pip install 'cffpy[cluster]'"
+            ) from None
+        try:
+            self._client: Any = Client(address, timeout=_TIMEOUT, set_as_default=False)
+        except (OSError, ValueError) as problem:
+            raise CaptureIndexError(f"{address}: no Dask scheduler: {problem}") from None
+        self._address = address
+        threads: dict[str, int] = self._client.nthreads()
+        self.workers = max(1, sum(threads.values()))
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        self._client.close(timeout=_TIMEOUT)
+
+    def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
+        """As Engine has it. Dask runs a task again on another worker where one dies."""
+        from distributed import as_completed
+
+        completed: Any = as_completed()
+        running = 0
+
+        def add(count: int, more: Iterator[Task]) -> int:
+            added = 0
+            for task in islice(more, count):
+                future = self._client.submit(
+                    build_part, task, key=f"cffpy-index-{task.number:08x}", pure=False
+                )
+                future.task = task
+                completed.add(future)
+                added += 1
+            return added
+
+        waiting: deque[Task] = deque()
+        try:
+            running += add(self.workers * _WAITING, tasks)
+            while running:
+                future = next(completed)
+                running -= 1
+                outcome = self._outcome(future, future.task)
+                if isinstance(outcome, list):
+                    waiting.extend(outcome)
+                else:
+                    yield outcome
+                free = self.workers * _WAITING - running
+                running += add(free, _drained(waiting))
+                running += add(self.workers * _WAITING - running, tasks)
+        except (OSError, TimeoutError) as problem:
+            raise CaptureIndexError(f"{self._address}: the scheduler is gone: {problem}") from None
+        finally:
+            self.close()
+
+    def _outcome(self, future: Any, task: Task) -> Outcome | list[Task]:  # noqa: ANN401
+        """The outcome of a task; or the tasks into which it is split, for its workers died."""
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+
+        try:
+            done: Done = future.result()
+        except KilledWorker:
+            return Lost(task, _DIED) if len(task.captures) == 1 else split(task)
+        except CffpyError:
+            raise
+        except CancelledError:
+            raise CaptureIndexError(f"{self._address}: the scheduler is gone") from None
+        return done
+
+
+#: Seconds in which a scheduler has to answer.
+_TIMEOUT = 10
+
+
+def _drained(waiting: deque[Task]) -> Iterator[Task]:
+    while waiting:
+        yield waiting.popleft()

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""The values of an index: captures to decode, tasks, what became of them, snapshots."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+#: The number rises when older readers cannot read the files of an index.
+SCHEMA = "cffpy.index/1"
+
+
+class CaptureFile(NamedTuple):
+    """A capture that was found. ``name``: as users see it. ``location``: absolute path or URL.
+
+    ``member``: its path in the archive at ``location``, "" for no archive. ``size``: stored bytes.
+    ``mtime``: nanoseconds since 1970. ``root``: the input by which it was found. ``known_digest``:
+    of the stored bytes when they were decoded last, "" if they have to be decoded in any case.
+    """
+
+    name: str
+    location: str
+    member: str
+    size: int
+    mtime: int
+    root: str
+    known_digest: str = ""
+
+
+class Settings(NamedTuple):
+    """How the captures of an index are decoded. ``limits``: names and numbers that were chosen.
+
+    ``register_db``: directory of an edition, None for the bundled one. ``lints``: run all lints.
+    ``memory``: bytes that a worker may allocate, 0 for any number.
+    """
+
+    register_db: str | None = None
+    gpu: str | None = None
+    limits: tuple[tuple[str, int], ...] = ()
+    lints: bool = True
+    memory: int = 0
+
+    @property
+    def key(self) -> str:
+        """Equal for settings that give equal rows."""
+        return json.dumps([self.register_db, self.gpu, sorted(self.limits), self.lints])
+
+
+class Task(NamedTuple):
+    """Captures that become one partition. ``url``: where the index is. ``number``: 31 bits."""
+
+    number: int
+    captures: tuple[CaptureFile, ...]
+    url: str
+    settings: Settings
+
+    @property
+    def bytes(self) -> int:
+        """Stored bytes of its captures."""
+        return sum(one.size for one in self.captures)
+
+
+class Done(NamedTuple):
+    """A task whose partition is stored. ``seconds``: processor time that it took."""
+
+    task: Task
+    captures: int
+    failed: int
+    seconds: float
+
+
+class Lost(NamedTuple):
+    """A capture that killed each worker that decoded it."""
+
+    task: Task
+    reason: str
+
+
+@dataclass(slots=True)
+class Entry:
+    """What became of a capture: a row of the table ``files``.
+
+    ``error``: why it could not be decoded, in one line, or None. ``problems``: damage, warnings and
+    what limits left out. ``digest``: SHA-256 of the decompressed bytes, ``stored_digest`` of the
+    stored ones. ``seconds``: processor time. ``memory``: most bytes that the worker has used so
+    far. ``first_row``, ``rows``: its draws among those of the partition.
+    """
+
+    name: str
+    location: str
+    member: str
+    root: str
+    size: int
+    mtime: int
+    part: str = ""
+    stored_digest: str = ""
+    digest: str | None = None
+    gpu: str | None = None
+    generation: int | None = None
+    edition: str = ""
+    settings: str = ""
+    schema: str = ""
+    problems: list[str] = field(default_factory=list)
+    error: str | None = None
+    seconds: float = 0.0
+    memory: int = 0
+    first_row: int = 0
+    rows: int = 0
+    #: In a journal: the bytes are those that were decoded before; only size and time are new.
+    is_same: bool = False
+
+    @classmethod
+    def of(cls, file: CaptureFile) -> Entry:
+        """The entry of a capture that was not read yet."""
+        return cls(file.name, file.location, file.member, file.root, file.size, file.mtime)
+
+    @property
+    def status(self) -> str:
+        """One of "failed", "damaged", "ok"."""
+        return "failed" if self.error is not None else "damaged" if self.problems else "ok"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class Part:
+    """A partition: its folder, the number in its keys, and the rows of each table it has."""
+
+    name: str
+    number: int
+    tables: dict[str, int]
+
+    @property
+    def folder(self) -> str:
+        """Where it is, in the index."""
+        return f"parts/{self.name}"
+
+    def path(self, table: str) -> str:
+        """The file of a table, in the index."""
+        return f"{self.folder}/{table}.parquet"
+
+
+@dataclass(slots=True)
+class Journal:
+    """A partition that a task has finished and no snapshot has yet."""
+
+    part: Part
+    entries: list[Entry]
+
+    def to_bytes(self) -> bytes:
+        """The file."""
+        document = {
+            "schema": SCHEMA,
+            "part": asdict(self.part),
+            "entries": [one.to_dict() for one in self.entries],
+        }
+        return json.dumps(document).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Journal | None:
+        """None for the file of another version, or for what is none."""
+        try:
+            document = json.loads(data)
+            if document["schema"] != SCHEMA:
+                return None
+            entries = [Entry(**one) for one in document["entries"]]
+            return cls(Part(**document["part"]), entries)
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """The state of an index that readers see. ``number`` rises with each build."""
+
+    number: int
+    parts: list[Part]
+    #: Fingerprint of the tables that its partitions have.
+    schema: str
+    settings: Settings
+    time: str = ""
+    captures: int = 0
+
+    def path(self, name: str) -> str:
+        """A file of the snapshot, in the index."""
+        return f"snapshots/{self.number:08d}/{name}"
+
+    def to_bytes(self) -> bytes:
+        """The file that makes it valid."""
+        document = {
+            "schema": SCHEMA,
+            "tables": self.schema,
+            "number": self.number,
+            "time": self.time,
+            "captures": self.captures,
+            "settings": self.settings._asdict(),
+            "parts": [asdict(one) for one in self.parts],
+        }
+        return json.dumps(document, indent=1).encode()
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Snapshot:
+        """Raises KeyError, TypeError or ValueError for what is no snapshot."""
+        settings = dict(document["settings"])
+        settings["limits"] = tuple((str(name), int(n)) for name, n in settings["limits"])
+        return cls(
+            document["number"],
+            [Part(**one) for one in document["parts"]],
+            document["tables"],
+            Settings(**settings),
+            document["time"],
+            document["captures"],
+        )

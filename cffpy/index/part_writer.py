@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""PartWriter: writes the tables of a partition as Parquet, and moves them into the index."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from cffpy.index.model import Part
+from cffpy.index.tables import EXPORTED, LISTING, LISTINGS
+from cffpy.tables.writers import arrow_schema, batches, library, record_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cffpy.index.storage import Storage
+    from cffpy.tables.schema import Table
+
+    Row = tuple[Any, ...]
+
+#: Rows of a row group: fewer are kept until there are as many, whatever captures they are of.
+_GROUP = 1 << 15
+#: The same of a table that is sorted: readers skip groups without the registers that they need.
+_SORTED_GROUP = 1 << 16
+
+
+class TableFile:
+    """A Parquet file of rows, written in groups; not there without rows."""
+
+    def __init__(self, table: Table, path: str) -> None:
+        self._table = table
+        self._path = path
+        self._waiting: list[Row] = []
+        self._writer: Any = None
+        self.rows = 0
+
+    def add(self, rows: Iterable[Row]) -> int:
+        """Add rows; how many."""
+        before = self.rows
+        for batch in batches(rows):
+            self.rows += len(batch)
+            self._waiting += batch
+            if len(self._waiting) >= _GROUP:
+                self._flush()
+        return self.rows - before
+
+    def add_arrow(self, found: Any) -> None:  # noqa: ANN401
+        """Add a batch or a table of Arrow with the columns of the table."""
+        if found.num_rows:
+            self.rows += found.num_rows
+            self._open().write(found)
+
+    def close(self) -> bool:
+        """Write what is left; whether there is a file."""
+        self._flush()
+        if self._writer is None:
+            return False
+        self._writer.close()
+        return True
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._open().write_batch(record_batch(self._table, self._waiting))
+            self._waiting = []
+
+    def _open(self) -> Any:  # noqa: ANN401
+        if self._writer is None:
+            parquet = library("pyarrow.parquet")
+            self._writer = parquet.ParquetWriter(
+                self._path, arrow_schema(self._table), compression="zstd"
+            )
+        return self._writer
+
+
+class PartWriter:
+    """Takes the rows of captures; ``store`` moves the files into the index."""
+
+    def __init__(self, folder: str) -> None:
+        """``folder``: a local one, which is made for the files."""
+        self._folder = folder
+        os.mkdir(folder)
+        self._files: dict[str, TableFile] = {}
+        self._listings: set[str] = set()
+
+    def write(self, table: Table, rows: Iterable[Row]) -> int:
+        """Add rows of a table of ``cffpy export`` or of the index; as tables.writers.Writer."""
+        position = next((n for n, one in enumerate(table.columns) if one.name == LISTING), None)
+        if position is None or table is LISTINGS:
+            return self._file(table).add(rows)
+        return self._file(EXPORTED[table.name]).add(map(self._without_listing(position), rows))
+
+    def close(self) -> None:
+        """As tables.writers.Writer."""
+
+    def _without_listing(self, position: int) -> Any:  # noqa: ANN401
+        def replaced(row: Row) -> Row:
+            text = row[position]
+            if text is None:
+                return row
+            digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+            if digest not in self._listings:
+                self._listings.add(digest)
+                self._file(LISTINGS).add([(digest, text)])
+            return (*row[:position], digest, *row[position + 1 :])
+
+        return replaced
+
+    def _file(self, table: Table) -> TableFile:
+        if table.name not in self._files:
+            self._files[table.name] = TableFile(table, self.path(table.name))
+        return self._files[table.name]
+
+    def path(self, name: str) -> str:
+        """The local file of a table."""
+        return os.path.join(self._folder, f"{name}.parquet")
+
+    def add_arrow(self, table: Table, found: Any) -> None:  # noqa: ANN401
+        """Add a batch or a table of Arrow."""
+        self._file(table).add_arrow(found)
+
+    def finish(self, name: str) -> str | None:
+        """Write what is left of a table; the local file, None where it has no rows."""
+        file = self._files.get(name)
+        return self.path(name) if file is not None and file.close() else None
+
+    def sort(self, table: Table) -> None:
+        """Sort the rows of a table, all of which were written, by its columns."""
+        path = self.finish(table.name)
+        if path is None:
+            return
+        parquet = library("pyarrow.parquet")
+        keys = [(column.name, "ascending") for column in table.columns]
+        found = parquet.read_table(path).sort_by(keys)
+        parquet.write_table(found, path, compression="zstd", row_group_size=_SORTED_GROUP)
+
+    def store(self, storage: Storage, name: str, number: int) -> Part:
+        """Move the files into the index, as the partition ``name``."""
+        tables = {table: file.rows for table, file in self._files.items() if file.close()}
+        part = Part(name, number, tables)
+        if tables:
+            storage.put_folder(self._folder, part.folder)
+        return part

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""The task of a build: decodes some captures, stores one partition and its journal.
+
+The same function runs in worker processes of one machine and on the workers of a cluster. The
+journal is written last: without it, the files of the partition are of no build.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import secrets
+import sys
+import time
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cffpy.analysis.crash.opening import check_capture
+from cffpy.api.export import write_capture
+from cffpy.api.source import Source
+from cffpy.capture.gpu import parse_gpu
+from cffpy.check.registry import chosen_lints
+from cffpy.container.open import open_bytes
+from cffpy.errors import CffpyError
+from cffpy.index.capture_bytes import CaptureReader
+from cffpy.index.draw_rows import ROW_BITS, Drawn, draw_rows, state_rows, write_rows
+from cffpy.index.model import Done, Entry, Journal, Task
+from cffpy.index.part_writer import PartWriter
+from cffpy.index.storage import storage_at
+from cffpy.index.tables import DRAWS, FINDINGS, STATES, VALUES, WRITES, fingerprint
+from cffpy.index.values import values_of_part
+from cffpy.limits import Limits
+from cffpy.regdb.edition import edition_name, resolve_edition
+from cffpy.tables.schema import DEFAULT_TABLES, TABLES
+from cffpy.views.check import finding_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cffpy.check.model import Lint
+    from cffpy.check.runner import Checked
+    from cffpy.index.model import CaptureFile
+
+    Row = tuple[Any, ...]
+
+
+#: Stored bytes after which cycles are looked for.
+_COLLECTED = 1 << 20
+
+
+class _Unwritable(Exception):
+    """Rows of a capture could not be made; some may be written, so the partition is begun again."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+
+
+def build_part(task: Task) -> Done:
+    """Decode the captures of a task and store their rows.
+
+    Raises CaptureIndexError where the index cannot be written, MissingLibrary without the extra
+    ``data``. Whatever is wrong with a capture is in its entry.
+    """
+    begin = time.process_time()
+    storage = storage_at(task.url)
+    failed: dict[str, str] = {}
+    bound_memory(task.settings.memory)
+    while True:
+        with storage.scratch() as folder:
+            maker = _PartMaker(task, os.path.join(folder, "part"), failed)
+            try:
+                maker.run()
+            except _Unwritable as problem:
+                failed[problem.name] = problem.reason
+                continue
+            name = f"{task.number:08x}-{secrets.token_hex(4)}"
+            part = maker.writer.store(storage, name, task.number)
+        break
+    for entry in maker.entries:
+        entry.part = name if entry.error is None and not entry.is_same else ""
+    journal = Journal(part, maker.entries)
+    storage.write(f"journal/{task.number:08x}.json", journal.to_bytes())
+    errors = sum(entry.error is not None for entry in maker.entries)
+    return Done(task, len(maker.entries), errors, time.process_time() - begin)
+
+
+class _Decoded(NamedTuple):
+    """A capture whose commands were decoded. ``checked``: None without lints."""
+
+    source: Source
+    checked: Checked | None
+
+
+class _PartMaker:
+    """Decodes the captures of a task and writes their rows."""
+
+    def __init__(self, task: Task, folder: str, failed: dict[str, str]) -> None:
+        """``failed``: captures that are left out, and why."""
+        settings = task.settings
+        self.entries: list[Entry] = []
+        self.writer = PartWriter(folder)
+        self._task = task
+        self._failed = failed
+        self._settings = settings
+        self._limits = Limits(**dict(settings.limits))
+        self._gpu = None if settings.gpu is None else parse_gpu(settings.gpu)
+        self._edition = edition_name(resolve_edition(settings.register_db))
+        self._schema = fingerprint()
+        self._lints: list[Lint] = chosen_lints() if settings.lints else []
+        self._key = task.number << ROW_BITS
+        self._uncollected = 0
+
+    def run(self) -> None:
+        """Decode all captures. Raises _Unwritable."""
+        with CaptureReader(self._limits.stored_bytes) as reader:
+            for file in self._task.captures:
+                self.entries.append(self._entry(file, reader))
+        generations = {
+            entry.name: entry.generation for entry in self.entries if entry.error is None
+        }
+        self.writer.add_arrow(VALUES, values_of_part(self.writer.finish("registers"), generations))
+        for table in (STATES, WRITES):
+            self.writer.sort(table)
+
+    def _entry(self, file: CaptureFile, reader: CaptureReader) -> Entry:
+        begin = time.process_time()
+        entry = Entry.of(file)
+        entry.edition, entry.schema = self._edition, self._schema
+        entry.settings = self._settings.key
+        was_enabled = gc.isenabled()
+        gc.disable()  # what a walk finds has few cycles, and is dropped as a whole
+        try:
+            if file.name in self._failed:
+                entry.error = self._failed[file.name]
+            else:
+                self._decode(file, entry, reader)
+        except _Unwritable:
+            raise
+        except CffpyError as problem:
+            entry.error = str(problem)
+        except MemoryError:
+            entry.error = "out of memory"
+        except Exception as problem:  # the other captures are still wanted
+            entry.error = f"internal error: {type(problem).__name__}: {problem}"
+        finally:
+            if was_enabled:
+                gc.enable()
+            self._collect(entry)
+        entry.seconds = round(time.process_time() - begin, 6)
+        entry.memory = peak_memory()
+        return entry
+
+    def _collect(self, entry: Entry) -> None:
+        """Look for cycles now and then: it costs as much as decoding a small capture."""
+        self._uncollected += entry.size
+        if self._uncollected >= _COLLECTED:
+            gc.collect()
+            self._uncollected = 0
+
+    def _decode(self, file: CaptureFile, entry: Entry, reader: CaptureReader) -> None:
+        data, entry.size, entry.mtime = reader.read(file)
+        entry.stored_digest = sha256(data).hexdigest()
+        if entry.stored_digest == file.known_digest:
+            entry.is_same = True
+            return
+        content = check_capture(open_bytes(data, file.name, self._limits))
+        source = Source(content, self._gpu, self._settings.register_db, None)
+        try:
+            source.walk(registers=True)
+            _ = source.collected
+            checked = source.check(self._lints) if self._lints else None
+            self._describe(entry, source)
+            try:
+                self._write(entry, _Decoded(source, checked))
+            except (CffpyError, OSError):
+                raise
+            except Exception as problem:
+                reason = f"internal error: {type(problem).__name__}: {problem}"
+                raise _Unwritable(file.name, reason) from problem
+        finally:
+            source.close()
+
+    def _describe(self, entry: Entry, source: Source) -> None:
+        walked = source.walked
+        found = walked.finder.found
+        entry.digest = sha256(source.content.data).hexdigest()
+        entry.gpu = found.gpu
+        entry.generation = found.generation or None
+        entry.problems = [problem.line for problem in walked.problems]
+
+    def _write(self, entry: Entry, decoded: _Decoded) -> None:
+        source, writer = decoded.source, self.writer
+        tables = [TABLES[name] for name in DEFAULT_TABLES]
+        write_capture(source, writer, tables, dict.fromkeys(DEFAULT_TABLES, 0))
+        if decoded.checked is not None:
+            writer.write(FINDINGS, _finding_rows(entry.name, decoded.checked))
+        walked = source.walked
+        if entry.generation is None or walked.history is None:
+            return
+        drawn: list[Drawn] = []
+        rows = draw_rows(walked.finder, entry.name, entry.generation, self._key, drawn)
+        writer.write(DRAWS, rows)
+        entry.first_row = self._key & ((1 << ROW_BITS) - 1)
+        entry.rows = drawn[0].rows
+        self._key += drawn[0].rows
+        history = walked.history
+        writer.write(STATES, state_rows(history, drawn[0]))
+        writer.write(WRITES, write_rows(history, drawn[0]))
+
+
+def _finding_rows(name: str, checked: Checked) -> Iterator[Row]:
+    for finding in checked.findings:
+        document = finding_document(finding)
+        yield (
+            name,
+            document["id"],
+            document["name"],
+            document["severity"],
+            document["text"],
+            document["count"],
+            document["pass"],
+            document["draw"],
+            json.dumps(document),
+        )
+
+
+def peak_memory() -> int:
+    """The most bytes of memory that this process has used so far; 0 where nothing tells it."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def bound_memory(most: int) -> None:
+    """Let this process allocate at most this many bytes from now on; 0: any number.
+
+    A capture that needs more fails with MemoryError, and has an entry that says so.
+    """
+    if not most:
+        return
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if soft == resource.RLIM_INFINITY:
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

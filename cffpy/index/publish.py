@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Publishes a snapshot: partitions without what is gone, sums over all of them, the list of files.
+
+Readers see a snapshot when its last file is there, and the one before it until then. Partitions of
+the snapshot before are kept, since readers may have them open.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from cffpy.errors import CaptureIndexError
+from cffpy.index.catalog import files_batch
+from cffpy.index.draw_rows import ROW_BITS
+from cffpy.index.model import Part, Snapshot
+from cffpy.index.part_writer import PartWriter, TableFile
+from cffpy.index.tables import (
+    DRAWS,
+    EXPORTED,
+    FILES,
+    FINDINGS,
+    LISTINGS,
+    OWN,
+    PROGRAMS,
+    STATES,
+    VALUES,
+    WRITES,
+    fingerprint,
+)
+from cffpy.index.values import (
+    StoredFiles,
+    corpus_listings,
+    corpus_programs,
+    corpus_values,
+    values_of_part,
+)
+from cffpy.tables.writers import clean_text, library
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cffpy.index.catalog import Catalog
+    from cffpy.index.model import Entry, Settings
+    from cffpy.index.storage import Storage
+    from cffpy.tables.schema import Table
+
+#: Snapshots that are kept.
+_KEPT = 2
+
+
+@dataclass(slots=True)
+class Contents:
+    """A snapshot to be: ``live`` entries by name, all ``parts``, and what each was made with."""
+
+    live: dict[str, Entry]
+    parts: list[Part]
+    #: Partition -> the entries that it was made with, also those that are gone.
+    made_with: dict[str, list[Entry]]
+
+
+def publish(
+    catalog: Catalog, contents: Contents, settings: Settings, number: int, threads: int
+) -> Snapshot:
+    """Store a snapshot and return it. Raises CaptureIndexError where that fails."""
+    storage = catalog.storage
+    parts = []
+    for part in contents.parts:
+        made_with = contents.made_with.get(part.name, [])
+        here = [one for one in made_with if contents.live.get(one.name) is one]
+        if len(here) < len(made_with):
+            part = _without(storage, part, made_with, here)
+        if here and part.tables:
+            parts.append(part)
+    snapshot = Snapshot(
+        number,
+        sorted(parts, key=lambda part: part.name),
+        fingerprint(),
+        settings,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        len(contents.live),
+    )
+    _write_sums(storage, snapshot, threads)
+    with storage.scratch() as folder:
+        path = os.path.join(folder, "files.parquet")
+        file = TableFile(FILES, path)
+        file.add_arrow(files_batch(sorted(contents.live.values(), key=lambda one: one.name)))
+        if not file.close():
+            library("pyarrow.parquet").write_table(files_batch(()), path)
+        storage.put(path, snapshot.path("files.parquet"))
+    storage.write(f"snapshots/{number:08d}.json", snapshot.to_bytes())
+    return snapshot
+
+
+def clean_up(catalog: Catalog) -> None:
+    """Delete what no build and no reader needs: journals, old snapshots, files of lost tasks."""
+    storage = catalog.storage
+    numbers = catalog.numbers()
+    for number in numbers[:-_KEPT]:
+        storage.delete(f"snapshots/{number:08d}.json")
+    kept = {f"{number:08d}" for number in numbers[-_KEPT:]}
+    for name in storage.names("snapshots"):
+        if name.removesuffix(".json") not in kept:
+            storage.delete(f"snapshots/{name}")
+    storage.delete("journal")
+    named: set[str] = set()
+    for number in numbers[-_KEPT:]:
+        with suppress(CaptureIndexError):  # one of another version, which nobody reads
+            named.update(part.name for part in catalog.snapshot(number).parts)
+    for name in storage.names("parts"):
+        if name not in named:
+            storage.delete(f"parts/{name}")
+    storage.delete("scratch")
+
+
+def _write_sums(storage: Storage, snapshot: Snapshot, threads: int) -> None:
+    """Write the tables that are sums over all partitions."""
+    with storage.scratch() as folder:
+
+        def write(table: Table, found: Iterable[Any]) -> str | None:
+            path = os.path.join(folder, f"{table.name}.parquet")
+            file = TableFile(table, path)
+            for batch in found:
+                file.add_arrow(batch)
+            return path if file.close() else None
+
+        def files(table: str) -> StoredFiles:
+            having = [one for one in snapshot.parts if table in one.tables]
+            return StoredFiles(
+                [storage.path(one.path(table)) for one in having], storage.filesystem
+            )
+
+        values = write(VALUES, corpus_values(files(VALUES.name), threads))
+        programs = write(PROGRAMS, corpus_programs(files("shaders"), threads))
+        listings = corpus_listings(files(LISTINGS.name), programs, threads)
+        found = {VALUES: values, PROGRAMS: programs, LISTINGS: write(LISTINGS, listings)}
+        for table, path in found.items():
+            if path is not None:
+                storage.put(path, snapshot.path(f"{table.name}.parquet"))
+
+
+# -- partitions that lose captures ----------------------------------------------------------------
+
+
+def _without(storage: Storage, part: Part, made_with: list[Entry], here: list[Entry]) -> Part:
+    """A partition with the rows of some of its captures only; nothing is decoded for it."""
+    name = f"{part.number:08x}-{secrets.token_hex(4)}"
+    if not here:
+        return Part(name, part.number, {})
+    arrow = library("pyarrow")
+    names = arrow.array([clean_text(one.name) for one in here])
+    keys = [
+        (first, first + one.rows)
+        for one in here
+        if (first := (part.number << ROW_BITS) + one.first_row) is not None and one.rows
+    ]
+    with storage.scratch() as folder:
+        writer = PartWriter(os.path.join(folder, "part"))
+        for table in (*EXPORTED.values(), *OWN.values()):
+            if table.name in part.tables and table is not VALUES:
+                for batch in _batches(storage, part, table):
+                    writer.add_arrow(table, _kept(table, batch, names, keys))
+        generations = {one.name: one.generation for one in here}
+        writer.add_arrow(VALUES, values_of_part(writer.finish("registers"), generations))
+        made = writer.store(storage, name, part.number)
+    for one in here:
+        one.part = name
+    return made
+
+
+def _batches(storage: Storage, part: Part, table: Table) -> Iterable[Any]:
+    arrow = library("pyarrow")
+    parquet = library("pyarrow.parquet")
+    path = storage.path(part.path(table.name))
+    with parquet.ParquetFile(path, filesystem=storage.filesystem) as file:
+        for batch in file.iter_batches():
+            yield arrow.Table.from_batches([batch])
+
+
+def _kept(table: Table, batch: Any, names: Any, keys: list[tuple[int, int]]) -> Any:  # noqa: ANN401
+    compute = library("pyarrow.compute")
+    if table is LISTINGS:
+        return batch  # those that no program has are left out of snapshots
+    if table in (STATES, WRITES):
+        first = batch["first_key"]
+        kept = compute.less(first, 0)
+        for begin, end in keys:
+            inside = compute.and_(compute.greater_equal(first, begin), compute.less(first, end))
+            kept = compute.or_(kept, inside)
+        return batch.filter(kept)
+    assert table in (DRAWS, FINDINGS) or table.columns[0].name == "capture"
+    return batch.filter(compute.is_in(batch["capture"], value_set=names))

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""Where the files of an index are: a local folder, or any path that fsspec knows.
+
+A file appears as a whole or not at all: locally it is written beside, synchronised and renamed; an
+object store makes an object visible when it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cffpy.errors import CaptureIndexError, MissingLibrary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Storage(Protocol):
+    """The files of an index, by names such as ``parts/1a2b/draws.parquet``.
+
+    All methods raise CaptureIndexError where the file system fails.
+    """
+
+    #: The path or URL, and for pyarrow: None, or the file system of fsspec.
+    url: str
+    filesystem: Any
+
+    def path(self, name: str) -> str:
+        """The path of a file, for ``filesystem``."""
+        ...
+
+    def names(self, folder: str) -> list[str]:
+        """Names of the files and folders in a folder, sorted; empty where it is not there."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a file; None where it is not there."""
+        ...
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write or replace a file."""
+        ...
+
+    def put(self, path: str, name: str) -> None:
+        """Move a local file here."""
+        ...
+
+    def put_folder(self, path: str, name: str) -> None:
+        """Move a local folder of files here."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Delete a file or a folder; nothing happens where it is not there."""
+        ...
+
+    def scratch(self) -> Any:  # noqa: ANN401
+        """A context manager: a local folder for files that ``put`` takes."""
+        ...
+
+
+def is_url(path: str) -> bool:
+    """Whether a path is one for fsspec."""
+    return "://" in path
+
+
+def storage_at(path: str) -> Storage:
+    """The storage of a path. Raises MissingLibrary for a URL without fsspec."""
+    if path.startswith("file://"):
+        path = path[len("file://") :]
+    return RemoteStorage(path) if is_url(path) else LocalStorage(path)
+
+
+@contextmanager
+def _reported(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise CaptureIndexError(f"{path}: {problem.strerror or problem}") from problem
+
+
+class LocalStorage:
+    """A local folder."""
+
+    filesystem = None
+
+    def __init__(self, folder: str) -> None:
+        self.url = os.path.abspath(folder)
+
+    def path(self, name: str) -> str:
+        """As Storage has it."""
+        return os.path.join(self.url, name)
+
+    def names(self, folder: str) -> list[str]:
+        """As Storage has it."""
+        path = self.path(folder)
+        with _reported(path):
+            try:
+                return sorted(os.listdir(path))
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+
+    def read(self, name: str) -> bytes | None:
+        """As Storage has it."""
+        path = self.path(name)
+        with _reported(path):
+            try:
+                with open(path, "rb") as file:
+                    return file.read()
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """As Storage has it."""
+        with self.scratch() as folder:
+            temporary = os.path.join(folder, "file")
+            with _reported(self.path(name)), open(temporary, "wb") as file:
+                file.write(data)
+            self.put(temporary, name)
+
+    def put(self, path: str, name: str) -> None:
+        """As Storage has it. ``path`` is in the folder of ``scratch``."""
+        target = self.path(name)
+        with _reported(target):
+            _synchronise(path, os.O_RDWR)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.replace(path, target)
+            _synchronise(os.path.dirname(target), os.O_RDONLY)
+
+    def put_folder(self, path: str, name: str) -> None:
+        """As Storage has it. ``path`` is in the folder of ``scratch``."""
+        target = self.path(name)
+        with _reported(target):
+            for file in os.listdir(path):
+                _synchronise(os.path.join(path, file), os.O_RDWR)
+            _synchronise(path, os.O_RDONLY)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.replace(path, target)
+            _synchronise(os.path.dirname(target), os.O_RDONLY)
+
+    def delete(self, name: str) -> None:
+        """As Storage has it."""
+        path = self.path(name)
+        with _reported(path):
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)
+            elif os.path.lexists(path):
+                os.remove(path)
+
+    @contextmanager
+    def scratch(self) -> Iterator[str]:
+        """As Storage has it; on the same file system, so that files can be renamed."""
+        folder = os.path.join(self.url, "scratch", secrets.token_hex(8))
+        with _reported(folder):
+            os.makedirs(folder)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _synchronise(path: str, flags: int) -> None:
+    """Fsync a file; of a folder, where the system can."""
+    try:
+        handle = os.open(path, flags)
+    except PermissionError:
+        if flags == os.O_RDONLY:  # Windows opens no folders
+            return
+        raise
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class RemoteStorage:
+    """A folder of a file system of fsspec."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError:
+            raise MissingLibrary(
+                f"{url}: this needs fsspec, which is not installed: pip install 'cffpy[cluster]'"
+            ) from None
+        self.url = url.rstrip("/")
+        try:
+            self.filesystem, self._root = url_to_fs(self.url)
+        except (ValueError, ImportError, OSError) as problem:
+            raise CaptureIndexError(f"{url}: {problem}") from None
+
+    def path(self, name: str) -> str:
+        """As Storage has it."""
+        return f"{self._root}/{name}"
+
+    def names(self, folder: str) -> list[str]:
+        """As Storage has it."""
+        path = self.path(folder)
+        with _reported(path):
+            try:
+                self.filesystem.invalidate_cache()
+                found = self.filesystem.ls(path, detail=False)
+            except (FileNotFoundError, NotADirectoryError):
+                return []
+        return sorted(one.rstrip("/").rpartition("/")[2] for one in found)
+
+    def read(self, name: str) -> bytes | None:
+        """As Storage has it."""
+        path = self.path(name)
+        with _reported(path):
+            try:
+                data: bytes = self.filesystem.cat_file(path)
+                return data
+            except FileNotFoundError:
+                return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """As Storage has it."""
+        path = self.path(name)
+        with _reported(path):
+            self.filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
+            self.filesystem.pipe_file(path, data)
+
+    def put(self, path: str, name: str) -> None:
+        """As Storage has it."""
+        target = self.path(name)
+        with _reported(target):
+            self.filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self.filesystem.put_file(path, target)
+
+    def put_folder(self, path: str, name: str) -> None:
+        """As Storage has it."""
+        for file in os.listdir(path):
+            self.put(os.path.join(path, file), f"{name}/{file}")
+
+    def delete(self, name: str) -> None:
+        """As Storage has it."""
+        path = self.path(name)
+        with _reported(path):
+            try:
+                self.filesystem.rm(path, recursive=True)
+            except FileNotFoundError:
+                return
+
+    @contextmanager
+    def scratch(self) -> Iterator[str]:
+        """As Storage has it."""
+        with tempfile.TemporaryDirectory(prefix="cffpy-index-") as folder:
+            yield folder

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""The tables of an index: those of ``cffpy export`` as they are stored, and the index's own."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from cffpy.capture.generations import STAGES
+from cffpy.query.properties import PROPERTIES
+from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, Column, Table, columns_of
+
+#: A column whose texts are stored once: listings of programs.
+LISTING, LISTING_DIGEST = "listing", "listing_digest"
+
+#: Properties of filters, each a column of the table of draws.
+PROPERTY_NAMES = (*PROPERTIES, *(f"draw.shaders.{stage}" for stage in STAGES), "markers")
+
+
+def stored(table: Table) -> Table:
+    """A table as partitions have it: a digest instead of a listing."""
+    columns = tuple(
+        Column(LISTING_DIGEST, "text", "SHA-256 of the listing") if one.name == LISTING else one
+        for one in table.columns
+    )
+    return table._replace(columns=columns)
+
+
+#: The tables of ``cffpy export``, by name.
+EXPORTED = {name: stored(TABLES[name]) for name in DEFAULT_TABLES}
+
+LISTINGS = Table(
+    "listings",
+    "Listings of programs.",
+    columns_of("""
+listing_digest text SHA-256 of the listing
+listing text disassembly
+"""),
+)
+
+FINDINGS = Table(
+    "findings",
+    "What cffpy check finds.",
+    columns_of("""
+capture text the file
+lint text id of the lint
+name text its name
+severity text error, warning or info
+text text what was found
+count integer places of this cause
+pass integer index of the pass of the first place
+draw text name of the draw of the first place
+document text object of cffpy check --json
+"""),
+)
+
+#: Values of registers: of a partition, and of the whole index.
+VALUES = Table(
+    "register_values",
+    "Distinct values of registers.",
+    columns_of("""
+generation integer 7 for a7xx
+register text name
+offset integer in dwords
+value address the value; NULL where only the GPU knows it
+decoded text the value as cffpy state shows it
+captures integer captures that have it
+draws integer draws at which it holds
+first_capture text first of these captures, by name
+"""),
+)
+
+#: A key is the number of the partition and the row of the draw in it: number << 32 | row.
+DRAWS = Table(
+    "filter_draws",
+    "The program's draws with the properties of filters, as JSON.",
+    (
+        *columns_of("""
+key integer number of the partition and row of the draw
+before integer key of the draw with which changed() compares
+executed flag registers have values
+capture text the file
+generation integer 7 for a7xx
+submit integer number of the submit
+pass integer index of the pass
+name text name that commands take
+dump_draw integer number in cffpy dump
+tile integer position of the tile
+"""),
+        *(Column(name, "text", "property of filters") for name in PROPERTY_NAMES),
+    ),
+)
+
+STATES = Table(
+    "filter_registers",
+    "Dwords of registers: a row for each change.",
+    columns_of("""
+offset integer of the dword
+first_key integer key of the first draw at which the value holds
+last_key integer key of the last one
+value integer the dword; -1 where only the GPU knows it
+"""),
+)
+
+WRITES = Table(
+    "filter_writes",
+    "Writes of registers: runs of draws before each of which the dword was written.",
+    columns_of("""
+offset integer of the dword
+first_key integer key of the first draw of the run
+last_key integer key of the last one
+"""),
+)
+
+#: What partitions have besides EXPORTED.
+OWN = {table.name: table for table in (LISTINGS, FINDINGS, VALUES, DRAWS, STATES, WRITES)}
+
+FILES = Table(
+    "files",
+    "A row for each file of an index, also for those that could not be decoded.",
+    columns_of("""
+name text the file
+location text absolute path or URL
+member text path in an archive
+root text the input by which it was found
+size integer stored bytes
+mtime integer time of its last change, in nanoseconds since 1970
+part text the partition that has its rows
+stored_digest text SHA-256 of the stored bytes
+digest text SHA-256 of the decompressed bytes
+gpu text name of the GPU
+generation integer 7 for a7xx
+edition text edition of the descriptions
+settings text how it was decoded
+schema text tables that were made
+problems text damage and warnings, a line each
+error text why it could not be decoded
+seconds real processor time
+memory integer most bytes that the worker has used so far
+first_row integer first of its draws in the partition
+rows integer number of its draws
+status text ok, damaged or failed
+"""),
+)
+
+PROGRAMS = Table(
+    "programs",
+    "Distinct programs of all captures.",
+    columns_of("""
+digest text SHA-256 of its bytes
+stage text VS, FS, CS, ...
+bytes integer size
+instructions integer listed instructions
+half integer half registers
+full integer full registers
+constlen integer constants in vectors
+ss integer instructions with (ss)
+sy integer instructions with (sy)
+captures integer captures that have it
+uses integer draws that run it
+first_capture text first of these captures, by name
+first_shader integer its number there
+listing_digest text SHA-256 of the listing
+"""),
+)
+
+#: Tables of a snapshot.
+CORPUS = {table.name: table for table in (FILES, VALUES, PROGRAMS, LISTINGS)}
+
+
+def fingerprint() -> str:
+    """Names the tables and columns: entries with another one have to be decoded again."""
+    text = json.dumps(
+        [
+            (table.name, [(one.name, one.type) for one in table.columns])
+            for table in (*EXPORTED.values(), *OWN.values())
+        ]
+    )
+    return f"{SCHEMA} {sha256(text.encode()).hexdigest()[:12]}"
