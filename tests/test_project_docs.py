@@ -154,6 +154,7 @@ def test_named_files_are_there(name: str) -> None:
         "analysis/passes",
         "regdb",
         "isa",
+        "index",
         "reports",
         "views/report_html",
         "intel",
