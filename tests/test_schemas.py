@@ -23,6 +23,7 @@ COMMANDS = {
     "diff": ("diff", "--json", "--show", "all"),
     "disasm-all": ("disasm", "--all", "--json"),
     "draws": ("draws", "--all", "--json"),
+    "image": ("image", "--draw", "p0:0", "--json"),
     "info": ("info", "--json", "--buffers"),
     "inherited": ("draws", "--inherited", "--json"),
     "layout-check": ("layout", "check", "--json"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.images import ImageComparer
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device_of
@@ -15,7 +16,6 @@ from cffpy.image.surface import Surface
 from cffpy.image.texel_formats import PictureError
 
 if TYPE_CHECKING:
-    from cffpy.analysis.image_views import ImageView
     from cffpy.capture.gpu import Gpu
     from cffpy.image.devices import Device
     from cffpy.image.layout import ImageLayout
@@ -26,7 +26,11 @@ _TILED_DEPTH = (6, 7)
 
 
 def surface_of(
-    view: ImageView, gpu: Gpu, level: int = 0, layer: int = 0, swizzle: BankSwizzle | None = None
+    view: ImageView,
+    gpu: Gpu | None,
+    level: int = 0,
+    layer: int = 0,
+    swizzle: BankSwizzle | None = None,
 ) -> Surface:
     """The surface of a level, counted from that of the view, and of a layer, face or slice.
 
@@ -41,11 +45,9 @@ def surface_of(
         raise PictureError(f"there is no level {level}: the view has {view.levels}")
     if not 0 <= layer < depth:
         raise PictureError(f"there is no {what} {layer}: the level has {depth}")
-    try:
-        part = device_of(gpu)
-    except UnsupportedGpu:
-        part = None
-    address, pitch, tile_mode = view.address, view.pitch, _tile_mode(view, gpu)
+    part = _part(gpu)
+    generation = 0 if gpu is None else gpu.generation
+    address, pitch, tile_mode = view.address, view.pitch, _tile_mode(view, generation)
     if level or (layer and not view.layer_pitch):
         address, pitch, tile_mode = _of_layout(view, part, level, layer)
     elif layer and view.layer_pitch:
@@ -60,54 +62,64 @@ def surface_of(
         view.samples,
         view.ubwc and tile_mode != LINEAR,
         swizzle or (None if part is None else part.swizzle),
-        gpu.generation,
+        generation,
     )
 
 
-def surface_at(
+def view_at(
     gpu: Gpu | None,
     address: int,
     form: str,
-    width: int,
-    height: int,
+    size: tuple[int, int],
     pitch: int | None = None,
     tile_mode: int = LINEAR,
-    swizzle: BankSwizzle | None = None,
-) -> Surface:
-    """A surface that a user describes: ``form`` is a name as in RGBA8, or a hardware's.
+) -> ImageView:
+    """Memory that a user describes: ``form`` is a name as in RGBA8, or a hardware's.
 
     ``pitch``: None for that of a new image of the GPU. Raises CffpyError for an unknown format, or
     where the pitch is not known.
     """
     found = hardware_format(form)
-    generation = 0 if gpu is None else gpu.generation
-    try:
-        part = None if gpu is None else device_of(gpu)
-    except UnsupportedGpu:
-        part = None
+    width, height = size
     if pitch is None:
+        part = _part(gpu)
         if part is None:
-            raise PictureError("the pitch has to be given: the GPU is not known")
+            raise PictureError("the pitch has to be given: no layouts are known for the GPU")
         request = ImageRequest(found, width, height, tile_mode=tile_mode)
         layout = image_layout(request, part.generation, part.has_linear_mip_fallback)
         pitch = layout.levels[0].pitch
-    usual = None if part is None else part.swizzle
-    return Surface(
+    return ImageView(
         address,
+        found.name,
         found,
+        "2D",
         width,
         height,
-        pitch,
-        tile_mode,
-        bank_swizzle=swizzle or usual,
-        generation=generation,
+        depth=1,
+        layers=1,
+        levels=1,
+        samples=1,
+        tile_mode=tile_mode,
+        tile_all=None,
+        pitch=pitch,
+        layer_pitch=None,
+        min_layer=0,
+        ubwc=False,
     )
 
 
-def _tile_mode(view: ImageView, gpu: Gpu) -> int:
+def _part(gpu: Gpu | None) -> Device | None:
+    """The facts of a GPU; None where there are none."""
+    try:
+        return None if gpu is None else device_of(gpu)
+    except UnsupportedGpu:
+        return None
+
+
+def _tile_mode(view: ImageView, generation: int) -> int:
     if view.tile_mode is not None:
         return view.tile_mode
-    if view.form is not None and view.form.is_depth_stencil and gpu.generation in _TILED_DEPTH:
+    if view.form is not None and view.form.is_depth_stencil and generation in _TILED_DEPTH:
         return TILE_3
     raise PictureError("the commands do not say whether the image is tiled")
 

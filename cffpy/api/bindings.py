@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cffpy.analysis.diff.facts import Fact, FactKey
-    from cffpy.analysis.image_views import ImageView
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.api.pictures import Pictures
+    from cffpy.api.pictures import CapturedImage, Pictures
     from cffpy.image.picture import Picture
     from cffpy.regdb.database import Database
     from cffpy.regdb.register_text import FieldValue
@@ -54,7 +53,9 @@ class Binding:
         """The packet that loaded it; None in a bindless set."""
         return self._fact.place
 
-    def _where(self) -> str:
+    @property
+    def label(self) -> str:
+        """Its slot and whose that is: "0 of FS", "3 of set 1"."""
         owner = self.stage if self.set is None else f"set {self.set}"
         return str(self.slot) if owner is None else f"{self.slot} of {owner}"
 
@@ -103,21 +104,16 @@ class Descriptor(Binding):
         return fact.points_at
 
     @property
-    def image(self) -> ImageView:
-        """Of a texture (a5xx to a7xx): ``width``, ``height``, ``pitch``, ``tile_mode``, ``ubwc``.
-
-        Raises PictureError for what is no image.
-        """
-        return self._pictures.view_of_texture(self.kind, self.dwords)
+    def image(self) -> CapturedImage:
+        """The image of a texture (a5xx to a7xx). Raises PictureError for what is none."""
+        return self._pictures.texture(self.kind, self.dwords)
 
     def picture(self, level: int = 0, layer: int = 0, **options: Any) -> Picture:  # noqa: ANN401
         """The captured texels of a texture: ``picture().png()`` is a file.
 
-        ``level``: of the view. ``layer``: also face of a cube, or slice of a 3D image.
-        ``options``: see PictureOptions. Raises PictureError where texels cannot be read, were not
-        captured, or are all zero; MissingLibrary without the extra ``image``.
+        See ``CapturedImage.picture``, which raises PictureError and MissingLibrary.
         """
-        return self._pictures.of_texture(self.kind, self.dwords, level, layer, **options)
+        return self.image.picture(level, layer, **options)
 
     def __getattr__(self, name: str) -> bool | int | float | str:
         """The value of a field. Raises UnknownName."""
@@ -142,7 +138,7 @@ class Descriptor(Binding):
     def __repr__(self) -> str:
         shown = [self._shown(name) for name in ("FMT", "WIDTH", "HEIGHT") if name in self.fields]
         at = "" if self.gpuaddr is None else f" at {self.gpuaddr:#x}"
-        return f"<{self.kind} {self._where()}{at}{''.join(f', {one}' for one in shown)}>"
+        return f"<{self.kind} {self.label}{at}{''.join(f', {one}' for one in shown)}>"
 
     def _shown(self, name: str) -> str:
         return f"{name} {self.fields[name].text}"
@@ -191,7 +187,7 @@ class DataBuffer(Binding):
     def __repr__(self) -> str:
         size = "not captured" if self.data is None else f"{len(self.data)} bytes"
         at = "" if self.gpuaddr is None else f" at {self.gpuaddr:#x}"
-        return f"<{self.kind} {self._where()}{at}, {size}>"
+        return f"<{self.kind} {self.label}{at}, {size}>"
 
 
 class Constants(DataBuffer):

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.draw_names import find_draw, parse_draw_name
 from cffpy.analysis.pass_cost import costs_of_passes
-from cffpy.analysis.surfaces import surface_at
+from cffpy.analysis.surfaces import view_at
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.packets import Packet
 from cffpy.api.passes import Frame
+from cffpy.api.pictures import CapturedImage
 from cffpy.api.selection import Selection, choose_actions, choose_draws
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Problem, Source, problem_of_damage
 from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
-from cffpy.image.picture import PictureOptions
 from cffpy.limits import Limits, hint
 from cffpy.query.filters import Filter
 from cffpy.query.search import subjects
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from cffpy.check.model import Finding, Lint
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
-    from cffpy.image.picture import Picture
-    from cffpy.image.tiled import BankSwizzle
     from cffpy.limits import Truncation
     from cffpy.query.filters import BoundFilter
 
@@ -281,7 +279,7 @@ class Capture:
         """
         return self._source.state_by_name(_parse_draw_name(name))
 
-    def picture_at(
+    def image_at(
         self,
         gpuaddr: int,
         form: str,
@@ -291,17 +289,16 @@ class Capture:
         pitch: int | None = None,
         tile_mode: int = 0,
         submit: int | None = None,
-        bank_swizzle: BankSwizzle | None = None,
-        **options: Any,  # noqa: ANN401 - those of PictureOptions
-    ) -> Picture:
-        """The picture of any memory: ``form`` as in "RGBA8", ``pitch`` in bytes.
+    ) -> CapturedImage:
+        """Any memory as an image: ``form`` as in "RGBA8"; ``image_at(...).picture().png()``.
 
-        ``pitch``: None for that of a new image of the GPU. ``tile_mode``: 0 linear, 3 TILE6_3.
-        ``submit``: whose memory; None for the last. Raises as ``Descriptor.picture`` does.
+        ``pitch``: bytes a row; None for that of a new image of the GPU. ``tile_mode``: 0 linear, 3
+        TILE6_3. ``submit``: whose memory; None for the last. Raises CffpyError for an unknown
+        format.
         """
         number = len(self._source.memories) - 1 if submit is None else submit
-        surface = surface_at(self.gpu, gpuaddr, form, width, height, pitch, tile_mode, bank_swizzle)
-        return self._source.pictures(number).of_surface(surface, PictureOptions(**options))
+        view = view_at(self.gpu, gpuaddr, form, (width, height), pitch, tile_mode)
+        return CapturedImage(view, self.gpu, self._source.memory(number), {})
 
     @property
     def inherited(self) -> list[Inherited]:

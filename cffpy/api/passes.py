@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
+from cffpy.api.pictures import NamedImage
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
-from cffpy.image.texel_formats import PictureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
+    from cffpy.api.pictures import CapturedImage
     from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
@@ -171,13 +173,6 @@ class Action:
         """The buffers that it renders to."""
         return self.model.targets
 
-    def target_picture(self, number: int = 0, **options: Any) -> Picture:  # noqa: ANN401
-        """The picture of ``targets[number]``, as ``Pass.picture`` makes it."""
-        found, targets = self.pass_, self.targets
-        if found is None or not 0 <= number < len(targets):
-            raise PictureError(f"the draw has no target {number}; it has {len(targets)}")
-        return found.picture(targets[number].name, **options)
-
     # -- what it depends on ---------------------------------------------------------------------
 
     @property
@@ -249,6 +244,21 @@ class Draw(Action):
         that look like textures.
         """
         return self._frame.source.bound(self.model).descriptors("texture")
+
+    @property
+    def images(self) -> list[NamedImage]:
+        """Its textures, then its targets, with what the capture has of their contents."""
+        found = [
+            NamedImage.of("texture", number, texture.label, partial(getattr, texture, "image"))
+            for number, texture in enumerate(self.textures)
+        ]
+        one = self.pass_
+        for number, target in enumerate(() if one is None else self.targets):
+            assert one is not None
+            found.append(
+                NamedImage.of("target", number, target.name, partial(one.image, target.name))
+            )
+        return found
 
     @property
     def samplers(self) -> list[Descriptor]:
@@ -407,6 +417,13 @@ class Pass:
         """The buffers that its draws render to."""
         return self.model.attachments
 
+    def image(self, attachment: str = "color 0") -> CapturedImage:
+        """The image of an attachment, by its name, as in "color 0", "depth".
+
+        Raises PictureError where its memory is not known.
+        """
+        return self._frame.source.pictures(self.submit).attachment(self.model, attachment)
+
     def picture(
         self,
         attachment: str = "color 0",
@@ -415,10 +432,9 @@ class Pass:
     ) -> Picture:
         """What the capture has of an attachment, from before its commands ran.
 
-        ``attachment``: a name, as in "color 0", "depth". See ``Descriptor.picture``.
+        See ``CapturedImage.picture``.
         """
-        pictures = self._frame.source.pictures(self.submit)
-        return pictures.of_attachment(self.model, attachment, layer, **options)
+        return self.image(attachment).picture(0, layer, **options)
 
     @property
     def operations(self) -> list[Operation]:

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of textures, attachments and plain memory, as captured."""
+"""CapturedImage: a texture, an attachment, or any memory, and the picture of its contents."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.image_views import attachment_views, view_of_texture
 from cffpy.analysis.surfaces import surface_of
 from cffpy.analysis.texture_descriptors import read_texel_order, read_texture
-from cffpy.image.picture import Picture, PictureOptions, make_picture, parse_swizzle
+from cffpy.errors import CffpyError
+from cffpy.image.picture import (
+    Picture,
+    PictureOptions,
+    check_contents,
+    make_picture,
+    parse_swizzle,
+)
 from cffpy.image.texel_formats import PictureError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.image_views import ImageView
     from cffpy.analysis.passes.model import Pass
     from cffpy.api.memory import Memory
@@ -24,73 +30,116 @@ if TYPE_CHECKING:
     from cffpy.image.tiled import BankSwizzle
 
 
-class Pictures:
-    """Makes pictures of what the memory of one submit holds: as captured, before its commands."""
+class CapturedImage:
+    """An image, and what the capture has of its contents: from before its submit ran.
 
-    def __init__(self, machine: Callable[[], Machine], memory: Memory) -> None:
-        """``machine``: a function that returns the one that has run the commands."""
-        self._machine = machine
+    ``view``: address, format, size, pitch, tiling, as the commands say it.
+    """
+
+    __slots__ = ("_gpu", "_memory", "_order", "view")
+
+    def __init__(
+        self, view: ImageView, gpu: Gpu | None, memory: Memory, order: Mapping[str, Any]
+    ) -> None:
+        self.view = view
+        self._gpu = gpu
         self._memory = memory
+        #: Those of PictureOptions that say which channel is where.
+        self._order = order
 
-    @property
-    def gpu(self) -> Gpu:
-        """The GPU of the capture."""
-        return self._machine().gpu
+    def problem(
+        self, level: int = 0, layer: int = 0, bank_swizzle: BankSwizzle | None = None
+    ) -> str:
+        """Why there is no picture, in a line: unknown texels, or no contents; "" if there is."""
+        try:
+            check_contents(*self._contents(level, layer, bank_swizzle))
+        except CffpyError as problem:
+            return str(problem)
+        return ""
 
-    def of_surface(self, surface: Surface, options: PictureOptions) -> Picture:
-        """The picture of a surface. Raises PictureError, MissingLibrary."""
-        there = self._memory.captured(surface.address, surface.byte_size())
-        return make_picture(surface, self._memory.read(surface.address, there) or b"", options)
-
-    def view_of_texture(self, kind: str, dwords: Sequence[int]) -> ImageView:
-        """What a descriptor of this kind describes. Raises PictureError."""
-        texture = read_texture(self._machine(), dwords) if kind == "texture" else None
-        if texture is None:
-            chip = f"a{self.gpu.generation}xx"
-            raise PictureError(f"images of {kind} descriptors of {chip} are not known")
-        if texture.kind == "buffer":
-            raise PictureError("the descriptor is of a buffer, not of an image")
-        return view_of_texture(texture)
-
-    def of_texture(
+    def picture(
         self,
-        kind: str,
-        dwords: Sequence[int],
         level: int = 0,
         layer: int = 0,
         *,
         bank_swizzle: BankSwizzle | None = None,
         **options: Any,  # noqa: ANN401 - those of PictureOptions
     ) -> Picture:
-        """See ``Descriptor.picture``."""
-        view = self.view_of_texture(kind, dwords)
-        order = read_texel_order(self._machine(), dwords)
-        if order is not None:
-            options = {"swap": order.swap, "swizzle": parse_swizzle(order.swizzle), **options}
-        surface = surface_of(view, self.gpu, level, layer, bank_swizzle)
-        return self.of_surface(surface, PictureOptions(**options))
+        """The picture. ``level``: of the view. ``layer``: also face of a cube, or slice.
 
-    def of_attachment(
-        self,
-        one: Pass,
-        name: str,
-        layer: int = 0,
-        *,
-        bank_swizzle: BankSwizzle | None = None,
-        **options: Any,  # noqa: ANN401 - those of PictureOptions
-    ) -> Picture:
-        """See ``Pass.picture``."""
-        target, view = self.view_of_attachment(one, name)
-        surface = surface_of(view, self.gpu, 0, layer, bank_swizzle)
-        return self.of_surface(
-            surface, PictureOptions(**{"swap": target.swap or "WZYX", **options})
-        )
+        ``bank_swizzle``: of the memory controller, instead of the usual one of the GPU.
+        ``options``: see PictureOptions. Raises PictureError where texels cannot be read, were not
+        captured, or are all zero; MissingLibrary without the extra ``image``.
+        """
+        surface, data = self._contents(level, layer, bank_swizzle)
+        return make_picture(surface, data, PictureOptions(**{**self._order, **options}))
 
-    def view_of_attachment(self, one: Pass, name: str) -> tuple[Attachment, ImageView]:
+    def _contents(
+        self, level: int, layer: int, bank_swizzle: BankSwizzle | None
+    ) -> tuple[Surface, bytes]:
+        surface = surface_of(self.view, self._gpu, level, layer, bank_swizzle)
+        there = self._memory.captured(surface.address, surface.byte_size())
+        return surface, self._memory.read(surface.address, there) or b""
+
+    def __repr__(self) -> str:
+        return f"<CapturedImage at {self.view.address:#x}: {self.view}>"
+
+
+class NamedImage(NamedTuple):
+    """An image of a draw. ``kind``: "texture", "target", "memory"; ``number``: among its kind.
+
+    ``label``: stage or set, and slot; the name of an attachment. ``image``: None where it is not
+    known, ``problem`` says why.
+    """
+
+    kind: str
+    number: int
+    label: str
+    image: CapturedImage | None
+    problem: str
+
+    @classmethod
+    def of(
+        cls, kind: str, number: int, label: str, image: Callable[[], CapturedImage]
+    ) -> NamedImage:
+        """The image that a function returns, or the PictureError that it raises."""
+        try:
+            return cls(kind, number, label, image(), "")
+        except PictureError as problem:
+            return cls(kind, number, label, None, str(problem))
+
+    def __str__(self) -> str:
+        name = self.kind if self.kind == "memory" else f"{self.kind} {self.number}"
+        return f"{name} ({self.label})" if self.label else name
+
+
+class Pictures:
+    """Makes images of the memory of one submit."""
+
+    def __init__(self, machine: Callable[[], Machine], memory: Memory) -> None:
+        """``machine``: a function that returns the one that has run the commands."""
+        self._machine = machine
+        self._memory = memory
+
+    def texture(self, kind: str, dwords: Sequence[int]) -> CapturedImage:
+        """The image that a descriptor of this kind describes. Raises PictureError."""
+        machine = self._machine()
+        texture = read_texture(machine, dwords) if kind == "texture" else None
+        order = read_texel_order(machine, dwords)
+        if texture is None or order is None:
+            chip = f"a{machine.gpu.generation}xx"
+            raise PictureError(f"images of {kind} descriptors of {chip} are not known")
+        if texture.kind == "buffer":
+            raise PictureError("the descriptor is of a buffer, not of an image")
+        how = {"swap": order.swap, "swizzle": parse_swizzle(order.swizzle)}
+        return CapturedImage(view_of_texture(texture), machine.gpu, self._memory, how)
+
+    def attachment(self, one: Pass, name: str) -> CapturedImage:
         """The attachment of a pass with this name, as in "color 0". Raises PictureError."""
         for target, view in attachment_views(one):
             if target.name == name:
-                return target, view
+                how = {"swap": target.swap or "WZYX"}
+                return CapturedImage(view, self._machine().gpu, self._memory, how)
         if any(target.name == name for target in one.attachments):
             raise PictureError(f"memory or size of {name} of pass {one.index} is not known")
         names = ", ".join(target.name for target in one.attachments) or "none"

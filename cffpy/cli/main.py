@@ -53,6 +53,7 @@ COMMANDS = {
     "tiles": _Row("cffpy.cli.tiles", "tiles", "List the tiles of a pass; density maps; SVG."),
     "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
     "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
+    "image": _Row("cffpy.cli.image", "image", "Write a texture or a target as a PNG file."),
     "find": _Row("cffpy.cli.find", "find", "Find draws in many captures by an expression."),
     "lines": _Row("cffpy.cli.lines", "lines", "Print a line for each register write, for grep."),
     "sql": _Row("cffpy.cli.sql", "sql", "Ask captures a question in SQL."),

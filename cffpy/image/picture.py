@@ -12,6 +12,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from cffpy.errors import CffpyError
+from cffpy.image.layout import LINEAR
 from cffpy.image.texel_formats import Kind, PictureError, TexelFormat, swapped, texel_format
 
 if TYPE_CHECKING:
@@ -104,21 +105,35 @@ def make_picture(surface: Surface, data: bytes, options: PictureOptions | None =
     all are zero; MissingLibrary.
     """
     options = options or PictureOptions()
-    surface.check()
+    check_contents(surface, data)
     for name in _LIBRARIES:
         if name != "texture2ddecoder" or surface.form.is_compressed:
             library(name)
-    if not any(data):
-        reason = f"nothing at {surface.address:#x} was captured"
-        if data:
-            reason = f"all {len(data)} captured bytes at {surface.address:#x} are zero"
-        raise PictureError(f"there is nothing to show: {reason}")
     if surface.form.is_compressed:
         return _of_blocks(surface, data, options)
     form = swapped(texel_format(surface.form), options.swap)
     if not form.is_color:
         form = form.only("Z" if options.aspect == "depth" else "S")
     return _Mapping(surface, form, data, options).picture()
+
+
+def check_contents(surface: Surface, data: bytes) -> None:
+    """Raise PictureError where the texels cannot be read, or where there is nothing to show.
+
+    ``data``: memory from the surface's address on.
+    """
+    needed = surface.byte_size()
+    if not surface.form.is_compressed:
+        texel_format(surface.form)
+    reason = ""
+    if not data:
+        reason = f"nothing at {surface.address:#x} was captured"
+    elif data.count(0) == len(data):
+        reason = f"all {len(data)} captured bytes at {surface.address:#x} are zero"
+    if reason:
+        raise PictureError(f"there is nothing to show: {reason}")
+    if len(data) < needed and surface.tile_mode == LINEAR:
+        raise surface.too_short(len(data))
 
 
 def _of_blocks(surface: Surface, data: bytes, options: PictureOptions) -> Picture:

@@ -48,7 +48,7 @@ def _linear_rows(surface: Surface, source: Bytes, first: int, count: int) -> Byt
     begin = first * surface.pitch
     end = begin + (count - 1) * surface.pitch + surface.row_bytes
     if end > len(source):
-        raise _too_short(surface, len(source))
+        raise surface.too_short(len(source))
     rows = np.lib.stride_tricks.as_strided(
         source[begin:end],
         (count, surface.row_bytes),
@@ -72,16 +72,10 @@ class _TiledRows:
         part = slice(first, first + count)
         offsets = self._bases[part, None] + (self._columns[None, :] ^ self._bits[part, None])
         if int(offsets.max()) + size > len(source):
-            raise _too_short(surface, len(source))
+            raise surface.too_short(len(source))
         texels = source[: len(source) // size * size].reshape(-1, size)
         found: Bytes = texels[offsets // size]
         return found
-
-
-def _too_short(surface: Surface, there: int) -> PictureError:
-    return PictureError(
-        f"only {there} of {surface.byte_size()} bytes at {surface.address:#x} were captured"
-    )
 
 
 # -- channels -------------------------------------------------------------------------------------

@@ -74,6 +74,12 @@ class Surface:
         if reason:
             raise PictureError(reason)
 
+    def too_short(self, there: int) -> PictureError:
+        """The error where only so many bytes were captured."""
+        return PictureError(
+            f"only {there} of {self.byte_size()} bytes at {self.address:#x} were captured"
+        )
+
     def _why_not(self) -> str:
         """Why its texels cannot be read; empty where they can."""
         if self.ubwc:

@@ -116,6 +116,30 @@ def _layout_check(rng: Random, files: Files) -> list[str]:
     return ["layout", "check", *form, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
+def _image(rng: Random, files: Files) -> list[str]:
+    out = ["-o", str(files.folder / "out.png")]
+    chosen: list[str] = ["--draw", str(rng.choice((0, 1, 2, 7)))]
+    which = rng.randrange(4)
+    if which == 0:
+        address = rng.choice(("0x100008000", "0x100001000", "0x1000"))
+        form = rng.choice(("RGBA8", "D24S8", "R11G11B10_FLOAT", "ETC2_RGB8", "ASTC_6X5"))
+        size = ["--width", str(rng.randrange(1, 300)), "--height", str(rng.randrange(1, 300))]
+        chosen = [
+            "--at",
+            address,
+            "--format",
+            form,
+            *size,
+            "--tile-mode",
+            rng.choice(("3", "linear")),
+        ]
+    elif which < 3:
+        chosen += [rng.choice(("--texture", "--target")), str(rng.randrange(4))]
+        chosen += rng.choice(([], [], ["--level", "1"], ["--layer", "1"]))
+    given = out if which < 3 else []
+    return ["image", *chosen, *given, *_form(rng, "--json"), *_gpu(rng), str(files.mutant)]
+
+
 def _check(rng: Random, files: Files) -> list[str]:
     form = _form(rng, "--json", "--sarif")
     if rng.random() < 0.2:
@@ -308,6 +332,7 @@ LINES: dict[str, tuple[Line, float]] = {
     "state": (_state, 1.5),
     "lrz": (_lrz, 1),
     "layout check": (_layout_check, 1),
+    "image": (_image, 1),
     "check": (_check, 2),
     "tiles": (_tiles, 1.5),
     "vsc": (_vsc, 1),

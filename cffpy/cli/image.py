@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy image``: a texture, an attachment, or any memory of a capture as a PNG file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cffpy.cli.analysis_options import (
+    DRAW_NAME,
+    capture_options,
+    not_there,
+    open_for,
+    report,
+    write_json,
+)
+from cffpy.cli.output import print_on_standard_error
+from cffpy.cli.output_file import write_output
+from cffpy.cli.parameters import Address, IntegerRange
+from cffpy.cli.progress import progress
+from cffpy.cli.text_options import text_options, write_lines
+from cffpy.errors import CaptureError, CffpyError
+from cffpy.views import image as view
+
+if TYPE_CHECKING:
+    from cffpy.analysis.draw_names import DrawName
+    from cffpy.api.capture import Capture
+    from cffpy.api.pictures import CapturedImage, NamedImage
+    from cffpy.capture.gpu import Gpu
+    from cffpy.image.picture import Picture
+    from cffpy.image.tiled import BankSwizzle
+
+_EPILOG = """\b
+Examples:
+  cffpy image capture.rd.gz --draw p3:17                         which images the draw has
+  cffpy image capture.rd.gz --draw p3:17 --texture 0 -o out.png
+  cffpy image capture.rd.gz --draw 57 --texture 2 --level 3 --layer 1 -o out.png
+  cffpy image capture.rd.gz --draw 57 --target 1 --aspect stencil -o out.png
+  cffpy image capture.rd.gz --at 0x10039e000 --format RGBA8 --width 256 --height 256 -o out.png
+"""
+
+_TILE_MODES = {"linear": 0, "3": 3}
+
+
+#: Options that describe memory, and go with --at only.
+_MEMORY = ("format", "width", "height", "pitch", "tile-mode", "submit")
+
+
+class _Range(click.ParamType[tuple[float, float]]):
+    """LOW:HIGH."""
+
+    name = "LOW:HIGH"
+
+    def convert(
+        self, value: object, parameter: click.Parameter | None, context: click.Context | None
+    ) -> tuple[float, float]:
+        low, colon, high = str(value).partition(":")
+        try:
+            found = float(low), float(high)
+        except ValueError:
+            colon = ""
+        if not colon or not found[0] < found[1] or found[1] - found[0] == float("inf"):
+            self.fail(f"{value!r} is not a range like 0:1", parameter, context)
+        return found
+
+
+@click.command(epilog=_EPILOG)
+@click.option("--draw", "name", type=DRAW_NAME, metavar="DRAW", help="A draw: N or pP:N.")
+@click.option("--texture", type=IntegerRange(min=0), metavar="K", help="Its texture K.")
+@click.option("--target", type=IntegerRange(min=0), metavar="K", help="Its target K.")
+@click.option("--at", "address", type=Address(), metavar="ADDRESS", help="Memory at this address.")
+@click.option("--format", "form", metavar="FORMAT", help="Format of that memory, such as RGBA8.")
+@click.option("--width", type=IntegerRange(1, 1 << 14), metavar="N", help="Its width in texels.")
+@click.option("--height", type=IntegerRange(1, 1 << 14), metavar="N", help="Its height in texels.")
+@click.option(
+    "--pitch",
+    type=IntegerRange(1, 1 << 28),
+    metavar="N",
+    help="Its bytes per row. Default: calculated.",
+)
+@click.option(
+    "--tile-mode", type=click.Choice(list(_TILE_MODES)), help="Its tile mode. Default: linear."
+)
+@click.option(
+    "--submit", type=IntegerRange(min=0), metavar="N", help="Memory of submit N. Default: the last."
+)
+@click.option(
+    "--level", type=IntegerRange(min=0), default=0, metavar="N", help="Mip level, of the view."
+)
+@click.option(
+    "--layer",
+    type=IntegerRange(min=0),
+    default=0,
+    metavar="N",
+    help="Array layer, face of a cube (+x -x +y -y +z -z), or slice of a 3D image.",
+)
+@click.option(
+    "--aspect", type=click.Choice(["depth", "stencil"]), help="Part to show. Default: depth."
+)
+@click.option(
+    "--channels",
+    type=click.Choice(["rgb", "rgba", "r", "g", "b", "a"]),
+    help="Channels to show. Default: rgb.",
+)
+@click.option("--range", "extent", type=_Range(), help="Values that are black and white.")
+@click.option(
+    "--bank-bit",
+    type=IntegerRange(11, 31),
+    metavar="N",
+    help="Highest bank bit. Default: that of the GPU.",
+)
+@click.option(
+    "--bank-levels",
+    type=IntegerRange(0, 7),
+    metavar="N",
+    help="Mask of swizzled levels. Default: that of the GPU.",
+)
+@click.option(
+    "--memory-channels",
+    type=click.Choice(["4", "8"]),
+    help="Memory channels. Default: those of the GPU.",
+)
+@click.option("-o", "--output", metavar="OUT.png", help="The PNG file ('-': standard output).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.image/1).")
+@text_options
+@capture_options
+def image(
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    name: DrawName | None,
+    texture: int | None,
+    target: int | None,
+    address: int | None,
+    form: str | None,
+    width: int | None,
+    height: int | None,
+    pitch: int | None,
+    tile_mode: str | None,
+    submit: int | None,
+    level: int,
+    layer: int,
+    aspect: str | None,
+    channels: str | None,
+    extent: tuple[float, float] | None,
+    bank_bit: int | None,
+    bank_levels: int | None,
+    memory_channels: str | None,
+    output: str | None,
+    as_json: bool,
+) -> int:
+    """Write a picture of a texture, of a render target, or of any memory, as captured.
+
+    With --draw alone, the images of the draw are listed, and whether they can be shown. Contents
+    are those from before the submit ran. Linear and TILE6_3 images (a6xx, a7xx) can be shown, and
+    BC, ETC2 and ASTC blocks; compressed images (UBWC), multisampled ones and other tile modes
+    cannot. Values of colours from 0 to 1 become 0 to 255; depth, integers and larger floats are
+    shown from their least to their greatest value, unless --range is given.
+
+    It needs numpy, Pillow and texture2ddecoder: pip install 'cffpy[image]'. The exit code is 1 if
+    there is no picture, or if the capture is damaged.
+    """
+    memory = dict(zip(_MEMORY, (form, width, height, pitch, tile_mode, submit), strict=True))
+    _check_choice(name, texture, target, address, memory)
+    is_list = texture is None and target is None and address is None
+    if output is None and not is_list:
+        raise click.UsageError("-o is missing: the PNG file to write ('-': standard output)")
+    capture = open_for(path, gpu, register_db)
+    with progress(f"Reading {path}", capture.content):
+        if address is not None:
+            from cffpy.api.pictures import NamedImage
+
+            found = [NamedImage("memory", 0, "", _memory(capture, address, memory), "")]
+        else:
+            assert name is not None
+            found = _images_of_draw(capture, name, texture, target)
+    if is_list or output is None:
+        return _list(capture, found, as_json)
+    options: dict[str, Any] = {
+        "bank_swizzle": _swizzle(capture, bank_bit, bank_levels, memory_channels)
+    }
+    options |= {key: value for key, value in (("aspect", aspect), ("channels", channels)) if value}
+    if extent is not None:
+        options["low"], options["high"] = extent
+    picture = _picture(capture, found[0], level, layer, options)
+    data = picture.png()
+    code = report(capture)
+    write_output(output, [data], [path])
+    if as_json and output != "-":
+        written = view.picture_document(picture, level, layer, output)
+        write_json(view.SCHEMA, view.document([_shown(found[0], "")], written))
+        return code
+    for note in picture.notes:
+        print_on_standard_error(f"cffpy: note: {note}\n")
+    return code
+
+
+def _picture(
+    capture: Capture, one: NamedImage, level: int, layer: int, options: dict[str, Any]
+) -> Picture:
+    """The picture; an error names the image."""
+    if one.image is None:
+        raise CffpyError(f"{one}: {one.problem}")
+    try:
+        return one.image.picture(level, layer, **options)
+    except CffpyError as problem:
+        report(capture)
+        raise type(problem)(f"{one}: {problem}") from None
+
+
+def _check_choice(
+    name: DrawName | None,
+    texture: int | None,
+    target: int | None,
+    address: int | None,
+    memory: dict[str, Any],
+) -> None:
+    """Raise UsageError for options that do not go together."""
+    if (name is None) == (address is None):
+        raise click.UsageError("name an image: --draw with --texture or --target, or --at")
+    if texture is not None and target is not None:
+        raise click.UsageError("--texture and --target exclude each other")
+    if address is None:
+        for option, value in memory.items():
+            if value is not None:
+                raise click.UsageError(f"--{option} goes with --at only")
+        return
+    for option in ("format", "width", "height"):
+        if memory[option] is None:
+            raise click.UsageError(f"--at needs --{option}")
+    if texture is not None or target is not None:
+        raise click.UsageError("--texture and --target go with --draw only")
+
+
+def _memory(capture: Capture, address: int, memory: dict[str, Any]) -> CapturedImage:
+    """The image that the options describe."""
+    return capture.image_at(
+        address,
+        memory["format"],
+        memory["width"],
+        memory["height"],
+        pitch=memory["pitch"],
+        tile_mode=_TILE_MODES[memory["tile-mode"] or "linear"],
+        submit=memory["submit"],
+    )
+
+
+def _images_of_draw(
+    capture: Capture, name: DrawName, texture: int | None, target: int | None
+) -> list[NamedImage]:
+    """The texture or target that is asked for, or all of the draw."""
+    from cffpy.api.passes import Draw
+
+    try:
+        draw = capture.draw(str(name))
+    except CaptureError as problem:
+        report(capture)
+        raise not_there(capture, str(problem)) from None
+    if not isinstance(draw, Draw):
+        report(capture)
+        raise not_there(capture, f"{name} is no draw of the program")
+    found = draw.images
+    wanted = ("texture", texture) if target is None else ("target", target)
+    if wanted[1] is None:
+        return found
+    chosen = [one for one in found if (one.kind, one.number) == wanted]
+    if not chosen:
+        kind, number = wanted
+        count = sum(one.kind == kind for one in found)
+        report(capture)
+        raise not_there(capture, f"draw {name} has no {kind} {number}; it has {count}")
+    return chosen
+
+
+def _list(capture: Capture, found: list[NamedImage], as_json: bool) -> int:
+    with progress(f"Reading {capture.name}", capture.content):
+        shown = [
+            _shown(one, one.problem if one.image is None else one.image.problem()) for one in found
+        ]
+    code = report(capture)
+    if as_json:
+        write_json(view.SCHEMA, view.document(shown), capture.truncated)
+    else:
+        write_lines(view.lines(shown), capture.truncated)
+    return code
+
+
+def _shown(one: NamedImage, problem: str) -> view.ShownImage:
+    seen = None if one.image is None else one.image.view
+    return view.ShownImage(one.kind, one.number, one.label, seen, problem)
+
+
+def _swizzle(
+    capture: Capture, bit: int | None, levels: int | None, channels: str | None
+) -> BankSwizzle | None:
+    """The bank swizzle with the values that are given; None for that of the GPU."""
+    if bit is None and levels is None and channels is None:
+        return None
+    from cffpy.image.devices import device_of
+    from cffpy.image.tiled import BankSwizzle
+
+    usual = None if capture.gpu is None else device_of(capture.gpu).swizzle
+    if usual is None:
+        if bit is None or levels is None or channels is None:
+            raise click.UsageError(
+                "the GPU is not known: give --bank-bit, --bank-levels and --memory-channels"
+            )
+        return BankSwizzle(bit, levels, int(channels))
+    return BankSwizzle(
+        usual.highest_bank_bit if bit is None else bit,
+        usual.levels if levels is None else levels,
+        usual.channels if channels is None else int(channels),
+    )

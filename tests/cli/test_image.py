@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""cffpy image, run as users run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cffpy
+from cffpy.image.texel_formats import PictureError
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+pytest.importorskip("numpy")
+image_library = pytest.importorskip("PIL.Image")
+
+
+@pytest.fixture
+def capture(samples: Path) -> str:
+    return str(samples / "a660-pictures.rd")
+
+
+def pixels(path: Path) -> Any:
+    with image_library.open(path) as opened:
+        opened.load()
+        return opened
+
+
+def test_images_of_a_draw(run_cffpy: Run, capture: str) -> None:
+    done = run_cffpy("image", capture, "--draw", "p0:0")
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0
+    assert lines[1] == (
+        "texture 1 (1 of FS) at 0x100008000: FMT6_8_8_8_8_UNORM 64x32, 2 levels, tile mode 3,"
+        " pitch 256: can be shown"
+    )
+    assert [line.split(" at ")[0] for line in lines[4:]] == [
+        "target 0 (color 0)",
+        "target 1 (depth)",
+    ]
+    document = json.loads(run_cffpy("image", capture, "--draw", "p0:0", "--json").stdout)
+    assert document["schema"] == "cffpy.image/1"
+    assert document["picture"] is None
+    assert document["images"][2]["view"]["format"] == "FMT6_DXT1"
+
+
+@pytest.mark.parametrize(
+    ("options", "size", "points"),
+    [
+        (["--texture", "0"], (16, 8), {(3, 0): (31, 0, 0), (3, 7): (255, 0, 0)}),
+        # block n of the rows of memory has the green n x 8
+        (["--texture", "1"], (64, 32), {(0, 0): (255, 0, 0), (0, 4): (207, 48, 0)}),
+        (["--texture", "1", "--level", "1"], (32, 16), {(31, 15): (128, 128, 128)}),
+        (["--texture", "2"], (16, 16), {(0, 0): (0, 0, 255), (4, 0): (255, 0, 0)}),
+        (["--texture", "3", "--layer", "3"], (4, 4), {(0, 0): (0, 127, 0)}),
+        # the target has red and blue exchanged
+        (["--target", "0"], (32, 16), {(0, 0): (32, 64, 96), (0, 15): (96, 128, 160)}),
+        (["--target", "1"], (32, 16), {(0, 7): 0, (0, 8): 255, (31, 15): 255}),
+        (["--target", "1", "--range", "0:1"], (32, 16), {(0, 7): 64, (0, 8): 255}),
+        (["--texture", "0", "--channels", "g"], (16, 8), {(0, 0): 0}),
+    ],
+)
+def test_pictures(
+    run_cffpy: Run, capture: str, tmp_path: Path, options: list[str], size: Any, points: Any
+) -> None:
+    out = tmp_path / "out.png"
+    assert run_cffpy("image", capture, "--draw", "0", *options, "-o", str(out)).returncode == 0
+    found = pixels(out)
+    assert found.size == size
+    assert {point: found.getpixel(point) for point in points} == points
+
+
+def test_memory_at_an_address(run_cffpy: Run, capture: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.png"
+    where = ("--at", "0x100008000", "--format", "RGBA8", "--width", "64", "--height", "32")
+    run_cffpy("image", capture, *where, "--tile-mode", "3", "-o", str(out))
+    textures = tmp_path / "texture.png"
+    run_cffpy("image", capture, "--draw", "0", "--texture", "1", "-o", str(textures))
+    assert pixels(out).tobytes() == pixels(textures).tobytes()
+    other = ("--bank-bit", "13", "--bank-levels", "7", "--memory-channels", "4")
+    assert run_cffpy("image", capture, *where, *other, "-o", "-").stdout.startswith(b"\x89PNG")
+
+
+def test_notes_and_documents(run_cffpy: Run, capture: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "out.png")
+    done = run_cffpy("image", capture, "--draw", "0", "--target", "1", "-o", out)
+    assert done.stderr == (b"cffpy: note: values from 0.250004 to 1 are shown as black to white\n")
+    done = run_cffpy("image", capture, "--draw", "0", "--target", "1", "-o", out, "--json")
+    document = json.loads(done.stdout)
+    assert document["picture"]["width"] == 32
+    assert document["images"][0]["label"] == "depth"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--draw", "0", "--texture", "0"], 2, "-o is missing"),
+        (["--texture", "0"], 2, "name an image"),
+        (["--draw", "0", "--texture", "0", "--target", "1"], 2, "exclude each other"),
+        (["--draw", "0", "--texture", "9", "-o", "x.png"], 2, "has no texture 9; it has 4"),
+        (["--draw", "0", "--target", "2", "-o", "x.png"], 2, "has no target 2; it has 2"),
+        (["--draw", "7", "--texture", "0", "-o", "x.png"], 2, "there is no draw 7"),
+        (["--draw", "0", "--texture", "0", "--width", "4", "-o", "x.png"], 2, "goes with --at"),
+        (["--at", "0x100008000", "--format", "RGBA8", "-o", "x.png"], 2, "--at needs --width"),
+        (["--draw", "0", "--texture", "0", "--range", "1:0", "-o", "x.png"], 2, "not a range"),
+        (["--draw", "0", "--texture", "0", "--level", "1", "-o", "x.png"], 1, "no level 1"),
+        (["--draw", "0", "--texture", "3", "--layer", "6", "-o", "x.png"], 1, "no layer 6"),
+        (["--draw", "0", "--target", "1", "--aspect", "stencil", "-o", "x.png"], 1, "no stencil"),
+    ],
+)
+def test_mistakes(
+    run_cffpy: Run, capture: str, tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    done = run_cffpy("image", capture, *arguments, cwd=tmp_path, check=False)
+    assert done.returncode == code
+    assert message in done.stderr.decode()
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_what_was_not_captured(run_cffpy: Run, capture: str, tmp_path: Path) -> None:
+    where = ("--format", "R8_UNORM", "--width", "64", "--height", "64", "-o", "x.png")
+    done = run_cffpy("image", capture, "--at", "0x1000", *where, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert b"there is nothing to show: nothing at 0x1000 was captured" in done.stderr
+    done = run_cffpy("image", capture, "--at", "0x100015f80", *where, cwd=tmp_path, check=False)
+    assert b"of 4096 bytes at 0x100015f80 were captured" in done.stderr
+
+
+def test_the_interface(capture: str) -> None:
+    with cffpy.open(capture) as opened:
+        draw = opened.draws[0]
+        picture = draw.textures[1].picture()
+        assert (picture.width, picture.height, picture.mode) == (64, 32, "RGB")
+        assert picture.pixels == draw.images[1].image.picture().pixels
+        assert draw.pass_.picture("color 0").pixels[:3] == bytes([32, 64, 96])
+        assert draw.textures[0].image.problem() == ""
+        assert draw.textures[0].image.problem(layer=1).startswith("there is no layer 1")
+        with pytest.raises(PictureError, match="no attachment stencil"):
+            draw.pass_.picture("stencil")
+
+
+@pytest.mark.slow
+def test_the_texture_of_vkcube(run_cffpy: Run, shared: Path, tmp_path: Path) -> None:
+    """A picture that a program has loaded: its corners are grey, its letters white."""
+    capture = str(shared / "captures/a740-vkcube-5frames.rd.gz")
+    out = tmp_path / "out.png"
+    run_cffpy("image", capture, "--draw", "p0:0", "--texture", "0", "-o", str(out))
+    found = pixels(out)
+    assert found.size == (256, 256)
+    red, green, blue = found.getpixel((0, 0))
+    assert red == green == blue
+    assert found.getpixel((37, 120)) == (255, 255, 255)
