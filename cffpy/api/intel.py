@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.intel.analysis.actions import Action
     from cffpy.intel.analysis.capture import Device, Submission
+    from cffpy.intel.analysis.crash import CrashReport
     from cffpy.intel.analysis.draw_state import DrawState
     from cffpy.intel.analysis.generated import Generation
     from cffpy.intel.analysis.passes import Pass
@@ -158,6 +159,19 @@ class IntelCapture:
         found = state_of_action(self.content, action.number, self._register_db)
         found.action.pass_index = action.pass_index
         return IntelState(found, self.names.get(action.number))
+
+    @cached_property
+    def crash(self) -> CrashReport:
+        """What an error state or devcoredump tells: position, action in flight, fault.
+
+        Raises CaptureError for an AUB file.
+        """
+        from cffpy.intel.analysis.capture import AUB
+        from cffpy.intel.analysis.crash import analyse
+
+        if self.kind == AUB:
+            raise CaptureError(f"{self.content.name}: not a GPU crash dump, but an AUB file")
+        return analyse(self.content, self._register_db)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy info --json``, without its schema."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.analysis_options import capture_options, print_problems, write_json
+from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import command_limits
@@ -38,6 +39,7 @@ Examples:
 @click.option("--html", "page", metavar="OUT.html", help="Write an HTML page instead.")
 @text_options
 @capture_options
+@or_intel("path", "as_json")
 def crash(
     path: str,
     gpu: Gpu | None,

@@ -11,6 +11,9 @@ import click
 
 from cffpy.capture.gpu import parse_gpu
 from cffpy.cli.analysis_options import write_json
+from cffpy.cli.intel_db import has_intel, intel_generation, parse_any_chip
+from cffpy.cli.intel_db import search as search_intel
+from cffpy.cli.intel_db import show as show_intel
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import edition_option
 from cffpy.cli.text_options import text_options, write_lines
@@ -37,12 +40,14 @@ Examples:
   cffpy db show 0x8830 --gpu a6xx             by offset
   cffpy db show CP_SET_DRAW_STATE             a packet
   cffpy db show a6xx_tile_mode --json
+  cffpy db show 3DSTATE_PS --gpu skl          an instruction of Intel
 """
 _SEARCH_EPILOG = """\b
 Examples:
   cffpy db search LRZ --gpu 630
   cffpy db search tile6_linear                also enum values
   cffpy db search LRZ --json | jq '.found[].name'
+  cffpy db search HiZ --gpu gfx125            Intel
 """
 _CHECK_EPILOG = """\b
 Examples:
@@ -83,8 +88,8 @@ def _look_up_options(command: Callable[..., int]) -> Callable[..., int]:
             "--gpu",
             "chip",
             metavar="GPU",
-            callback=parse_chip,
-            help="Only this GPU (630) or generation (a6xx).",
+            callback=parse_any_chip,
+            help="Only this GPU (630, skl) or generation (a6xx, gfx125).",
         ),
         edition_option,
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
@@ -108,12 +113,20 @@ def db() -> None:
 def show(name: str, chip: str | None, register_db: str | None, as_json: bool) -> int:
     """Explain a register, array, packet, bitset or enum, by name or by register offset.
 
+    With an Intel GPU, or a name that only Intel's descriptions have: an instruction, struct or
+    register of Intel.
+
     If nothing has this name, similar names are suggested and the exit code is 1.
     """
     from cffpy.regdb.explain import explain, nearest
 
+    verx10 = intel_generation(chip)
+    if verx10 is not None:
+        return _intel(show_intel(name, verx10, register_db, as_json), name)
     catalogs = _catalogs(chip, register_db)
     documents = explain(catalogs, name) or _explain_alias(catalogs, name)
+    if not documents and chip is None and has_intel(name, register_db):
+        return _intel(show_intel(name, None, register_db, as_json), name)
     if as_json:
         write_json(view.SHOW_SCHEMA, view.show_document(name, documents))
     elif documents:
@@ -135,10 +148,15 @@ def show(name: str, chip: str | None, register_db: str | None, as_json: bool) ->
 def search(text: str, chip: str | None, register_db: str | None, as_json: bool) -> int:
     """Find TEXT in names of registers, fields, enum values and packets.
 
+    With an Intel GPU in names of instructions, structs, registers, fields and values of Intel.
+
     The exit code is 1 if nothing is found.
     """
     from cffpy.regdb.search import search as search_catalogs
 
+    verx10 = intel_generation(chip)
+    if verx10 is not None:
+        return _intel(search_intel(text, verx10, register_db, as_json), text)
     catalogs = _catalogs(chip, register_db)
     hits = search_catalogs(catalogs, text)
     if as_json:
@@ -320,6 +338,14 @@ def _import_genxml(directory: str, output: str) -> int:
         return _failed()
     print(f"{len(paths)} files of Intel's descriptions in {output}")
     return EXIT_OK
+
+
+def _intel(is_found: bool, name: str) -> int:
+    """The exit code of a look-up in Intel's descriptions."""
+    if is_found:
+        return EXIT_OK
+    print_error(f"'{name}' not found in the descriptions of Intel GPUs")
+    return _failed()
 
 
 def _catalogs(chip: str | None, register_db: str | None) -> list[Catalog]:

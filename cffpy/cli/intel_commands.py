@@ -135,6 +135,29 @@ def state(
     return code
 
 
+def crash(
+    content: Content,
+    *,
+    register_db: str | None,
+    as_json: bool,
+    **_others: Any,  # noqa: ANN401
+) -> int:
+    """``cffpy crash``, of error states and devcoredumps."""
+    from cffpy.intel.views import crash as view
+
+    capture, code = opened(content, register_db)
+    report = capture.crash
+    if as_json:
+        write_json(view.SCHEMA, view.document(report, capture.names))
+    else:
+        headings = (
+            line if line.startswith(" ") else Styled(line)
+            for line in view.lines(report, capture.names)
+        )
+        write_lines([Styled(visible(content.name)), *headings])
+    return code
+
+
 def _check_forms(as_json: bool, as_csv: bool) -> None:
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")

@@ -6,7 +6,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cffpy.errors import CaptureError
-from cffpy.intel.analysis.state import read_struct
+from cffpy.intel.analysis.descriptors import descriptor_sets
+from cffpy.intel.analysis.programs import COMPUTE
+from cffpy.intel.analysis.push_constants import push_constants
+from cffpy.intel.analysis.state import command_structs, read_struct
 from cffpy.intel.analysis.survey import survey
 
 TYPE_CHECKING = False
@@ -14,7 +17,8 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.intel.analysis.actions import Action
     from cffpy.intel.analysis.programs import KernelFacts
-    from cffpy.intel.analysis.state import State
+    from cffpy.intel.analysis.push_constants import PushConstants
+    from cffpy.intel.analysis.state import Executed, State
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
     from cffpy.intel.decoder.groups import Command
 
@@ -63,13 +67,15 @@ class ConstantBuffer(NamedTuple):
 class DrawState:
     """An action and what it uses. ``found``: the capture up to it."""
 
-    def __init__(self, walk: SurveyWalk, action: Action) -> None:
+    def __init__(self, walk: SurveyWalk, action: Action, command: Executed) -> None:
         self.action = action
         self.state: State = walk.state.copy()
         self.kernels = _kernels(walk, action)
         self.samplers = _samplers(walk, action)
         self.vertex_buffers = _vertex_buffers(walk)
         self.constants = _constants(walk, action)
+        self.pushed = _pushed(walk, action, command)
+        self.sets = descriptor_sets(walk.state, action, walk, self.pushed)
         self.found: Survey | None = None
 
 
@@ -80,9 +86,9 @@ def state_of_action(content: Content, number: int, directory: str | None = None)
     """
     taken: list[DrawState] = []
 
-    def at_action(walk: SurveyWalk, action: Action) -> bool:
+    def at_action(walk: SurveyWalk, action: Action, command: Executed) -> bool:
         if action.number == number:
-            taken.append(DrawState(walk, action))
+            taken.append(DrawState(walk, action, command))
         return bool(taken)
 
     found = survey(content, directory, at_action)
@@ -147,3 +153,30 @@ def _constants(walk: SurveyWalk, action: Action) -> list[ConstantBuffer]:
         for program in action.programs
         for slot, address, size in walk.state.constants.get(program.stage, ())
     ]
+
+
+def _pushed(walk: SurveyWalk, action: Action, command: Executed) -> list[PushConstants]:
+    """The push constants of each stage; a dispatch before 12.5 loads them by MEDIA_CURBE_LOAD."""
+    found = []
+    for program in action.programs:
+        pieces = [
+            (address, size) for _, address, size in walk.state.constants.get(program.stage, ())
+        ]
+        if program.stage == COMPUTE:
+            pieces = _compute_constants(walk, command)
+        block = push_constants(walk.state, walk, program.stage, pieces)
+        if block is not None:
+            found.append(block)
+    return found
+
+
+def _compute_constants(walk: SurveyWalk, walker: Executed) -> list[tuple[int, int]]:
+    """Address and bytes of a dispatch's constants."""
+    for body in command_structs(walk.database, walker, "COMPUTE_WALKER_BODY"):
+        start, length = body.values("Indirect Data Start Address", "Indirect Data Length")
+        return [(walk.state.general_base + (start or 0), length or 0)]
+    load = walk.state.get("MEDIA_CURBE_LOAD")
+    if load is None:
+        return []
+    offset = load.number("CURBE Data Start Address")
+    return [(walk.state.dynamic_base + offset, load.number("CURBE Total Data Length"))]

@@ -36,6 +36,7 @@ _NEW = (
     *_OLD[:5],
     ("instructions", 0x200000000, 0x2C0000000),
     ("dynamic state", 0x2C0000000, 0x300000000),
+    ("samplers of sets", 0x300000000, 0x380000000),
 )
 _FIRST_NEW = 125
 

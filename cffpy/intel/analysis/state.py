@@ -80,6 +80,7 @@ class State:
         self.tables: dict[str, int] = {}
         #: Stage -> offset of its sampler states from the dynamic state base.
         self.samplers: dict[str, int] = {}
+        self.general_base = 0
         self.surface_base = 0
         self.dynamic_base = 0
         self.instruction_base = 0
@@ -123,6 +124,7 @@ class State:
 
     def _base_address(self, command: Executed) -> None:
         for attribute, name in (
+            ("general_base", "General State"),
             ("surface_base", "Surface State"),
             ("dynamic_base", "Dynamic State"),
             ("instruction_base", "Instruction"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.intel.decoder.database import Database
 
     #: What is done at an action while its memory is there.
-    AtAction = Callable[["SurveyWalk", Action], bool]
+    AtAction = Callable[["SurveyWalk", Action, Executed], bool]
 
 #: Actions that are listed.
 _MAX_ACTIONS = 1 << 20
@@ -56,7 +56,7 @@ class SurveyWalk(Walk):
             return
         self.actions.append(action)
         self.finder.take(action)
-        if self._at_action is not None and self._at_action(self, action):
+        if self._at_action is not None and self._at_action(self, action, command):
             self.stop()
 
     def flushed(self, command: Executed) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
+    from cffpy.row_readers import BytesLike
 
 #: What is done with an instruction, by its name.
 _IGNORE, _STATE, _ACTION, _FLUSH, _LOAD, _JUMP = range(6)
@@ -112,6 +113,18 @@ class Walk(BatchRunner):
         """A submission follows: memory may have changed."""
         self.submit += 1
         self.kernels.forget()
+
+    def run_data(
+        self,
+        data: BytesLike,
+        address: int,
+        from_ring: bool,
+        behind: BytesLike = b"",
+        pointer: int | None = None,
+    ) -> None:
+        """As BatchRunner does; notes which batch runs."""
+        self._batch_address = address
+        super().run_data(data, address, from_ring, behind, pointer)
 
     def run_at(self, address: int, ppgtt: bool) -> bool:
         """As BatchRunner does; notes which batch runs."""

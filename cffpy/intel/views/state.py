@@ -81,6 +81,12 @@ def _uses(found: DrawState) -> Iterator[str]:
         yield f"  {table.describe()}"
         for entry in table.entries:
             yield f"    {entry.describe()}"
+    for block in found.pushed:
+        yield from (f"  {line}" for line in block.lines())
+    for one in found.sets:
+        yield f"  {one.describe()}"
+        for descriptor in one.descriptors:
+            yield f"    {descriptor.describe()}"
     if action.depth is not None:
         yield f"  depth {action.depth.describe()}{', with HiZ' if action.has_hiz else ''}"
     if action.stencil is not None:
@@ -118,6 +124,8 @@ def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[s
             for kernel in found.kernels
         ],
         "binding_tables": [table.document() for table in found.action.tables],
+        "descriptor_sets": [one.document() for one in found.sets],
+        "push_constants": [one.document() for one in found.pushed],
         "samplers": [
             {
                 "stage": one.stage,

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""Descriptor sets of ANV, found from a draw, and their descriptors by kind.
+
+Up to gen12.0 a set is a buffer of small records, reached through an entry of a binding table:
+handles of surface states and samplers, or the address and range of a buffer. From gen12.5 on a set
+is an array of surface states in the bindless heap; push constants have the offsets of sets, and
+entries of binding tables name their memory. The layout of a set is not in the command stream, so
+the kind of a record is found by what it leads to. Facts: anv_descriptor_set.c of Mesa 25.0.7.
+"""
+
+from __future__ import annotations
+
+from struct import unpack
+from typing import NamedTuple
+
+from cffpy.intel.analysis.heaps import BINDLESS, SURFACE_STATES, heap_of, is_anv
+from cffpy.intel.analysis.surfaces import read_surface
+from cffpy.intel.decoder.batches import M48
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.push_constants import PushConstants
+    from cffpy.intel.analysis.state import State
+    from cffpy.intel.analysis.surfaces import Surface
+    from cffpy.intel.decoder.batches import BatchRunner
+
+_FIRST_DIRECT = 125
+_SET_HEAPS = ("indirect descriptors", "push descriptors")
+#: Bytes of one set that are read.
+_MAX_SET = 1 << 14
+_STATE_SIZE, _RECORD = 64, 8
+#: Bits of a handle below the offset of its surface state.
+_HANDLE_SHIFT = 6
+#: Depths of storage images that a record may have in place of a sampler.
+_MOST_LAYERS = 1 << 12
+
+
+class Descriptor(NamedTuple):
+    """A descriptor at ``offset`` bytes in its set.
+
+    ``kind``: "buffer" (address and range), "sampled image", "image" (without a sampler, or a
+    storage image), "surface" (a surface state in the set itself). ``sampler``: its address, or 0.
+    """
+
+    offset: int
+    kind: str
+    surface: Surface | None
+    address: int
+    size: int
+    sampler: int
+
+    def describe(self) -> str:
+        """One line."""
+        if self.kind == "buffer":
+            return f"{self.offset:#x}: buffer at {self.address:#x}, {self.size} bytes"
+        what = "not in memory" if self.surface is None else self.surface.describe()
+        sampler = f", sampler at {self.sampler:#x}" if self.sampler else ""
+        return f"{self.offset:#x}: {self.kind} {what}{sampler}"
+
+    def document(self) -> dict[str, Any]:
+        """As members of a JSON document."""
+        return {
+            "offset": self.offset,
+            "kind": self.kind,
+            "address": self.address,
+            "size": self.size,
+            "sampler": self.sampler,
+            "surface": None if self.surface is None else self.surface.document(),
+        }
+
+
+class DescriptorSet(NamedTuple):
+    """A descriptor set: address, bytes (0 where they are not known), its descriptors.
+
+    ``number`` is None where only a binding table leads to it. ``source``: what leads to it.
+    """
+
+    number: int | None
+    address: int
+    size: int
+    source: str
+    descriptors: tuple[Descriptor, ...]
+
+    def describe(self) -> str:
+        """Its heading, in one line."""
+        name = "set" if self.number is None else f"set {self.number}"
+        size = f", {self.size} bytes" if self.size else ""
+        return f"descriptor {name} at {self.address:#x}{size}, by {self.source}"
+
+    def document(self) -> dict[str, Any]:
+        """As members of a JSON document."""
+        return {
+            "set": self.number,
+            "address": self.address,
+            "size": self.size,
+            "source": self.source,
+            "descriptors": [one.document() for one in self.descriptors],
+        }
+
+
+def descriptor_sets(
+    state: State, action: Action, runner: BatchRunner, pushed: Iterable[PushConstants]
+) -> list[DescriptorSet]:
+    """The sets of an action, each once; none for drivers other than ANV."""
+    if not is_anv(state):
+        return []
+    is_direct = state.database.verx10 >= _FIRST_DIRECT
+    found: dict[int, tuple[int | None, int, str]] = {}
+    for block in pushed if is_direct else ():
+        for index, offset in enumerate(block.set_offsets):
+            if offset:
+                address = SURFACE_STATES + (offset & ~(_STATE_SIZE - 1))
+                found.setdefault(address, (index, 0, f"push constants of {block.stage}"))
+    for table in action.tables:
+        for entry in table.entries:
+            surface = entry.surface
+            if surface is None or not surface.is_buffer or not _is_set(surface, state):
+                continue
+            known = found.get(surface.address)
+            number = None if known is None else known[0]
+            source = f"{table.stage} table entry {entry.number}" if known is None else known[2]
+            found[surface.address] = number, surface.size, source
+    read = _surface_states if is_direct else _records
+    return [
+        DescriptorSet(number, address, size, source, read(state, runner, address, size, found))
+        for address, (number, size, source) in sorted(found.items(), key=lambda one: _order(*one))
+    ]
+
+
+def _order(address: int, one: tuple[int | None, int, str]) -> tuple[int, int]:
+    return (1 << 30 if one[0] is None else one[0]), address
+
+
+def _is_set(surface: Surface, state: State) -> bool:
+    """Whether a buffer lies where ANV keeps descriptor sets."""
+    if state.database.verx10 >= _FIRST_DIRECT:
+        return heap_of(surface.address, state.database.verx10) == "bindless surface states"
+    return heap_of(surface.address, state.database.verx10) in _SET_HEAPS
+
+
+def _surface_states(
+    state: State, runner: BatchRunner, address: int, size: int, others: Iterable[int]
+) -> tuple[Descriptor, ...]:
+    """The surface states of a set, up to its end, the next set, or the first that is none."""
+    end = min((other for other in others if other > address), default=address + _MAX_SET)
+    end = min(end, address + (size or _MAX_SET), address + _MAX_SET)
+    data = runner.span(address, end - address)
+    found = []
+    for offset in range(0, len(data) - _STATE_SIZE + 1, _STATE_SIZE):
+        surface = read_surface(state.database, data[offset:], address + offset)
+        is_state = surface is not None and not surface.kind.startswith("type ")
+        if not size and not (is_state and any(data[offset : offset + _STATE_SIZE])):
+            break
+        if surface is not None and is_state:
+            found.append(Descriptor(offset, "surface", surface, surface.address, surface.size, 0))
+    return tuple(found)
+
+
+def _records(
+    state: State, runner: BatchRunner, address: int, size: int, _others: Iterable[int]
+) -> tuple[Descriptor, ...]:
+    """The records of a set. Zeros between them are padding, or records that are not written."""
+    data = runner.span(address, min(size or _STATE_SIZE, _MAX_SET))
+    found = []
+    offset = 0
+    while offset + _RECORD <= len(data):
+        record = None
+        if not offset % 16 and offset + 16 <= len(data):
+            record = _buffer(runner, data[offset : offset + 16], offset)
+        step = 16 if record is not None else _RECORD
+        if record is None:
+            record = _image(state, runner, data[offset : offset + _RECORD], offset)
+        if record is not None:
+            found.append(record)
+        offset += step
+    return tuple(found)
+
+
+def _buffer(runner: BatchRunner, record: bytes, offset: int) -> Descriptor | None:
+    """A record of address, range and zero; None if it is none."""
+    address, size, zero = unpack("<QII", record)
+    address &= M48
+    # what an image's record has in place of the upper half is no more than a sampler's offset
+    if zero or not size or not address >> 32 or not runner.span(address, 1):
+        return None
+    return Descriptor(offset, "buffer", None, address, size, 0)
+
+
+def _image(state: State, runner: BatchRunner, record: bytes, offset: int) -> Descriptor | None:
+    """A record of a surface handle, and of a sampler's or a depth; None if it is none."""
+    handle, second = unpack("<2I", record)
+    if not handle and not second:
+        return None
+    place = BINDLESS + (handle >> _HANDLE_SHIFT)
+    surface = read_surface(state.database, runner.span(place, _STATE_SIZE), place)
+    if surface is None or (surface.is_null and not handle):
+        return None
+    has_sampler = second > _MOST_LAYERS
+    sampler = state.dynamic_base + second if has_sampler else 0
+    kind = "sampled image" if has_sampler else "image"
+    return Descriptor(offset, kind, surface, surface.address, surface.size, sampler)

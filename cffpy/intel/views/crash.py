@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The report on an Intel error state or devcoredump: lines, and a JSON document."""
+
+from __future__ import annotations
+
+from cffpy.intel.views.draws import describe_counts
+from cffpy.intel.views.draws import document as action_document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.crash import CrashReport, Fault
+
+SCHEMA = "cffpy.intel-crash/1"
+
+
+def lines(report: CrashReport, names: Mapping[int, str]) -> Iterator[str]:
+    """The page; ``names``: of actions (p0:3). Evidence stands in brackets."""
+    run = report.found.run
+    yield "what hangs"
+    if report.reason:
+        yield f"  {report.reason}"
+    if report.process:
+        yield f"  {report.process}"
+    if run.device is not None:
+        yield f"  {run.kind}, {run.device.name}, PCI id {run.device.pci_id:#x}"
+    yield "where it is"
+    yield from _position(report)
+    yield "in flight"
+    for action in report.before:
+        yield f"  before   {_action(action, names)}"
+    if report.in_flight is None:
+        yield "  no action is known to be at or before ACTHD"
+    else:
+        yield f"  last     {_action(report.in_flight, names)}"
+        yield from _uses(report, report.in_flight)
+    if report.next is not None:
+        yield f"  next     {_action(report.next, names)}"
+    yield "what faulted"
+    yield from _fault(report.fault)
+    if report.busy:
+        yield "units that are not done"
+        for name, units in report.busy.items():
+            yield f"  {name}: {', '.join(units)}"
+
+
+def _position(report: CrashReport) -> Iterator[str]:
+    engine = report.engine
+    if engine is None or engine.acthd is None:
+        yield "  ACTHD is not known"
+        return
+    acthd = engine.acthd
+    yield f"  {engine.name} ACTHD {acthd.value:#x}  [line {acthd.line}]"
+    position = report.position
+    if position is None:
+        yield "  no instruction that is executed lies there"
+        return
+    yield (
+        f"  at {position.name} {position.address:#x} in the batch at {position.batch:#x},"
+        f" {position.address - position.batch:#x} bytes from its start"
+    )
+
+
+def _action(action: Action, names: Mapping[int, str]) -> str:
+    name = names.get(action.number)
+    title = f"action {action.number}" + (f" ({name})" if name else "")
+    counts = describe_counts(action)
+    text = f"{title}: {action.role}, {action.name} at {action.address:#x}"
+    return f"{text}, {counts}" if counts else text
+
+
+def _uses(report: CrashReport, action: Action) -> Iterator[str]:
+    """What the draw in flight has bound."""
+    state = report.state
+    for kernel in () if state is None else state.kernels:
+        size = "not captured" if kernel.facts is None else f"{kernel.facts.size} bytes"
+        yield f"    {kernel.stage} {kernel.width} kernel at {kernel.address:#x}, {size}"
+    for table in action.tables:
+        yield f"    {table.describe()}"
+        for entry in table.entries:
+            yield f"      {entry.describe()}"
+    if action.depth is not None:
+        yield f"    depth {action.depth.describe()}"
+    for buffer in () if state is None else state.vertex_buffers:
+        yield f"    vertex buffer {buffer.number} at {buffer.address:#x}, {buffer.size} bytes"
+
+
+def _fault(fault: Fault | None) -> Iterator[str]:
+    if fault is None:
+        yield "  no valid page fault is recorded"
+        return
+    space = "GGTT" if fault.is_global else "PPGTT"
+    yield f"  {fault.address:#x} ({space})  [line {fault.line}]"
+    yield f"  {', '.join(fault.words)}"
+    yield f"  the address is {'in' if fault.is_captured else 'in no'} buffer of the dump"
+    for use in fault.uses:
+        yield f"  {use}"
+    if not fault.uses:
+        yield "  nothing that the actions have bound lies there"
+
+
+def document(report: CrashReport, names: Mapping[int, str]) -> dict[str, Any]:
+    """The report as a JSON document."""
+    run = report.found.run
+    acthd = None if report.engine is None else report.engine.acthd
+    return {
+        "kind": run.kind,
+        "gpu": None
+        if run.device is None
+        else {"pci_id": run.device.pci_id, "name": run.device.name, "verx10": run.device.verx10},
+        "reason": report.reason,
+        "process": report.process,
+        "engine": None if report.engine is None else report.engine.name,
+        "acthd": None if acthd is None else acthd.value,
+        "position": None if report.position is None else report.position._asdict(),
+        "before": [_document(one, names) for one in report.before],
+        "in_flight": _document(report.in_flight, names),
+        "next": _document(report.next, names),
+        "fault": None if report.fault is None else report.fault._asdict(),
+        "not_done": report.busy,
+        "binding_tables": []
+        if report.in_flight is None
+        else [table.document() for table in report.in_flight.tables],
+        "damage": [str(one) for one in run.damage],
+    }
+
+
+def _document(action: Action | None, names: Mapping[int, str]) -> dict[str, Any] | None:
+    return None if action is None else action_document(action, names.get(action.number))
