@@ -13,9 +13,8 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 def test_an_instruction(run_cffpy: Run) -> None:
     done = run_cffpy("db", "show", "3dstate_vf_topology", "--gpu", "skl")
     lines = done.stdout.decode().splitlines()
-    assert (
-        lines[0] == "3DSTATE_VF_TOPOLOGY  instruction  2 dwords  opcode 0x784b0000  render  in gfx9"
-    )
+    head = "3DSTATE_VF_TOPOLOGY  instruction  2 dwords  opcode 0x784b0000  render  in gfx9"
+    assert lines[0] == head
     assert "  32..37  Primitive Topology Type  enum" in lines
     assert "      0xf RECTLIST" in lines
 

@@ -28,8 +28,10 @@ from cffpy.container.writer import (
     gpu_id_section,
 )
 from cffpy.errors import CffpyError
+from cffpy.intel.analysis.capture import AUB
 from cffpy.intel.descriptions.compile import compile_descriptions
 from cffpy.intel.descriptions.parse import parse_text as parse_gen
+from cffpy.intel.views import crash
 from cffpy.intel.views.aubinator.aub import AubDump
 from cffpy.intel.views.aubinator.devcoredump import XeDump
 from cffpy.intel.views.aubinator.error_state import ErrorStateDump
@@ -145,6 +147,9 @@ def intel_analysis(data: bytes) -> None:
             state = capture.state(action.number)
             json.dumps(state.to_dict())
             state.lines()
+        if capture.kind != AUB:
+            json.dumps(crash.document(capture.crash, capture.names))
+            list(crash.lines(capture.crash, capture.names))
 
 
 def intel_error_state(data: bytes) -> None:
@@ -159,7 +164,7 @@ def intel_error_state(data: bytes) -> None:
 
 def intel_files() -> list[bytes]:
     """Files of each kind to begin with."""
-    return [frames.frame(), *aub_files.seeds(), *aub_files.error_states()]
+    return [frames.frame(), frames.hang(), *aub_files.seeds(), *aub_files.error_states()]
 
 
 def intel_descriptions(data: bytes) -> None:

@@ -111,6 +111,36 @@ def kernel() -> bytes:
 
 
 def frame() -> bytes:
+    """An AUB file of ``batches``."""
+    return aub_files.file(batches(), BATCH)
+
+
+def hang() -> bytes:
+    """An i915 error state of the same: the GPU stands at the second draw; its texture faults."""
+    memory = batches()
+    acthd = BATCH + memory[BATCH].index(draw(6, 2, indexed=True))
+    low, high = split(acthd)
+    page = TEXTURE >> 12
+    fault = f"0x{page >> 32 & 0xF:08x} 0x{page & 0xFFFFFFFF:08x}"
+    lines = [
+        "GPU HANG: ecode 9:1:85dffffb, in test [1234]",
+        "PCI ID: 0x1912",
+        "rcs0 command stream:",
+        f"  ACTHD: 0x{high:08x} {low:08x}",
+        "  INSTDONE: 0xffd7fff7",
+        "  FAULT_REG: 0x00000001",
+        f"  FAULT_TLB_DATA: {fault}",
+    ]
+    text = "".join(f"{line}\n" for line in lines).encode()
+    for address, data in memory.items():
+        kind = "batch" if address == BATCH else "user"
+        low, high = split(address)
+        text += f"rcs0 --- {kind} = 0x{high:08x} {low:08x}\n~".encode()
+        text += aub_files.base85(data) + b"\n"
+    return text
+
+
+def batches() -> dict[int, bytes]:
     """A pass of draws: 3 direct ones, one of them in a secondary, and 2 + 2 by a shader.
 
     Of the inline draws one is written and one is empty; those of the ring are all empty.
@@ -135,7 +165,7 @@ def frame() -> bytes:
     tables += bytes(0x70) + words(0x40002040)
     internal = buffer(SET, 64).ljust(0x2040, b"\0") + image(TARGET, 64, 32) + buffer(UNIFORMS, 256)
     record = pack("<QII", UNIFORMS, 0x100, 0) + words(0x80 << 6, 0x100)
-    batches = {
+    return {
         BATCH: batch,
         SECONDARY: draw(9) + aub_files.jump(0),
         GENERATOR: generator,
@@ -150,4 +180,3 @@ def frame() -> bytes:
         DYNAMIC: bytes(0x100) + words(1 << 17, 0, 0, 0),
         UNIFORMS: bytes(4096),
     }
-    return aub_files.file(batches, BATCH)

@@ -81,16 +81,26 @@ def _uses(found: DrawState) -> Iterator[str]:
         yield f"  {table.describe()}"
         for entry in table.entries:
             yield f"    {entry.describe()}"
+    yield from _set_lines(found)
+    if action.depth is not None:
+        yield f"  depth {action.depth.describe()}{', with HiZ' if action.has_hiz else ''}"
+    if action.stencil is not None:
+        yield f"  stencil at {action.stencil.address:#x}"
+    yield from _buffer_lines(found)
+
+
+def _set_lines(found: DrawState) -> Iterator[str]:
+    """Push constants and descriptor sets."""
     for block in found.pushed:
         yield from (f"  {line}" for line in block.lines())
     for one in found.sets:
         yield f"  {one.describe()}"
         for descriptor in one.descriptors:
             yield f"    {descriptor.describe()}"
-    if action.depth is not None:
-        yield f"  depth {action.depth.describe()}{', with HiZ' if action.has_hiz else ''}"
-    if action.stencil is not None:
-        yield f"  stencil at {action.stencil.address:#x}"
+
+
+def _buffer_lines(found: DrawState) -> Iterator[str]:
+    """Samplers, vertex buffers and constants."""
     for sampler in found.samplers:
         state = sampler.state
         filters = f"{state.text('Min Mode Filter')}/{state.text('Mag Mode Filter')}"

@@ -22,6 +22,8 @@ def frame() -> IntelCapture:
 def test_the_sample_is_the_frame() -> None:
     stored = (CHECKOUT / "samples" / "skl-frame.aub.gz").read_bytes()
     assert gzip.decompress(stored) == frames.frame()
+    stored = (CHECKOUT / "samples" / "skl-hang.i915.gz").read_bytes()
+    assert gzip.decompress(stored) == frames.hang()
 
 
 def test_actions_in_the_order_of_execution(frame: IntelCapture) -> None:
