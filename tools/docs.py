@@ -2,8 +2,8 @@
 """Writes the generated parts of the documentation: ``./dev docs``.
 
 These are the reference pages of commands, the reference of the Python interface, the index of
-commands, two pictures, and the output of examples. With ``--check`` nothing is written; the exit
-code is 1 if something is out of date.
+commands, two pictures, and the output of examples: of all pages, or of those that are named. With
+``--check`` nothing is written; the exit code is 1 if something is out of date.
 """
 
 from __future__ import annotations
@@ -59,9 +59,12 @@ def main() -> None:
     for path, text in generated().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
+    names = sys.argv[1:]
     for path in examples.pages():
+        old = path.read_text("utf-8")
+        if "```console" not in old or (names and str(path.relative_to(ROOT)) not in names):
+            continue
         with examples.runner() as runner:
-            old = path.read_text("utf-8")
             new = examples.updated(old, runner)
         if new != old:
             path.write_text(new, "utf-8")

@@ -8,6 +8,7 @@ one after the other, in a folder with all samples as captures: samples/NAME.pm4 
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -88,7 +89,7 @@ class Runner:
         }
         self._environment["PATH"] = f"{programs}:{self._environment.get('PATH', '')}"
         self._environment["PYTHONPATH"] = str(ROOT)
-        self._compile_samples()
+        self._write_samples()
 
     def run(self, example: Example) -> Result:
         """Run a command; ``./dev run`` is taken for ``cffpy``."""
@@ -103,14 +104,22 @@ class Runner:
         )
         return Result(done.stdout.decode(), done.returncode)
 
-    def _compile_samples(self) -> None:
-        from cffpy.pm4asm.assemble import assemble
-
+    def _write_samples(self) -> None:
         (self.folder / "samples").symlink_to(ROOT / "samples")
-        for path in sorted((ROOT / "samples").glob("*.pm4")):
-            with open(path, "rb") as text:
-                data = assemble(text, str(path))
-            (self.folder / f"{path.stem}.rd").write_bytes(data)
+        for name, data in compiled_samples().items():
+            (self.folder / name).write_bytes(data)
+
+
+@functools.cache
+def compiled_samples() -> dict[str, bytearray]:
+    """Name -> bytes of each sample as a capture."""
+    from cffpy.pm4asm.assemble import assemble
+
+    found = {}
+    for path in sorted((ROOT / "samples").glob("*.pm4")):
+        with open(path, "rb") as text:
+            found[f"{path.stem}.rd"] = assemble(text, str(path))
+    return found
 
 
 @contextmanager

@@ -54,6 +54,7 @@ COMMANDS = {
     "draws": _Row("cffpy.cli.draws", "draws", "List draws, dispatches and blits."),
     "state": _Row("cffpy.cli.state", "state", "Show registers at a draw and what wrote them."),
     "image": _Row("cffpy.cli.image", "image", "Write a texture or a target as a PNG file."),
+    "tui": _Row("cffpy.cli.tui", "tui", "Browse a capture, or two, in the terminal."),
     "find": _Row("cffpy.cli.find", "find", "Find draws in many captures by an expression."),
     "lines": _Row("cffpy.cli.lines", "lines", "Print a line for each register write, for grep."),
     "sql": _Row("cffpy.cli.sql", "sql", "Ask captures a question in SQL."),

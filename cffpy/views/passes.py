@@ -29,7 +29,7 @@ def lines(found: Passes, submits: Iterable[SubmitPasses]) -> Iterator[str]:
     for submit in submits:
         yield Styled(f"submit {submit.number}: {total(submit)}")
         for one in submit.passes:
-            yield from _pass_lines(one, lost.get(one.index))
+            yield from pass_lines(one, lost.get(one.index))
 
 
 def total(submit: SubmitPasses) -> str:
@@ -81,8 +81,8 @@ def size_text(one: Pass) -> str:
     return _UNKNOWN
 
 
-def _pass_lines(one: Pass, lost: PassLrz | None) -> Iterator[str]:
-    """``lost``: LRZ of the pass, where a draw lost it."""
+def pass_lines(one: Pass, lost: PassLrz | None = None) -> Iterator[str]:
+    """A pass in full. ``lost``: LRZ of the pass, where a draw lost it."""
     yield Styled(f"  {title(one)}")
     for marker in one.markers:
         yield f"    marker: {visible(marker)}"

@@ -44,6 +44,7 @@ MEANINGS = {
     "--output": "the output file or directory",
     "--pager": "a pager, or not",
     "--pass": "a pass by its number",
+    "--raw": "of afuc: microcode without header and table",
     "--register-db": "another edition of the descriptions",
     "--samples": "samples per pixel",
     "--size": "of layout: width and height; of repair: dwords of a command stream",
@@ -77,6 +78,8 @@ SHORT = {
 
 #: Commands that print text for people: each has --color, --pager and --wide.
 TEXT = {
+    "afuc disasm",
+    "layout check",
     "info",
     "passes",
     "tiles",

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""``cffpy tui``: captures in a browser for terminals."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from cffpy.cli.analysis_options import capture_options
+from cffpy.cli.output import EXIT_OK, is_terminal
+from cffpy.cli.parameters import command_limits
+from cffpy.errors import CffpyError, MissingLibrary
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
+
+_EPILOG = """\b
+Examples:
+  cffpy tui capture.rd.gz
+  cffpy tui good.rd.gz bad.rd.gz        marks what differs; d goes to the next
+  ssh board cat /tmp/x.rd > x.rd && cffpy tui x.rd
+
+The keys are in docs/tui.md, and shown by the key ?.
+"""
+
+
+@click.command(epilog=_EPILOG)
+@capture_options
+@click.argument("other", required=False, metavar="[OTHER]")
+def tui(path: str, other: str | None, gpu: Gpu | None, register_db: str | None) -> int:
+    """Browse a capture in the terminal: passes, draws, registers, shaders, dump.
+
+    Registers are shown with their changes, fields, and the packet that wrote them. With OTHER,
+    draws that differ are marked, with the values of both captures. The library Textual is needed:
+    pip install 'cffpy[tui]'.
+    """
+    paths = [path] if other is None else [path, other]
+    if "-" in paths:
+        raise click.UsageError("standard input is the keyboard: name a file instead of -")
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        raise CffpyError("tui needs a terminal; cffpy passes, draws and state print text")
+    try:
+        from cffpy.tui.app import Browser
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] != "textual":
+            raise
+        message = "this needs textual, which is not installed: pip install 'cffpy[tui]'"
+        raise MissingLibrary(message) from None
+    from cffpy.tui.reader import Decoding
+
+    found = Browser(paths, Decoding(gpu, register_db, command_limits())).run()
+    if found is not None:
+        raise found
+    return EXIT_OK

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""The outline of a capture: submits, passes and draws as nodes, made when they are opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.views.passes import title
+from cffpy.views.plain_text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from cffpy.api.passes import Draw, Pass
+
+#: Children of one node at most; longer lists are put into groups of this number.
+GROUP = 500
+
+
+class Node(NamedTuple):
+    """A line of the outline, and what it stands for: ``kind`` and ``number`` identify it.
+
+    ``kind``: "submit", "pass", "group" (of draws, where a pass has many) or "draw". ``number``: of
+    the submit, of the pass, of the group's first draw in the pass, or ``order`` of the draw.
+    """
+
+    kind: str
+    number: int
+    label: str
+    pass_: Pass | None = None
+    draw: Draw | None = None
+
+
+class Outline:
+    """The nodes of a capture.
+
+    ``chosen``: ``order`` of the draws that are shown, None for all. ``signs``: of draws by
+    ``order``, and of passes by ~index, a sign in front of the label.
+    """
+
+    def __init__(
+        self,
+        passes: Sequence[Pass],
+        chosen: Collection[int] | None = None,
+        signs: Mapping[int, str] | None = None,
+    ) -> None:
+        self._passes = passes
+        self._chosen = chosen
+        self.signs = dict(signs or {})
+        self._draws = {one.index: self._chosen_draws(one) for one in passes}
+
+    @property
+    def draws(self) -> list[Draw]:
+        """All draws that are shown, in order."""
+        return [draw for draws in self._draws.values() for draw in draws]
+
+    def submits(self) -> Iterator[Node]:
+        """The nodes at the top."""
+        counts: dict[int, int] = {}
+        for one in self._shown():
+            counts[one.submit] = counts.get(one.submit, 0) + 1
+        for number, count in counts.items():
+            noun = "pass" if count == 1 else "passes"
+            yield Node("submit", number, f"submit {number}: {count} {noun}")
+
+    def children(self, node: Node) -> Iterator[Node]:
+        """The nodes below one."""
+        one = node.pass_
+        if node.kind == "submit":
+            for one in self._shown():
+                if one.submit == node.number:
+                    yield Node("pass", one.index, self.pass_label(one), one)
+        elif one is not None and node.kind != "draw":
+            draws = self._draws[one.index]
+            if node.kind == "pass" and len(draws) > GROUP:
+                for start in range(0, len(draws), GROUP):
+                    last = draws[start : start + GROUP][-1]
+                    yield Node("group", start, f"{draws[start].name} to {last.name}", one)
+                return
+            for draw in draws if node.kind == "pass" else draws[node.number :][:GROUP]:
+                yield Node("draw", draw.order, self.label(draw), one, draw)
+
+    def path(self, draw: Draw) -> list[tuple[str, int]]:
+        """Kind and number of the nodes from the top to a draw; empty where it is not shown."""
+        one = draw.pass_
+        draws = [] if one is None else self._draws[one.index]
+        position = next((i for i, each in enumerate(draws) if each.order == draw.order), None)
+        if one is None or position is None:
+            return []
+        groups = [("group", position // GROUP * GROUP)] if len(draws) > GROUP else []
+        return [("submit", one.submit), ("pass", one.index), *groups, ("draw", draw.order)]
+
+    def label(self, draw: Draw) -> str:
+        """The line of a draw."""
+        primitive = (draw.primitive or draw.packet).removeprefix("DI_PT_")
+        words = [draw.name or "", draw.role, primitive]
+        if draw.vertices is not None:
+            words.append(f"{draw.vertices} {'indices' if draw.indexed else 'vertices'}")
+        if draw.instances is not None and draw.instances > 1:
+            words.append(f"x {draw.instances}")
+        if draw.groups is not None:
+            words.append(" x ".join(map(str, draw.groups)))
+        sign = self.signs.get(draw.order, "")
+        return visible(" ".join(filter(None, (sign, *words))))
+
+    def pass_label(self, one: Pass) -> str:
+        """The line of a pass."""
+        shown = len(self._draws[one.index])
+        more = f" ({shown} shown)" if self._chosen is not None else ""
+        sign = self.signs.get(~one.index, "")
+        return visible(f"{sign} {title(one.model)}{more}".strip())
+
+    def _shown(self) -> Iterator[Pass]:
+        for one in self._passes:
+            if self._chosen is None or self._draws[one.index]:
+                yield one
+
+    def _chosen_draws(self, one: Pass) -> Sequence[Draw]:
+        if self._chosen is None:
+            return one.draws
+        return [draw for draw in one.draws if draw.order in self._chosen]

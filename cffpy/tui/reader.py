@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""Reader: what the browser asks of a capture, from threads that can be stopped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.lrz import lrz_of_passes
+from cffpy.api.capture import open as open_capture
+from cffpy.limits import VARIABLES
+from cffpy.views.passes import pass_lines
+from cffpy.views.plain_text import headed_columns, visible
+from cffpy.views.tiles import HEADINGS, RIGHT, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from cffpy.api.capture import Capture
+    from cffpy.api.passes import Draw, Pass
+    from cffpy.api.state import RegisterState, StateValue
+    from cffpy.capture.gpu import Gpu
+    from cffpy.limits import Limits
+
+#: Lines of the dump of a draw that are shown at most.
+MAX_DUMP_LINES = 200_000
+
+#: Words of a buffer or of constants that are shown at most.
+_SHOWN_WORDS = 64
+
+#: Seconds between two looks at a process that dumps.
+_POLL = 0.05
+
+#: Which registers a page of state has.
+CHANGED, THIS_PASS, ALL, DIFFERENT = "changed", "this pass", "all", "different"
+
+
+class Stopped(Exception):
+    """The answer is no longer wanted."""
+
+
+class StateRow(NamedTuple):
+    """A register at a draw, as text. ``other``: its value in the other capture; "" without one."""
+
+    name: str
+    value: str
+    decoded: str
+    written_by: str
+    other: str
+    #: (Field, bits, text) of each.
+    fields: tuple[tuple[str, str, str], ...]
+
+
+class Decoding(NamedTuple):
+    """How a capture is decoded: the options of the command."""
+
+    gpu: Gpu | None = None
+    register_db: str | None = None
+    limits: Limits | None = None
+
+    @property
+    def arguments(self) -> list[str]:
+        """The same as arguments of ``cffpy dump``."""
+        gpu, register_db, limits = self
+        found = [] if gpu is None else [f"--gpu={gpu.gpu_id or gpu.generation}"]
+        found += [] if register_db is None else [f"--edition={register_db}"]
+        for name in VARIABLES:
+            number = getattr(limits, name, None)
+            found += [] if number is None else [f"--limit={name}={number}"]
+        return found
+
+
+class Reader:
+    """An open capture. Its methods may be called from any thread; one runs at a time."""
+
+    def __init__(
+        self,
+        path: str,
+        decoding: Decoding,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        """``progress(path, done, size)`` is called while commands are decoded.
+
+        Raises CffpyError as ``cffpy.open`` does.
+        """
+        self.path = path
+        self._decoding = decoding
+        self._progress = progress
+        self._lock = Lock()
+        self._is_stopped: Callable[[], bool] = _never
+        gpu, register_db, limits = decoding
+        self.capture: Capture = open_capture(
+            path, gpu=gpu, register_db=register_db, limits=limits, progress=self._report
+        )
+
+    @contextmanager
+    def asking(self, is_stopped: Callable[[], bool]) -> Iterator[Capture]:
+        """The capture, for one question. Raises Stopped when ``is_stopped`` and decoding runs."""
+        with self._lock:
+            if is_stopped():
+                raise Stopped
+            self._is_stopped = is_stopped
+            try:
+                yield self.capture
+            finally:
+                self._is_stopped = _never
+
+    def _report(self, done: int, size: int) -> None:
+        if self._is_stopped():
+            raise Stopped
+        if self._progress is not None:
+            self._progress(self.path, done, size)
+
+    # -- questions ------------------------------------------------------------------------------
+
+    def passes(self, is_stopped: Callable[[], bool]) -> list[Pass]:
+        """The passes: a walk without registers."""
+        with self.asking(is_stopped) as capture:
+            capture.walk(registers=False)
+            return list(capture.passes)
+
+    def matching(self, expression: str, is_stopped: Callable[[], bool]) -> set[int]:
+        """``order`` of the draws for which a filter holds. Raises FilterError."""
+        with self.asking(is_stopped) as capture:
+            return {draw.order for draw in capture.draws.where(expression)}
+
+    def pass_page(self, one: Pass, is_stopped: Callable[[], bool]) -> list[str]:
+        """What ``cffpy passes`` prints of a pass, and its tiles."""
+        with self.asking(is_stopped) as capture:
+            lost = {lrz.found.index: lrz for lrz in lrz_of_passes(capture.model)}
+            found = lost.get(one.index)
+            lines = list(pass_lines(one.model, found if found and found.lost_by else None))
+            if one.tiles:
+                lines += ["", "tiles, in the order of execution:"]
+                lines += headed_columns([HEADINGS, *table(one.tile_facts)], RIGHT)
+            return [visible(line) for line in lines]
+
+    def shader_page(self, draw: Draw, is_stopped: Callable[[], bool]) -> list[str]:
+        """The listings of a draw's shaders."""
+        with self.asking(is_stopped):
+            lines: list[str] = []
+            addresses = draw.program_addresses
+            shaders = draw.shaders
+            for stage, gpuaddr in addresses.items():
+                shader = shaders.get(stage)
+                lines.append(f"{stage} at {gpuaddr:#x}{'' if shader else ': not captured'}")
+                lines += [] if shader is None else shader.listing.expandtabs(4).split("\n")
+            return [visible(line) for line in lines] or ["no shader runs"]
+
+    def binding_page(self, draw: Draw, is_stopped: Callable[[], bool]) -> list[str]:
+        """The descriptors, buffers and constants of a draw."""
+        with self.asking(is_stopped):
+            lines: list[str] = []
+            for one in (*draw.textures, *draw.samplers, *draw.storage):
+                lines.append(repr(one)[1:-1])
+                lines += [f"    {name}: {field.text}" for name, field in one.fields.items()]
+            for buffer in (*draw.vertex_buffers, *draw.uniform_buffers, *draw.constants):
+                lines.append(repr(buffer)[1:-1])
+                lines += _word_lines(buffer.dwords, buffer.floats)
+            return [visible(line) for line in lines] or ["nothing is bound, as far as it is known"]
+
+    def state_page(
+        self,
+        draw: Draw,
+        which: str,
+        is_stopped: Callable[[], bool],
+        other: RegisterState | None = None,
+    ) -> list[StateRow]:
+        """The registers at a draw. ``other``: of its counterpart, for DIFFERENT."""
+        with self.asking(is_stopped):
+            state = draw.state
+            if which == CHANGED:
+                chosen: Iterable[StateValue] = [change.now for change in state.changed]
+            elif which == THIS_PASS:
+                chosen = [value for value in state.values() if value.origin == "this pass"]
+            else:
+                chosen = state.values()
+            rows = [_state_row(value, other) for value in chosen]
+        if which == DIFFERENT:
+            rows = [row for row in rows if row.other not in ("", f"{row.value} {row.decoded}")]
+        return rows
+
+    def state_of(self, draw: Draw, is_stopped: Callable[[], bool]) -> RegisterState:
+        """The registers at a draw, decoded as far as comparing needs."""
+        with self.asking(is_stopped):
+            return draw.state
+
+    def dump_page(self, draw: Draw, is_stopped: Callable[[], bool]) -> list[str]:
+        """What ``cffpy dump --annotate`` prints of a draw: a process, which can be ended."""
+        number = draw.dump_number
+        if number is None:
+            return ["the dump does not number this command"]
+        command = [sys.executable, "-m", "cffpy", "dump", "--annotate", "--no-color", "--no-pager"]
+        command += [*self._decoding.arguments, f"--draw={number}"]
+        with subprocess.Popen(
+            [*command, "--", self.path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            return _read_lines(process, is_stopped)
+
+
+def _never() -> bool:
+    return False
+
+
+def _read_lines(process: subprocess.Popen[bytes], is_stopped: Callable[[], bool]) -> list[str]:
+    """The lines of a process, read in another thread so that this one can end it."""
+    from threading import Thread
+
+    lines: list[str] = []
+    assert process.stdout is not None
+    stream = process.stdout
+
+    def read() -> None:
+        for line in stream:
+            text = line.decode("utf-8", "replace").rstrip("\n").expandtabs(2)
+            if len(lines) == MAX_DUMP_LINES:
+                lines.append(f"... more than {MAX_DUMP_LINES} lines")
+                process.kill()
+                break
+            lines.append(visible(text))
+
+    thread = Thread(target=read, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        if is_stopped():
+            process.kill()
+            thread.join()
+            raise Stopped
+        thread.join(_POLL)
+    return lines
+
+
+def _state_row(value: StateValue, other: RegisterState | None) -> StateRow:
+    write = value.written_by
+    return StateRow(
+        visible(value.name),
+        _number(value),
+        visible(value.text),
+        "" if write is None else visible(f"{write.packet}, {write.place}"),
+        "" if other is None else _other_text(other, value),
+        tuple(
+            (field.name, f"{field.high}:{field.low}", visible(field.text))
+            for field in value.fields.values()
+        ),
+    )
+
+
+def _other_text(other: RegisterState, value: StateValue) -> str:
+    found = other.at(value.register.offset)
+    return f"{_number(found)} {visible(found.text)}"
+
+
+def _number(value: StateValue) -> str:
+    return "?" if value.value is None else f"{value.value:#x}"
+
+
+def _word_lines(dwords: tuple[int, ...], floats: tuple[float, ...]) -> Iterator[str]:
+    for start in range(0, min(len(dwords), _SHOWN_WORDS), 4):
+        words = " ".join(f"{word:08x}" for word in dwords[start : start + 4])
+        numbers = " ".join(f"{number:.6g}" for number in floats[start : start + 4])
+        yield f"    {4 * start:04x}: {words:36} {numbers}"
+    if len(dwords) > _SHOWN_WORDS:
+        yield f"    ... {len(dwords) - _SHOWN_WORDS} more dwords"

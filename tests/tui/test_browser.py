@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""The browser, driven by keys, on a screen of 80 x 24 characters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("textual", reason="textual is not installed: pip install 'cffpy[tui]'")
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from cffpy.errors import CffpyError
+from cffpy.tui.app import Browser
+from cffpy.tui.outline_view import OutlineView
+from cffpy.tui.reader import Decoding
+from cffpy.tui.screens import KeysScreen
+from cffpy.tui.state_view import StateView
+from cffpy.tui.text_view import TextView
+
+Steps = Callable[[Browser, "Pilot[CffpyError]"], Awaitable[None]]
+
+
+def browse(steps: Steps, *paths: Path, size: tuple[int, int] = (80, 24)) -> Browser:
+    """Open captures, and do these steps when they are read."""
+    app = Browser([str(path) for path in paths], Decoding())
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            is_read = (
+                (lambda: bool(app._passes))
+                if len(paths) == 1
+                else (lambda: app.differences is not None)
+            )
+            await until(pilot, is_read)
+            await steps(app, pilot)
+
+    asyncio.run(run())
+    return app
+
+
+async def until(pilot: Pilot[Any], condition: Callable[[], bool]) -> None:
+    """Wait until a worker has done something."""
+    for _ in range(600):
+        if condition():
+            await pilot.pause()
+            return
+        await pilot.pause(0.05)
+    raise AssertionError("nothing happened in 30 seconds")
+
+
+def status(app: Browser) -> str:
+    return str(app.query_one("#status", Static).render())
+
+
+def labels(app: Browser) -> list[str]:
+    view = app.outline_view
+    nodes = (view.get_node_at_line(line) for line in range(view.last_line + 1))
+    return [str(node.label) for node in nodes if node is not None]
+
+
+def text(app: Browser, page: str) -> TextView:
+    return app.query_one(f"#{page}-view", TextView)
+
+
+def test_passes_draws_registers(samples: Path) -> None:
+    async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        await until(pilot, lambda: len(labels(app)) > 1)
+        assert labels(app)[0].startswith("submit 0: ")
+        await pilot.press("j")
+        await until(pilot, lambda: any("pass 0: gmem" in line for line in text(app, "pass").lines))
+        await pilot.press("l", "j")
+        state = app.query_one(StateView)
+        await until(pilot, lambda: bool(state.rows))
+        heading = str(app.query_one("#state-heading", Static).render())
+        assert heading == f"p0:0, registers (changed): {len(state.rows)} registers"
+        details = str(app.query_one("#details", Static).render())
+        assert details.startswith(f"{state.rows[0].name} = {state.rows[0].value}")
+        assert "written by register write, " in details
+        await pilot.press("c")
+        await until(pilot, lambda: "(this pass)" in str(app.query_one("#state-heading").render()))
+        await pilot.press("c")
+        await until(pilot, lambda: "(all)" in str(app.query_one("#state-heading").render()))
+        await pilot.press("enter", "slash", *"depth_cntl", "enter")
+        await pilot.pause()
+        assert "DEPTH_CNTL" in state.rows[state.table.cursor_row].name
+        await pilot.press("slash", *"nosuchregister", "enter")
+        await pilot.pause()
+        assert "not found: nosuchregister" in status(app)
+
+    browse(steps, samples / "a660-frame-gmem.rd")
+
+
+@pytest.mark.slow
+def test_pages_of_a_draw(samples: Path) -> None:
+    async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        await pilot.press("p", *"p0:0", "enter", "3")
+        await until(pilot, lambda: any("VS at" in line for line in text(app, "shaders").lines))
+        await pilot.press("4")
+        await until(pilot, lambda: bool(text(app, "bindings").lines))
+        await pilot.press("5")
+        await until(pilot, lambda: len(text(app, "dump").lines) > 3)
+        await pilot.press("tab", "slash", *"CP_DRAW", "enter")
+        await pilot.pause()
+        view = text(app, "dump")
+        top, height = view.scroll_offset.y, view.size.height
+        assert any("CP_DRAW" in line for line in view.lines[top : top + height])
+        await pilot.press("g")
+        await until(pilot, lambda: view.scroll_offset.y == 0)
+
+    browse(steps, samples / "a660-frame-gmem.rd")
+
+
+@pytest.mark.slow
+def test_filter_marks_steps(samples: Path) -> None:
+    async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        outline = app.outline_view.outline
+        assert outline is not None
+        draws = outline.draws
+        assert len(draws) >= 2
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: app._current_draw() is not None)
+        await pilot.press("m", "right_square_bracket")
+        await until(pilot, lambda: getattr(app._current_draw(), "order", 0) == draws[1].order)
+        assert any(line.startswith("* p0:0 ") for line in labels(app))
+        await pilot.press("apostrophe")
+        await until(pilot, lambda: getattr(app._current_draw(), "order", 0) == draws[0].order)
+        await pilot.press("m")
+        assert not any(line.startswith("* ") for line in labels(app))
+
+        name = draws[1].name
+        await pilot.press("w", *f"draw.number == {draws[1].number}", "enter")
+        await until(pilot, lambda: "filtered" in status(app))
+        shown = app.outline_view.outline
+        assert shown is not None
+        assert name in [draw.name for draw in shown.draws]
+        assert len(shown.draws) < len(draws)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "filtered" not in status(app)
+        await pilot.press("w", *"RB_DEPTH_CNTRL == 1", "enter")
+        await until(pilot, lambda: "RB_DEPTH_CNTL" in status(app))
+        await pilot.press("p", *"p9:9", "enter")
+        await until(pilot, lambda: "no draw p9:9" in status(app))
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, KeysScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(app.screen, KeysScreen))
+
+    browse(steps, samples / "a740-state-groups.rd")
+
+
+def test_two_captures(samples: Path) -> None:
+    async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        await pilot.press("d")
+        await until(pilot, lambda: bool(app.query_one(StateView).rows))
+        names = {row.name: row for row in app.query_one(StateView).rows}
+        assert "RB_DEPTH_CONTROL" in names
+        row = names["RB_DEPTH_CONTROL"]
+        assert row.other
+        assert row.other != f"{row.value} {row.decoded}"
+        assert any(line.startswith("≠ p0:") for line in labels(app))
+        before = row.value
+        await pilot.press("o")
+        await until(pilot, lambda: "a430-depth-bad" in status(app))
+        await until(
+            pilot,
+            lambda: any(
+                one.name == "RB_DEPTH_CONTROL" and one.value != before
+                for one in app.query_one(StateView).rows
+            ),
+        )
+        await pilot.press("6")
+        await pilot.pause()
+        assert any("ZFUNC" in line for line in text(app, "differences").lines)
+
+    browse(steps, samples / "a430-depth-good.rd", samples / "a430-depth-bad.rd")
+
+
+def test_a_file_that_is_no_capture(tmp_path: Path) -> None:
+    path = tmp_path / "x.rd"
+    path.write_bytes(b"no capture\n")
+
+    async def run() -> Browser:
+        app = Browser([str(path)], Decoding())
+        async with app.run_test(size=(80, 24)) as pilot:
+            for _ in range(100):
+                if app.return_value is not None:
+                    break
+                await pilot.pause(0.05)
+        return app
+
+    assert isinstance(asyncio.run(run()).return_value, CffpyError)
+
+
+def test_text_from_the_file_is_no_markup(samples: Path, tmp_path: Path) -> None:
+    path = tmp_path / "[red]\x1b[31m.rd"
+    path.write_bytes(next(samples.glob("damaged.rd*")).read_bytes())
+
+    async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        assert "[red]\\x1b[31m.rd" in status(app)
+        await pilot.press("G", "l", "j", "5")
+        await pilot.pause(0.3)
+        assert isinstance(app.focused, OutlineView)
+
+    browse(steps, path, size=(40, 10))
