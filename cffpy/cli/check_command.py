@@ -47,7 +47,7 @@ def _words(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     show_default=True,
     help="The least severity with which the exit code is 1.",
 )
-@click.option("--compare", is_flag=True, help="Of two files, only what is new in the second.")
+@click.option("--compare", "good", metavar="GOOD", help="Only what is new compared with GOOD.")
 @click.option("--explain", metavar="LINT", help="Say what a lint finds, why, and what to do.")
 @click.option("--list", "as_list", is_flag=True, help="List the lints.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.check/1).")
@@ -59,7 +59,7 @@ def check(
     select: list[str],
     ignore: list[str],
     fail_on: str,
-    compare: bool,
+    good: str | None,
     explain: str | None,
     as_list: bool,
     as_json: bool,
@@ -84,13 +84,14 @@ def check(
     if explain is not None or as_list:
         return _describe(explain, select, ignore)
     lints = chosen_lints(select, ignore)
-    if not paths or (compare and len(paths) != 2):
-        raise click.UsageError("--compare takes two files" if compare else "no FILE is given")
+    if not paths:
+        raise click.UsageError("no FILE is given")
+    known, of_good = _check_all([] if good is None else [good], lints, gpu, register_db)
     results, code = _check_all(paths, lints, gpu, register_db)
-    if compare:
-        (_, good), (name, bad) = results
-        bad.findings = new_findings(good, bad)
-        results = [(name, bad)]
+    code = max(code, of_good)
+    for _, before in known:
+        for _, checked in results:
+            checked.findings = new_findings(before, checked)
     _write(results, lints, as_json, as_sarif)
     levels = _LEVELS[: _LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
     failed = any(checked.count(level) for _, checked in results for level in levels)

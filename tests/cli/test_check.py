@@ -47,7 +47,7 @@ def test_exit_codes(lints: Path, run_cffpy: Run) -> None:
     assert run_cffpy("check", cwd=lints).returncode == 2
     assert run_cffpy("check", "--select", "nonsense", "CFF013-fires.rd", cwd=lints).returncode != 0
     done = run_cffpy("check", "--compare", "CFF013-fires.rd", cwd=lints)
-    assert (done.returncode, b"takes two files" in done.stderr) == (2, True)
+    assert (done.returncode, b"no FILE is given" in done.stderr) == (2, True)
 
 
 def test_json(lints: Path, run_cffpy: Run) -> None:
@@ -96,6 +96,7 @@ def test_comparison(lints: Path, run_cffpy: Run) -> None:
     done = run_cffpy("check", "--compare", *files, cwd=lints)
     first, *_ = done.stdout.decode().splitlines()
     assert first.startswith("CFF013-fires.rd: warning CFF013 lrz-lost: draw p0:1")
+    assert run_cffpy("check", files[1], "--compare", files[0], cwd=lints).stdout == done.stdout
     done = run_cffpy("check", "--compare", files[0], files[0], cwd=lints)
     assert done.stdout == b"0 errors, 0 warnings, 0 info\n"
 

@@ -18,6 +18,7 @@ MEANINGS = {
     "--annotate": "marks passes, tiles, draws and conditions",
     "--batch": "questions in JSON lines from a file",
     "--color": "colour, or not",
+    "--compare": "another capture, which the page or the findings are compared with",
     "--csv": "CSV",
     "--draw": "a draw: 57 or p0:8; of dump, which is cffdump's: only a number of the dump",
     "--columns": "what is shown of each row",
