@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.api.bindings import Bound
     from cffpy.api.passes import Draw
+    from cffpy.reports.pictures import PictureList
     from cffpy.reports.words import Cuts
 
 #: Facts of draws that are looked at; distinct ones; bytes of one, and of all together.
@@ -57,7 +58,8 @@ class _Place:
 class BindingColumns:
     """Collects what draws have bound."""
 
-    def __init__(self, cuts: Cuts) -> None:
+    def __init__(self, pictures: PictureList, cuts: Cuts) -> None:
+        self._pictures = pictures
         self._cuts = cuts
         self._places: dict[FactKey, _Place] = {}
         self._known: dict[int, int] = {}
@@ -82,17 +84,17 @@ class BindingColumns:
             if key not in self._places:
                 self._places[key] = _Place(key, bound)
             place = self._places[key]
-            place.set(number, self._value(key, fact, bound))
+            place.set(number, self._value(key, fact, bound, draw.submit))
             place.seen = number
         for place in self._places.values():
             if place.seen != number:
                 place.set(number, NONE)
 
-    def _value(self, key: FactKey, fact: Fact, bound: Bound) -> int:
+    def _value(self, key: FactKey, fact: Fact, bound: Bound, submit: int) -> int:
         known = self._known.get(id(fact))
         if known is None:
             self._kept.append(fact)
-            value = self._document(key, fact, bound)
+            value = self._document(key, fact, bound, submit)
             text = tuple(sorted((name, repr(part)) for name, part in value.items()))
             known = self._same.setdefault(text, len(self._values))
             if known == len(self._values):
@@ -100,7 +102,7 @@ class BindingColumns:
             self._known[id(fact)] = known
         return known
 
-    def _document(self, key: FactKey, fact: Fact, bound: Bound) -> dict[str, Any]:
+    def _document(self, key: FactKey, fact: Fact, bound: Bound, submit: int) -> dict[str, Any]:
         one = bound.binding(key)
         value: dict[str, Any] = {
             "gpuaddr": hexadecimal(one.gpuaddr),
@@ -110,6 +112,8 @@ class BindingColumns:
             value["fields"] = [
                 [field.name, field.low, field.high, field.text] for field in one.fields.values()
             ]
+            if one.kind == "texture":
+                value["picture"] = self._pictures.of_texture(submit, one)
             value["dwords"] = "" if fact.data is None else bytes(fact.data).hex()
             return value
         data = fact.data

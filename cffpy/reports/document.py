@@ -14,6 +14,7 @@ from cffpy._version import __version__
 from cffpy.reports.bindings import BindingColumns
 from cffpy.reports.draws import DrawColumns, primitives_of
 from cffpy.reports.passes import MAX_PASSES, TILE_COLUMNS, PassDocuments, pass_totals
+from cffpy.reports.pictures import PictureList
 from cffpy.reports.registers import register_columns
 from cffpy.reports.resources import Resources
 from cffpy.reports.words import Cuts
@@ -55,12 +56,13 @@ def document(
     draws = DrawColumns(lrz, primitives_of(passes, cuts), cuts)
     progress("passes")
     costs = capture.costs
-    makes = PassDocuments(costs, lrz, sum(cost.memory_bytes for cost in costs), cuts)
+    pictures = PictureList(cuts)
+    makes = PassDocuments(costs, lrz, pictures, cuts)
     pass_documents = [makes.of(one, draws.add(one.draws)) for one in passes]
     progress("checks")
     findings = _findings(capture, cuts)
     progress("bindings")
-    bindings = BindingColumns(cuts)
+    bindings = BindingColumns(pictures, cuts)
     columns = draws.to_dict()
     _add_bindings(passes, draws, bindings)
     resources = Resources(capture, columns["pass"], cuts)
@@ -96,6 +98,7 @@ def document(
         "shaders": draws.programs.to_list(),
         "bindings": bindings.to_dict(),
         "resources": resources.to_dict(),
+        "pictures": pictures.to_list(),
         "cut": cuts.texts,
     }
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Operation
     from cffpy.analysis.passes.tiles import TileFacts
     from cffpy.api.passes import Pass
+    from cffpy.reports.pictures import PictureList
     from cffpy.reports.words import Cuts
 
 #: Passes of a report; tiles of a pass, and of all passes.
@@ -30,12 +31,18 @@ class PassDocuments:
     """Makes the object of each pass."""
 
     def __init__(
-        self, costs: Iterable[PassCost], lrz: Iterable[PassLrz], whole: int, cuts: Cuts
+        self,
+        costs: Iterable[PassCost],
+        lrz: Iterable[PassLrz],
+        pictures: PictureList,
+        cuts: Cuts,
     ) -> None:
-        """``whole``: bytes that all passes move to and from memory."""
+        """``pictures`` makes those of attachments."""
+        self._pictures = pictures
         self._costs = {cost.found.index: cost for cost in costs}
         self._lrz = {one.found.index: one for one in lrz}
-        self._whole = whole
+        #: Bytes that all passes move to and from memory.
+        self._whole = sum(cost.memory_bytes for cost in self._costs.values())
         self._cuts = cuts
         self._tiles_left = _MAX_TILES
 
@@ -90,6 +97,7 @@ class PassDocuments:
             "gmem_bytes": gmem_bytes,
             "samples": target.samples,
             "write_mask": target.write_mask,
+            "picture": self._pictures.of_attachment(one, target),
         }
 
     def _tiles(self, one: Pass) -> list[list[Any]]:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import sys
 from bisect import bisect_right
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 import cffpy
+from cffpy.errors import CffpyError
 from cffpy.reports import bindings, draws, passes, registers
 from cffpy.reports.document import document
 from cffpy.reports.graph_layout import layout
@@ -185,6 +188,28 @@ def test_without_grandalf_there_is_no_drawing(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "grandalf.graphs", None)
     assert layout(edges, cuts) == []
     assert any("cffpy[report]" in text for text in cuts.texts)
+
+
+def test_pictures_of_textures(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("PIL")
+    capture = cffpy.open(samples / "a660-textures.rd")
+    found = document(capture)
+    textures = {one.dwords: one for draw in capture.draws for one in draw.textures}
+    assert textures
+    for value in found["bindings"]["values"]:
+        if "picture" in value:
+            words = memoryview(bytes.fromhex(value["dwords"])).cast("I")
+            shown = found["pictures"][value["picture"]]
+            if "reason" in shown:
+                with pytest.raises(CffpyError, match=re.escape(shown["reason"])):
+                    textures[tuple(words)].picture()
+                continue
+            expected = textures[tuple(words)].picture()
+            assert (shown["width"], shown["height"]) == (expected.width, expected.height)
+            assert base64.b64decode(shown["png"]).startswith(b"\x89PNG")
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    assert all("png" not in one for one in document(capture)["pictures"])
 
 
 def test_differences_are_at_draws_of_the_report(samples: Path) -> None:

@@ -81,6 +81,7 @@ class App {
   }
 
   show(view, wanted) {
+    if (view.startsWith("pass=")) showPassPictures(this.draws.passes.get(this.place.pass));
     if (view === "draw") this.drawPage.show(this.place.row);
     if (view === "shaders") this.shaderPage.show(Number(wanted.shader ?? NaN));
     if (view === "resources") this.resourcePage.show();

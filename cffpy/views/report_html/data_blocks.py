@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Members that are unpacked when they are asked for; all others are the part "core". What does not
 #: fit into the page is left out from the last one on.
-PARTS = ("shaders", "resources", "bindings", "registers")
+PARTS = ("shaders", "resources", "bindings", "registers", "pictures")
 
 #: Bytes of all data in the page, in base64. The page has 40 MB at most; its markup has a budget
 #: of its own.

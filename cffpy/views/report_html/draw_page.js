@@ -23,11 +23,14 @@ class DrawPage {
 
   async show(row) {
     this.row = row;
-    const [registers, bindings, shaders] = await Promise.all([part("registers"), part("bindings"), part("shaders")]);
+    const [registers, bindings, shaders, pictures] = await Promise.all(
+      ["registers", "bindings", "shaders", "pictures"].map(part),
+    );
     if (this.row !== row) return; // another draw was chosen meanwhile
     this.registers = registers?.writes ? new Registers(registers) : null;
     this.bindings = bindings;
     this.shaders = shaders;
+    this.pictures = pictures;
     const { draws } = this;
     const one = draws.pass(row);
     replace(
@@ -141,7 +144,7 @@ class DrawPage {
         "summary",
         {},
         h("span", { class: "register-name" }, column.name),
-        h("span", { class: "register-value" }, this.shortText(column, now.value, text, digits), was === null ? null : h("span", { class: "was" }, ` was ${this.changedText(column, before.value, now.value)}`)),
+        h("span", { class: "register-value" }, this.shortText(column, now.value, text, digits),  was === null ? null : h("span", { class: "was" }, ` was ${this.changedText(column, before.value, now.value)}`)),
       ),
     );
     row.addEventListener("toggle", () => {
@@ -153,7 +156,11 @@ class DrawPage {
   // Fields without the braces around them; those that are off are left out by the text itself.
   shortText(column, value, text, digits) {
     if (!registersHaveFields(column, value)) return text;
-    return `${text.replace(/^\{ | \}$/g, "").replaceAll(" | ", ", ").replaceAll(" = ", " ")}  ${digits}`;
+    const shown = text.replace(/^\{ | \}$/g, "").split(" | ").map((field, index) => {
+      const [name, ...rest] = field.split(" = ");
+      return [index ? ", " : "", h("span", { class: "field-name" }, name), rest.length ? ` ${rest.join(" = ")}` : ""];
+    });
+    return [shown, h("span", { class: "digits" }, `  ${digits}`)];
   }
 
   // Of a value with fields, the old values of those that changed.
@@ -266,7 +273,10 @@ class DrawPage {
     const size = ["WIDTH", "HEIGHT", "DEPTH"].map(text).filter((one) => one !== undefined && one !== "0");
     const short = [text("FMT"), size.join(" × "), text("TYPE"), text("XY_MAG"), text("WRAP_S")].filter(Boolean).join(", ");
     const rows = (value.fields ?? []).map(([name, low, high, field]) => [name, `${high}:${low}`, field]);
-    return this.folded(place, isNew, [value.gpuaddr ? `${value.gpuaddr} ` : "", short], () => [
+    const picture = value.picture >= 0 ? this.pictures?.[value.picture] : null;
+    const thumbnail = picture?.png ? pictureOf(picture, "thumbnail") : null;
+    return this.folded(place, isNew, [thumbnail, value.gpuaddr ? `${value.gpuaddr} ` : "", short], () => [
+      picture ? pictureFigure(picture) : null,
       rows.length ? table(["field", "bits", "value"], rows) : h("p", { class: "note" }, "not described"),
       value.place ? h("p", {}, h("code", {}, `loaded by ${value.place}`)) : null,
       value.dwords ? h("pre", { class: "listing", tabindex: 0 }, dwordsText(value.dwords)) : null,

@@ -192,5 +192,7 @@ def pass_graph(resources: Mapping[str, Any], titles: Mapping[int, str]) -> Marku
 
 
 def _short(title: str) -> str:
-    text = title.partition(": ")[2].replace("framebuffer ", "")
+    text = title.partition(": ")[2]
+    for words in (" with hardware binning", "framebuffer "):
+        text = text.replace(words, "")
     return text if len(text) <= 24 else f"{text[:23]}…"

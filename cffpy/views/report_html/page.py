@@ -26,6 +26,7 @@ _SCRIPTS = (
     "timeline.js",
     "draw_list.js",
     "tables.js",
+    "pictures.js",
     "draw_page.js",
     "shaders.js",
     "resources.js",

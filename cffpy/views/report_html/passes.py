@@ -163,7 +163,9 @@ class PassSections:
         text = f"{count:,} tiles{size}, {len(one['pipes']):,} VSC pipes."
         if shown < count:
             text += f" The first {shown:,} are drawn."
-        text += " Numbers are the order of execution; darker tiles execute more."
+        text += " Numbers are the order of execution."
+        if "heat-" in grid:
+            text += " The stronger the colour, the more is visible or executed in the tile."
         return join((element("p", text, class_="note"), grid, self._scales(one)))
 
     def _scales(self, one: Mapping[str, Any]) -> Markup | None:

@@ -13,14 +13,26 @@ from tests.analysis.passes.small import small_capture
 from tests.views.diff_html.comparisons import HOSTILE
 
 #: Members that the page reads as numbers or as names of its own.
-_OWN = {"severity", "kind", "mode", "data", "dwords", "tile_columns"}
+_OWN = {"severity", "kind", "mode", "data", "dwords", "tile_columns", "png"}
+
+
+#: A picture of one red texel.
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJg"
+    "gg=="
+)
 
 
 @cache
 def _small() -> dict[str, Any]:
     capture = cffpy.open(small_capture())
     other = cffpy.open(small_capture(640))
-    return document(capture, cffpy.diff(other, capture))
+    found = document(capture, cffpy.diff(other, capture))
+    found["pictures"] = [{"width": 1, "height": 1, "notes": ["a texel"], "png": PNG}]
+    for one in found["passes"]:
+        for target in one["attachments"]:
+            target["picture"] = 0
+    return found
 
 
 def small_document() -> dict[str, Any]:
