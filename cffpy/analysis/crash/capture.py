@@ -75,6 +75,12 @@ def _streams(context: CrashContext, stand: Stand) -> list[tuple[int, int]]:
             ndwords = (outer.packet.gpuaddr - outer.gpuaddr) // 4 + outer.packet.ndwords
         streams.append((call.gpuaddr, min(ndwords, call.ndwords)))
         break
+    if stand.inferred:  # the ring does not call it
+        outer = stand.levels[0]
+        ndwords = outer.ndwords or 0
+        if outer.packet is not None:
+            ndwords = (outer.packet.gpuaddr - outer.gpuaddr) // 4 + outer.packet.ndwords
+        streams.append((outer.gpuaddr, ndwords))
     return streams
 
 

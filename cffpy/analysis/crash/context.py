@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _ZEROS = 16 << 20
 
 _CALLS = ("CP_INDIRECT_BUFFER", "CP_INDIRECT_BUFFER_PFD", "CP_INDIRECT_BUFFER_PFE")
+_CHAINS = ("CP_INDIRECT_BUFFER_CHAIN",)
 _INDIRECT_BUFFER = Fields("CP_INDIRECT_BUFFER", "IB_BASE", "IB_SIZE")
 
 #: Types of packets from a5xx on; kinds of packets.
@@ -191,16 +192,27 @@ class CrashContext:
         name = None if self.machine is None else self.machine.packet_names[number]
         return name or f"opcode {number:#x}"
 
-    def calls(self, words: Words, index: int, end: int) -> Iterator[Call]:
-        """The calls of IBs among commands; indices count from ``index``."""
+    def calls(self, words: Words, index: int, end: int, chained: bool = False) -> Iterator[Call]:
+        """The calls of IBs among commands; indices count from ``index``.
+
+        ``chained``: the IBs at which commands go on, instead.
+        """
+        wanted = _CHAINS if chained else _CALLS
         machine = self.machine
         if machine is None:
             return
         reader = machine.packets[_INDIRECT_BUFFER]
         for start, kind, number, size in self.packets(words, index, end):
-            if kind == OPCODE and machine.packet_names[number] in _CALLS:
+            if kind == OPCODE and machine.packet_names[number] in wanted:
                 gpuaddr, ndwords = Payload(words, start + 1, size - 1).read(reader)
                 yield Call(gpuaddr, ndwords, start - index, start + size - index)
+
+    def ring_calls(self) -> list[Call]:
+        """All IBs that the ring's commands call, also those whose fence is retired."""
+        commands = self.ring_commands()
+        if commands is None:
+            return []
+        return list(self.calls(commands.words, 0, commands.words.count))
 
     def pending_calls(self) -> list[Call]:
         """The IBs that the ring calls behind the last fence that is known to be retired.
@@ -212,7 +224,7 @@ class CrashContext:
             return []
         words = commands.words
         pending: list[Call] = []
-        calls = {call.index: call for call in self.calls(words, 0, words.count)}
+        calls = {call.index: call for call in self.ring_calls()}
         for index, kind, number, size in self.packets(words, 0, words.count):
             if index in calls:
                 pending.append(calls[index])

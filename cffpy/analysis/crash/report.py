@@ -266,6 +266,8 @@ def _position(context: CrashContext, stand: Stand) -> Section:
                 section.say(f"it waits for {wait}", (*addresses(wait.address), *lines(wait.line)))
     if stand.method == "look-ahead":
         section.say("the fetcher is ahead: found by following the calls back from it")
+    if stand.inferred:
+        section.say(stand.inferred)
     for text in stand.unknown:
         section.unknown(text)
     section.data = {

@@ -4,6 +4,10 @@
 The registers hold the base of each IB and the dwords of it that are not executed; its size is in
 the packet that calls it. The fetcher can be ahead of the CP by up to three IBs. Then more dwords
 are left than the IB that the registers name has, and the CP is in one that was called before it.
+
+Where the ring no longer holds the call of IB1, its size is taken from an older call, from an IB
+that is chained to it, or from its commands: they end where what is left behind the call of the
+active IB2 ends, or with the last packet.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from cffpy.cp.payload import Payload
 
 if TYPE_CHECKING:
     from cffpy.analysis.crash.context import Call, CrashContext
+    from cffpy.capture.memory import Words
 
 #: IBs that the fetcher is ahead of the CP at most.
 _AHEAD = 3
@@ -64,13 +69,15 @@ class Level:
 class Stand:
     """``levels``: outermost first, without the ring. ``unknown``: why there is no more, in words.
 
-    ``method``: "registers", "look-ahead", or "" where nothing tells the position. ``ring_index``:
-    of the call of IB1 in ``CrashContext.ring_commands``, in dwords.
+    ``method``: "registers", "look-ahead", "inferred", or "" where nothing tells the position.
+    ``ring_index``: of the call of IB1 in ``CrashContext.ring_commands``, in dwords.
     """
 
     levels: list[Level] = field(default_factory=list)
     method: str = ""
     ring_index: int | None = None
+    #: How the size of IB1 is known where the ring's pending commands do not call it.
+    inferred: str = ""
     unknown: list[str] = field(default_factory=list)
 
     @property
@@ -133,14 +140,63 @@ def _first_level(context: CrashContext, stand: Stand, base: int, left: int) -> N
         found = _walk_back(calls, named[-1], left)
         if found is not None:
             (call, left), stand.method = found, "look-ahead"
+    ndwords = None
     if call is not None:
         stand.ring_index = call.index
-        base = call.gpuaddr
+        base, ndwords = call.gpuaddr, call.ndwords
     else:
-        stand.unknown.append(f"the ring's commands do not call IB1 {base:#x}: its size is unknown")
-    level = Level("IB1", base, None if call is None else call.ndwords, left)
+        text = f"the ring's commands do not call IB1 {base:#x}"
+        found_size = _inferred_size(context, base, left)
+        if found_size is None:
+            stand.unknown.append(f"{text}: its size is unknown")
+        else:
+            ndwords, how = found_size
+            stand.method, stand.inferred = "inferred", f"{text}: {how}"
+    level = Level("IB1", base, ndwords, left)
     stand.levels.append(level)
     _set_packet(context, stand, level)
+
+
+def _inferred_size(context: CrashContext, base: int, left: int) -> tuple[int, str] | None:
+    """Dwords of an IB1 that no pending command of the ring calls, and how they are known."""
+    for call in reversed(context.ring_calls()):
+        if call.gpuaddr == base and left <= call.ndwords:
+            return call.ndwords, "the size is that of a call whose fence is retired"
+    for outer in context.pending_calls():
+        place = context.place(outer.gpuaddr)
+        if place is None:
+            continue
+        words, index = place
+        for call in context.calls(words, index, index + outer.ndwords, chained=True):
+            if call.gpuaddr == base and left <= call.ndwords:
+                return call.ndwords, f"IB1 {outer.gpuaddr:#x} is chained to it"
+    place = context.place(base)
+    if place is None:
+        return None
+    words, index = place
+    extent = _extent(context, words, index)
+    inner = context.address("CP_IB2_BASE")
+    if inner and _left(context, 2):
+        calls = [one for one in context.calls(words, index, index + extent) if one.gpuaddr == inner]
+        sizes = [one.end + left for one in calls if one.end + left <= extent]
+        if sizes:
+            size = extent if extent in sizes else sizes[0]
+            return size, "the size follows from its call of the IB2 that the CP is in"
+    end = index + extent
+    is_clear = end == words.count or not words.data[end]  # else a dword there is no packet
+    if not 0 < left <= extent or not is_clear:
+        return None
+    return extent, "the size is inferred: its commands end there"
+
+
+def _extent(context: CrashContext, words: Words, index: int) -> int:
+    """Dwords of the packets that follow each other from ``index`` on."""
+    end = index
+    for start, _kind, _number, size in context.packets(words, index, words.count):
+        if start != end or not words.data[start] or start + size > words.count:
+            break
+        end = start + size
+    return end - index
 
 
 def _second_level(context: CrashContext, stand: Stand, base: int, left: int) -> None:
