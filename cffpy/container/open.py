@@ -187,7 +187,20 @@ def sniff_compression(view: BytesLike) -> str | None:
     for magic, name in _MAGICS:
         if start.startswith(magic) and (name != "gzip" or is_gzip_header(view)):
             return name
-    return "tar" if start[257:262] == b"ustar" else None
+    return "tar" if start[257:262] == b"ustar" and _is_tar_header(start) else None
+
+
+def _is_tar_header(start: bytes) -> bool:
+    """Whether the checksum is right. Commands of a capture may contain the bytes ``ustar``, too."""
+    if len(start) < _SNIFF_SIZE:
+        return False
+    try:
+        wanted = int(start[148:156].strip(b" \0"), 8)
+    except ValueError:
+        return False
+    counted = start[:148] + b" " * 8 + start[156:]
+    total = sum(counted)
+    return wanted in (total, total - 256 * sum(byte > 127 for byte in counted))
 
 
 def is_gzip_header(view: BytesLike) -> bool:

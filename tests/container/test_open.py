@@ -185,6 +185,16 @@ def test_gzip_checksums_are_told_but_do_not_stop_the_reference() -> None:
         assert content.reference_size == len(NOISE)
 
 
+@pytest.mark.parametrize("checksum", [b"", b"0012345\0", b"zzz"])
+def test_a_capture_with_the_magic_of_tar_in_its_commands(checksum: bytes) -> None:
+    """Where a tar archive has its magic; without the right checksum it is none."""
+    data = bytearray(CAPTURE.ljust(600, b"\0"))
+    data[148 : 148 + len(checksum)] = checksum
+    data[257:262] = b"ustar"
+    content = open_bytes(bytes(data))
+    assert (content.compression, bytes(content.data)) == ("none", bytes(data))
+
+
 @pytest.mark.parametrize("pack", [tar_of, zip_of])
 def test_archives_give_their_first_entry(pack: Callable[..., bytes]) -> None:
     name = pack.__name__[:3]
