@@ -162,6 +162,11 @@ def _inferred_size(context: CrashContext, base: int, left: int) -> tuple[int, st
     for call in reversed(context.ring_calls()):
         if call.gpuaddr == base and left <= call.ndwords:
             return call.ndwords, "the size is that of a call whose fence is retired"
+    return _chained_size(context, base, left) or _size_by_commands(context, base, left)
+
+
+def _chained_size(context: CrashContext, base: int, left: int) -> tuple[int, str] | None:
+    """By an IB1 that the ring calls and at whose end it goes on."""
     for outer in context.pending_calls():
         place = context.place(outer.gpuaddr)
         if place is None:
@@ -170,6 +175,11 @@ def _inferred_size(context: CrashContext, base: int, left: int) -> tuple[int, st
         for call in context.calls(words, index, index + outer.ndwords, chained=True):
             if call.gpuaddr == base and left <= call.ndwords:
                 return call.ndwords, f"IB1 {outer.gpuaddr:#x} is chained to it"
+    return None
+
+
+def _size_by_commands(context: CrashContext, base: int, left: int) -> tuple[int, str] | None:
+    """By its call of the active IB2, else by its last packet."""
     place = context.place(base)
     if place is None:
         return None
