@@ -13,6 +13,7 @@ from cffpy.cli.analysis_options import (
     not_there,
     open_for,
     report,
+    submit_option,
     write_json,
 )
 from cffpy.cli.output import print_on_standard_error
@@ -82,9 +83,7 @@ class _Range(click.ParamType[tuple[float, float]]):
 @click.option(
     "--tile-mode", type=click.Choice(list(_TILE_MODES)), help="Its tile mode. Default: linear."
 )
-@click.option(
-    "--submit", type=IntegerRange(min=0), metavar="N", help="Memory of submit N. Default: the last."
-)
+@submit_option
 @click.option(
     "--level", type=IntegerRange(min=0), default=0, metavar="N", help="Mip level, of the view."
 )
@@ -153,10 +152,11 @@ def image(
     """Write a picture of a texture, of a render target, or of any memory, as captured.
 
     With --draw alone, the images of the draw are listed, and whether they can be shown. Contents
-    are those from before the submit ran. Linear and TILE6_3 images (a6xx, a7xx) can be shown, and
-    BC, ETC2 and ASTC blocks; compressed images (UBWC), multisampled ones and other tile modes
-    cannot. Values of colours from 0 to 1 become 0 to 255; depth, integers and larger floats are
-    shown from their least to their greatest value, unless --range is given.
+    are those from before the submit ran; --submit chooses it, by default the last. Linear and
+    TILE6_3 images (a6xx, a7xx) can be shown, and BC, ETC2 and ASTC blocks; compressed images
+    (UBWC), multisampled ones and other tile modes cannot. Values of colours from 0 to 1 become 0 to
+    255; depth, integers and larger floats are shown from their least to their greatest value,
+    unless --range is given.
 
     It needs numpy, Pillow and texture2ddecoder: pip install 'cffpy[image]'. The exit code is 1 if
     there is no picture, or if the capture is damaged.

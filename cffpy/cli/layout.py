@@ -317,7 +317,9 @@ def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat |
 @click.option("--bank-bit", type=int, help="Highest bank bit. Default: that of the GPU.")
 @click.option("--bank-levels", type=int, help="Mask of swizzled levels. Default: that of the GPU.")
 @click.option(
-    "--channels", type=click.Choice(["4", "8"]), help="Memory channels. Default: those of the GPU."
+    "--memory-channels",
+    type=click.Choice(["4", "8"]),
+    help="Memory channels. Default: those of the GPU.",
 )
 @click.argument("points", type=_Point(), nargs=-1, metavar="[X,Y]...")
 @_batch

@@ -16,6 +16,8 @@ MEANINGS = {
     "--all": "nothing is left out that is left out otherwise; of disasm: all shaders of a capture",
     "--allregs": "at draws, all registers written so far",
     "--annotate": "marks passes, tiles, draws and conditions",
+    "--bank-bit": "highest bank bit of tiled memory",
+    "--bank-levels": "mask of swizzled levels of tiled memory",
     "--batch": "questions in JSON lines from a file",
     "--color": "colour, or not",
     "--compare": "another capture, which the page or the findings are compared with",
@@ -32,6 +34,7 @@ MEANINGS = {
     "--help": "help",
     "--html": "write a page for a browser",
     "--inherited": "values from earlier submits",
+    "--jobs": "worker processes",
     "--json": "one JSON document",
     "--jsonl": "a JSON object a line",
     "--kernel-names": "size and digest of kernels",
@@ -43,8 +46,10 @@ MEANINGS = {
     "--no-pager": "no pager",
     "--only": "only rows of these kinds",
     "--output": "the output file or directory",
+    "--memory-channels": "memory channels of the GPU",
     "--pager": "a pager, or not",
     "--pass": "a pass by its number",
+    "--pitch": "bytes of a row",
     "--raw": "of afuc: microcode without header and table",
     "--register-db": "another edition of the descriptions",
     "--samples": "samples per pixel",
@@ -79,6 +84,10 @@ SHORT = {
 
 #: Commands that print text for people: each has --color, --pager and --wide.
 TEXT = {
+    "image",
+    "index shader",
+    "index sql",
+    "index values",
     "afuc disasm",
     "layout check",
     "info",
@@ -190,5 +199,5 @@ def test_commands_that_print_text_have_its_options() -> None:
 
 def test_submit_and_frame_are_one_option() -> None:
     both = [option for _, option in options() if "--submit" in option.opts]
-    assert len(both) == 3
-    assert sum({"--submit", "--frame", "-F"} <= set(option.opts) for option in both) == 2
+    assert len(both) == 4
+    assert sum({"--submit", "--frame", "-F"} <= set(option.opts) for option in both) == 3
