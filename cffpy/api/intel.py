@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.intel.analysis.actions import Action
     from cffpy.intel.analysis.capture import Device, Submission
+    from cffpy.intel.analysis.comparison import Differences
     from cffpy.intel.analysis.crash import CrashReport
     from cffpy.intel.analysis.draw_state import DrawState
     from cffpy.intel.analysis.generated import Generation
@@ -172,6 +173,12 @@ class IntelCapture:
         if self.kind == AUB:
             raise CaptureError(f"{self.content.name}: not a GPU crash dump, but an AUB file")
         return analyse(self.content, self._register_db)
+
+    def differences(self, other: IntelCapture) -> Differences:
+        """What differs between this capture and another: ``missing``, ``added``, ``entries``."""
+        from cffpy.intel.analysis.comparison import compare
+
+        return compare(self.content, other.content, self._register_db)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy info --json``, without its schema."""

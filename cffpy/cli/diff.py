@@ -11,6 +11,7 @@ import click
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.comparison import diff as compare_captures
 from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, write_json
+from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import edition_option, limit_option
@@ -84,6 +85,7 @@ Examples:
 @text_options
 @limit_option
 @click.help_option("-h", "--help")
+@or_intel("good", "bad", "as_json", "brief")
 def diff(
     good: str,
     bad: str,

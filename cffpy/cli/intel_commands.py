@@ -10,14 +10,16 @@ import click
 
 from cffpy.api.intel import IntelCapture, of_content
 from cffpy.cli.analysis_options import print_problems, write_csv, write_json
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.parameters import command_limits
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import write_lines
+from cffpy.container.open import open_capture
 from cffpy.errors import CaptureError
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cffpy.analysis.draw_names import DrawName
     from cffpy.container.open import Content
@@ -156,6 +158,48 @@ def crash(
         )
         write_lines([Styled(visible(content.name)), *headings])
     return code
+
+
+def diff(
+    content: Content,
+    *,
+    good: str,
+    bad: str,
+    register_db: str | None,
+    as_json: bool,
+    brief: bool,
+    **_others: Any,  # noqa: ANN401
+) -> int:
+    """``cffpy diff``: 0 without differences, 1 with any."""
+    from cffpy.intel.views import diff as view
+
+    first, second = (
+        content if path in ("-", content.name) else open_capture(path, command_limits())
+        for path in (good, bad)
+    )
+    capture, other = of_content(first, register_db), of_content(second, register_db)
+    with progress("Comparing"):
+        found = capture.differences(other)
+    for one, recorded in ((first, found.good), (second, found.bad)):
+        problems = [str(each) for each in (*one.faults, *recorded.found.run.damage)]
+        print_problems(one.name, problems, print_warning)
+    if as_json:
+        write_json(view.SCHEMA, view.document(found))
+    elif not brief:
+        write_lines(line if line.startswith(" ") else Styled(line) for line in view.lines(found))
+    return int(found.differs)
+
+
+def write_intel_lines(
+    content: Content, path: str, only: tuple[str, ...], emit: Callable[[str], object]
+) -> int:
+    """``cffpy lines``: the lines of one file; its exit code."""
+    from cffpy.intel.views.lines import write_lines as write
+
+    found = write(content, path, frozenset(only), emit)
+    problems = [str(each) for each in (*content.faults, *found.run.damage)]
+    print_problems(content.name, problems, print_error)
+    return EXIT_FAILURE if problems else EXIT_OK
 
 
 def _check_forms(as_json: bool, as_csv: bool) -> None:

@@ -18,7 +18,8 @@ from cffpy.cli.output import (
     write_all,
 )
 from cffpy.cli.progress import progress
-from cffpy.errors import CffpyError, FilterError
+from cffpy.container.open import Content
+from cffpy.errors import CffpyError, FilterError, IntelFileError
 from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
 
 if TYPE_CHECKING:
@@ -90,6 +91,15 @@ def lines(
                     emit = values.add if unique else write
                     capture.write_lines(emit, only or KINDS, changed=changed, where=where)
                     code = max(code, report(capture))
+            except IntelFileError as found:
+                from cffpy.cli.intel_commands import write_intel_lines
+
+                if where is not None or changed:
+                    message = "--where and --changed do not apply to Intel captures"
+                    raise click.UsageError(f"{message} ({path})") from None
+                assert isinstance(found.content, Content)  # the error of a file has it
+                emit = values.add if unique else write
+                code = max(code, write_intel_lines(found.content, path, only or KINDS, emit))
             except CffpyError as problem:
                 print_error(
                     f"{path}: {problem}" if isinstance(problem, FilterError) else str(problem)

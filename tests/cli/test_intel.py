@@ -74,6 +74,50 @@ def test_a_command_without_an_intel_form(frame: Path, run_cffpy: Run) -> None:
     assert (done.returncode, done.stderr.decode()) == (1, f"cffpy: error: {line}\n")
 
 
+def test_diff(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    """One draw has other counts, and the target another format."""
+    data = frames.frame()
+    assert data.count(frames.draw(6, 2, indexed=True)) == 1
+    data = data.replace(frames.draw(6, 2, indexed=True), frames.draw(6, 3, indexed=True))
+    other = tmp_path / "other.aub"
+    other.write_bytes(data)
+    same = run_cffpy("diff", frame, frame)
+    assert (same.returncode, same.stdout.splitlines()[-1]) == (0, b"no differences")
+    done = run_cffpy("diff", frame, other)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert done.stdout.decode().splitlines()[1:] == ["draw instances: 2 -> 3", "    p0:1"]
+    document = json.loads(run_cffpy("diff", "--json", frame, other).stdout)
+    assert document["entries"] == [
+        {"what": "draw instances", "good": "2", "bad": "3", "draws": [[2, 2]]}
+    ]
+    assert run_cffpy("diff", "--brief", frame, other).stdout == b""
+
+
+def test_diff_of_a_missing_draw(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    data = frames.frame().replace(frames.draw(24), bytes(len(frames.draw(24))))
+    other = tmp_path / "other.aub"
+    other.write_bytes(data)
+    lines = run_cffpy("diff", frame, other).stdout.decode().splitlines()
+    assert lines[0] == "1 and 1 passes, 8 and 7 draws and dispatches"
+    assert lines[1].startswith("missing draw p0:7 at ")
+    adreno = run_cffpy("diff", frame, __file__)
+    assert adreno.returncode == 2
+    assert b"not a capture of an Intel GPU, but text" in adreno.stderr
+
+
+def test_lines(frame: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("lines", frame)
+    rows = [line.split("\t") for line in done.stdout.decode().splitlines()]
+    assert {len(row) for row in rows} == {10}
+    address = f"{frames.BATCH + 0xF4:#x}"
+    name = "Primitive Topology Type"
+    head = [str(frame), "0", "0", address, "0", "1", "3DSTATE_VF_TOPOLOGY"]
+    assert [*head, name, "00000004", "4 (TRILIST)"] in rows
+    only = run_cffpy("lines", "--only", "draws", frame).stdout.decode().splitlines()
+    assert len(only) == 11
+    assert run_cffpy("lines", "--changed", frame).returncode == 2
+
+
 def test_what_is_not_there(frame: Path, run_cffpy: Run) -> None:
     for arguments, message in (
         (("passes", "--pass", "3"), b"there is no pass 3; passes of this capture: 0 to 0"),

@@ -316,9 +316,17 @@ def _single(number: int) -> float:
 
 
 def field_texts(
-    database: Database, group: Group, words: Sequence[int], depth: int = 0
+    database: Database, group: Group, words: Sequence[int]
 ) -> Iterator[tuple[str, str]]:
-    """Names and values of all fields, as aubinator prints them; those of structs as ``a.b``.
+    """Names and values of all fields, as aubinator prints them; those of structs as ``a.b``."""
+    for name, _, text in field_rows(database, group, words):
+        yield name, text
+
+
+def field_rows(
+    database: Database, group: Group, words: Sequence[int], depth: int = 0
+) -> Iterator[tuple[str, int, str]]:
+    """As ``field_texts``, with the raw values between names and texts.
 
     Fields that only identify the instruction are left out, and those that must be zero or one.
     """
@@ -330,10 +338,10 @@ def field_texts(
             inner = database.struct(field.argument)
             if inner is not None and depth < _MAX_DEPTH:
                 inside = words[field.dword : field.dword + inner.dwords]
-                for name, text in field_texts(database, inner, inside, depth + 1):
-                    yield f"{field.name}.{name}", text
+                for name, value, text in field_rows(database, inner, inside, depth + 1):
+                    yield f"{field.name}.{name}", value, text
             continue
-        yield field.name, field_text(database, field, words)
+        yield field.name, field.value(words), field_text(database, field, words)
 
 
 def field_text(database: Database, field: Field, words: Sequence[int]) -> str:

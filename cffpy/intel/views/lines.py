@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Lines of Intel captures: one for each field of an instruction, register write and action.
+
+The columns are those of ``cffpy lines`` for Adreno (docs/lines.md).
+"""
+
+from __future__ import annotations
+
+from cffpy.intel.analysis.capture import run_capture
+from cffpy.intel.analysis.survey import Survey, SurveyWalk
+from cffpy.intel.decoder.text import field_rows
+from cffpy.intel.views.draws import describe_counts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.container.open import Content
+    from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.state import Executed
+    from cffpy.intel.container.memory import AddressSpace
+    from cffpy.intel.decoder.database import Database
+
+REGISTERS, PACKETS, DRAWS = "registers", "packets", "draws"
+_LOADS = ("MI_LOAD_REGISTER_IMM", "MI_LOAD_REGISTER_MEM", "MI_LOAD_REGISTER_REG")
+#: Instructions that wait for the action that they belong to.
+_MAX_WAITING = 1 << 14
+
+
+class _LineWalk(SurveyWalk):
+    """Emits lines; those before an action have its pass and its number."""
+
+    def __init__(
+        self,
+        database: Database,
+        memory: AddressSpace,
+        budget: int,
+        file: str,
+        only: frozenset[str],
+        emit: Callable[[str], object],
+    ) -> None:
+        super().__init__(database, memory, budget)
+        self._file = file
+        self._only = only
+        self._emit = emit
+        self._waiting: list[Executed] = []
+        self._texts: dict[tuple[str, tuple[int, ...]], list[tuple[str, int, str]]] = {}
+
+    def begin_submission(self) -> None:
+        """What waits belongs to no action."""
+        self.write("", "")
+        super().begin_submission()
+
+    def state_set(self, command: Executed) -> None:
+        """Keep an instruction until its action comes."""
+        kind = REGISTERS if command.name in _LOADS else PACKETS
+        if kind in self._only:
+            self._waiting.append(command)
+            if len(self._waiting) >= _MAX_WAITING:
+                self.write("", "")
+
+    def acted(self, action: Action, command: Executed) -> None:
+        """Write what belongs to the action, and its own line."""
+        super().acted(action, command)
+        index = "" if action.pass_index is None else str(action.pass_index)
+        self.write(index, str(action.number))
+        if DRAWS in self._only:
+            row = (command.name, action.role, "", describe_counts(action))
+            self._row(command, index, str(action.number), row)
+
+    def write(self, index: str, draw: str) -> None:
+        """Write the lines of what waits."""
+        for command in self._waiting:
+            key = command.name, command.words
+            texts = self._texts.get(key)
+            if texts is None:
+                found = field_rows(self.database, command.group, command.words)
+                texts = self._texts[key] = list(found)
+                if len(self._texts) > _MAX_WAITING:
+                    self._texts = {key: texts}
+            for name, value, text in texts:
+                self._row(command, index, draw, (command.name, name, f"{value:08x}", text))
+        self._waiting.clear()
+
+    def _row(self, command: Executed, index: str, draw: str, row: tuple[str, ...]) -> None:
+        place = (self._file, str(command.submit), "0", f"{command.address:#x}", index, draw)
+        self._emit("\t".join((*place, *row)) + "\n")
+
+
+def write_lines(
+    content: Content,
+    file: str,
+    only: frozenset[str],
+    emit: Callable[[str], object],
+    directory: str | None = None,
+) -> Survey:
+    """Emit the lines of a capture; what was found. Raises UnsupportedGpu."""
+
+    def make(database: Database, memory: AddressSpace, budget: int) -> _LineWalk:
+        return _LineWalk(database, memory, budget, file, only, emit)
+
+    run = run_capture(content, make, directory)
+    if isinstance(run.walk, _LineWalk):
+        run.walk.write("", "")
+    return Survey(run)
