@@ -14,7 +14,7 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import command_limits
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import write_lines
-from cffpy.container.open import open_capture
+from cffpy.container.open import Content, open_capture
 from cffpy.errors import CaptureError
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.draw_names import DrawName
-    from cffpy.container.open import Content
     from cffpy.intel.analysis.passes import Pass
 
 
@@ -191,9 +190,10 @@ def diff(
 
 
 def write_intel_lines(
-    content: Content, path: str, only: tuple[str, ...], emit: Callable[[str], object]
+    content: object, path: str, only: tuple[str, ...], emit: Callable[[str], object]
 ) -> int:
-    """``cffpy lines``: the lines of one file; its exit code."""
+    """``cffpy lines``: the lines of one file, which IntelFileError has; its exit code."""
+    assert isinstance(content, Content)
     from cffpy.intel.views.lines import write_lines as write
 
     found = write(content, path, frozenset(only), emit)

@@ -18,7 +18,6 @@ from cffpy.cli.output import (
     write_all,
 )
 from cffpy.cli.progress import progress
-from cffpy.container.open import Content
 from cffpy.errors import CffpyError, FilterError, IntelFileError
 from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
 
@@ -97,7 +96,6 @@ def lines(
                 if where is not None or changed:
                     message = "--where and --changed do not apply to Intel captures"
                     raise click.UsageError(f"{message} ({path})") from None
-                assert isinstance(found.content, Content)  # the error of a file has it
                 emit = values.add if unique else write
                 code = max(code, write_intel_lines(found.content, path, only or KINDS, emit))
             except CffpyError as problem:
