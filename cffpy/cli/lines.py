@@ -83,20 +83,17 @@ def lines(
         write = _json_writer(stream, columns) if as_jsonl else _writer(stream)
         if header and not as_jsonl:
             write("\t".join(columns) + "\n")
+        emit = values.add if unique else write
         for path in captures_in(files):
             try:
                 capture = open_for(path, gpu, register_db)
                 with progress(f"Reading {path}", capture.content), capture:
-                    emit = values.add if unique else write
                     capture.write_lines(emit, only or KINDS, changed=changed, where=where)
                     code = max(code, report(capture))
             except IntelFileError as found:
                 from cffpy.cli.intel_commands import write_intel_lines
 
-                if where is not None or changed:
-                    message = "--where and --changed do not apply to Intel captures"
-                    raise click.UsageError(f"{message} ({path})") from None
-                emit = values.add if unique else write
+                _check_intel(path, where, changed)
                 code = max(code, write_intel_lines(found.content, path, only or KINDS, emit))
             except CffpyError as problem:
                 print_error(
@@ -110,6 +107,13 @@ def lines(
         print_warning("too many distinct values: the last ones are left out")
         code = EXIT_FAILURE
     return code
+
+
+def _check_intel(path: str, where: str | None, changed: bool) -> None:
+    """Raise UsageError for options that mean nothing for Intel captures."""
+    if where is not None or changed:
+        message = "--where and --changed do not apply to Intel captures"
+        raise click.UsageError(f"{message} ({path})")
 
 
 def _writer(stream: BinaryIO) -> Callable[[str], None]:
