@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import gc
 from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.cli.analysis_options import capture_options, decode, open_for, write_json
-from cffpy.cli.output import EXIT_FAILURE, print_warning
+from cffpy.cli.output import print_warning
 from cffpy.cli.output_file import write_output
 
 if TYPE_CHECKING:
@@ -56,7 +55,6 @@ def report(
     if path == "-" and output is None and not as_json:
         raise click.UsageError("--output is needed where the capture is standard input")
     capture = open_for(path, gpu, register_db)
-    gc.disable()
     compare = None if other is None else open_for(other, gpu, register_db)
     found, code = decode(capture, lambda opened: make_report(opened, compare=compare))
     for text in found.cut:
@@ -66,4 +64,4 @@ def report(
     else:
         read = [path] if other is None else [path, other]
         write_output(output or f"{path}.html", [found.page()], read)
-    return EXIT_FAILURE if found.cut and not code else code
+    return code

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.api.comparison import diff
 from cffpy.errors import CffpyError
-from cffpy.reports.document import SCHEMA, document
+from cffpy.reports.document import document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +66,3 @@ def report(
         except OSError as problem:
             raise CffpyError(f"{os.fspath(path)}: {problem.strerror or problem}") from None
     return found
-
-
-__all__ = ("SCHEMA", "Report", "report")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from cffpy.cli.main import run
 from cffpy.errors import CffpyError
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -48,6 +49,14 @@ def test_compare(run_cffpy: Run, samples: Path, tmp_path: Path) -> None:
     text = page.read_text("utf-8")
     assert "Differences from" in text
     assert "a430-depth-good.rd" in text
+
+
+def test_what_is_left_out_is_a_warning_and_no_damage(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cffpy.reports.draws.MAX_DRAWS", 1)
+    assert run(["report", str(path), "-o", str(path.parent / "page.html")]) == 0
+    assert "left out: draws behind the first 1" in capfd.readouterr().err
 
 
 def test_usage(run_cffpy: Run, path: Path) -> None:
