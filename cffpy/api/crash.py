@@ -94,7 +94,7 @@ def open_crash(
     register_db: str | None = None,
     limits: Limits | Mapping[str, int] | None = None,
 ) -> Crash:
-    """Read a GPU crash dump (devcoredump of the msm driver); the arguments are those of ``open``.
+    """Read a GPU crash dump (devcoredump or KGSL snapshot); the arguments are those of ``open``.
 
     ``cffpy.open`` takes crash dumps, too, as the capture of what was executed up to the crash.
 

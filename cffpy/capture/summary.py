@@ -11,7 +11,7 @@ from cffpy.capture.memory import MemoryImage
 from cffpy.container import rd
 from cffpy.container.damage import Damage, missing_commands
 from cffpy.container.open import Content
-from cffpy.container.rd import Section, SectionType
+from cffpy.container.rd import Section, SectionType, section_name
 
 #: What became of a buffer: ``kept``; ``replaced`` by a later one at its address; ``dropped``,
 #: because it starts inside another.
@@ -69,11 +69,20 @@ class SubmitSummary:
 
 @dataclass(slots=True)
 class SectionCount:
-    """How many sections of a type there are, and the bytes of their payloads."""
+    """How many sections of a type there are, and the bytes of their payloads.
+
+    ``origin_name``: of sections of the file that the capture was made of, else "".
+    """
 
     type: int
     count: int = 0
     payload_bytes: int = 0
+    origin_name: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the type."""
+        return self.origin_name or section_name(self.type)
 
 
 @dataclass(slots=True)
@@ -143,6 +152,11 @@ class _Collector:
             handler = by_number.get(section.type)
             if handler is not None:
                 handler(section)
+        for origin in content.origin:
+            name = f"snapshot: {origin.name}"
+            count = counts.setdefault(origin.type, SectionCount(origin.type, origin_name=name))
+            count.count += 1
+            count.payload_bytes += origin.size
         self._settle_gpu()
 
     def _current(self) -> SubmitSummary:

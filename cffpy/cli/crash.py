@@ -48,13 +48,13 @@ def crash(
     output: str | None,
     page: str | None,
 ) -> int:
-    """Report on a GPU crash dump (devcoredump of the msm driver): what hangs, and why it may.
+    """Report on a GPU crash dump (of the msm or KGSL driver): what hangs, and why it may.
 
     The page has the position of the CP, the draw that it stands at and those that were sent before,
     their pass, shaders and textures, the page fault and what of the draws uses the address, the
     state of the ring, the GMU and the SQE, and what is suspicious, with reasons. Behind each
     statement stands where it comes from: a line of the dump, or an address in its memory. What is
-    not known is shown as unknown.
+    not known is shown as unknown. The msm driver writes devcoredumps, KGSL writes snapshots.
 
     FILE may be '-' for standard input. The exit code is 1 if the dump is damaged or cannot be read.
     """

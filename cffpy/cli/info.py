@@ -14,7 +14,6 @@ from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.container.open import Content
-from cffpy.container.rd import section_name
 from cffpy.errors import CffpyError, IntelFileError
 from cffpy.views import info as view
 from cffpy.views.plain_text import Styled, headed_columns, visible
@@ -180,7 +179,7 @@ def _gpu_text(summary: CaptureSummary) -> str:
 
 def _section_lines(summary: CaptureSummary) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [
-        (section_name(count.type), f"{count.count:,}", f"{count.payload_bytes:,}")
+        (count.name, f"{count.count:,}", f"{count.payload_bytes:,}")
         for count in sorted(summary.sections.values(), key=lambda count: count.type)
     ]
     if rows:

@@ -2,14 +2,15 @@
 """A GPU crash dump as a whole: the lines of cffpy.container.devcoredump collected into objects.
 
 Nothing is decoded here. Each object keeps the number of the line that it comes from (from 1), so
-that statements about a dump can name their source. Lines that do not have their section's form are
-skipped and recorded in ``CrashDump.problems``.
+that statements about a dump can name their source; of a binary dump (cffpy.container.kgsl_snapshot)
+that is a ``FileOffset``. Lines that do not have their section's form are skipped and recorded in
+``CrashDump.problems``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.container.devcoredump import Block, iter_items
 
@@ -38,6 +39,19 @@ SECTIONS = (
     "clusters",
     "debugbus",
 )
+
+
+class FileOffset(int):
+    """Where an object of a binary dump lies in the file, in place of a line: bytes."""
+
+
+class DumpSection(NamedTuple):
+    """A section of a binary dump. ``size``: bytes with its header, as far as they are there."""
+
+    type: int
+    name: str
+    offset: int
+    size: int
 
 
 @dataclass(slots=True)
@@ -143,6 +157,10 @@ class CrashDump:
     problems: list[str] = field(default_factory=list)
     #: Lines that were skipped.
     skipped: int = 0
+    #: Of a binary dump: its sections, in order.
+    binary_sections: list[DumpSection] = field(default_factory=list)
+    #: Fences of rings are of several timelines, which only the driver can tell apart.
+    has_shared_fences: bool = False
 
     @property
     def chip_id(self) -> int:
@@ -155,6 +173,8 @@ class CrashDump:
     @property
     def missing(self) -> list[str]:
         """The sections of ``SECTIONS`` that are not there."""
+        if self.binary_sections:
+            return []
         return [name for name in SECTIONS if name not in self.sections]
 
     def value(self, register: int) -> int | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from cffpy.container.open import SNAPSHOT_MAGICS
 from cffpy.container.rd import Section, SectionType, iter_sections, section_name
 from cffpy.errors import ContainerError, IntelFileError
 
@@ -126,6 +127,14 @@ def intel_kind(data: BytesLike) -> str | None:
     return None
 
 
+def is_crash_dump(data: BytesLike) -> bool:
+    """Whether data is a GPU crash dump: a devcoredump or a KGSL snapshot."""
+    from cffpy.container.devcoredump import is_devcoredump  # lazy: they need re and dataclasses
+    from cffpy.container.kgsl_snapshot import is_snapshot
+
+    return is_snapshot(data) or is_devcoredump(data)
+
+
 def kind_of(data: BytesLike) -> str:
     """What data seems to be, with an article where it is one thing: "a PNG image"."""
     intel = intel_kind(data)
@@ -135,6 +144,8 @@ def kind_of(data: BytesLike) -> str:
     for magic, name in _MAGICS:
         if start.startswith(magic):
             return name
+    if start.startswith(SNAPSHOT_MAGICS):
+        return "a GPU snapshot of the KGSL driver (see cffpy crash)"
     if not start.strip(b"\0"):
         return "zero bytes"
     if not _is_text(start):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Protocol
 
+    from cffpy.container.crash_dump import DumpSection
+
     class _Member(Protocol):
         """A compressed member being decompressed: what bz2, lzma and zstd have in common."""
 
@@ -54,7 +56,9 @@ _MAGICS = (
     (b"PK\x03\x04", "zip"),
 )
 _SNIFF_SIZE = 512
-_CRASH_DUMPS = (b"---", b"kernel:", b"module:", b"revision:")
+#: First bytes of KGSL snapshots, versions 1 and 2.
+SNAPSHOT_MAGICS = (b"\x01\x00\x4d\x50", b"\x02\x00\x4d\x50")
+_CRASH_DUMPS = (b"---", b"kernel:", b"module:", b"revision:", *SNAPSHOT_MAGICS)
 _HEADER_TEXT = 64 << 10  # bytes of a name or comment in a gzip header
 
 
@@ -75,6 +79,7 @@ class Content:
         "file_size",
         "limits",
         "name",
+        "origin",
         "position",
         "truncated",
     )
@@ -94,6 +99,8 @@ class Content:
         self.file_size = file_size
         self.damage = damage
         self.limits = limits or Limits()
+        #: Of a capture that was made of another file: the sections of that file.
+        self.origin: tuple[DumpSection, ...] = ()
         self.position = 0
         self.truncated = [Truncation(one.limit, one.message) for one in self.faults if one.limit]
 
@@ -123,7 +130,7 @@ class Content:
 
     @property
     def may_be_crash_dump(self) -> bool:
-        """Whether it begins as the text of a GPU crash dump does; ``is_devcoredump`` decides."""
+        """Whether it begins as a GPU crash dump does; ``kinds.is_crash_dump`` decides."""
         return bytes(self.data[:_SNIFF_SIZE]).startswith(_CRASH_DUMPS)
 
     @property

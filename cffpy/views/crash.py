@@ -72,6 +72,8 @@ def _suspicion_document(suspicion: Suspicion) -> dict[str, Any]:
 
 
 def _evidence_document(evidence: Evidence) -> dict[str, Any]:
+    if evidence.offset is not None:
+        return {"offset": f"{evidence.offset:#x}"}
     if evidence.line is not None:
         return {"line": evidence.line}
     return {"address": f"{evidence.address or 0:#x}"}

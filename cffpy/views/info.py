@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.container.rd import section_name
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -46,7 +44,7 @@ def file_document(summary: CaptureSummary, buffers: bool = False) -> dict[str, A
         "sections": [
             {
                 "type": count.type,
-                "name": section_name(count.type),
+                "name": count.name,
                 "count": count.count,
                 "bytes": count.payload_bytes,
             }

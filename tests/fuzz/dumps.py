@@ -3,7 +3,8 @@
 
     python -m tests.fuzz.dumps --count 20000
 
-A mutant changes lines of a dump: numbers, names, data, order, whole sections, or cuts it. None may
+A mutant changes lines of a dump: numbers, names, data, order, whole sections, or cuts it; of a KGSL
+snapshot, dwords and sections. None may
 raise, take more than a few seconds, or make the process use more than 3 x its size + 200 MB.
 """
 
@@ -23,11 +24,13 @@ from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.crash.report import analyse_crash
 from cffpy.analysis.queries import find_passes
 from cffpy.capture.summary import summarise
+from cffpy.container.kgsl_snapshot import SECTION_NAMES, is_snapshot
 from cffpy.container.open import open_bytes
 from cffpy.errors import CffpyError
 from cffpy.views.crash import document, lines
 from cffpy.views.crashdec.dump import CrashDump
 from cffpy.views.crashdec.options import CrashdecOptions
+from tests import kgsl_snapshots
 from tests.builders import type7
 from tests.crash_dumps import CP_NOP, IB2, call, hang
 from tests.golden.test_crash import FOLDER
@@ -49,6 +52,8 @@ def sources() -> list[bytes]:
         CRASH.read_bytes(),
         hang(call(IB2, 2) + type7(CP_NOP, 1), 2, [0, 0], 1),
         hang(type7(0x38, 0x184, 1, 3) * 3, 4, revision="0 (67.5.10.1)"),
+        kgsl_snapshots.hang(call(IB2, 2) + type7(CP_NOP, 1), 2, [0, 0], 1),
+        _whole_snapshot(),
     ]
     for path in sorted(FOLDER.glob("*.devcore.gz")):
         data = gzip.decompress(path.read_bytes())
@@ -57,8 +62,43 @@ def sources() -> list[bytes]:
     return found
 
 
+def _whole_snapshot() -> bytes:
+    """A snapshot with a section of each kind."""
+    kinds = [kind for kind in SECTION_NAMES if kind not in (0x0101, 0x0201, 0x0302, 0x0402, 0xFFFF)]
+    rest = [kgsl_snapshots.section(kind, bytes(range(64))) for kind in kinds]
+    whole = kgsl_snapshots.hang(type7(0x38, 0x184, 1, 3) * 3, 4)
+    return whole[: -len(kgsl_snapshots.END)] + b"".join(rest) + kgsl_snapshots.END
+
+
+#: Numbers for sizes, counts and addresses of snapshots.
+_DWORDS = (0, 1, 7, 8, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000, 0xABCD, 0x0402ABCD, 0xFFFFABCD)
+
+
+def _snapshot_mutant(rng: Random, source: bytes) -> bytes:
+    """A snapshot with other dwords, bytes or sections, or cut."""
+    data = bytearray(source)
+    for _ in range(rng.choice((1, 1, 2, 3, 6, 40))):
+        at = rng.randrange(4, len(data) - 4)
+        change = rng.randrange(4)
+        if change == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif change == 1:
+            at &= ~3
+            data[at : at + 4] = rng.choice(_DWORDS).to_bytes(4, "little")
+        elif change == 2:
+            begin = max(data.find(b"\xcd\xab", at), 4)
+            end = data.find(b"\xcd\xab", begin + 2)
+            part = data[begin:end]
+            data[at:at] = part
+        elif len(data) > 64:
+            del data[at : at + rng.choice((1, 4, 8))]
+    return bytes(data[: rng.randrange(4, len(data))] if rng.random() < 0.15 else data)
+
+
 def mutant(rng: Random, source: bytes) -> bytes:
     """A source with a few changes."""
+    if is_snapshot(source):
+        return _snapshot_mutant(rng, source)
     rows = source.splitlines(keepends=True)
     for _ in range(rng.choice((1, 1, 2, 3, 6))):
         rng.choice(_CHANGES)(rng, rows)
@@ -162,10 +202,10 @@ def _analyses(data: bytes) -> None:
     find_passes(content, lambda line: None)
 
 
-def run(count: int, seed: int = 0) -> list[str]:
-    """Run mutants; what is wrong, a line each."""
+def run(count: int, seed: int = 0, originals: list[bytes] | None = None) -> list[str]:
+    """Run mutants, of all sources or of these; what is wrong, a line each."""
     found: list[str] = []
-    originals = sources()
+    originals = originals or sources()
     for number in range(seed, seed + count):
         rng = Random(number)
         data = mutant(rng, rng.choice(originals))

@@ -7,7 +7,14 @@ from random import Random
 
 import pytest
 
+from cffpy.container.kgsl_snapshot import is_snapshot
 from tests.fuzz import dumps
+
+
+@pytest.mark.fuzz
+def test_mutants_of_snapshots() -> None:
+    sources = [one for one in dumps.sources() if is_snapshot(one)]
+    assert not dumps.run(300, originals=sources)
 
 
 @pytest.mark.fuzz

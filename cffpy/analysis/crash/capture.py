@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.crash.context import CrashContext
+from cffpy.analysis.crash.context import CrashContext, read_dump
 from cffpy.analysis.crash.stand import find_stand
-from cffpy.container.crash_dump import read_crash_dump
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import (
     CHIP_ID,
@@ -39,7 +38,7 @@ _MAX_SECTION = 1 << 31
 
 def opened(content: Content) -> Content:
     """A crash dump as a capture of what the GPU was given up to the crash."""
-    context = CrashContext(read_crash_dump(content.data))
+    context = CrashContext(read_dump(content.data))
     return opened_with(content, context, find_stand(context))[0]
 
 
@@ -53,6 +52,7 @@ def opened_with(
     damage = _damage(content, context)
     limits = content.limits
     capture = Content(content.name, data, packed + KIND, content.file_size, damage, limits)
+    capture.origin = tuple(context.dump.binary_sections)
     return capture, streams
 
 

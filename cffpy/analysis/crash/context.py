@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import MemoryImage, Words
-from cffpy.container.crash_dump import CrashDump, Ring
+from cffpy.container.crash_dump import CrashDump, Ring, read_crash_dump
+from cffpy.container.kgsl_snapshot import is_snapshot, read_snapshot
 from cffpy.cp.packets import TABLE
 from cffpy.cp.payload import Payload
 from cffpy.cp.runner import Runner
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from cffpy.capture.memory import MemoryLocation
     from cffpy.container.devcoredump import Block
+    from cffpy.row_readers import BytesLike
 
 #: Bytes of zeros that are added to the contents of buffers in all: the kernel leaves them out.
 _ZEROS = 16 << 20
@@ -68,6 +70,11 @@ class RingCommands:
     oldest: int
 
 
+def read_dump(data: BytesLike) -> CrashDump:
+    """Read a crash dump of either kind: a devcoredump or a KGSL snapshot."""
+    return read_snapshot(data) if is_snapshot(data) else read_crash_dump(data)
+
+
 class CrashContext:
     """What the other modules of this package read."""
 
@@ -99,7 +106,7 @@ class CrashContext:
         entries = [(one.iova, one.size, one.block) for one in self.dump.buffers]
         entries += [(one.iova, one.size, one.block) for one in self.dump.rings]
         for iova, size, block in entries:
-            if block is None:
+            if block is None or not iova:
                 continue
             contents = self._contents(block, size)
             self.memory.append((iova, size, contents))
@@ -223,6 +230,7 @@ class CrashContext:
         if commands is None or ring is None or machine is None:
             return []
         words = commands.words
+        hung = self.address("CP_IB1_BASE") if self.dump.has_shared_fences else None
         pending: list[Call] = []
         calls = {call.index: call for call in self.ring_calls()}
         for index, kind, number, size in self.packets(words, 0, words.count):
@@ -232,7 +240,8 @@ class CrashContext:
                 name = machine.packet_names[number] or ""
                 fence = words.get(index + size - 1)
                 age = ring.retired_fence - fence & 0xFFFFFFFF
-                if name.startswith("CP_EVENT_WRITE") and not age >> 31:
+                is_retired = name.startswith("CP_EVENT_WRITE") and not age >> 31
+                if is_retired and all(call.gpuaddr != hung for call in pending):
                     pending.clear()
         return pending
 

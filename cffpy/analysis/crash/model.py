@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cffpy.container.crash_dump import FileOffset
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -16,18 +18,30 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, frozen=True)
 class Evidence:
-    """Where a statement comes from: a line of the dump (from 1), or an address in its memory."""
+    """Where a statement comes from: a line of the dump (from 1), or an address in its memory.
+
+    ``offset``: of a binary dump, where in the file; bytes.
+    """
 
     line: int | None = None
     address: int | None = None
+    offset: int | None = None
 
     def __str__(self) -> str:
+        if self.offset is not None:
+            return f"file {self.offset:#x}"
         return f"line {self.line}" if self.line is not None else f"at {self.address or 0:#x}"
 
 
 def lines(*numbers: int | None) -> tuple[Evidence, ...]:
-    """Evidence in lines of the dump; None and 0 are none."""
-    return tuple([Evidence(line=number) for number in numbers if number])
+    """Evidence in lines of the dump, or at offsets in it; None and 0 are none."""
+    return tuple(
+        [
+            Evidence(offset=number) if isinstance(number, FileOffset) else Evidence(line=number)
+            for number in dict.fromkeys(numbers)
+            if number
+        ]
+    )
 
 
 def addresses(*places: int | None) -> tuple[Evidence, ...]:

@@ -24,9 +24,7 @@ def as_capture(content: Content) -> Content:
     """A crash dump as the capture that it holds; any other content as it is."""
     if not content.may_be_crash_dump:
         return content
-    from cffpy.container.devcoredump import is_devcoredump  # lazy: it needs re
-
-    if not is_devcoredump(content.data):
+    if not kinds.is_crash_dump(content.data):
         return content
     from cffpy.analysis.crash.capture import opened
 

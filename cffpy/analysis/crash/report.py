@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.capture import opened_with
-from cffpy.analysis.crash.context import CrashContext
+from cffpy.analysis.crash.context import CrashContext, read_dump
 from cffpy.analysis.crash.flight import find_flight
 from cffpy.analysis.crash.model import CrashReport, Section, addresses, lines
 from cffpy.analysis.crash.stand import find_stand
@@ -22,20 +22,34 @@ from cffpy.analysis.crash.uses import textures
 from cffpy.analysis.crash.waits import wait_of
 from cffpy.analysis.draw_names import name_of
 from cffpy.analysis.shaders import ShaderCollector, collect_shaders
-from cffpy.container.crash_dump import read_crash_dump
 from cffpy.errors import ContainerError, UnsupportedGpu
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cffpy.analysis.actions import Action
     from cffpy.analysis.crash.flight import DrawState, Flight
     from cffpy.analysis.crash.stand import Stand
     from cffpy.analysis.crash.status import Handler
     from cffpy.analysis.shaders import Shader
     from cffpy.capture.gpu import Gpu
+    from cffpy.container.crash_dump import DumpSection
     from cffpy.container.open import Content
 
 #: Lines of the dump's head that the report shows.
-_HEADER = ("kernel", "module", "time", "comm", "cmdline", "gpu-initialized", "rbbm-status")
+_HEADER = (
+    "kernel",
+    "module",
+    "time",
+    "comm",
+    "cmdline",
+    "pid",
+    "context",
+    "state",
+    "memory",
+    "gpu-initialized",
+    "rbbm-status",
+)
 
 #: Registers of the GMU that the report shows.
 _GMU_REGISTERS = (
@@ -60,15 +74,14 @@ def analyse_crash(
 
     Raises ContainerError for a file that is no crash dump, IntelFileError for one of Intel.
     """
-    from cffpy.container.devcoredump import is_devcoredump
-    from cffpy.container.kinds import check_capture, intel_kind, kind_of
+    from cffpy.container.kinds import check_capture, intel_kind, is_crash_dump, kind_of
 
-    if not is_devcoredump(content.data):
+    if not is_crash_dump(content.data):
         if intel_kind(content.data) is not None:
             check_capture(content)
         kind = kind_of(content.data)
         raise ContainerError(f"{content.name}: not a GPU crash dump, but {kind}")
-    context = CrashContext(read_crash_dump(content.data), register_db, gpu)
+    context = CrashContext(read_dump(content.data), register_db, gpu)
     stand = find_stand(context)
     capture, streams = opened_with(content, context, stand)
     flight = find_flight(capture, stand, len(streams) - 1, register_db, gpu) if streams else None
@@ -85,6 +98,7 @@ def analyse_crash(
         _status(context),
         _gmu(context, register_db),
         _lacks(context),
+        *_binary_sections(context),
     ]
     suspicions = find_suspicions(context, stand, flight, shaders)
     problems = [*map(str, content.faults), *context.dump.problems]
@@ -529,3 +543,29 @@ def _lacks(context: CrashContext) -> Section:
         "shader_blocks": shader_block_names(context),
     }
     return section
+
+
+def _binary_sections(context: CrashContext) -> Iterator[Section]:
+    """The sections of a binary dump, by type: how many, how large."""
+    by_name: dict[str, list[DumpSection]] = {}
+    for one in context.dump.binary_sections:
+        by_name.setdefault(one.name, []).append(one)
+    if not by_name:
+        return
+    section = Section("sections", "sections of the snapshot")
+    for name, found in by_name.items():
+        number, size = len(found), sum(one.size for one in found)
+        shown = f"{number} x {name} ({found[0].type:#06x}), {size:,} bytes"
+        section.say(shown, lines(found[0].offset))
+    section.data = {
+        "sections": [
+            {
+                "type": f"{one.type:#06x}",
+                "name": one.name,
+                "offset": f"{one.offset:#x}",
+                "bytes": one.size,
+            }
+            for one in context.dump.binary_sections
+        ]
+    }
+    yield section
