@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.api.capture import open as open_capture
-from cffpy.api.find import captures_in
+from cffpy.container.folder import captures_in
 from cffpy.errors import CffpyError, UsageError
 from cffpy.tables.lines import LineOptions
 from cffpy.tables.rows import ROWS, Decoded, packet_row

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import gc
 import os
-import re
 import sys
 from collections import deque
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.capture import _limits
 from cffpy.api.source import Source
 from cffpy.capture.gpu import Gpu, parse_gpu
+from cffpy.container.folder import captures_in
 from cffpy.container.open import open_capture
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.limits import VARIABLES, Limits
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.query.filters import BoundFilter
-
-#: Names of captures in a folder.
-_CAPTURE = re.compile(r"\.rd(\.[A-Za-z0-9]+)?$", re.IGNORECASE)
 
 #: Files for each worker that are worked on or whose results wait: results come in the order of
 #: the files, and a slow one must not make those of all others wait in memory.
@@ -142,25 +139,6 @@ def find(
     files = captures_in(paths)
     jobs = min(jobs or processors(), len(files))
     return _in_turn(files, options) if jobs <= 1 else _in_workers(files, options, jobs)
-
-
-def captures_in(paths: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The paths; for a folder the captures in it and below: ``*.rd``, ``*.rd.gz``, by name."""
-    files: list[str] = []
-    for given in paths:
-        path = os.fspath(given)
-        if not os.path.isdir(path):
-            files.append(path)
-            continue
-        for folder, folders, names in os.walk(path):
-            folders.sort()
-            files.extend(os.path.join(folder, one) for one in sorted(names) if is_capture_name(one))
-    return files
-
-
-def is_capture_name(name: str) -> bool:
-    """Whether a file in a folder is a capture, by its name: ``*.rd``, ``*.rd.gz``."""
-    return _CAPTURE.search(name) is not None
 
 
 def processors() -> int:

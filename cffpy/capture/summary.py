@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import partial
+from typing import Literal, NamedTuple
 
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import MemoryImage
@@ -67,6 +69,13 @@ class SubmitSummary:
         return sum(buffer.size for buffer in self.kept_buffers)
 
 
+class ReplayBuffer(NamedTuple):
+    """A buffer that Mesa's replay tool writes out: "shader log", "CP log" or "write", and where."""
+
+    kind: str
+    text: str
+
+
 @dataclass(slots=True)
 class SectionCount:
     """How many sections of a type there are, and the bytes of their payloads.
@@ -100,6 +109,8 @@ class CaptureSummary:
     sections: dict[int, SectionCount] = field(default_factory=dict)
     processes: list[str] = field(default_factory=list)
     submits: list[SubmitSummary] = field(default_factory=list)
+    #: Of the sections that only Mesa's replay tool uses.
+    replay_buffers: list[ReplayBuffer] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
 
     @property
@@ -133,15 +144,17 @@ class _Collector:
         self.stream_count = 0
 
     def run(self, content: Content) -> None:
-        handlers = {
+        by_number: dict[int, Callable[[Section], None]] = {
             SectionType.CMD: self._command,
             SectionType.GPUADDR: self._gpu_address,
             SectionType.BUFFER_CONTENTS: self._contents,
             SectionType.CMDSTREAM_ADDR: self._stream,
             SectionType.GPU_ID: self._gpu_id,
             SectionType.CHIP_ID: self._chip_id,
+            SectionType.SHADER_LOG_BUFFER: partial(self._log, "shader log"),
+            SectionType.CP_LOG_BUFFER: partial(self._log, "CP log"),
+            SectionType.WRBUFFER: self._write_buffer,
         }
-        by_number = {int(number): handler for number, handler in handlers.items()}
         counts = self.summary.sections
         for section in content.sections(self.summary.damage):
             count = counts.get(section.type)
@@ -223,6 +236,16 @@ class _Collector:
         summary.chip_id = summary.chip_id or chip_id
         if not summary.gpu_known and (known := lookup_chip_id(chip_id)) is not None:
             summary.gpu, summary.gpu_known = known, True
+
+    def _log(self, kind: str, section: Section) -> None:
+        address, size = rd.gpu_address(section.payload)
+        text = f"at {address:#x}, {size:,} bytes"
+        self.summary.replay_buffers.append(ReplayBuffer(kind, text))
+
+    def _write_buffer(self, section: Section) -> None:
+        address, size, name = rd.write_buffer(section.payload)
+        text = f"{name or 'no name'}: {size:,} bytes at {address:#x}"
+        self.summary.replay_buffers.append(ReplayBuffer("write", text))
 
     def _settle_gpu(self) -> None:
         summary = self.summary

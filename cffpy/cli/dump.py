@@ -45,11 +45,23 @@ def run(arguments: list[str], show_help: Callable[[], int]) -> int:
             return show_help()
         if not files:
             raise UsageProblem("Missing argument 'FILE...'.")
-        return _dump(settings, files, limits_of(settings.pop("limits", [])))
+        return _dump(settings, _captures(files), limits_of(settings.pop("limits", [])))
     except UsageProblem as problem:
         sys.stdout.flush()
         print_on_standard_error(_USAGE.format(problem))
         return EXIT_USAGE
+
+
+def _captures(paths: list[str]) -> list[str]:
+    """The paths, with the captures of a folder in its place. Raises UsageProblem without any."""
+    if not any(map(os.path.isdir, paths)):
+        return paths
+    from cffpy.container.folder import captures_in, no_captures  # lazy: it needs re
+
+    files = captures_in(paths)
+    if not files:
+        raise UsageProblem(no_captures(paths))
+    return files
 
 
 def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:

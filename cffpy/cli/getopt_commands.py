@@ -112,7 +112,8 @@ dump = GetoptCommand(
     dump_module.run,
     click.Argument(["files"], nargs=-1, metavar="FILE..."),
     OPTIONS,
-    "Decode captures (.rd, optionally compressed; - is standard input) as Mesa's cffdump does."
+    "Decode captures (.rd, optionally compressed; - is standard input; of a folder those in it) as"
+    " Mesa's cffdump does."
     "\n\nThe output is identical, byte for byte, to cffdump of Mesa 25.0.7 with the same options.",
     _DUMP_EXAMPLES,
 )

@@ -13,8 +13,9 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
+from cffpy.container.folder import captures_in, no_captures
 from cffpy.container.open import Content
-from cffpy.errors import CffpyError, IntelFileError
+from cffpy.errors import CffpyError, ContainerError, IntelFileError
 from cffpy.views import info as view
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
@@ -45,10 +46,14 @@ Examples:
 def info(files: tuple[str, ...], as_json: bool, buffers: bool) -> int:
     """Summarise captures: GPU, processes, submits, buffers, damage.
 
-    FILE may be '-' for standard input. Damage is listed with its offset in the decompressed file.
+    FILE may be '-' for standard input, or a folder: the captures in it, in the order of the numbers
+    in their names. Damage is listed with its offset in the decompressed file.
     The exit code is 1 if a file is damaged or cannot be read.
     """
-    read = _Files(files)
+    paths = captures_in(files)
+    if not paths:
+        raise ContainerError(no_captures(files))
+    read = _Files(paths)
     if as_json:
         documents = [_document(one, buffers) for one in read]
         write_json(view.SCHEMA, view.document(documents))
@@ -149,6 +154,10 @@ def _lines(summary: CaptureSummary, buffers: bool) -> Iterator[str]:
         yield f"  process    {visible(process)}"
     if len(summary.processes) > _SHOWN_PROCESSES:
         yield f"  process    ... and {len(summary.processes) - _SHOWN_PROCESSES} more"
+    for buffer in summary.replay_buffers[:_SHOWN_PROCESSES]:
+        yield f"  {buffer.kind:<10} {visible(buffer.text)}"
+    if len(summary.replay_buffers) > _SHOWN_PROCESSES:
+        yield f"  write      ... and {len(summary.replay_buffers) - _SHOWN_PROCESSES} more"
     for damage in summary.damage[:SHOWN_PROBLEMS]:
         yield Styled(f"  damage     {visible(str(damage))}", "red")
         if damage.reference_says_corrupt:

@@ -74,7 +74,7 @@ def lines(
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a file is damaged or cannot be read.
     """
-    from cffpy.api.find import captures_in
+    from cffpy.container.folder import captures_in
 
     columns = ("count", *COLUMNS) if unique else COLUMNS
     values = UniqueLines()

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from cffpy.api.find import captures_in
 from cffpy.cli.analysis_options import decoding_options, write_csv, write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.text_options import write_lines
+from cffpy.container.folder import captures_in
 from cffpy.errors import CffpyError
 from cffpy.views.plain_text import Styled, visible
 

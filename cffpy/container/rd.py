@@ -46,6 +46,7 @@ __all__ = (
 )
 
 # The size field is signed for the reference: it stops at a negative one.
+_ADDRESS_BYTES = 8
 _SIZE_LIMIT = 1 << 31
 
 # Zeros skipped at once: they are empty sections of type 0, in a preallocated or a hostile file.
@@ -143,6 +144,19 @@ def command_stream_address(payload: BytesLike) -> tuple[int, int]:
     """RD_CMDSTREAM_ADDR: the stream's address and length in dwords. Missing bytes count as 0."""
     low, dwords, high = COMMAND_STREAM_ADDRESS.unpack(_padded(payload, COMMAND_STREAM_ADDRESS.size))
     return low | high << 32, dwords
+
+
+def write_buffer(payload: BytesLike) -> tuple[int, int, str]:
+    """RD_WRBUFFER: address and bytes of a buffer, and the file that Mesa's replay writes it to.
+
+    Newer tools put a 64-bit flag in front of the name. Missing bytes count as 0.
+    """
+    head = _padded(payload, 3 * _ADDRESS_BYTES)
+    address, size, flag = (
+        int.from_bytes(head[at : at + _ADDRESS_BYTES], "little")
+        for at in range(0, len(head), _ADDRESS_BYTES)
+    )
+    return address, size, text(payload[(3 if flag <= 1 else 2) * _ADDRESS_BYTES :])
 
 
 def gpu_id(payload: BytesLike) -> int:

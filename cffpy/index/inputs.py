@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cffpy.api.find import is_capture_name
+from cffpy.container.folder import is_capture_name
 from cffpy.errors import CaptureIndexError, MissingLibrary
 from cffpy.index.model import CaptureFile
 from cffpy.index.storage import is_url

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Folders of captures: files by frame and submit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cffpy.container.folder import captures_in, name_order
+from cffpy.container.writer import NewSection, capture_bytes, gpu_id_section
+from tests.builders import capture, type7
+
+NAMES = [
+    "app_00002.rd",
+    "app_00010.rd",
+    "app_combined.rd",
+    "app_frame00001_submit00009.rd",
+    "app_frame00001_submit00010.rd.gz",
+    "app_frame00002_submit00001.rd",
+    "app_frame100000_submit00001.rd",
+    "app_submit99999.rd",
+    "app_submit100000.rd",
+    "other_00001.rd",
+]
+
+
+def test_order_of_names() -> None:
+    mixed = [*NAMES]
+    random.Random(1).shuffle(mixed)
+    assert sorted(mixed, key=name_order) == NAMES
+    assert sorted(["1.rd", "a.rd", "", "01.rd"], key=name_order) == ["", "01.rd", "1.rd", "a.rd"]
+
+
+def test_captures_in_a_folder(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    for name in (*NAMES, "app_trigger", "notes.txt", "rd"):
+        (tmp_path / name).write_bytes(b"")
+    (inner / "x.RD.zst").write_bytes(b"")
+    wanted = [str(tmp_path / name) for name in NAMES]
+    assert captures_in([tmp_path]) == [*wanted, str(inner / "x.RD.zst")]
+    assert captures_in(["-", tmp_path / "notes.txt"]) == ["-", str(tmp_path / "notes.txt")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Frames of a program, and the file that triggers writing them."""
+    for number in (9, 10):
+        data = capture(630, type7(0x10, number))
+        (tmp_path / f"app_frame0_submit{number}.rd").write_bytes(data)
+    (tmp_path / "app_trigger").write_bytes(b"-1")
+    return tmp_path
+
+
+def test_dump_of_a_folder(folder: Path, run_cffpy: Callable) -> None:
+    files = [folder / f"app_frame0_submit{number}.rd" for number in (9, 10)]
+    done = run_cffpy("dump", folder)
+    assert done.returncode == 0
+    assert done.stdout == run_cffpy("dump", *files).stdout
+    assert done.stdout.index(b"submit9.rd") < done.stdout.index(b"submit10.rd")
+    assert b"trigger" not in done.stdout
+
+
+def test_info_of_a_folder(folder: Path, run_cffpy: Callable) -> None:
+    done = run_cffpy("info", folder)
+    assert done.returncode == 0
+    assert done.stdout.index(b"submit9.rd") < done.stdout.index(b"submit10.rd")
+
+
+def test_a_folder_without_captures(tmp_path: Path, run_cffpy: Callable) -> None:
+    for command in ("dump", "info"):
+        done = run_cffpy(command, tmp_path)
+        assert done.returncode != 0
+        assert b"no captures in the folder" in done.stderr
+
+
+# --- sections that Mesa's replay tool uses -------------------------------------------------------
+
+
+def with_logs() -> bytes:
+    """A capture with a shader log, a CP log and buffers to write."""
+    address = (0x1000).to_bytes(4, "little") + (0x40).to_bytes(4, "little") + bytes(4)
+    buffer = (0x1_0000_2000).to_bytes(8, "little") + (16).to_bytes(8, "little") + b"out.bin\0"
+    newer = buffer[:16] + (1).to_bytes(8, "little") + b"newer.bin\0"
+    extra = [NewSection(15, address), NewSection(16, address)]
+    extra += [NewSection(17, buffer), NewSection(17, newer), NewSection(17, b"\x01")]
+    return capture_bytes([gpu_id_section(630), *extra]) + capture(630, type7(0x10, 1))
+
+
+def test_sections_for_replay_are_shown(tmp_path: Path, run_cffpy: Callable) -> None:
+    path = tmp_path / "logs.rd"
+    path.write_bytes(with_logs())
+    text = run_cffpy("info", path).stdout.decode()
+    assert "shader log at 0x1000, 64 bytes" in text
+    assert "CP log     at 0x1000, 64 bytes" in text
+    assert "write      out.bin: 16 bytes at 0x100002000" in text
+    assert "write      newer.bin: 16 bytes at 0x100002000" in text
+    for name in ("RD_SHADER_LOG_BUFFER", "RD_CP_LOG_BUFFER", "RD_WRBUFFER"):
+        assert name in text
+
+
+def test_sections_for_replay_survive_text(tmp_path: Path, run_cffpy: Callable) -> None:
+    path, source, again = (tmp_path / name for name in ("logs.rd", "logs.pm4", "again.rd"))
+    path.write_bytes(with_logs())
+    assert run_cffpy("decompile", path, "-o", source).returncode == 0
+    assert "section RD_WRBUFFER" in source.read_text()
+    assert run_cffpy("compile", source, "-o", again).returncode == 0
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_sections_for_replay_change_no_dump(tmp_path: Path, run_cffpy: Callable) -> None:
+    path, plain = tmp_path / "logs.rd", tmp_path / "plain.rd"
+    path.write_bytes(with_logs())
+    plain.write_bytes(capture_bytes([gpu_id_section(630)]) + capture(630, type7(0x10, 1)))
+    shown = [run_cffpy("dump", "--unit-test", one).stdout for one in (path, plain)]
+    assert shown[0] == shown[1]
