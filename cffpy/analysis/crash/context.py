@@ -230,20 +230,27 @@ class CrashContext:
         if commands is None or ring is None or machine is None:
             return []
         words = commands.words
-        hung = self.address("CP_IB1_BASE") if self.dump.has_shared_fences else None
         pending: list[Call] = []
         calls = {call.index: call for call in self.ring_calls()}
         for index, kind, number, size in self.packets(words, 0, words.count):
             if index in calls:
                 pending.append(calls[index])
-            elif kind == OPCODE and size > _FENCE_DWORDS and ring.retired_fence is not None:
+            elif kind == OPCODE and size > _FENCE_DWORDS:
                 name = machine.packet_names[number] or ""
-                fence = words.get(index + size - 1)
-                age = ring.retired_fence - fence & 0xFFFFFFFF
-                is_retired = name.startswith("CP_EVENT_WRITE") and not age >> 31
-                if is_retired and all(call.gpuaddr != hung for call in pending):
+                is_event = name.startswith("CP_EVENT_WRITE")
+                if is_event and self._is_retired(ring, words.get(index + size - 1), pending):
                     pending.clear()
         return pending
+
+    def _is_retired(self, ring: Ring, fence: int, calls: list[Call]) -> bool:
+        """Whether the fence behind these calls is retired.
+
+        Fences of several timelines say nothing of the call that the CP is in.
+        """
+        if ring.retired_fence is None or (ring.retired_fence - fence & 0xFFFFFFFF) >> 31:
+            return False
+        hung = self.address("CP_IB1_BASE") if self.dump.has_shared_fences else None
+        return all(call.gpuaddr != hung for call in calls)
 
     def place(self, gpuaddr: int) -> MemoryLocation | None:
         """The dword at an address, where the dump has it."""
