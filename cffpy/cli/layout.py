@@ -333,7 +333,7 @@ def tile(
     pitch: int | None,
     bank_bit: int | None,
     bank_levels: int | None,
-    channels: str | None,
+    memory_channels: str | None,
     points: tuple[tuple[int, int], ...],
     batch: str | None,
     as_json: bool,
@@ -357,7 +357,7 @@ def tile(
     swizzle = BankSwizzle(
         usual.highest_bank_bit if bank_bit is None else bank_bit,
         usual.levels if bank_levels is None else bank_levels,
-        usual.channels if channels is None else int(channels),
+        usual.channels if memory_channels is None else int(memory_channels),
     )
     request = ImageRequest(texel, size[0], size[1])
     whole = image_layout(request, part.generation, part.has_linear_mip_fallback)
