@@ -39,6 +39,7 @@ Examples:
 @submit_option
 @filter_options
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
+@click.option("--plot", is_flag=True, help="Draw a bar for each render pass: its draws.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
@@ -53,6 +54,7 @@ def passes(
     where: str | None,
     columns: str | None,
     cost: bool,
+    plot: bool,
     as_json: bool,
     as_csv: bool,
 ) -> int:
@@ -68,13 +70,13 @@ def passes(
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
-    _check_forms(cost, columns, as_json, as_csv)
+    _check_forms(cost, plot, columns, as_json, as_csv)
     query = query_of(where, columns)
 
     def show(path: str) -> Shown:
         capture, code = find_asking(path, gpu, register_db, query, at_draws=True)
         chosen = _chosen(capture, submit, index)
-        return _shown(capture, code, chosen, (query, columns), cost)
+        return _shown(capture, code, chosen, (query, columns), cost, plot)
 
     return write_shown(files, show, as_json, as_csv)
 
@@ -85,10 +87,12 @@ def _shown(
     shown: Sequence[SubmitPasses],
     asked: tuple[Filter | None, str | None],
     cost: bool,
+    plot: bool,
 ) -> Shown:
     """Of some passes of a capture those that match. ``asked``: the filter and the columns."""
     from cffpy.views import passes as text
     from cffpy.views import passes_document as view
+    from cffpy.views.plots import pass_lines
 
     query, columns = asked
     if query is not None:
@@ -105,18 +109,20 @@ def _shown(
         code,
         view.SCHEMA,
         lambda: view.document(capture.model, shown),
-        lambda: text.lines(capture.model, shown),
+        lambda: pass_lines(shown) if plot else text.lines(capture.model, shown),
         view.CSV_COLUMNS,
         lambda: view.rows(shown),
     )
 
 
-def _check_forms(cost: bool, columns: str | None, as_json: bool, as_csv: bool) -> None:
+def _check_forms(cost: bool, plot: bool, columns: str | None, as_json: bool, as_csv: bool) -> None:
     """Raise UsageError for forms of output that exclude each other."""
     if as_json and as_csv:
         raise click.UsageError("--json and --csv cannot be used together")
     if cost and (as_csv or columns is not None):
         raise click.UsageError("--cost cannot be used with --csv or --columns")
+    if plot and (cost or as_json or as_csv or columns is not None):
+        raise click.UsageError("--plot cannot be used with --cost, --json, --csv or --columns")
 
 
 def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:

@@ -33,6 +33,7 @@ Examples:
   cffpy tiles capture.rd.gz                   the only pass with tiles
   cffpy tiles --pass 3 capture.rd.gz
   cffpy tiles --pass 3 --svg tiles.svg capture.rd.gz
+  cffpy tiles --pass 3 --plot capture.rd.gz   a drawing for the terminal
   cffpy tiles --pass 3 --json capture.rd.gz | jq '.tiles[].density.views[].scale'
 """
 
@@ -48,6 +49,7 @@ Examples:
 @filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/2).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
+@click.option("--plot", is_flag=True, help="Draw the grid with characters: draws of each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
 @text_options
 @files_options
@@ -60,6 +62,7 @@ def tiles(
     columns: str | None,
     as_json: bool,
     as_csv: bool,
+    plot: bool,
     svg: str | None,
 ) -> int:
     """List the tiles of a GMEM pass in the order of execution.
@@ -75,8 +78,10 @@ def tiles(
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read or has no such pass.
     """
-    if as_json + as_csv + (svg is not None) > 1:
-        raise click.UsageError("--json, --csv and --svg cannot be used together")
+    if as_json + as_csv + plot + (svg is not None) > 1:
+        raise click.UsageError("--json, --csv, --plot and --svg cannot be used together")
+    if plot and columns is not None:
+        raise click.UsageError("--plot cannot be used with --columns")
     query = query_of(where, columns)
     if svg is not None and query is not None:
         raise click.UsageError("--svg cannot be used with --where or --columns")
@@ -91,14 +96,24 @@ def tiles(
         _, code, chosen = find(files[0])
         _draw(files[0], svg, chosen.model, chosen.tile_facts)
         return code
-    return write_shown(files, lambda path: _shown(*find(path), query, columns), as_json, as_csv)
+
+    def show(path: str) -> Shown:
+        return _shown(*find(path), query, columns, plot)
+
+    return write_shown(files, show, as_json, as_csv)
 
 
 def _shown(
-    capture: Capture, code: int, chosen: api.Pass, query: Filter | None, columns: str | None
+    capture: Capture,
+    code: int,
+    chosen: api.Pass,
+    query: Filter | None,
+    columns: str | None,
+    plot: bool,
 ) -> Shown:
     """The tiles of a pass that match."""
     from cffpy.views import tiles_data
+    from cffpy.views.plots import tile_lines
 
     found, facts = chosen.model, chosen.tile_facts
     if query is not None:
@@ -113,7 +128,7 @@ def _shown(
         code,
         tiles_data.SCHEMA,
         lambda: tiles_data.document(capture.model, found, facts),
-        lambda: _lines(found, facts),
+        lambda: tile_lines(found, facts) if plot else _lines(found, facts),
         tiles_data.CSV_COLUMNS,
         lambda: tiles_data.rows(found, facts),
     )

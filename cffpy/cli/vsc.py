@@ -54,6 +54,9 @@ Examples:
     "--svg", metavar="OUT", help="With FILE: draw a heat map of a pass to OUT ('-': stdout)."
 )
 @click.option(
+    "--plot", is_flag=True, default=None, help="With FILE: draw heat maps with characters."
+)
+@click.option(
     "--json",
     "as_json",
     is_flag=True,
@@ -71,6 +74,7 @@ def vsc(
     primitive_count: int | None,
     index: int | None,
     svg: str | None,
+    plot: bool | None,
     as_json: bool,
 ) -> int:
     """Decode visibility streams of a6xx and a7xx: which bins draws and primitives cover.
@@ -92,12 +96,15 @@ def vsc(
         reason = "--bins, --primitives, --draws, --primitive-count need --hex"
         _refuse(reason, bin_count, of_primitives, primitive_count)
         if as_json:
-            _refuse("--json and --svg cannot be used together", svg)
+            _refuse("--json, --svg and --plot cannot be used together", svg, plot)
+        if plot:
+            _refuse("--json, --svg and --plot cannot be used together", svg)
         from cffpy.cli import vsc_capture
 
-        return vsc_capture.show(path, gpu, register_db, index, as_json, svg)
+        return vsc_capture.show(path, gpu, register_db, index, as_json, svg, bool(plot))
     _refuse("--hex and FILE cannot be used together", path)
-    _refuse("--pass, --svg, --gpu and --register-db need FILE", index, svg, gpu, register_db)
+    reason = "--pass, --svg, --plot, --gpu and --register-db need FILE"
+    _refuse(reason, index, svg, plot, gpu, register_db)
     if bin_count is None:
         raise click.UsageError("--hex needs --bins N")
     from cffpy.cli import vsc_hex

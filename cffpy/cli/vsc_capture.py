@@ -30,6 +30,7 @@ def show(
     index: int | None,
     as_json: bool,
     svg: str | None,
+    plot: bool,
 ) -> int:
     """Show the passes with hardware binning, or one; the exit code."""
     from cffpy.views import visibility as view
@@ -53,6 +54,8 @@ def show(
         write_json(view.SCHEMA, document, capture.truncated)
     elif svg is not None:
         _draw(path, svg, next(read()))
+    elif plot and shown:
+        write_lines(_plots(read()), capture.truncated)
     else:
         lines = _lines(read()) if shown else [view.nothing_text(capture.model)]
         write_lines(lines, capture.truncated)
@@ -83,6 +86,17 @@ def _lines(passes: Iterable[PassVisibility]) -> Iterator[str]:
             for line in headed_columns(view.bin_table(found.one, pipe), view.RIGHT):
                 text = f"    {line}"
                 yield Styled(text) if isinstance(line, Styled) else text
+
+
+def _plots(passes: Iterable[PassVisibility]) -> Iterator[str]:
+    from cffpy.views.plots import visibility_lines
+    from cffpy.views.visibility_svg import heat_of
+
+    for found in passes:
+        heat = heat_of(found)
+        yield from visibility_lines(found, heat.values, heat.label)
+        if found.reason:
+            yield f"  {found.reason}"
 
 
 def _draw(path: str, output: str, found: PassVisibility) -> None:

@@ -26,7 +26,7 @@ _ROW = 18
 _TEXT_WIDTH = 7  # a digit's, about
 
 
-class _Heat(NamedTuple):
+class Heat(NamedTuple):
     """What is visible in each tile, by its number, and what the map shows of it."""
 
     draws: dict[int, int]
@@ -39,10 +39,12 @@ class _Heat(NamedTuple):
 
     @property
     def values(self) -> dict[int, int]:
+        """Primitives, or draws, by number of the tile."""
         return self.primitives if self.by_primitives else self.draws
 
     @property
     def label(self) -> str:
+        """What ``values`` are."""
         return "primitives a tile" if self.by_primitives else "draws a tile"
 
 
@@ -101,9 +103,9 @@ def _tile(
     svg.text(x + width / 2, y + height / 2 + 4, str(value), 11, scale.ink(value), "middle")
 
 
-def _heat(tiles: list[Tile], pipes: dict[int, PipeStreams]) -> _Heat:
+def _heat(tiles: list[Tile], pipes: dict[int, PipeStreams]) -> Heat:
     """What is visible in the tiles whose bins were decoded whole."""
-    heat = _Heat({}, {})
+    heat = Heat({}, {})
     for tile in tiles:
         pipe = None if tile.pipe is None else pipes.get(tile.pipe)
         slots = tile_slots(tile)
@@ -119,6 +121,11 @@ def _heat(tiles: list[Tile], pipes: dict[int, PipeStreams]) -> _Heat:
             bits = sum(slot_bit(slot) for slot in slots)
             heat.draws[tile.number] = sum(bool(entry.bins & bits) for entry in pipe.visible)
     return heat
+
+
+def heat_of(found: PassVisibility) -> Heat:
+    """What is visible in the tiles of a pass."""
+    return _heat(found.one.tiles, {pipe.pipe.number: pipe for pipe in found.pipes})
 
 
 def _extent(found: PassVisibility, rectangles: list[Rectangle]) -> tuple[int, int]:
@@ -153,7 +160,7 @@ def _outline_pipes(svg: Svg, found: PassVisibility, left: float, top: float, fac
         )
 
 
-def _hint(tile: Tile, rectangle: Rectangle, pipe: PipeStreams | None, heat: _Heat) -> str:
+def _hint(tile: Tile, rectangle: Rectangle, pipe: PipeStreams | None, heat: Heat) -> str:
     texts = [f"tile {tile.number}, {rectangle}"]
     if pipe is None:
         return f"{texts[0]}\nin no VSC pipe"

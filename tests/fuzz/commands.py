@@ -80,7 +80,7 @@ def _form(rng: Random, *forms: str) -> list[str]:
 
 
 def _passes(rng: Random, files: Files) -> list[str]:
-    form = _form(rng, "--json", "--csv", "--cost")
+    form = _form(rng, "--json", "--csv", "--cost", "--plot")
     chosen = rng.choice(([], [], [], ["--pass", "1"], ["--submit", "0"]))
     return ["passes", *form, *chosen, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
@@ -149,7 +149,7 @@ def _check(rng: Random, files: Files) -> list[str]:
 
 def _tiles(rng: Random, files: Files) -> list[str]:
     chosen = rng.choice(([], ["--pass", "0"], ["--pass", "1"]))
-    form = rng.choice(([], ["--json"], ["--csv"], ["--svg", "-"]))
+    form = rng.choice(([], ["--json"], ["--csv"], ["--svg", "-"], ["--plot"]))
     return ["tiles", *chosen, *form, *_gpu(rng), str(files.mutant)]
 
 

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Grids of tiles and heat maps of plain characters, for terminals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.views.passes import title
+from cffpy.views.plain_text import Styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cffpy.analysis.passes.model import Pass, SubmitPasses, Tile
+    from cffpy.analysis.passes.tiles import TileFacts
+    from cffpy.analysis.visibility_model import PassVisibility
+
+#: From nothing to the most; the first is also for a value of 0.
+_SHADES = " .:-=+*#%@"
+
+#: Columns and rows of tiles that are drawn, characters of a cell, bars of passes.
+_MAX_COLUMNS, _MAX_ROWS = 64, 64
+_NARROW, _WIDE = 3, 7
+_BAR, _MAX_BARS = 50, 500
+
+
+class _Cell(NamedTuple):
+    """``number``: what is printed. ``heat``: what is shaded; None: not known."""
+
+    number: int
+    heat: int | None
+    pipe: int | None
+
+
+def tile_lines(found: Pass, facts: Iterable[TileFacts]) -> Iterator[str]:
+    """The tiles in their places: each with its number, shaded by the draws that it executes."""
+    cells = {}
+    for one in facts:
+        place = _place(one.tile, found)
+        if place is not None:
+            cells[place] = _Cell(one.tile.number, one.executed, one.tile.pipe)
+    yield from _grid(found, cells, "draws executed")
+
+
+def visibility_lines(found: PassVisibility, heat: Mapping[int, int], label: str) -> Iterator[str]:
+    """The same, shaded by what the visibility streams have. ``heat``: by number of the tile."""
+    one = found.one
+    cells = {}
+    for tile in one.tiles:
+        place = _place(tile, one)
+        if place is not None:
+            cells[place] = _Cell(tile.number, heat.get(tile.number), tile.pipe)
+    yield from _grid(one, cells, label)
+
+
+def _place(tile: Tile, found: Pass) -> tuple[int, int] | None:
+    """Column and row of a tile; None where its rectangle or the size of bins is not known."""
+    size, rectangle = found.bin_size, tile.rectangle
+    if size is None or rectangle is None or not size.width or not size.height:
+        return None
+    return rectangle.left // size.width, rectangle.top // size.height
+
+
+def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> Iterator[str]:
+    yield Styled(title(found))
+    if not cells:
+        yield "  no tiles whose places are known"
+        return
+    columns = max(column for column, _ in cells) + 1
+    rows = max(row for _, row in cells) + 1
+    known = [cell.heat for cell in cells.values() if cell.heat is not None]
+    most = max(known, default=0)
+    drawn = min(columns, _MAX_COLUMNS)
+    width = _WIDE if drawn <= 16 else _NARROW
+    rule = "  +" + f"{'-' * width}+" * drawn
+    yield rule
+    for row in range(min(rows, _MAX_ROWS)):
+        line = [cells.get((column, row)) for column in range(drawn)]
+        yield "  |" + "|".join(_number(cell, width) for cell in line) + "|"
+        if most:
+            yield "  |" + "|".join(_shade(cell, most, width) for cell in line) + "|"
+        yield rule
+    if columns > drawn or rows > _MAX_ROWS:
+        yield f"  {columns} x {rows} tiles: the rest is not drawn"
+    if most:
+        yield f"  number of the tile; {label}: '{_SHADES[1]}' few to '{_SHADES[-1]}' {most:,}"
+    else:
+        yield f"  number of the tile; {label} are not known"
+
+
+def _number(cell: _Cell | None, width: int) -> str:
+    return " " * width if cell is None else str(cell.number)[-width:].center(width)
+
+
+def _shade(cell: _Cell | None, most: int, width: int) -> str:
+    if cell is None:
+        return " " * width
+    return ("?" if cell.heat is None else shade(cell.heat, most)) * width
+
+
+def shade(value: int, most: int) -> str:
+    """A character for a value of 0 to ``most``: the more, the darker."""
+    if value <= 0:
+        return _SHADES[0]
+    return _SHADES[max(1, min(len(_SHADES) - 1, value * (len(_SHADES) - 1) // max(1, most)))]
+
+
+def pass_lines(submits: Iterable[SubmitPasses]) -> Iterator[str]:
+    """A bar for each render pass: its draws; behind it the grid of its tiles."""
+    shown = [one for submit in submits for one in submit.passes if one.kind == "render"]
+    if not shown:
+        yield "no render pass"
+        return
+    most = max(len(one.program_draws) for one in shown)
+    digits = max(len(str(one.index)) for one in shown)
+    for one in shown[:_MAX_BARS]:
+        draws = len(one.program_draws)
+        length = -(-draws * _BAR // most) if most else 0
+        grid = f", {one.grid.width} x {one.grid.height} tiles" if one.grid and one.tiles else ""
+        mode = one.mode or "unknown"
+        bar = ("#" if mode == "gmem" else "=") * length
+        plural = "" if draws == 1 else "s"
+        text = f"{draws:,} draw{plural}{grid}"
+        yield f"pass {one.index:{digits}} {mode:7} |{bar:{_BAR}}| {text}"
+    if len(shown) > _MAX_BARS:
+        yield f"{len(shown) - _MAX_BARS} more passes"
+    yield "# gmem, = sysmem; the longest bar has the most draws"
