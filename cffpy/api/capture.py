@@ -296,7 +296,7 @@ class Capture:
         TILE6_3. ``submit``: whose memory; None for the last. Raises CffpyError for an unknown
         format.
         """
-        number = len(self._source.memories) - 1 if submit is None else submit
+        number = max(0, len(self._source.memories) - 1) if submit is None else submit
         view = view_at(self.gpu, gpuaddr, form, (width, height), pitch, tile_mode)
         return CapturedImage(view, self.gpu, self._source.memory(number), {})
 

@@ -124,6 +124,11 @@ def test_mistakes(
 
 def test_what_was_not_captured(run_cffpy: Run, capture: str, tmp_path: Path) -> None:
     where = ("--format", "R8_UNORM", "--width", "64", "--height", "64", "-o", "x.png")
+    empty = tmp_path / "empty.rd"
+    empty.write_bytes(b"")
+    chosen = ("image", str(empty), "--gpu", "650", "--at", "0x1000", *where)
+    done = run_cffpy(*chosen, cwd=tmp_path, check=False)
+    assert b"nothing at 0x1000 was captured" in done.stderr, "a capture without any submit"
     done = run_cffpy("image", capture, "--at", "0x1000", *where, cwd=tmp_path, check=False)
     assert done.returncode == 1
     assert b"there is nothing to show: nothing at 0x1000 was captured" in done.stderr
