@@ -9,6 +9,7 @@ import click
 
 from cffpy._version import __version__
 from cffpy.cli.analysis_options import decode, decoding_options, open_for, write_json
+from cffpy.cli.index_reports import check_index
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, write_all
 from cffpy.cli.text_options import text_options, write_lines
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
+    from cffpy.index.checked import IndexedCheck
 
 _EPILOG = """\b
 Examples:
@@ -26,6 +28,7 @@ Examples:
   cffpy check --explain CFF013
   cffpy check --compare good.rd.gz bad.rd.gz    only what is new in bad.rd.gz
   cffpy check --sarif capture.rd.gz > capture.sarif
+  cffpy check --index night.index --compare last.index --markdown
 """
 
 _LEVELS = ("error", "warning", "info", "never")
@@ -48,6 +51,8 @@ def _words(_context: click.Context, _option: click.Parameter, given: tuple[str, 
     help="The least severity with which the exit code is 1.",
 )
 @click.option("--compare", "good", metavar="GOOD", help="Only what is new compared with GOOD.")
+@click.option("--index", metavar="INDEX", help="The findings of an index; GOOD is one, too.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a summary; with --index.")
 @click.option("--explain", metavar="LINT", help="Say what a lint finds, why, and what to do.")
 @click.option("--list", "as_list", is_flag=True, help="List the lints.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.check/1).")
@@ -60,6 +65,8 @@ def check(
     ignore: list[str],
     fail_on: str,
     good: str | None,
+    index: str | None,
+    as_markdown: bool,
     explain: str | None,
     as_list: bool,
     as_json: bool,
@@ -84,8 +91,11 @@ def check(
     if explain is not None or as_list:
         return _describe(explain, select, ignore)
     lints = chosen_lints(select, ignore)
-    if not paths:
-        raise click.UsageError("no FILE is given")
+    levels = _LEVELS[: _LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
+    _check_inputs(paths, index, as_sarif, as_markdown)
+    if index is not None:
+        checks = check_index(index, good, lints, as_json, as_markdown)
+        return EXIT_FAILURE if any(_has(one, levels) for one in checks) else EXIT_OK
     known, of_good = _check_all([] if good is None else [good], lints, gpu, register_db)
     results, code = _check_all(paths, lints, gpu, register_db)
     code = max(code, of_good)
@@ -93,9 +103,25 @@ def check(
         for _, checked in results:
             checked.findings = new_findings(before, checked)
     _write(results, lints, as_json, as_sarif)
-    levels = _LEVELS[: _LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
-    failed = any(checked.count(level) for _, checked in results for level in levels)
+    failed = any(_has(checked, levels) for _, checked in results)
     return EXIT_FAILURE if failed else code
+
+
+def _check_inputs(
+    paths: Sequence[str], index: str | None, as_sarif: bool, as_markdown: bool
+) -> None:
+    """Raises click.UsageError where it is not either files or an index that are given."""
+    if index is not None and (paths or as_sarif):
+        raise click.UsageError("--index cannot be used with FILE or --sarif")
+    if index is None and as_markdown:
+        raise click.UsageError("--markdown needs --index")
+    if index is None and not paths:
+        raise click.UsageError("no FILE is given")
+
+
+def _has(checked: Checked | IndexedCheck, levels: Sequence[str]) -> bool:
+    """Whether there is a finding of one of these severities."""
+    return any(map(checked.count, levels))
 
 
 def _describe(explain: str | None, select: list[str], ignore: list[str]) -> int:

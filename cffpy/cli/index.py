@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cffpy.cli import index_reports
 from cffpy.cli.analysis_options import decoding_options, write_json
 from cffpy.cli.output import (
     EXIT_FAILURE,
@@ -67,6 +68,10 @@ Examples:
 @click.help_option("-h", "--help")
 def index() -> None:
     """Build an index of many captures, on one machine or a cluster, and ask it."""
+
+
+index.add_command(index_reports.stats)
+index.add_command(index_reports.compare)
 
 
 @index.command(short_help="Build an index, or bring it up to date.", epilog=_BUILD_EPILOG)

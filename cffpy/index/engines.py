@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections import deque
 from itertools import islice
@@ -125,7 +126,23 @@ def _pool(workers: int) -> Any:  # noqa: ANN401
 
     # libraries of the builder have threads, so it is not forked
     context = get_context("forkserver" if sys.platform == "linux" else "spawn")
-    return ProcessPoolExecutor(workers, context)
+    return ProcessPoolExecutor(workers, context, initializer=_end_with_builder)
+
+
+def _end_with_builder() -> None:
+    """End this worker when the builder ends, however it ends: nobody else would tell it."""
+    import os
+    from multiprocessing import parent_process
+    from threading import Thread
+
+    builder = parent_process()
+
+    def wait() -> None:
+        if builder is not None:
+            builder.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 class DaskEngine:
@@ -143,6 +160,8 @@ class DaskEngine:
             raise MissingLibrary(
                 "--scheduler needs Dask, which is not installed: pip install 'cffpy[cluster]'"
             ) from None
+        # of a scheduler that is gone, the error says enough
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
             self._client: Any = Client(address, timeout=_TIMEOUT, set_as_default=False)
         except (OSError, ValueError) as problem:
@@ -159,7 +178,7 @@ class DaskEngine:
         """As Engine has it. Dask runs a task again on another worker where one dies."""
         from distributed import as_completed
 
-        completed: Any = as_completed()
+        completed: Any = as_completed(loop=self._client.loop)
         running = 0
 
         def add(count: int, more: Iterator[Task]) -> int:

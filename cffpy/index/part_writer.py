@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cffpy.index.model import Part
+from cffpy.index.storage import reported
 from cffpy.index.tables import EXPORTED, LISTING, LISTINGS
 from cffpy.tables.writers import arrow_schema, batches, library, record_batch
 
@@ -26,7 +27,10 @@ _SORTED_GROUP = 1 << 16
 
 
 class TableFile:
-    """A Parquet file of rows, written in groups; not there without rows."""
+    """A Parquet file of rows, written in groups; not there without rows.
+
+    All methods raise CaptureIndexError where it cannot be written.
+    """
 
     def __init__(self, table: Table, path: str) -> None:
         self._table = table
@@ -49,19 +53,23 @@ class TableFile:
         """Add a batch or a table of Arrow with the columns of the table."""
         if found.num_rows:
             self.rows += found.num_rows
-            self._open().write(found)
+            with reported(self._path):
+                self._open().write(found)
 
     def close(self) -> bool:
         """Write what is left; whether there is a file."""
         self._flush()
         if self._writer is None:
             return False
-        self._writer.close()
+        with reported(self._path):
+            self._writer.close()
         return True
 
     def _flush(self) -> None:
         if self._waiting:
-            self._open().write_batch(record_batch(self._table, self._waiting))
+            batch = record_batch(self._table, self._waiting)
+            with reported(self._path):
+                self._open().write_batch(batch)
             self._waiting = []
 
     def _open(self) -> Any:  # noqa: ANN401
@@ -131,8 +139,9 @@ class PartWriter:
             return
         parquet = library("pyarrow.parquet")
         keys = [(column.name, "ascending") for column in table.columns]
-        found = parquet.read_table(path).sort_by(keys)
-        parquet.write_table(found, path, compression="zstd", row_group_size=_SORTED_GROUP)
+        with reported(path):
+            found = parquet.read_table(path).sort_by(keys)
+            parquet.write_table(found, path, compression="zstd", row_group_size=_SORTED_GROUP)
 
     def store(self, storage: Storage, name: str, number: int) -> Part:
         """Move the files into the index, as the partition ``name``."""

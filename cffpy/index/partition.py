@@ -22,7 +22,7 @@ from cffpy.api.source import Source
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
-from cffpy.errors import CffpyError
+from cffpy.errors import CaptureIndexError, CffpyError
 from cffpy.index.capture_bytes import CaptureReader
 from cffpy.index.draw_rows import ROW_BITS, Drawn, draw_rows, state_rows, write_rows
 from cffpy.index.model import Done, Entry, Journal, Task
@@ -136,7 +136,7 @@ class _PartMaker:
                 entry.error = self._failed[file.name]
             else:
                 self._decode(file, entry, reader)
-        except _Unwritable:
+        except (_Unwritable, CaptureIndexError):
             raise
         except CffpyError as problem:
             entry.error = str(problem)
@@ -174,7 +174,7 @@ class _PartMaker:
             self._describe(entry, source)
             try:
                 self._write(entry, _Decoded(source, checked))
-            except (CffpyError, OSError):
+            except CaptureIndexError:
                 raise
             except Exception as problem:
                 reason = f"internal error: {type(problem).__name__}: {problem}"

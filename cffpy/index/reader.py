@@ -258,13 +258,18 @@ class Index:
             places_of.setdefault(stage, []).append(tuple(place))
         return [IndexedShader._make((*row, places_of.get(row[1], []))) for row in rows]
 
+    @property
+    def has_findings(self) -> bool:
+        """Whether lints were run when it was built."""
+        return self._snapshot.settings.lints
+
     def findings(self) -> Iterator[tuple[str, str]]:
         """The capture and the document of each finding of lints, by capture.
 
         A document is JSON, an object of the list ``findings`` of ``cffpy check --json``. Raises
         CaptureIndexError for an index that was built without lints.
         """
-        if not self._snapshot.settings.lints:
+        if not self.has_findings:
             raise CaptureIndexError(f"{self.path}: it was built without lints")
         query = (
             "SELECT capture, document FROM findings ORDER BY capture,"

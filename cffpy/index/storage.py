@@ -76,11 +76,14 @@ def storage_at(path: str) -> Storage:
 
 
 @contextmanager
-def _reported(path: str) -> Iterator[None]:
+def reported(path: str) -> Iterator[None]:
+    """Raise CaptureIndexError for errors of the file system, with the path."""
     try:
         yield
     except OSError as problem:
-        raise CaptureIndexError(f"{path}: {problem.strerror or problem}") from problem
+        # pyarrow's text has several sentences
+        text = os.strerror(problem.errno) if problem.errno else str(problem)
+        raise CaptureIndexError(f"{path}: {text}") from problem
 
 
 class LocalStorage:
@@ -98,7 +101,7 @@ class LocalStorage:
     def names(self, folder: str) -> list[str]:
         """As Storage has it."""
         path = self.path(folder)
-        with _reported(path):
+        with reported(path):
             try:
                 return sorted(os.listdir(path))
             except (FileNotFoundError, NotADirectoryError):
@@ -107,7 +110,7 @@ class LocalStorage:
     def read(self, name: str) -> bytes | None:
         """As Storage has it."""
         path = self.path(name)
-        with _reported(path):
+        with reported(path):
             try:
                 with open(path, "rb") as file:
                     return file.read()
@@ -118,14 +121,14 @@ class LocalStorage:
         """As Storage has it."""
         with self.scratch() as folder:
             temporary = os.path.join(folder, "file")
-            with _reported(self.path(name)), open(temporary, "wb") as file:
+            with reported(self.path(name)), open(temporary, "wb") as file:
                 file.write(data)
             self.put(temporary, name)
 
     def put(self, path: str, name: str) -> None:
         """As Storage has it. ``path`` is in the folder of ``scratch``."""
         target = self.path(name)
-        with _reported(target):
+        with reported(target):
             _synchronise(path, os.O_RDWR)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             os.replace(path, target)
@@ -134,7 +137,7 @@ class LocalStorage:
     def put_folder(self, path: str, name: str) -> None:
         """As Storage has it. ``path`` is in the folder of ``scratch``."""
         target = self.path(name)
-        with _reported(target):
+        with reported(target):
             for file in os.listdir(path):
                 _synchronise(os.path.join(path, file), os.O_RDWR)
             _synchronise(path, os.O_RDONLY)
@@ -145,7 +148,7 @@ class LocalStorage:
     def delete(self, name: str) -> None:
         """As Storage has it."""
         path = self.path(name)
-        with _reported(path):
+        with reported(path):
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path, ignore_errors=True)
             elif os.path.lexists(path):
@@ -155,7 +158,7 @@ class LocalStorage:
     def scratch(self) -> Iterator[str]:
         """As Storage has it; on the same file system, so that files can be renamed."""
         folder = os.path.join(self.url, "scratch", secrets.token_hex(8))
-        with _reported(folder):
+        with reported(folder):
             os.makedirs(folder)
         try:
             yield folder
@@ -200,7 +203,7 @@ class RemoteStorage:
     def names(self, folder: str) -> list[str]:
         """As Storage has it."""
         path = self.path(folder)
-        with _reported(path):
+        with reported(path):
             try:
                 self.filesystem.invalidate_cache()
                 found = self.filesystem.ls(path, detail=False)
@@ -211,7 +214,7 @@ class RemoteStorage:
     def read(self, name: str) -> bytes | None:
         """As Storage has it."""
         path = self.path(name)
-        with _reported(path):
+        with reported(path):
             try:
                 data: bytes = self.filesystem.cat_file(path)
                 return data
@@ -221,14 +224,14 @@ class RemoteStorage:
     def write(self, name: str, data: bytes) -> None:
         """As Storage has it."""
         path = self.path(name)
-        with _reported(path):
+        with reported(path):
             self.filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
             self.filesystem.pipe_file(path, data)
 
     def put(self, path: str, name: str) -> None:
         """As Storage has it."""
         target = self.path(name)
-        with _reported(target):
+        with reported(target):
             self.filesystem.makedirs(target.rpartition("/")[0], exist_ok=True)
             self.filesystem.put_file(path, target)
 
@@ -240,7 +243,7 @@ class RemoteStorage:
     def delete(self, name: str) -> None:
         """As Storage has it."""
         path = self.path(name)
-        with _reported(path):
+        with reported(path):
             try:
                 self.filesystem.rm(path, recursive=True)
             except FileNotFoundError:

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Measures indexes: makes a corpus of N captures, builds an index of it, asks it questions.
+
+    python -m benchmarks.corpus --captures 1000 --jobs 2 samples-built/ more-captures/
+
+Each capture of the corpus is one of those that are named, with a section of text in front that
+makes its bytes distinct. Prints one JSON object: captures/s and MB/s of wall-clock and of processor
+time, memory of the workers, size of the index, seconds of each question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import struct
+import sys
+import time
+from pathlib import Path
+
+import cffpy
+from cffpy.api.find import captures_in
+from cffpy.container.open import open_capture
+
+_TEXT_SECTION = 1  # RD_TEST
+
+FILTERS = (
+    "RB_DEPTH_CNTL.ZFUNC == FUNC_NEVER",
+    "draw.vertices > 3 and pass.mode == gmem",
+    "changed(RB_MRT[0].CONTROL)",
+)
+QUERIES = (
+    "SELECT gpu, count(*) FROM captures GROUP BY gpu",
+    "SELECT register, count(*) FROM register_values GROUP BY register ORDER BY 2 DESC LIMIT 10",
+    "SELECT count(*) FROM register_at_draw WHERE register = 'RB_DEPTH_CNTL'",
+)
+
+
+def make_corpus(sources: list[str], folder: Path, count: int) -> int:
+    """Write ``count`` captures; their bytes."""
+    total = 0
+    contents = [bytes(open_capture(path).data) for path in captures_in(sources)]
+    if not contents:
+        sys.exit("no captures are named")
+    for number in range(count):
+        text = f"capture {number:08d}\0".encode().ljust(20, b"\0")
+        data = struct.pack("<II", _TEXT_SECTION, len(text)) + text
+        data += contents[number % len(contents)]
+        below = folder / f"{number // 1000:04d}"
+        below.mkdir(parents=True, exist_ok=True)
+        (below / f"{number:08d}.rd").write_bytes(data)
+        total += len(data)
+    return total
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, object]:
+    """Build the index and ask it; the results."""
+    corpus, index = folder / "corpus", folder / "index"
+    size = make_corpus(arguments.sources, corpus, arguments.captures)
+    how = {"scheduler": arguments.scheduler} if arguments.scheduler else {"jobs": arguments.jobs}
+    report = cffpy.build_index([corpus], index, **how)
+    files = cffpy.open_index(index).files
+    busy = sum(entry.seconds for entry in files)
+    memory = [entry.memory for entry in files]
+    begin = time.monotonic()
+    cffpy.build_index([corpus], index, jobs=1)
+    unchanged = time.monotonic() - begin
+    opened = cffpy.open_index(index)
+    return {
+        "captures": arguments.captures,
+        "workers": arguments.scheduler or arguments.jobs,
+        "load": os.getloadavg()[0],
+        "megabytes": round(size / 1e6, 1),
+        "failed": report.failed,
+        "elapsed": report.elapsed,
+        "captures_per_second": round(arguments.captures / report.elapsed, 2),
+        "megabytes_per_second": round(size / 1e6 / report.elapsed, 3),
+        "processor_seconds": round(report.seconds, 2),
+        "processor_ms_per_capture": round(1000 * report.seconds / arguments.captures, 2),
+        "decoding_ms_per_capture": round(1000 * busy / arguments.captures, 2),
+        "worker_megabytes_most": round(max(memory) / 1e6, 1),
+        "worker_megabytes_median": round(sorted(memory)[len(memory) // 2] / 1e6, 1),
+        "index_megabytes": round(size_of(index) / 1e6, 2),
+        "index_files": sum(1 for path in index.rglob("*") if path.is_file()),
+        "partitions": len(opened.parts),
+        "build_without_changes": round(unchanged, 3),
+        "find": {where: timed(lambda: list(opened.find(where))) for where in FILTERS},  # noqa: B023
+        "sql": {query: timed(lambda: list(opened.sql(query))) for query in QUERIES},  # noqa: B023
+    }
+
+
+def timed(action: object) -> dict[str, float]:
+    """Seconds of wall-clock and processor time: the best of three."""
+    times = []
+    for _ in range(3):
+        begin, processor = time.monotonic(), time.process_time()
+        action()  # type: ignore[operator]
+        times.append((time.monotonic() - begin, time.process_time() - processor))
+    elapsed, processor = min(times)
+    return {"elapsed": round(elapsed, 3), "processor": round(processor, 3)}
+
+
+def main() -> None:
+    """Measure, print, clean up."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("sources", nargs="+", help="captures, or folders with captures")
+    parser.add_argument("--captures", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, or 'local:N'")
+    parser.add_argument("--folder", default="corpus-benchmark", help="is made and deleted")
+    arguments = parser.parse_args()
+    folder = Path(arguments.folder)
+    folder.mkdir()
+    try:
+        if (arguments.scheduler or "").startswith("local:"):
+            from distributed import LocalCluster
+
+            workers = int(arguments.scheduler.partition(":")[2])
+            with LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            ) as cluster:
+                arguments.scheduler = cluster.scheduler_address
+                print(json.dumps(measure(arguments, folder)))
+        else:
+            print(json.dumps(measure(arguments, folder)))
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""The findings of lints that an index has: those of ``cffpy check``, without the captures."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cffpy.check.model import SEVERITIES
+from cffpy.index.compare import compare
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from cffpy.check.model import Lint
+    from cffpy.index.reader import Index
+
+
+@dataclass(slots=True)
+class IndexedCheck:
+    """The findings of one capture: objects of ``cffpy check --json``.
+
+    ``problems``: damage of the capture, or why it could not be decoded.
+    """
+
+    capture: str
+    gpu: str | None
+    generation: int | None
+    problems: list[str]
+    findings: list[dict[str, Any]] = field(default_factory=list)
+
+    def count(self, severity: str) -> int:
+        """How many findings have this severity."""
+        return sum(one["severity"] == severity for one in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its object in the document."""
+        return {
+            "file": self.capture,
+            "gpu": self.gpu,
+            "generation": self.generation,
+            "problems": self.problems,
+            "counts": {severity: self.count(severity) for severity in reversed(SEVERITIES)},
+            "findings": self.findings,
+        }
+
+
+def check_index(
+    index: Index, lints: Sequence[Lint], baseline: Index | None = None
+) -> list[IndexedCheck]:
+    """The findings of these lints, for each capture by name.
+
+    ``baseline``: another index, as of the night before: findings that it has, too, are left out.
+    Raises CaptureIndexError for an index that was built without lints.
+    """
+    chosen = {lint.id for lint in lints}
+    found = {
+        one.name: IndexedCheck(
+            one.name,
+            one.gpu,
+            one.generation,
+            list(one.problems) if one.error is None else [one.error],
+        )
+        for one in index.files
+    }
+    known = None if baseline is None else _new_in(baseline, index)
+    for capture, text in index.findings():
+        document = json.loads(text)
+        if document["id"] in chosen and (known is None or (capture, _key(document)) in known):
+            found[capture].findings.append(document)
+    return list(found.values())
+
+
+def _new_in(baseline: Index, index: Index) -> Collection[tuple[str, tuple[Any, ...]]]:
+    """Capture and key of each finding that the baseline does not have, or has less often."""
+    next(baseline.findings(), None)  # raises where it was built without lints
+    return {
+        (one["full_name"], (one["lint"], one["pass"], one["draw"], one["text"]))
+        for one in compare(baseline, index, with_new_captures=True).findings
+    }
+
+
+def _key(document: dict[str, Any]) -> tuple[Any, ...]:
+    return document["id"], document["pass"], document["draw"], document["text"]
+
+
+def markdown(checks: Iterable[IndexedCheck], most: int = 50) -> list[str]:
+    """A summary for pages such as GitHub's and GitLab's: counts by lint, then the captures."""
+    checks = list(checks)
+    counts = {one: sum(check.count(one) for check in checks) for one in reversed(SEVERITIES)}
+    text = ", ".join(f"{count} {severity}" for severity, count in counts.items())
+    lines = ["## cffpy check", "", f"{len(checks)} captures: {text}", *_lint_rows(checks)]
+    bad = [check for check in checks if check.problems or check.count("error")]
+    if bad:
+        lines += ["", "| capture | errors | problem |", "| --- | ---: | --- |"]
+    for check in bad[:most]:
+        problem = cell(check.problems[0]) if check.problems else ""
+        lines.append(f"| {cell(check.capture)} | {check.count('error')} | {problem} |")
+    if len(bad) > most:
+        lines.append(f"| and {len(bad) - most} more | | |")
+    return lines
+
+
+def _lint_rows(checks: Iterable[IndexedCheck]) -> list[str]:
+    """A table with a row for each severity and lint."""
+    places: Counter[tuple[str, str]] = Counter()
+    captures: dict[tuple[str, str], set[str]] = {}
+    for check in checks:
+        for one in check.findings:
+            key = one["severity"], f"{one['id']} {one['name']}"
+            places[key] += one["count"]
+            captures.setdefault(key, set()).add(check.capture)
+    if not places:
+        return []
+    order: dict[str, int] = {one: n for n, one in enumerate(reversed(SEVERITIES))}
+    found = sorted(places, key=lambda key: (order[key[0]], key[1]))
+    return [
+        "",
+        "| severity | lint | places | captures |",
+        "| --- | --- | ---: | ---: |",
+        *(f"| {key[0]} | {key[1]} | {places[key]} | {len(captures[key])} |" for key in found),
+    ]
+
+
+def cell(text: str) -> str:
+    """A text of a capture in a table of Markdown, where it marks nothing up."""
+    shown = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
+    return "".join(f"&#{ord(one)};" if one in _MARKS else one for one in shown)
+
+
+_MARKS = frozenset("\\|<>*_`[]&#@~")
