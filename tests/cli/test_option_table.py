@@ -46,6 +46,7 @@ MEANINGS = {
     "--no-pager": "no pager",
     "--only": "only rows of these kinds",
     "--output": "the output file or directory",
+    "--markdown": "a summary in Markdown",
     "--memory-channels": "memory channels of the GPU",
     "--pager": "a pager, or not",
     "--pass": "a pass by its number",
@@ -86,7 +87,9 @@ SHORT = {
 TEXT = {
     "image",
     "index shader",
+    "index compare",
     "index sql",
+    "index stats",
     "index values",
     "afuc disasm",
     "layout check",
