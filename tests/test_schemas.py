@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +36,36 @@ COMMANDS = {
     "vsc": ("vsc", "--pass", "0", "--json"),
 }
 
+#: The same of documents that other options or other files give; {A} and {B} are samples.
+OTHERS = {
+    "bisect": ("bisect", "--json", "-o", "{OUT}/try.rd", "--state-file", "{OUT}/state", "{A}"),
+    "check": ("check", "--json", "{A}", "{B}"),
+    "columns": ("draws", "--columns", "draw.vertices,target.format,RB_DEPTH_CNTL.ZFUNC",
+                "--json", "{A}"),
+    "crash": ("crash", "--json", "{CRASH}"),
+    "db-check": ("db", "check", "--json"),
+    "db-diff": ("db", "diff", "mesa-25.0", "mesa-25.3", "--json"),
+    "db-editions": ("db", "editions", "--json"),
+    "db-search": ("db", "search", "LRZ", "--json"),
+    "db-show": ("db", "show", "RB_DEPTH_CNTL", "--json"),
+    "files": ("passes", "--json", "{A}", "{B}", "{OUT}/missing.rd"),
+    "find": ("find", "--json", "draw.number == 0", "--columns", "target.format", "{A}", "{B}"),
+    "layout.image": ("layout", "image", "--gpu", "650", "--format", "RGBA8", "--size", "64x64",
+                     "--levels", "3", "--ubwc", "--json"),
+    "layout.lrz": ("layout", "lrz", "--gpu", "740", "--size", "1920x1080", "--json"),
+    "layout.texels": ("layout", "tile", "--gpu", "650", "--format", "RGBA8", "--size", "256x256",
+                      "17,33", "--json"),
+    "layout.tiles": ("layout", "tiles", "--gpu", "660", "--framebuffer", "1920x1080",
+                     "--attachments", "RGBA8,D24S8", "--json"),
+    "passes.cost": ("passes", "--cost", "--json", "{A}"),
+    "sql": ("sql", "--json", "{A}", "SELECT * FROM draws"),
+    "states": ("state", "--where", "draw.number >= 0", "--json", "{A}"),
+    "vsc-hex": ("vsc", "--hex", "9d45800002000000", "--bins", "4", "--draws", "--json"),
+}  # fmt: skip
+
+#: Documents without a schema so far; those of Intel captures, "intel-...", have none either.
+WITHOUT = {"microcode"}
+
 CAPTURES = (
     "a220-gl-passes",
     "a330-gl-inst-mrt",
@@ -59,7 +90,71 @@ def check_document(name: str, text: bytes) -> None:
 
 
 def test_each_schema_has_a_command() -> None:
-    assert set(COMMANDS) == set(SCHEMAS)
+    assert {*COMMANDS, *OTHERS, "lines"} == set(SCHEMAS)
+
+
+def test_each_document_has_a_schema() -> None:
+    """Whatever name of a document is written in the code: there is a schema of that version."""
+    names = set()
+    for path in sorted((FOLDER.parent / "cffpy").rglob("*.py")):
+        names |= set(re.findall(r'"(cffpy\.[a-z.-]+/\d+)"', path.read_text("utf-8")))
+    names.remove("cffpy.tables/1")  # of tables, not of a document
+    known = {schema["$id"] for schema in SCHEMAS.values()}
+    assert len(names) > 30
+    lacking = {re.sub(r"cffpy\.|/\d+", "", name) for name in names - known}
+    assert {name for name in lacking if not name.startswith("intel-")} == WITHOUT
+    assert known <= names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_documents(name: str, samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    if name == "sql":
+        pytest.importorskip("duckdb")
+        pytest.importorskip("pyarrow")
+    crash = tmp_path / "crash.devcore"
+    crash.write_bytes((FOLDER.parent / "samples/a660-textures.devcore").read_bytes())
+    places = {
+        "A": samples / "a660-frame-binning.rd",
+        "B": samples / "a430-depth-good.rd",
+        "OUT": tmp_path,
+        "CRASH": crash,
+    }
+    command = [part.format(**places) for part in OTHERS[name]]
+    text = run_cffpy(*command, check=False).stdout
+    check_document(name, text)
+    if name == "files":
+        documents = [one["document"] for one in json.loads(text)["files"]]
+        assert documents.pop() is None
+        for document in documents:
+            check_document("passes", json.dumps(document).encode())
+    if name == "bisect":
+        for answer in ("--bad", "--bad", "--good"):
+            text = run_cffpy(*command, answer, check=False).stdout
+            if text:
+                check_document(name, text)
+
+
+def test_a_line_is_an_object_of_its_schema(samples: Path, run_cffpy: Run) -> None:
+    path = samples / "a660-frame-gmem.rd"
+    validator = jsonschema.Draft202012Validator(SCHEMAS["lines"])
+    for options in ((), ("--unique",)):
+        lines = run_cffpy("lines", "--jsonl", *options, path).stdout.splitlines()
+        for line in lines[:: len(lines) // 50]:
+            validator.validate(json.loads(line))
+
+
+@pytest.mark.slow
+def test_other_documents_of_shared_captures(shared: Path, run_cffpy: Run) -> None:
+    for capture in CAPTURES:
+        path = shared / f"captures/{capture}.rd.gz"
+        check_document("check", run_cffpy("check", "--json", path, check=False).stdout)
+        check_document("passes.cost", run_cffpy("passes", "--cost", "--json", path,
+                                                check=False).stdout)  # fmt: skip
+        found = run_cffpy("find", "--json", "--all", "draw.kind != draw", path, check=False)
+        check_document("find", found.stdout)
+    for dump in sorted((shared / "crash").glob("*.devcore.gz"))[::4]:
+        check_document("crash", run_cffpy("crash", "--json", dump, check=False).stdout)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.outcomes import WriteOutcome
     from cffpy.cp.sink import Payload
+    from cffpy.cp.stored import LoadedGroup, StoredRegisters
     from cffpy.regdb.database import Database
 
 #: The columns, separated by tabs. ``pass`` and ``draw`` are those of the draw that comes next.
@@ -63,6 +64,8 @@ _LEAD = "\1"
 #: lines of their own, and of one whose lines are kept.
 _MAX_WAITING, _MAX_KEPT, _MAX_DWORDS, _KEPT_DWORDS = 1 << 17, 1 << 18, 256, 12
 _MAX_KEPT_RUNS = 1 << 14
+#: Characters of the lines of draw-state groups that are kept.
+_MAX_CHARACTERS = 1 << 24
 
 
 class LineOptions(NamedTuple):
@@ -211,7 +214,10 @@ class LineWalk(Walk):
 
     def __init__(self, name: str, options: LineOptions, emit: Callable[[str], object]) -> None:
         """``name``: the first column. ``emit`` is called with text: whole lines, many at once."""
-        super().__init__(whole_groups=False)
+        has_packets = not {"registers", "packets"}.isdisjoint(options.kinds)
+        is_whole = not (has_packets and options.changed)
+        self._has_packets = has_packets  # ``observe`` reads it
+        super().__init__(whole_groups=is_whole, replays_streams=not has_packets)
         self._file = _clean(name)
         self._emit = emit
         self._with_registers = "registers" in options.kinds
@@ -228,18 +234,30 @@ class LineWalk(Walk):
         self._lead = ""
         #: The packet with an opcode that runs: its opcode and address.
         self._opcode = self._address = 0
+        #: Lines of draw-state groups that only write registers, as long as memory stays; their
+        #: characters; and the level of the group that is loaded.
+        self._groups: dict[tuple[int, Words, int, int, int], str] = {}
+        self._kept_characters = self._group_level = 0
+        self._epoch = -1
+
+    def observe(self, *observers: Observer) -> None:
+        """Add observers; groups that are written at once are reported to this walk, too."""
+        super().observe(*observers)
+        self.observes_stored_registers |= self._has_packets
 
     # -- Sink -----------------------------------------------------------------------------------
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Texts are those of the GPU."""
         super().bind(gpu, database)
+        self._forget_groups()
         self._ends = _Ends(database, tuple(self.machine.packet_names))
 
     def submit(self, submit: CommandStream) -> None:
         """A command stream begins."""
         super().submit(submit)
         self._heads = [f"{self._file}\t{submit.submit}\t{level}\t0x" for level in range(64)]
+        self._forget_groups()
 
     def command_stream_done(self, record: CommandStream) -> None:
         """No draw comes behind the last lines of a stream."""
@@ -264,6 +282,54 @@ class LineWalk(Walk):
             if len(waiting) > _MAX_WAITING:
                 self.flush()
         return super().write(register, values, words, index, level)
+
+    def ignores_packet(self, opcode: int) -> bool:
+        """Packets in draw-state groups have lines."""
+        return not self._has_packets and super().ignores_packet(opcode)
+
+    def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
+        """The commands of a draw-state group begin."""
+        super().group_stream(words, index, ndwords, level)
+        self._group_level = level + 1  # as ``write`` has it
+
+    def registers_stored(self, stored: StoredRegisters) -> None:
+        """A draw-state group that only writes registers: its lines are made once."""
+        super().registers_stored(stored)
+        if self._fields:
+            self._flush_fields()
+        if self._with_registers and self.executed is not Executed.NO:
+            assert stored.words is None
+            if self._epoch != self.machine.image.epoch:
+                self._forget_groups()
+            for group in stored.groups:
+                known = self._groups.get((*group, self._group_level))
+                self._waiting.append(known or self._group(stored, group))
+            if len(self._waiting) > _MAX_WAITING:
+                self.flush()
+
+    def _group(self, stored: StoredRegisters, group: LoadedGroup) -> str:
+        """The lines of a draw-state group."""
+        parts = []
+        words = group[1]
+        head, data = self._heads[self._group_level], words.data
+        for start, size, registers in stored.packets_of(group):
+            first = next(iter(registers), None)
+            if first is not None:
+                values = data[start + 1 : start + size].tolist()
+                lead = f"{head}{words.address + 4 * start:x}{_DRAW}"
+                parts.append(self._ends.run(first, values).replace(_LEAD, lead))
+        text = "".join(parts)
+        self._kept_characters += len(text)
+        if self._kept_characters > _MAX_CHARACTERS:
+            self._forget_groups()
+        self._groups[(*group, self._group_level)] = text
+        return text
+
+    def _forget_groups(self) -> None:
+        """Memory has changed, or the columns before the address."""
+        self._groups.clear()
+        self._kept_characters = 0
+        self._epoch = self.machine.image.epoch
 
     def _write_changed(self, register: int, values: list[int], lead: str) -> None:
         known = self.machine.state.registers

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.tables.lines import COLUMNS, UniqueLines
+from cffpy.tables.lines import COLUMNS, LineWalk, UniqueLines
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -164,3 +164,26 @@ def test_distinct_lines_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     found.add("".join(f"f\t0\t0\t0x0\t0\t0\tp\tn\t{value}\t\n" for value in (1, 2, 1, 3)))
     assert found.is_full
     assert [line.split("\t")[0] for line in found.lines()] == ["2", "1"]
+
+
+def test_lines_of_groups_that_are_kept(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines of draw-state groups are made once; run packet by packet, groups give the same."""
+    texts: list[list[str]] = [[], []]
+    for found in texts:
+        for name in ("a740-state-groups", "a660-frame-gmem", "a660-frame-binning"):
+            with cffpy.open(samples / f"{name}.rd") as capture:
+                capture.write_lines(found.append)
+        monkeypatch.setattr(LineWalk, "group_writes", lambda walk, registers: False)
+    assert "".join(texts[0]) == "".join(texts[1])
+    assert "register write\tRB_DEPTH_CNTL" in "".join(texts[0])
+
+
+@pytest.mark.slow
+def test_the_same_of_shared_captures(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[list[str]] = [[], []]
+    for found in texts:
+        for name in ("a740-vk-fdm", "a660-vk-passes-gmem", "edge-two-processes-concat"):
+            with cffpy.open(shared / f"captures/{name}.rd.gz") as capture:
+                capture.write_lines(found.append)
+        monkeypatch.setattr(LineWalk, "group_writes", lambda walk, registers: False)
+    assert "".join(texts[0]) == "".join(texts[1])
