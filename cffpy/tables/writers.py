@@ -221,7 +221,12 @@ class DuckDatabase:
         library("pyarrow")
         allowed = "true" if allow_files else "false"
         #: What SQL says is not to be turned on by SQL.
-        config = {"enable_external_access": allowed, "lock_configuration": "true"}
+        config = {
+            "enable_external_access": allowed,
+            "lock_configuration": "true",
+            # the program duckdb, which opens the file, may be older than the library
+            "storage_compatibility_version": "v1.1.0",
+        }
         try:
             self.connection = duckdb.connect(path, config=config)
         except duckdb.Error as problem:

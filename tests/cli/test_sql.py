@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -186,6 +187,31 @@ def test_sql_has_no_files(paths: list[Path], tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["secret.csv"]
     found = cffpy.sql(paths[:1], f"SELECT * FROM read_csv('{secret}')", allow_files=True)
     assert list(found) == [(1,)]
+
+
+@pytest.mark.slow
+def test_shell(paths: list[Path], tmp_path: Path, run_cffpy: Run) -> None:
+    """A program that stands in for duckdb's is given a database with the tables."""
+    program = tmp_path / "duckdb"
+    program.write_text(
+        f"#!{sys.executable}\nimport duckdb, sys\n"
+        "print(duckdb.connect(sys.argv[1]).execute('SELECT name FROM draws').fetchall())\n"
+        "sys.exit(3)\n"
+    )
+    program.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = run_cffpy("sql", "--shell", paths[2], env=environment, check=False)
+    assert done.stdout == b"[('p0:0',), ('p0:1',)]\n"
+    assert done.returncode == 3
+    done = run_cffpy("sql", "--shell", paths[2], env={"PATH": str(tmp_path / "no")}, check=False)
+    assert b"--shell needs the program duckdb" in done.stderr
+
+
+def test_a_database_can_be_opened_by_older_programs(paths: list[Path], tmp_path: Path) -> None:
+    """Bytes 12 to 19 of a file are the version of its form: 64 and 65 belong to duckdb 1.1."""
+    path = tmp_path / "a.duckdb"
+    cffpy.export(paths[2:3], str(path), tables=["draws"])
+    assert int.from_bytes(path.read_bytes()[12:20], "little") <= 65
 
 
 @pytest.mark.slow
