@@ -141,7 +141,7 @@ def test_a_line_is_an_object_of_its_schema(samples: Path, run_cffpy: Run) -> Non
     for options in ((), ("--unique",)):
         lines = run_cffpy("lines", "--jsonl", *options, path).stdout.splitlines()
         for line in lines[:: len(lines) // 50]:
-            validator.validate(json.loads(line))
+            assert not list(validator.iter_errors(json.loads(line)))
 
 
 @pytest.mark.slow
