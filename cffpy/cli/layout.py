@@ -318,7 +318,6 @@ def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat |
 @click.option("--bank-levels", type=int, help="Mask of swizzled levels. Default: that of the GPU.")
 @click.option(
     "--memory-channels",
-    "channels",
     type=click.Choice(["4", "8"]),
     help="Memory channels. Default: those of the GPU.",
 )
