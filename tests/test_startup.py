@@ -83,6 +83,7 @@ def test_dump(options: list[str], sample: str, samples: Path) -> None:
     modules_after(*arguments)  # compiles the descriptions if they have changed
     loaded = modules_after(*arguments)
     assert "cffpy.cp.machine" in loaded
+    assert "cffpy.cp.decoded" not in loaded  # only walks keep streams decoded
     assert loaded & COSTLY == set()
     assert loaded & UNUSED == set()
     if sample.endswith(".rd"):

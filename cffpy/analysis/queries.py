@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.fragment_programs import FragmentPrograms
-from cffpy.analysis.layout_check.check import check_layouts
-from cffpy.analysis.layout_check.uses import MAX_USES, LayoutUses
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_events import PassEvents
@@ -102,6 +100,9 @@ def find_layouts(
     gpu: Gpu | None = None,
 ) -> tuple[tuple[PassFinder, LayoutChecks], list[Damage]]:
     """The passes, all images, LRZ buffers and tiles compared with layouts, and the damage."""
+    from cffpy.analysis.layout_check.check import check_layouts  # lazily: little needs it
+    from cffpy.analysis.layout_check.uses import MAX_USES, LayoutUses
+
     walk = Walk()
     finder = PassFinder(walk)
     uses = LayoutUses(walk, finder, register_db)

@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.draw_names import find_draw, parse_draw_name
-from cffpy.analysis.pass_cost import costs_of_passes
-from cffpy.analysis.surfaces import view_at
 from cffpy.api.memory import Buffer, Memory
-from cffpy.api.packets import Packet
 from cffpy.api.passes import Frame
-from cffpy.api.pictures import CapturedImage
 from cffpy.api.selection import Selection, choose_actions, choose_draws
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Problem, Source, problem_of_damage
@@ -23,8 +19,6 @@ from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.limits import Limits, hint
-from cffpy.query.filters import Filter
-from cffpy.query.search import subjects
 from cffpy.regdb.edition import chosen_edition
 from cffpy.tables.lines import KINDS, LineOptions
 
@@ -41,7 +35,9 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Passes
     from cffpy.analysis.provenance import Inherited
     from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.api.packets import Packet
     from cffpy.api.passes import Action, Draw, Pass
+    from cffpy.api.pictures import CapturedImage
     from cffpy.api.registers import Registers
     from cffpy.api.source import Progress
     from cffpy.api.state import RegisterState
@@ -50,7 +46,7 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.limits import Truncation
-    from cffpy.query.filters import BoundFilter
+    from cffpy.query.filters import BoundFilter, Filter
 
 
 class Submit:
@@ -248,6 +244,8 @@ class Capture:
 
         See ``moved``, ``memory_bytes``, ``gmem_used``. What draws read and write is not known.
         """
+        from cffpy.analysis.pass_cost import costs_of_passes
+
         return costs_of_passes(self.model)
 
     def check(self, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> list[Finding]:
@@ -296,6 +294,9 @@ class Capture:
         TILE6_3. ``submit``: whose memory; None for the last. Raises CffpyError for an unknown
         format.
         """
+        from cffpy.analysis.surfaces import view_at
+        from cffpy.api.pictures import CapturedImage
+
         number = max(0, len(self._source.memories) - 1) if submit is None else submit
         view = view_at(self.gpu, gpuaddr, form, (width, height), pitch, tile_mode)
         return CapturedImage(view, self.gpu, self._source.memory(number), {})
@@ -314,6 +315,8 @@ class Capture:
         Also those in blocks that a condition skips; see ``Packet.executed``. Each call decodes the
         commands again; the packets of one command stream are in memory at a time.
         """
+        from cffpy.api.packets import Packet
+
         if self._source.walked.database is not None:
             for found in self._source.packets():
                 yield Packet(self._source, found)
@@ -334,7 +337,7 @@ class Capture:
 
     @property
     def recording(self) -> Recording:
-        """What comparisons need of it; its shape may change. Two walks over the commands."""
+        """What comparisons need of it; its shape may change. A walk over the commands."""
         return self._source.recording
 
     def write_lines(
@@ -352,11 +355,15 @@ class Capture:
         change a value. ``where``: a filter; only lines of draws for which it holds. docs/lines.md
         has the columns.
         """
+        from cffpy.query.search import subjects
+
         unknown = set(only) - set(KINDS)
         if unknown:
             raise UsageError(f"there are no lines of {', '.join(sorted(unknown))}")
         draws = None
         if where is not None:
+            from cffpy.query.filters import Filter
+
             bound = self._source.ask(Filter(where))
             finder = self._source.walk(registers=False).finder
             asked = subjects(finder.actions, finder.found.passes)

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Selection: a list of draws, passes or tiles from which a filter chooses."""
+"""Selection: a list of draws, passes or tiles from which a filter chooses.
+
+Filters are imported when the first one is used.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from cffpy.query.filters import Filter, Named
-from cffpy.query.properties import Subject
-from cffpy.query.search import matching_pass, matching_tile, subjects
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cffpy.analysis.passes import model
     from cffpy.api.source import Source
-    from cffpy.query.filters import BoundFilter
+    from cffpy.query.filters import BoundFilter, Filter, Named
+    from cffpy.query.properties import Subject
 
 _Item = TypeVar("_Item")
 
@@ -45,7 +45,7 @@ _Pass = TypeVar("_Pass", bound=_HasIndex)
 _Tile = TypeVar("_Tile", bound=_OfTile)
 
 #: Of some items those that match, each as what the filter was asked about.
-_Choose = Callable[["Source", "Iterable[_Item]", Filter], "list[tuple[_Item, Found]]"]
+_Choose = Callable[["Source", "Iterable[_Item]", "Filter"], "list[tuple[_Item, Found]]"]
 
 
 class Found:
@@ -81,6 +81,8 @@ class Selection(list[_Item]):
 
         Raises FilterError, with the column, for one that is wrong or names what the GPU has not.
         """
+        from cffpy.query.filters import Filter
+
         chosen = self.choose(Filter(expression))
         return Selection([item for item, _ in chosen], self._source, self._choose)
 
@@ -92,6 +94,8 @@ class Selection(list[_Item]):
 
     def select(self, columns: str, where: str | None = None) -> list[tuple[_Item, list[Named]]]:
         """Items with the values of names, as in ``select("pass.mode,RB_DEPTH_CNTL.ZFUNC")``."""
+        from cffpy.query.filters import Filter
+
         return [(item, one.columns) for item, one in self.choose(Filter(where, columns))]
 
 
@@ -99,6 +103,8 @@ def choose_draws(
     source: Source, draws: Iterable[_Action], query: Filter
 ) -> list[tuple[_Action, Found]]:
     """The program's draws that match. ``changed`` compares with the one before in the capture."""
+    from cffpy.query.search import subjects
+
     bound = source.ask(query, at_draws=True)
     passes = source.walked.finder.found.passes
     return _chosen_actions(
@@ -110,6 +116,8 @@ def choose_actions(
     source: Source, actions: Iterable[_Action], query: Filter
 ) -> list[tuple[_Action, Found]]:
     """The actions that match. ``changed`` compares with the action before in the capture."""
+    from cffpy.query.search import subjects
+
     bound = source.ask(query)
     finder = source.walked.finder
     return _chosen_actions(actions, bound, subjects(finder.actions, finder.found.passes))
@@ -132,6 +140,8 @@ def choose_passes(
     source: Source, passes: Iterable[_Pass], query: Filter
 ) -> list[tuple[_Pass, Found]]:
     """The passes that match: as a whole, or one of their draws."""
+    from cffpy.query.search import matching_pass
+
     bound = source.ask(query, at_draws=True)
     if bound is None:
         return []
@@ -150,6 +160,8 @@ def choose_tiles(
     source: Source, tiles: Iterable[_Tile], query: Filter
 ) -> list[tuple[_Tile, Found]]:
     """The tiles that match: as a whole, or one of the draws that are executed in them."""
+    from cffpy.query.search import matching_tile
+
     bound = source.ask(query)
     if bound is None:
         return []

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Source: the file behind a Capture, and each thing that is computed of it, once."""
+"""Source: the file behind a Capture, and each thing that is computed of it, once.
+
+What only some of it needs is imported where it is used: commands ask for one thing.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.bindings import Bindings
 from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.packets import PacketWalk
 from cffpy.analysis.queries import (
     find_layouts,
     find_lrz,
@@ -22,27 +23,20 @@ from cffpy.analysis.queries import (
     state_of_draw,
     walk_with_history,
 )
-from cffpy.analysis.shaders import ProgramReader
-from cffpy.analysis.visibility import VisibilityReader
-from cffpy.api.bindings import Bound, StructureText
 from cffpy.api.memory import Memory
-from cffpy.api.pictures import Pictures
 from cffpy.api.registers import Registers
-from cffpy.api.shaders import Shader
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
-from cffpy.check.runner import check_capture
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation, hint
-from cffpy.query.search import find_passes_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.bindings import BoundDescriptor
+    from cffpy.analysis.bindings import Bindings, BoundDescriptor
     from cffpy.analysis.diff.model import Recording
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.layout_check.model import LayoutChecks
@@ -52,8 +46,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import Inherited, State
     from cffpy.analysis.register_history import RegisterHistory
-    from cffpy.analysis.shaders import ShaderCollector
+    from cffpy.analysis.shaders import ProgramReader, ShaderCollector
+    from cffpy.analysis.visibility import VisibilityReader
     from cffpy.analysis.visibility_model import PassVisibility
+    from cffpy.api.bindings import Bound, StructureText
+    from cffpy.api.pictures import Pictures
+    from cffpy.api.shaders import Shader
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream as Stream
     from cffpy.check.model import Lint
@@ -234,6 +232,8 @@ class Source:
         return found
 
     def _ask(self, query: Filter, at_draws: bool, is_lenient: bool) -> BoundFilter | None:
+        from cffpy.query.search import find_passes_for
+
         known = self._walked
         if known is not None and known.database is not None:
             bound = query.bind(known.database, is_lenient)
@@ -315,7 +315,7 @@ class Source:
 
     @cached_property
     def recording(self) -> Recording:
-        """What each draw depends on, as comparisons need it: two walks."""
+        """What each draw depends on, as comparisons need it: a walk."""
         from cffpy.analysis.diff.record import record
 
         warnings: list[str] = []
@@ -328,6 +328,8 @@ class Source:
     @cached_property
     def bindings(self) -> Bindings:
         """What all draws have bound, of the recording."""
+        from cffpy.analysis.bindings import Bindings
+
         return Bindings(self.recording)
 
     def descriptors(self, order: int, kind: str) -> list[BoundDescriptor] | None:
@@ -337,14 +339,20 @@ class Source:
     @cached_property
     def structures(self) -> StructureText:
         """Decodes packets and descriptors of the capture's GPU."""
+        from cffpy.api.bindings import StructureText
+
         return StructureText(self.database)
 
     def pictures(self, submit: int) -> Pictures:
         """Makes pictures of the memory of a submit."""
+        from cffpy.api.pictures import Pictures
+
         return Pictures(lambda: self.walk(registers=False).finder.walk.machine, self.memory(submit))
 
     def bound(self, action: Action) -> Bound:
         """What a draw has bound. Kept for the last draw only."""
+        from cffpy.api.bindings import Bound
+
         last = self._last_bound
         if last is None or last[0] != action.order:
             found = Bound(
@@ -357,6 +365,8 @@ class Source:
 
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
         """The program at an address; None where none was captured."""
+        from cffpy.api.shaders import Shader
+
         key = submit, stage, gpuaddr
         if key not in self._shaders:
             program = None
@@ -370,6 +380,8 @@ class Source:
 
     @cached_property
     def _programs(self) -> ProgramReader:
+        from cffpy.analysis.shaders import ProgramReader
+
         return ProgramReader(self.register_db)
 
     def visibility(self, one: Pass) -> PassVisibility:
@@ -381,12 +393,16 @@ class Source:
 
     @cached_property
     def _visibility_reader(self) -> VisibilityReader:
+        from cffpy.analysis.visibility import VisibilityReader
+
         return VisibilityReader(self.walked.finder.found)
 
     # -- registers ------------------------------------------------------------------------------
 
     def packets(self) -> Iterator[ExecutedPacket]:
         """The packets as they are executed: a walk each time."""
+        from cffpy.analysis.packets import PacketWalk
+
         warnings: list[str] = []
 
         def finished(_machine: Machine, damage: list[Damage]) -> None:
@@ -397,6 +413,8 @@ class Source:
 
     def check(self, lints: Sequence[Lint]) -> Checked:
         """The findings of lints: a walk."""
+        from cffpy.check.runner import check_capture
+
         warnings: list[str] = []
         checked = check_capture(
             self.content, warnings.append, self.register_db, self.given_gpu, lints=lints

@@ -23,13 +23,13 @@ from cffpy.cp.state import (
 )
 from cffpy.cp.stored import StoredRegisters
 from cffpy.pm4.reader import IDLE, OPCODE, REGISTERS
-from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.capture.memory import Words
+    from cffpy.cp.decodes_once import DecodesOnce
     from cffpy.cp.machine import Machine
     from cffpy.cp.register_runs import RegisterRuns
     from cffpy.cp.sink import Draw, Sink
@@ -48,29 +48,6 @@ MAX_DWORDS, MAX_SEEN = 1 << 19, 1 << 16
 
 #: In place of an enable mask: none.
 _NO_MASK = -1
-
-
-class DecodesOnce(ValueObject):
-    """What is known of a packet before it runs; each None for packets of other kinds.
-
-    ``writes`` returns (register, value) of a packet that does no more than write registers.
-    ``draw`` makes the Draw of a packet that counts it and changes no other state. ``groups`` yields
-    the changes to draw-state groups. ``skips`` returns the dwords that it may run as a block.
-    """
-
-    __slots__ = ("draw", "groups", "skips", "writes")
-
-    def __init__(
-        self,
-        draw: Callable[[Machine, Payload], Draw] | None = None,
-        groups: Callable[[Machine, Payload], Iterator[DrawStateGroup]] | None = None,
-        skips: Callable[[Machine, Payload], int | None] | None = None,
-        writes: Callable[[Machine, Payload], Sequence[Written]] | None = None,
-    ) -> None:
-        self.draw = draw
-        self.groups = groups
-        self.skips = skips
-        self.writes = writes
 
 
 class Step:

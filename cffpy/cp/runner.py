@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The runner: the loop over packets, the stack of streams, draw-state groups.
 
-Handlers of packets are in cffpy.cp.packets; their table is passed in.
+Handlers of packets are in cffpy.cp.packets; their table is passed in. For analyses it is a
+ReplayingRunner, which decodes less (cffpy.cp.replaying).
 """
 
 from __future__ import annotations
@@ -10,15 +11,13 @@ from cffpy.c_numbers import signed32
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.damage import missing_commands
-from cffpy.cp.decoded import DecodedStreams, DecodesOnce, Draws, Passes, Runs, Step, Stores
+from cffpy.cp.decodes_once import DecodesOnce
 from cffpy.cp.machine import BANKED, Machine
 from cffpy.cp.nesting import CALLS_ITSELF, Refusal
 from cffpy.cp.outcomes import EACH_REGISTER, NOTHING
-from cffpy.cp.register_runs import RegisterRuns
 from cffpy.cp.segment import Segment
 from cffpy.cp.sink import Payload, Sink
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
-from cffpy.cp.stored import StoredRegisters
 from cffpy.limits import hint
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, next_packet
 from cffpy.regdb.database import Database
@@ -26,7 +25,7 @@ from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     #: Returns how many dwords after the packet it has run itself; None for 0.
     Handler = Callable[["Runner", Payload, int], int | None]
@@ -88,12 +87,7 @@ class Runner(Machine):
         self._keeps_groups = sink.keeps_groups_after_draws
         self._uses_segments = self.segments.are_used = segments and sink.uses_segments
         self._table = table
-        #: Registers of groups that need not run, for a sink that may do without.
-        self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
-        self._takes_writes_at_once = sink.takes_writes_at_once and not self._uses_segments
-        #: Streams that run again, for such a sink.
-        self.decoded = DecodedStreams(self, sink, self.register_runs, self._writes_of)
-        self._decodes_once = self._observes_stored = False
+        self._decodes_once = False
         sink.attach(self)
 
     def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
@@ -104,11 +98,7 @@ class Runner(Machine):
             (row.handler, row.loads_groups, row.has_effect, row.ends_segment) for row in rows
         ]
         self._groups_have_modes = gpu.facts.groups_have_modes
-        self.register_runs.forget()
-        self._decodes_once = self._takes_writes_at_once and self.sink.decodes_streams_once
-        self._observes_stored = self._takes_writes_at_once and self.sink.observes_stored_registers
         self._once = [row.once for row in rows]
-        self.decoded.bind(self._once)
 
     # -- streams ----------------------------------------------------------------------------
 
@@ -270,66 +260,6 @@ class Runner(Machine):
         size = next_packet(words.data, index, min(index + left, words.count)) - index
         return left if index + size >= words.count else size
 
-    # -- decoded streams --------------------------------------------------------------------
-
-    def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
-        """Run the steps of a stream that ran before, as far as they go.
-
-        Returns the index of the first packet that has not run.
-        """
-        registers, image = self.state.registers, self.image
-        epoch = image.epoch
-        reached = index
-        observed = self._observes_stored
-        for step in self.decoded.steps(words, index, ndwords):
-            if isinstance(step, Stores):
-                registers.update(step.registers)
-                if observed:
-                    self.sink.registers_stored(self.decoded.stored(words, step))
-            elif not isinstance(step, Draws) or not self._run_draw(words, step, level):
-                reached = self._run_step(words, step, level)
-                if reached != step.following or image.epoch != epoch:
-                    break
-            reached = step.following
-        return reached
-
-    def _run_step(self, words: Words, step: Step, level: int) -> int:
-        """Run the packets of a step as ever. Returns the index of the packet behind them."""
-        if isinstance(step, Passes):
-            self.sink.packet(step.opcode, step.payload, level)
-            self.sink.packet_done(step.opcode, step.payload, level + 1)
-            return step.following
-        if isinstance(step, Runs):
-            payload = step.payload
-            apart = self._run_opcode(step.opcode, payload, level)
-            return payload.index + payload.count + apart
-        ndwords = step.following - step.start
-        return step.following - self._run_packets(words, step.start, ndwords, level)
-
-    def _run_draw(self, words: Words, step: Draws, level: int) -> bool:
-        """Run a draw with the groups that are set for it; False if it has to be decoded."""
-        state = self.state
-        if step.is_decoded or state.loading_groups or state.groups.count(None) != GROUP_COUNT:
-            return False
-        if step.enable_mask != state.enable_mask and not self.decoded.collect(
-            step, state.enable_mask, self._groups_have_modes
-        ):
-            return False
-        if step.loaded and not self.nesting.take(
-            len(self.streams) - self.blocks, len(step.loaded), step.group_dwords
-        ):
-            return False
-        state.registers.update(step.registers)
-        sink, payload = self.sink, step.payload
-        if self._observes_stored:
-            sink.registers_stored(self.decoded.stored(words, step))
-        sink.packet(step.opcode, payload, level)
-        sink.draw(step.draw, payload, level + 1)
-        if step.draw.counted:
-            state.finish_draw()
-        sink.packet_done(step.opcode, payload, level + 1)
-        return True
-
     # -- segments ---------------------------------------------------------------------------
 
     def _keeps_segments(self, is_group: bool) -> bool:
@@ -416,40 +346,24 @@ class Runner(Machine):
             self.miss(group.gpuaddr, group.ndwords)
             return
         self.sink.group_stream(*place, group.ndwords, level + 1)
-        if self._takes_writes_at_once and self._write_group(*place, group):
+        if self._write_group(*place, group):
             return
         state.ib_level += 1
         self.run(*place, group.ndwords, level + 1, is_group=True)
         state.ib_level -= 1
 
-    def _writes_of(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
-        """(Register, value) of all that a packet does.
+    # -- for ReplayingRunner ----------------------------------------------------------------
 
-        None if it does anything else, or the sink has to see it.
+    def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
+        """Run what of a stream needs no decoding. Returns the index of the first packet that does.
+
+        Called if ``_decodes_once``.
         """
-        if not self.sink.ignores_packet(opcode):
-            return None
-        if self._handlers[opcode][0] is None:
-            return ()
-        once = self._once[opcode]
-        return None if once is None or once.writes is None else once.writes(self, payload)
+        return index
 
     def _write_group(self, words: Words, index: int, group: DrawStateGroup) -> bool:
         """Write the registers of a group without running it; False for one that has to run."""
-        ndwords = group.ndwords
-        registers = self.register_runs.of_group(words, index, ndwords)
-        if registers is None or not self.sink.group_writes(registers):
-            return False
-        refusal = self.nesting.refusal(self.streams, self.blocks, (words, index, ndwords), ndwords)
-        if refusal is None:
-            self.state.registers.update(registers)
-            self.state.rewritten.update(registers)
-            if self._observes_stored:
-                loaded = ((group.group_id, words, index, ndwords),)
-                self.sink.registers_stored(StoredRegisters(registers, self.register_runs, loaded))
-        else:
-            self.refuse(words.address + index * 4, refusal)
-        return True
+        return False
 
 
 def _signed(ndwords: int) -> int:

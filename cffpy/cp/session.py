@@ -36,6 +36,14 @@ def is_compositor(process: str) -> bool:
     return process.startswith(_COMPOSITORS)
 
 
+def _runner(sink: Sink, image: MemoryImage, segments: bool) -> Runner:
+    if not sink.takes_writes_at_once:
+        return Runner(sink, image, TABLE, segments=segments)
+    from cffpy.cp.replaying import ReplayingRunner  # lazy: a dump does without
+
+    return ReplayingRunner(sink, image, TABLE)
+
+
 class Session:
     """Owns the machine, the memory image and the sink, and runs captures through them."""
 
@@ -54,7 +62,7 @@ class Session:
         the files name. ``segments``: False turns the memo of cffpy.cp.segment off.
         """
         self.image = MemoryImage()
-        self.machine = Runner(sink, self.image, TABLE, segments=segments)
+        self.machine = _runner(sink, self.image, segments)
         self._sink = sink
         self._warn = warn
         self._register_db = register_db

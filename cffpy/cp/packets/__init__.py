@@ -8,7 +8,7 @@ uses no segments, and ``Runner.run_block`` ends a segment anyway.
 
 from __future__ import annotations
 
-from cffpy.cp.decoded import DecodesOnce
+from cffpy.cp.decodes_once import DecodesOnce
 from cffpy.cp.markers import is_marker
 from cffpy.cp.packets.compute import cp_exec_cs, cp_exec_cs_indirect, cp_run_opencl
 from cffpy.cp.packets.conditional import (

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""DecodesOnce: what is known of packets before they run, for streams that are kept decoded."""
+
+from __future__ import annotations
+
+from cffpy.value_object import ValueObject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from cffpy.cp.machine import Machine
+    from cffpy.cp.payload import Payload
+    from cffpy.cp.sink import Draw
+    from cffpy.cp.state import DrawStateGroup
+
+    #: A register and its value.
+    Written = tuple[int, int]
+
+
+class DecodesOnce(ValueObject):
+    """What is known of a packet before it runs; each None for packets of other kinds.
+
+    ``writes`` returns (register, value) of a packet that does no more than write registers.
+    ``draw`` makes the Draw of a packet that counts it and changes no other state. ``groups`` yields
+    the changes to draw-state groups. ``skips`` returns the dwords that it may run as a block.
+    """
+
+    __slots__ = ("draw", "groups", "skips", "writes")
+
+    def __init__(
+        self,
+        draw: Callable[[Machine, Payload], Draw] | None = None,
+        groups: Callable[[Machine, Payload], Iterator[DrawStateGroup]] | None = None,
+        skips: Callable[[Machine, Payload], int | None] | None = None,
+        writes: Callable[[Machine, Payload], Sequence[Written]] | None = None,
+    ) -> None:
+        self.draw = draw
+        self.groups = groups
+        self.skips = skips
+        self.writes = writes

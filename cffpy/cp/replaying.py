@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""ReplayingRunner: the runner of analyses, which store many registers at once.
+
+For sinks that take writes at once (``Sink.takes_writes_at_once``). Of a draw-state group that only
+writes registers, these are stored without running it (cffpy.cp.register_runs). A stream that runs
+again is not decoded again (cffpy.cp.decoded).
+"""
+
+from __future__ import annotations
+
+from cffpy.cp.decoded import DecodedStreams, Draws, Passes, Runs, Step, Stores
+from cffpy.cp.register_runs import RegisterRuns
+from cffpy.cp.runner import Runner
+from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
+from cffpy.cp.stored import StoredRegisters
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.memory import MemoryImage, Words
+    from cffpy.cp.payload import Payload
+    from cffpy.cp.runner import Row
+    from cffpy.cp.sink import Sink
+    from cffpy.regdb.database import Database
+
+
+class ReplayingRunner(Runner):
+    """Runs command streams for a sink that takes writes at once; without segments."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        image: MemoryImage,
+        table: Mapping[str, Row],
+        state: CpState | None = None,
+    ) -> None:
+        """As for ``Runner``."""
+        super().__init__(sink, image, table, state, segments=False)
+        #: Registers of groups that need not run.
+        self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
+        #: Streams that run again.
+        self.decoded = DecodedStreams(self, sink, self.register_runs, self._writes_of)
+        self._observes_stored = False
+
+    def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
+        """Decode for this GPU from now on; see ``Machine``."""
+        super().bind(gpu, database, names)
+        self.register_runs.forget()
+        self._decodes_once = self.sink.decodes_streams_once
+        self._observes_stored = self.sink.observes_stored_registers
+        self.decoded.bind(self._once)
+
+    def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
+        """Run the steps of a stream that ran before, as far as they go.
+
+        Returns the index of the first packet that has not run.
+        """
+        registers, image = self.state.registers, self.image
+        epoch = image.epoch
+        reached = index
+        observed = self._observes_stored
+        for step in self.decoded.steps(words, index, ndwords):
+            if isinstance(step, Stores):
+                registers.update(step.registers)
+                if observed:
+                    self.sink.registers_stored(self.decoded.stored(words, step))
+            elif not isinstance(step, Draws) or not self._run_draw(words, step, level):
+                reached = self._run_step(words, step, level)
+                if reached != step.following or image.epoch != epoch:
+                    break
+            reached = step.following
+        return reached
+
+    def _run_step(self, words: Words, step: Step, level: int) -> int:
+        """Run the packets of a step as ever. Returns the index of the packet behind them."""
+        if isinstance(step, Passes):
+            self.sink.packet(step.opcode, step.payload, level)
+            self.sink.packet_done(step.opcode, step.payload, level + 1)
+            return step.following
+        if isinstance(step, Runs):
+            payload = step.payload
+            apart = self._run_opcode(step.opcode, payload, level)
+            return payload.index + payload.count + apart
+        ndwords = step.following - step.start
+        return step.following - self._run_packets(words, step.start, ndwords, level)
+
+    def _run_draw(self, words: Words, step: Draws, level: int) -> bool:
+        """Run a draw with the groups that are set for it; False if it has to be decoded."""
+        state = self.state
+        if step.is_decoded or state.loading_groups or state.groups.count(None) != GROUP_COUNT:
+            return False
+        if step.enable_mask != state.enable_mask and not self.decoded.collect(
+            step, state.enable_mask, self._groups_have_modes
+        ):
+            return False
+        if step.loaded and not self.nesting.take(
+            len(self.streams) - self.blocks, len(step.loaded), step.group_dwords
+        ):
+            return False
+        state.registers.update(step.registers)
+        sink, payload = self.sink, step.payload
+        if self._observes_stored:
+            sink.registers_stored(self.decoded.stored(words, step))
+        sink.packet(step.opcode, payload, level)
+        sink.draw(step.draw, payload, level + 1)
+        if step.draw.counted:
+            state.finish_draw()
+        sink.packet_done(step.opcode, payload, level + 1)
+        return True
+
+    def _writes_of(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
+        """(Register, value) of all that a packet does.
+
+        None if it does anything else, or the sink has to see it.
+        """
+        if not self.sink.ignores_packet(opcode):
+            return None
+        if self._handlers[opcode][0] is None:
+            return ()
+        once = self._once[opcode]
+        return None if once is None or once.writes is None else once.writes(self, payload)
+
+    def _write_group(self, words: Words, index: int, group: DrawStateGroup) -> bool:
+        """Write the registers of a group without running it; False for one that has to run."""
+        ndwords = group.ndwords
+        registers = self.register_runs.of_group(words, index, ndwords)
+        if registers is None or not self.sink.group_writes(registers):
+            return False
+        refusal = self.nesting.refusal(self.streams, self.blocks, (words, index, ndwords), ndwords)
+        if refusal is None:
+            self.state.registers.update(registers)
+            self.state.rewritten.update(registers)
+            if self._observes_stored:
+                loaded = ((group.group_id, words, index, ndwords),)
+                self.sink.registers_stored(StoredRegisters(registers, self.register_runs, loaded))
+        else:
+            self.refuse(words.address + index * 4, refusal)
+        return True
