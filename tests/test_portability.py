@@ -74,8 +74,19 @@ for module, names in ((os, {OS_NAMES!r}), (signal, {SIGNAL_NAMES!r}), (mmap, {MM
             delattr(module, name)
 """
 COMMAND = PRELUDE + "from cffpy.__main__ import main\nmain()\n"
+#: Libraries that some modules need. Other systems have other builds of them, so they are
+#: imported before names are taken away.
+LIBRARIES = ("numpy", "PIL.Image", "distributed", "fsspec", "textual.app", "textual.widgets")
 IMPORTS = (
-    PRELUDE
+    f"""
+import importlib
+for name in {LIBRARIES!r}:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        pass
+"""
+    + PRELUDE
     + """
 import importlib, pkgutil
 import cffpy
