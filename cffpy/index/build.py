@@ -121,9 +121,11 @@ def build_index(
 def _memory(given: int | None, workers: int) -> int:
     if given is not None:
         return given
+    if not hasattr(os, "sysconf"):  # Windows
+        return 0
     try:
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
+    except (ValueError, OSError):
         return 0
     return size * 4 // 5 // workers
 
