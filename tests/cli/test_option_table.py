@@ -51,6 +51,7 @@ MEANINGS = {
     "--pager": "a pager, or not",
     "--pass": "a pass by its number",
     "--pitch": "bytes of a row",
+    "--plot": "a drawing of characters",
     "--raw": "of afuc: microcode without header and table",
     "--register-db": "another edition of the descriptions",
     "--samples": "samples per pixel",

@@ -107,7 +107,7 @@ def subject(path: Path) -> Subject:
             if item is chosen:
                 found = Side(recording)
                 found.registers = dict(side.registers)
-                found.writes = dict(side.writes)
+                found._sources = dict(side._sources)
                 found.offsets = dict(side.offsets)
                 found.facts = used_facts(side)
     assert found is not None
