@@ -175,37 +175,46 @@ class DaskEngine:
         self._client.close(timeout=_TIMEOUT)
 
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
-        """As Engine has it. Dask runs a task again on another worker where one dies."""
+        """As Engine has it. Dask runs a task again on another worker where one dies.
+
+        It blames all tasks of a worker that dies. So a capture that seems to kill workers is tried
+        again at the end, with no other beside it.
+        """
         from distributed import as_completed
 
         completed: Any = as_completed(loop=self._client.loop)
+        waiting: deque[Task] = deque()
+        suspects: deque[Task] = deque()
         running = 0
 
-        def add(count: int, more: Iterator[Task]) -> int:
+        def add(count: int, more: Iterator[Task], suffix: str = "") -> int:
             added = 0
             for task in islice(more, count):
-                future = self._client.submit(
-                    build_part, task, key=f"cffpy-index-{task.number:08x}", pure=False
-                )
-                future.task = task
+                key = f"cffpy-index-{task.number:08x}{suffix}"
+                future = self._client.submit(build_part, task, key=key, pure=False)
+                future.task, future.is_alone = task, bool(suffix)
                 completed.add(future)
                 added += 1
             return added
 
-        waiting: deque[Task] = deque()
         try:
             running += add(self.workers * _WAITING, tasks)
-            while running:
+            while running or suspects:
+                if not running:
+                    running += add(1, _drained(suspects), "-alone")
                 future = next(completed)
                 running -= 1
                 outcome = self._outcome(future, future.task)
                 if isinstance(outcome, list):
                     waiting.extend(outcome)
+                elif isinstance(outcome, Lost) and not future.is_alone:
+                    suspects.append(future.task)
                 else:
                     yield outcome
-                free = self.workers * _WAITING - running
-                running += add(free, _drained(waiting))
-                running += add(self.workers * _WAITING - running, tasks)
+                if not future.is_alone:
+                    free = self.workers * _WAITING - running
+                    running += add(free, _drained(waiting))
+                    running += add(self.workers * _WAITING - running, tasks)
         except (OSError, TimeoutError) as problem:
             raise CaptureIndexError(f"{self._address}: the scheduler is gone: {problem}") from None
         finally:

@@ -34,11 +34,12 @@ class MissingCommands(Facts):
 
     def _call(self, payload: Payload) -> None:
         machine = self.walk.machine
-        low, *rest = payload.dwords()[:3]
-        if machine.is_64bit:
-            address, size = (low | rest[0] << 32, rest[1]) if len(rest) > 1 else (low, 0)
-        else:
-            address, size = low, rest[0] if rest else 0
+        needed = 3 if machine.is_64bit else 2
+        dwords = payload.dwords()[:needed]
+        if len(dwords) < needed:
+            return
+        *halves, size = dwords
+        address = sum(half << 32 * number for number, half in enumerate(halves))
         size &= 0xFFFFF
         place = machine.image.place(address)
         captured = 0 if place is None else max(0, place[0].count - place[1])
