@@ -84,6 +84,11 @@ class UsageError(CffpyError):
 class MissingLibrary(CffpyError):
     """A library that only some commands need is not installed; the message says how to."""
 
+    @classmethod
+    def of(cls, needing: str, library: str, extra: str) -> MissingLibrary:
+        """``needing``: who needs it, as in "this needs"; ``extra``: of cffpy, which has it."""
+        return cls(f"{needing} {library}, which is not installed: pip install 'cffpy[{extra}]'")
+
 
 class StructError(CffpyError):
     """Values that do not fit a binary structure."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.observer import Observer
@@ -31,6 +31,8 @@ from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation, hint
+
+_Result = TypeVar("_Result")
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -64,6 +66,10 @@ if TYPE_CHECKING:
     from cffpy.tables.lines import LineOptions
 
     Progress = Callable[[int, int], None]
+    #: (Content, warnings, edition, GPU) -> what is found, and the damage.
+    _Query = Callable[
+        [Content, Callable[[str], None], str | None, Gpu | None], tuple[_Result, list[Damage]]
+    ]
 
 #: A progress callback is called at each command stream, and after this number of actions.
 _ACTIONS_PER_REPORT = 1024
@@ -267,6 +273,19 @@ class Source:
         )
         self._note(warnings, damage)
 
+    def _find(self, query: _Query[_Result]) -> tuple[_Result, list[Problem]]:
+        """The result of a walk, and its problems, which are noted."""
+        warnings: list[str] = []
+        found, damage = query(self.content, warnings.append, self.register_db, self.given_gpu)
+        return found, self._note(warnings, damage)
+
+    def _find_with_passes(self, query: _Query[tuple[PassFinder, _Result]]) -> _Result:
+        """The result of a walk that finds the passes, too: they serve where none were found yet."""
+        (finder, found), problems = self._find(query)
+        if self._walked is None:
+            self._walked = Walked(finder, None, problems)
+        return found
+
     def _note(
         self,
         warnings: list[str],
@@ -292,12 +311,7 @@ class Source:
     @cached_property
     def inherited(self) -> list[Inherited]:
         """What submits inherit from earlier ones: a walk."""
-        warnings: list[str] = []
-        found, damage = inherited_registers(
-            self.content, warnings.append, self.register_db, self.given_gpu
-        )
-        self._note(warnings, damage)
-        return found
+        return self._find(inherited_registers)[0]
 
     @cached_property
     def collected(self) -> ShaderCollector:
@@ -425,36 +439,17 @@ class Source:
     @cached_property
     def layout_checks(self) -> LayoutChecks:
         """Images, LRZ buffers and tiles compared with layouts: a walk."""
-        warnings: list[str] = []
-        (finder, found), damage = find_layouts(
-            self.content, warnings.append, self.register_db, self.given_gpu
-        )
-        problems = self._note(warnings, damage)
-        if self._walked is None:  # this walk has found the passes, too
-            self._walked = Walked(finder, None, problems)
-        return found
+        return self._find_with_passes(find_layouts)
 
     @cached_property
     def pass_events(self) -> Mapping[int, Mapping[str, int]]:
         """What is executed between passes: a walk."""
-        warnings: list[str] = []
-        events, damage = find_pass_events(
-            self.content, warnings.append, self.register_db, self.given_gpu
-        )
-        self._note(warnings, damage)
-        return events.before
+        return self._find(find_pass_events)[0].before
 
     @cached_property
     def lrz(self) -> list[PassLrz]:
         """LRZ of each render pass: a walk."""
-        warnings: list[str] = []
-        (finder, found), damage = find_lrz(
-            self.content, warnings.append, self.register_db, self.given_gpu
-        )
-        problems = self._note(warnings, damage)
-        if self._walked is None:  # this walk has found the passes, too
-            self._walked = Walked(finder, None, problems)
-        return found
+        return self._find_with_passes(find_lrz)
 
     @property
     def registers(self) -> Registers:

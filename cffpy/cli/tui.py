@@ -46,8 +46,7 @@ def tui(path: str, other: str | None, gpu: Gpu | None, register_db: str | None) 
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] != "textual":
             raise
-        message = "this needs textual, which is not installed: pip install 'cffpy[tui]'"
-        raise MissingLibrary(message) from None
+        raise MissingLibrary.of("this needs", "textual", "tui") from None
     from cffpy.tui.reader import Decoding
 
     found = Browser(paths, Decoding(gpu, register_db, command_limits())).run()

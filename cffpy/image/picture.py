@@ -11,7 +11,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
-from cffpy.errors import CffpyError
+from cffpy.errors import MissingLibrary
 from cffpy.image.layout import LINEAR
 from cffpy.image.texel_formats import Kind, PictureError, TexelFormat, swapped, texel_format
 
@@ -28,10 +28,6 @@ Channels = Literal["rgb", "rgba", "r", "g", "b", "a"]
 IDENTITY = ("R", "G", "B", "A")
 
 _LIBRARIES = {"numpy": "numpy", "PIL": "Pillow", "texture2ddecoder": "texture2ddecoder"}
-
-
-class MissingLibrary(CffpyError):
-    """A library of the extra ``image`` is not installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +89,7 @@ def library(name: str) -> Any:  # noqa: ANN401 - a module
         return import_module(name)
     except ImportError:
         needed = _LIBRARIES[name.partition(".")[0]]
-        raise MissingLibrary(
-            f"pictures need {needed}, which is not installed: pip install 'cffpy[image]'"
-        ) from None
+        raise MissingLibrary.of("pictures need", needed, "image") from None
 
 
 def make_picture(surface: Surface, data: bytes, options: PictureOptions | None = None) -> Picture:

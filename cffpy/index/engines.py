@@ -157,9 +157,7 @@ class DaskEngine:
         try:
             from distributed import Client
         except ImportError:
-            raise MissingLibrary(
-                "--scheduler needs Dask, which is not installed: pip install 'cffpy[cluster]'"
-            ) from None
+            raise MissingLibrary.of("--scheduler needs", "Dask", "cluster") from None
         # of a scheduler that is gone, the error says enough
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:

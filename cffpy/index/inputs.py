@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cffpy.container.folder import is_capture_name
-from cffpy.errors import CaptureIndexError, MissingLibrary
+from cffpy.errors import CaptureIndexError
 from cffpy.index.model import CaptureFile
-from cffpy.index.storage import is_url
+from cffpy.index.storage import is_url, url_opener
 from cffpy.tables.writers import clean_text
 
 if TYPE_CHECKING:
@@ -165,12 +165,7 @@ def _entries(location: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _of_url(url: str, root: str, found: Found) -> Iterator[CaptureFile]:
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        raise MissingLibrary(
-            f"{url}: this needs fsspec, which is not installed: pip install 'cffpy[cluster]'"
-        ) from None
+    url_to_fs = url_opener(url)
     try:
         filesystem, path = url_to_fs(url)
         known = filesystem.find(path, detail=True)

@@ -68,6 +68,15 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
+def url_opener(url: str) -> Any:  # noqa: ANN401 - a function of fsspec
+    """``url_to_fs`` of fsspec. Raises MissingLibrary for this URL."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise MissingLibrary.of(f"{url}: this needs", "fsspec", "cluster") from None
+    return url_to_fs
+
+
 def storage_at(path: str) -> Storage:
     """The storage of a path. Raises MissingLibrary for a URL without fsspec."""
     if path.startswith("file://"):
@@ -184,12 +193,7 @@ class RemoteStorage:
     """A folder of a file system of fsspec."""
 
     def __init__(self, url: str) -> None:
-        try:
-            from fsspec.core import url_to_fs
-        except ImportError:
-            raise MissingLibrary(
-                f"{url}: this needs fsspec, which is not installed: pip install 'cffpy[cluster]'"
-            ) from None
+        url_to_fs = url_opener(url)
         self.url = url.rstrip("/")
         try:
             self.filesystem, self._root = url_to_fs(self.url)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING, Any
 
-from cffpy.image.picture import MissingLibrary
+from cffpy.errors import MissingLibrary
 from cffpy.image.texel_formats import PictureError
 from cffpy.reports.words import NONE
 

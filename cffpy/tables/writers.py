@@ -63,10 +63,7 @@ def library(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError:
-        needed = name.partition(".")[0]
-        raise MissingLibrary(
-            f"this needs {needed}, which is not installed: pip install 'cffpy[data]'"
-        ) from None
+        raise MissingLibrary.of("this needs", name.partition(".")[0], "data") from None
 
 
 def batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
