@@ -125,15 +125,20 @@ def stop_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cffpy.index.engines.build_part", run)
 
 
+def make_part(corpus: Path, index: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that is interrupted after some tasks."""
+    with monkeypatch.context() as patch:
+        stop_after(count, patch)
+        with pytest.raises(KeyboardInterrupt):
+            make(corpus, index)
+
+
 @pytest.mark.slow
 def test_an_interrupted_build_goes_on(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = tmp_path / "index"
-    with monkeypatch.context() as patch:
-        stop_after(2, patch)
-        with pytest.raises(KeyboardInterrupt):
-            make(corpus, index)
+    make_part(corpus, index, 2, monkeypatch)
     with pytest.raises(cffpy.CaptureIndexError, match="has not ended"):
         cffpy.open_index(index)
     report = make(corpus, index)
@@ -151,10 +156,7 @@ def test_readers_see_the_snapshot_before(
     opened = cffpy.open_index(index)
     for name in NAMES[:2]:
         shutil.copy(samples / "a220-triangle.rd", corpus / f"{name}.rd")
-    with monkeypatch.context() as patch:
-        stop_after(1, patch)
-        with pytest.raises(KeyboardInterrupt):
-            make(corpus, index)
+    make_part(corpus, index, 1, monkeypatch)
     assert rows(index) == before
     make(corpus, index)
     assert list(opened.sql(QUERY)) == before
@@ -182,10 +184,7 @@ def test_a_lost_partition_is_not_taken(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = tmp_path / "index"
-    with monkeypatch.context() as patch:
-        stop_after(2, patch)
-        with pytest.raises(KeyboardInterrupt):
-            make(corpus, index)
+    make_part(corpus, index, 2, monkeypatch)
     for part in (index / "parts").iterdir():
         next(part.iterdir()).unlink()
     journal = next((index / "journal").iterdir())
