@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Measures indexes: makes a corpus of N captures, builds an index of it, asks it questions.
 
-    python -m benchmarks.corpus --captures 1000 --jobs 2 samples-built/ more-captures/
+    python -m benchmarks.corpus --captures 1000 --jobs 2 [MORE-CAPTURES]...
 
-Each capture of the corpus is one of those that are named, with a section of text in front that
-makes its bytes distinct. Prints one JSON object: captures/s and MB/s of wall-clock and of processor
+Each capture of the corpus is a sample of the project or one of those that are named, with a section
+of text in front that makes its bytes distinct. Prints one JSON object: captures/s and MB/s of wall-clock and of processor
 time, memory of the workers, size of the index, seconds of each question.
 """
 
@@ -15,7 +15,6 @@ import json
 import os
 import shutil
 import struct
-import sys
 import time
 from pathlib import Path
 
@@ -23,6 +22,7 @@ import cffpy
 from cffpy.api.find import captures_in
 from cffpy.container.open import open_capture
 
+_SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 _TEXT_SECTION = 1  # RD_TEST
 
 FILTERS = (
@@ -40,9 +40,8 @@ QUERIES = (
 def make_corpus(sources: list[str], folder: Path, count: int) -> int:
     """Write ``count`` captures; their bytes."""
     total = 0
-    contents = [bytes(open_capture(path).data) for path in captures_in(sources)]
-    if not contents:
-        sys.exit("no captures are named")
+    contents = [cffpy.compile(path.read_text()) for path in sorted(_SAMPLES.glob("*.pm4"))]
+    contents += [bytes(open_capture(path).data) for path in captures_in(sources)]
     for number in range(count):
         text = f"capture {number:08d}\0".encode().ljust(20, b"\0")
         data = struct.pack("<II", _TEXT_SECTION, len(text)) + text
@@ -109,7 +108,7 @@ def timed(action: object) -> dict[str, float]:
 def main() -> None:
     """Measure, print, clean up."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("sources", nargs="+", help="captures, or folders with captures")
+    parser.add_argument("sources", nargs="*", help="more captures, or folders with captures")
     parser.add_argument("--captures", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--scheduler", help="address of a Dask scheduler, or 'local:N'")
