@@ -4,8 +4,9 @@
     python -m benchmarks.corpus --captures 1000 --jobs 2 [MORE-CAPTURES]...
 
 Each capture of the corpus is a sample of the project or one of those that are named, with a section
-of text in front that makes its bytes distinct. Prints one JSON object: captures/s and MB/s of wall-clock and of processor
-time, memory of the workers, size of the index, seconds of each question.
+of text in front that makes its bytes distinct. Prints one JSON object: captures/s and MB/s of
+wall-clock and of processor time, memory of the workers, size of the index, seconds of each
+question.
 """
 
 from __future__ import annotations

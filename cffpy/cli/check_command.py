@@ -10,8 +10,10 @@ import click
 from cffpy._version import __version__
 from cffpy.cli.analysis_options import decode, decoding_options, open_for, write_json
 from cffpy.cli.index_reports import check_index
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, write_all
+from cffpy.cli.many_files import is_one_file
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.text_options import text_options, write_lines
+from cffpy.errors import CffpyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,9 +81,10 @@ def check(
     Each finding has the id of a lint, a severity, the draw or pass, and the packet's location;
     findings of the same cause are one, with a count. LINT is an id (CFF013), a name (lrz-lost) or
     a pattern of either. A lint knows the state at each draw as it is executed; what only the GPU
-    can decide is not reported.
+    can decide is not reported. FILE may be a folder: all captures in it and below.
 
-    The exit code is 1 if an error is found (see --fail-on), or if a capture is damaged.
+    The exit code is 1 if an error is found (see --fail-on), or if a capture is damaged or cannot
+    be read.
     """
     from cffpy.check.registry import chosen_lints
     from cffpy.check.runner import new_findings
@@ -152,13 +155,25 @@ def _write(
 def _check_all(
     paths: Sequence[str], lints: Sequence[Lint], gpu: Gpu | None, register_db: str | None
 ) -> tuple[list[tuple[str, Checked]], int]:
-    """The result of each file, and the exit code for damage."""
+    """The result of each file, and the exit code for damage.
+
+    Of several files, errors of one are reported, and the next one follows.
+    """
+    from cffpy.container.folder import captures_in
+    from cffpy.container.open import one_by_one
+
     results, code = [], EXIT_OK
-    for path in paths:
-        capture = open_for(path, gpu, register_db)
-        checked, of_file = decode(capture, lambda opened: opened.checked(lints))
-        results.append((path, checked))
-        code = max(code, of_file)
+    for path in one_by_one(captures_in(paths)):
+        try:
+            with open_for(path, gpu, register_db) as capture:
+                checked, of_file = decode(capture, lambda opened: opened.checked(lints))
+            results.append((path, checked))
+            code = max(code, of_file)
+        except CffpyError as problem:
+            if is_one_file(paths):
+                raise
+            print_error(str(problem))
+            code = EXIT_FAILURE
     return results, code
 
 

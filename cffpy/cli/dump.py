@@ -21,7 +21,7 @@ from cffpy.cli.output import (
     write_all,
 )
 from cffpy.cli.progress import progress
-from cffpy.container.open import open_capture
+from cffpy.container.open import one_by_one, open_capture
 from cffpy.errors import ContainerError
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
@@ -88,9 +88,7 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
             dump: Dump = AnnotatedDump(_find_prefix(files, options, limits, opened), *given)
         else:
             dump = _dump_class(options)(*given)
-        for number, name in enumerate(files):
-            if annotates and number:
-                gc.collect()  # analyses refer to the capture in cycles, which keep its file open
+        for name in one_by_one(files):
             dump.begin(name)
             failed = not _dump_file(dump, name, limits, opened)
             for query in dump.unknown_queries if options.query else ():

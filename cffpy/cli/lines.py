@@ -75,6 +75,7 @@ def lines(
     1 if a file is damaged or cannot be read.
     """
     from cffpy.container.folder import captures_in
+    from cffpy.container.open import one_by_one
 
     columns = ("count", *COLUMNS) if unique else COLUMNS
     values = UniqueLines()
@@ -84,7 +85,7 @@ def lines(
         if header and not as_jsonl:
             write("\t".join(columns) + "\n")
         emit = values.add if unique else write
-        for path in captures_in(files):
+        for path in one_by_one(captures_in(files)):
             try:
                 capture = open_for(path, gpu, register_db)
                 with progress(f"Reading {path}", capture.content), capture:

@@ -7,7 +7,6 @@ and JSON is one document with a document for each file.
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -18,6 +17,7 @@ from cffpy.cli.analysis_options import decoding_options, write_csv, write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.text_options import write_lines
 from cffpy.container.folder import captures_in
+from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
 from cffpy.views.plain_text import Styled, visible
 
@@ -109,7 +109,7 @@ class _Several:
         self, of: Callable[[Shown], Iterable[Any]]
     ) -> Iterator[tuple[str, Iterable[Any] | None, str]]:
         """Path, what ``of`` makes of the capture, and "" or the error."""
-        for path in self._paths:
+        for path in one_by_one(self._paths):
             shown = None
             try:
                 shown = self._show(path)
@@ -124,7 +124,6 @@ class _Several:
             finally:
                 if shown is not None:
                     shown.capture.close()
-                gc.collect()
 
     def lines(self) -> Iterator[str]:
         """The lines of each file below its path."""

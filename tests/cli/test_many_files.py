@@ -48,3 +48,27 @@ def test_annotations_leave_the_dump_of_several_files(samples: Path, run_cffpy: R
     plain = run_cffpy("dump", *paths).stdout
     assert b"".join(line for line in annotated if not line.startswith(prefix)) == plain
     assert sum(line.startswith(prefix) and b"submit 0 begins" in line for line in annotated) == 3
+
+
+@pytest.mark.parametrize("command", ["dump", "lines", "check", "draws"])
+def test_what_decoded_a_capture_is_released(samples: Path, command: str) -> None:
+    """Few decoders are left of many captures, although no collector runs while they decode."""
+    path = str(samples / "a630-triangle.rd.gz")
+    script = (
+        "import gc, sys\n"
+        "from cffpy.__main__ import run\n"
+        "from cffpy.regdb.decode import Decoder\n"
+        f"run([{command!r}, *[{path!r}] * 40])\n"
+        "left = sum(isinstance(one, Decoder) for one in gc.get_objects())\n"
+        "print(left, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=120)
+    assert done.stdout
+    assert int(done.stderr) < 20
+
+
+def test_check_goes_on_after_a_file_that_cannot_be_read(samples: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("check", "nosuch.rd", samples / "a630-triangle.rd.gz")
+    assert done.returncode == 1
+    assert done.stderr == b"cffpy: error: nosuch.rd: No such file or directory\n"
+    assert done.stdout.rstrip().endswith(b"info")
