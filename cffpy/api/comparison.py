@@ -7,10 +7,10 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from cffpy.analysis.diff.model import WHOLE, parse_selection
+from cffpy.analysis.diff.model import WHOLE, Chosen, parse_selection
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.source import uncollected
-from cffpy.errors import UsageError
+from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Entry, PassPair, Recording, Selection
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.api.capture import Capture
+    from cffpy.api.source import Source
+    from cffpy.query.filters import Filter
 
 
 class Comparison:
@@ -63,11 +65,12 @@ class Comparison:
     @property
     def truncated(self) -> list[Truncation]:
         """What limits left out of either capture."""
-        return [
-            Truncation(cut.limit, f"{one.name}: {cut.where}")
-            for one in (self.model.good, self.model.bad)
-            for cut in one.passes.truncated
-        ]
+        found: dict[Truncation, None] = {}
+        sides = zip((self.model.good, self.model.bad), self._captures, strict=True)
+        for one, capture in sides:
+            for cut in (*one.passes.truncated, *capture.content.truncated):
+                found[Truncation(cut.limit, f"{one.name}: {cut.where}")] = None
+        return list(found)
 
     def lines(self, everything: bool = False) -> Iterator[str]:
         """The lines that ``cffpy diff`` prints, with ``everything`` those of ``--all``."""
@@ -110,14 +113,18 @@ def diff(
     good_part: str = "",
     bad_part: str = "",
     show: Iterable[str] = (),
+    where: str | None = None,
 ) -> Comparison:
     """Compare two captures; both may be the same one, with different parts.
 
     Parts are written as for ``cffpy diff``: "submit1", "pass3", "pass3/draw7"; "" is all of it.
     ``show``: classes of differences that are not hidden, as for ``--show``, or "all".
+    ``where``: an expression of docs/filter.md. Draws are compared where it holds for one of the
+    two, passes as wholes only if it is about passes alone. State before them counts as ever.
 
-    Raises UsageError for other arguments, SelectionError where a capture has no such part, and
-    what decoding raises.
+    Raises UsageError for other arguments, FilterError for an expression that is wrong or names what
+    a GPU does not have, CaptureError where a capture has no such part or no draw matches, and what
+    decoding raises.
     """
     shown = {show} if isinstance(show, str) else set(show)
     unknown = sorted(shown - {*CLASSES, "all"})
@@ -127,6 +134,8 @@ def diff(
     parts = _part(good_part), _part(bad_part)
     recordings = _recordings(good, bad)
     first, second = (one.selected(part) for one, part in zip(recordings, parts, strict=True))
+    if where is not None:
+        first, second = _chosen(where, (good, bad), (first, second))
     from cffpy.analysis.diff.compare import compare
 
     with uncollected():
@@ -146,6 +155,46 @@ def _recordings(good: Capture, bad: Capture) -> tuple[Recording, Recording]:
         and good.content.data == bad.content.data
     )
     return first, replace(first, name=bad.name) if is_one else other.recording
+
+
+def _chosen(
+    where: str, captures: tuple[Capture, Capture], recordings: tuple[Recording, Recording]
+) -> tuple[Recording, Recording]:
+    """The recordings, with the draws for which an expression holds."""
+    from cffpy.query.filters import Filter
+
+    query = Filter(where)
+    good = _matching(captures[0]._source, query)
+    bad = good if captures[0] is captures[1] else _matching(captures[1]._source, query)
+    first, second = (
+        replace(one, chosen=of) for one, of in zip(recordings, (good, bad), strict=True)
+    )
+    if not any(one.has_chosen(found) for one in (first, second) for found in one.selected_passes()):
+        names = first.name if first.name == second.name else f"{first.name} or {second.name}"
+        raise CaptureError(f"no draw of {names} matches {where}")
+    return first, second
+
+
+def _matching(source: Source, query: Filter) -> Chosen:
+    """The draws of a capture that match; its passes, if the filter is about passes alone."""
+    from cffpy.query.properties import Subject
+    from cffpy.query.search import subjects
+
+    draws: dict[int, set[int]] = {}
+    bound = source.ask(query, at_draws=True)
+    text = query.where or ""
+    if bound is None:
+        return Chosen(text, draws)
+    passes = source.walked.finder.found.passes
+    for one in subjects((draw for of in passes for draw in of.program_draws), passes):
+        if one.found_pass is not None and one.action is not None and bound.matches(one):
+            number = one.action.program_number
+            if number is not None:
+                draws.setdefault(one.found_pass.index, set()).add(number)
+    if bound.is_of_draws:
+        return Chosen(text, draws)
+    whole = (one.index for one in passes if bound.matches(Subject(None, one)))
+    return Chosen(text, draws, frozenset(whole))
 
 
 def _part(text: str) -> Selection:

@@ -52,6 +52,7 @@ Examples:
   cffpy diff --html page.html good.rd.gz bad.rd.gz  an HTML page
   cffpy diff frames.rd.gz:submit1 frames.rd.gz:submit2
   cffpy diff frame.rd.gz:pass3/draw7 frame.rd.gz:pass3/draw8
+  cffpy diff --where 'draw.instances > 1' good.rd.gz bad.rd.gz
   cffpy diff --json good.rd.gz bad.rd.gz | jq -r '.entries[].title'
 """
 
@@ -69,7 +70,12 @@ Examples:
     type=click.Choice((*CLASSES, "all")),
     help=f"Show this class of differences. {_CLASS_HELP}.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/1).")
+@click.option(
+    "--where",
+    metavar="EXPR",
+    help="Only draws, of either capture, for which this holds (docs/filter.md).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/2).")
 @click.option(
     "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
 )
@@ -91,6 +97,7 @@ def diff(
     bad: str,
     everything: bool,
     shown: tuple[str, ...],
+    where: str | None,
     as_json: bool,
     unified: bool,
     html: str | None,
@@ -109,6 +116,9 @@ def diff(
     GOOD and BAD may name a part: FILE:submitN, FILE:passN or FILE:passN/drawM, of one file or of
     two. What lies before it is executed, so the state is complete.
 
+    --where compares a pair of draws if the expression holds for either of them; passes as wholes
+    are compared only if it is about passes alone. No match at all is an error.
+
     GOOD or BAD may be '-' for standard input. Exit codes: 0 no differences, 1 differences, 2
     errors, or a limit that left out part of a capture. Damage is reported on standard error and
     does not affect the exit code; files with the same content are not decoded, so that damage of
@@ -121,16 +131,16 @@ def diff(
     captures = _open(path, other_path, gpu, register_db)
     contents = captures[0].content, captures[1].content
     is_one = contents[0].data == contents[1].data
-    needs_decoding = as_json or html or contents[0].faults or contents[0].limits != Limits()
+    is_cut = contents[0].faults or contents[0].limits != Limits()
+    needs_decoding = as_json or html or where is not None or is_cut
     if is_one and part == other_part and not needs_decoding:
         return _same(contents, brief or unified)
     for capture in captures[:1] if is_one else captures:
         decode(capture, lambda opened: opened.recording, print_warning)
     first, second = captures
     with progress("Comparing"):
-        result = compare_captures(
-            first, second, good_part=str(part)[1:], bad_part=str(other_part)[1:], show=shown
-        )
+        parts = {"good_part": str(part)[1:], "bad_part": str(other_part)[1:]}
+        result = compare_captures(first, second, **parts, show=shown, where=where)
     if unified:
         write_lines(result.unified(), result.truncated)
     elif html is not None:

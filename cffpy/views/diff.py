@@ -13,7 +13,7 @@ from cffpy.views.plain_text import Styled, visible
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 
-SCHEMA = "cffpy.diff/1"
+SCHEMA = "cffpy.diff/2"
 
 #: What the tree shows of one entry: fields, lines of details, consequences.
 _SHOWN_FIELDS = 12
@@ -42,7 +42,8 @@ class Node:
 def summary(result: Comparison) -> str:
     """How much differs, in one line."""
     if not result.differs:
-        return f"no difference{_compared(result) if result.is_truncated else ''}"
+        is_part = result.is_truncated or result.good.chosen is not None
+        return f"no difference{_compared(result) if is_part else ''}"
     count = len(result.entries)
     folded = sum(map(_count_folded, result.entries))
     text = f"{count} difference{'s' if count > 1 else ''}"
@@ -50,10 +51,23 @@ def summary(result: Comparison) -> str:
 
 
 def _compared(result: Comparison) -> str:
-    """What was compared, where limits left out the rest."""
+    """What was compared, where limits or a filter left out the rest."""
     pairs = [pair for pair in result.pairs if pair.good is not None and pair.bad is not None]
     draws = sum(None not in drawn for pair in pairs for drawn in pair.draws)
     return f" in what was compared ({len(pairs)} passes, {draws} draws)"
+
+
+def filter_text(result: Comparison) -> str | None:
+    """Which draws were compared, in one line; None: all."""
+    chosen = result.good.chosen
+    if chosen is None:
+        return None
+    counts = [
+        sum(drawn[side] is not None for pair in result.pairs for drawn in pair.draws)
+        for side in range(2)
+    ]
+    numbers = f"{counts[0]} of good, {counts[1]} of bad"
+    return f"only draws compared where {visible(chosen.expression)}: {numbers}"
 
 
 def tree(result: Comparison, everything: bool = False) -> list[Node]:
@@ -63,6 +77,9 @@ def tree(result: Comparison, everything: bool = False) -> list[Node]:
     gpus = result.good.passes.gpu, result.bad.passes.gpu
     if gpus[0] != gpus[1] and None not in gpus:
         nodes.append(Node(f"the captures are of two GPUs: {gpus[0]}, {gpus[1]}", "summary"))
+    chosen = filter_text(result)
+    if chosen is not None:
+        nodes.append(Node(chosen, "summary"))
     nodes.extend(_entry_node(entry, everything) for entry in result.entries)
     if result.hidden:
         hidden = Node("hidden (counted only; --show CLASS shows them)", "hidden")
@@ -133,6 +150,7 @@ def document(result: Comparison) -> dict[str, Any]:
     return {
         "good": _capture(result, 0),
         "bad": _capture(result, 1),
+        "where": None if result.good.chosen is None else result.good.chosen.expression,
         "differs": result.differs,
         "summary": summary(result),
         "entries": [_entry(entry) for entry in result.entries],

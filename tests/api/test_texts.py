@@ -53,7 +53,7 @@ def test_a_comparison_is_that_of_the_command(samples: Path, run_cffpy: Run) -> N
     assert not cffpy.diff(good, good).differs
     shown = run_cffpy("diff", "--json", str(samples / GOOD), str(samples / BAD))
     document = json.loads(shown.stdout)
-    assert document.pop("schema") == "cffpy.diff/1"
+    assert document.pop("schema") == "cffpy.diff/2"
     assert found.to_dict() == document
     lines = run_cffpy("diff", str(samples / GOOD), str(samples / BAD)).stdout.decode().splitlines()
     assert list(found.lines()) == lines
@@ -70,6 +70,19 @@ def test_parts_are_compared(samples: Path) -> None:
         cffpy.diff(capture, capture, good_part="pass7")
     with pytest.raises(cffpy.UsageError, match="no class of differences"):
         cffpy.diff(capture, capture, show=["nonsense"])
+
+
+def test_only_draws_that_match_are_compared(samples: Path) -> None:
+    good, bad = cffpy.open(samples / GOOD), cffpy.open(samples / BAD)
+    found = cffpy.diff(good, bad, where="draw.number == 0")
+    assert not found.differs
+    assert found.to_dict()["where"] == "draw.number == 0"
+    assert found.summary == "no difference in what was compared (1 passes, 1 draws)"
+    assert cffpy.diff(good, bad, where="pass.index == 0").differs
+    with pytest.raises(cffpy.FilterError):
+        cffpy.diff(good, bad, where="nonsense")
+    with pytest.raises(cffpy.CaptureError, match="matches draw"):
+        cffpy.diff(good, bad, where="draw.vertices == 12345")
 
 
 def test_state_by_name_is_that_of_the_draw(samples: Path) -> None:

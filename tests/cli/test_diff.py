@@ -83,7 +83,7 @@ def test_brief_is_the_exit_code_alone(run_cffpy: Run, good: Path, bad: Path) -> 
 
 def test_json(run_cffpy: Run, good: Path, bad: Path) -> None:
     document = json.loads(run_cffpy("diff", "--json", good, bad).stdout)
-    assert document["schema"] == "cffpy.diff/1"
+    assert document["schema"] == "cffpy.diff/2"
     assert document["differs"] is True
     (entry,) = document["entries"]
     (extent,) = entry["extents"]
@@ -227,3 +227,53 @@ def test_a_limit_leaves_no_difference_in_what_was_compared(
     assert done.returncode == 2
     first = done.stdout.decode().splitlines()[0]
     assert first.startswith("no difference in what was compared (1 passes, ")
+
+
+def test_where_leaves_some_draws(run_cffpy: Run, good: Path, bad: Path) -> None:
+    done = run_cffpy("diff", "--where", "draw.vertices >= 9", good, bad)
+    assert done.returncode == 1
+    lines = done.stdout.decode().splitlines()
+    assert lines[1] == "only draws compared where draw.vertices >= 9: 2 of good, 2 of bad"
+    assert lines[2] == "pass 0, draws 2..3: RB_DEPTH_CNTL.ZFUNC: FUNC_LESS → FUNC_ALWAYS"
+    # it holds for one of the two only
+    always = "RB_DEPTH_CNTL.ZFUNC == FUNC_ALWAYS and draw.number == 1"
+    assert b"pass 0, draw 1: " in run_cffpy("diff", "--where", always, good, bad).stdout
+    none = run_cffpy("diff", "--where", "draw.vertices == 3", good, bad)
+    assert none.returncode == 0
+    assert none.stdout.startswith(b"no difference in what was compared (1 passes, 1 draws): ")
+
+
+def test_where_in_each_form_of_output(
+    run_cffpy: Run, good: Path, bad: Path, tmp_path: Path
+) -> None:
+    where = "draw.vertices == 12"
+    document = json.loads(run_cffpy("diff", "--json", "--where", where, good, bad).stdout)
+    assert document["where"] == where
+    assert document["passes"] == [{"good": 0, "bad": 0, "draws": [[3, 3]]}]
+    assert document["entries"][0]["extents"][0]["first_draw"] == 3
+    assert run_cffpy("diff", "--unified", "--where", where, good, bad).stdout == b""
+    text = run_cffpy("diff", "--unified", "--where", "draw.number == 1", good, bad).stdout
+    assert text == run_cffpy("diff", "--unified", good, bad).stdout
+    assert b"draw 1" in text
+    page = tmp_path / "page.html"
+    assert run_cffpy("diff", "--html", page, "--where", where, good, bad).returncode == 1
+    assert f"only draws compared where {where}: 1 of good, 1 of bad" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("draw.vertices == 77", b"matches draw.vertices == 77"),
+        ("RB_DEPTH_CNTLX", b"RB_DEPTH_CNTL"),
+        ("draw.vertices ==", b"column"),
+    ],
+)
+def test_where_that_chooses_nothing_or_is_wrong(
+    run_cffpy: Run, good: Path, bad: Path, where: str, message: bytes
+) -> None:
+    for other in (good, bad):
+        done = run_cffpy("diff", "--where", where, good, other)
+        assert done.returncode == 2
+        assert done.stdout == b""
+        assert message in done.stderr
+        assert done.stderr.count(b"\n") <= 4

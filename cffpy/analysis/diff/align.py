@@ -219,8 +219,9 @@ def note_states(recording: Recording) -> None:
     data that was not captured. Where all of it is equal on both sides, the draw is recognised even
     among others like it.
     """
-    if recording.database is None:
+    if recording.database is None or recording.has_states:
         return
+    recording.has_states = True
     program_state = _ProgramState(Subjects.open(recording.database))
     values: dict[object, object] = {}
     total = 0
@@ -364,9 +365,20 @@ def align_passes(good: Recording, bad: Recording) -> list[tuple[Pass | None, Pas
 
 
 def align_draws(
-    good: Sequence[DrawRecord], bad: Sequence[DrawRecord], cells: Cells
+    good: Sequence[DrawRecord],
+    bad: Sequence[DrawRecord],
+    cells: Cells,
+    note_all_states: Callable[[], None],
 ) -> list[tuple[DrawRecord | None, DrawRecord | None]]:
-    """Pairs of draws of two passes, in order; None for a draw without a counterpart."""
+    """Pairs of draws of two passes, in order; None for a draw without a counterpart.
+
+    ``note_all_states`` sets ``state`` of all records. It is called where draws are not recognised
+    without it, since it is costly.
+    """
+    keys = [record.fingerprint for record in good]
+    if len(set(keys)) == len(keys) and keys == [record.fingerprint for record in bad]:
+        return list(zip(good, bad, strict=True))
+    note_all_states()
     return [
         (None if one is None else good[one], None if other is None else bad[other])
         for one, other in align(good, bad, (_state_key, _draw_key), _draw_likeness, cells)

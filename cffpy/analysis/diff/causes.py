@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.analysis.diff.addresses import ImageLinks
-    from cffpy.analysis.diff.model import Entry, PassPair
-
-#: Indices of two passes that are each other's counterparts; None: there is none.
-PassIndices = tuple[int | None, int | None]
+    from cffpy.analysis.diff.model import Entry, PassIndices, PassPair
 
 #: Categories of state that drivers set by anything about a pass.
 _ALWAYS = frozenset(("lrz", "tiles", "barriers", "other", "instructions"))
@@ -162,6 +159,9 @@ class PassCause:
         if category == "barriers" and passes <= self.near:
             return True
         if not self.entry.differences:
+            # values that the missing draws, or those in their place, have left behind
+            if all(extent.left_by in self.passes for extent in extents):
+                return True
             return category in _FOLLOWS_MISSING and self._is_before(extents)
         if category in ("image", "address") and self.moves_images:
             return True
@@ -310,7 +310,7 @@ class PassCauses:
         self._moving = [n for n, cause in enumerate(self._causes) if cause.moves_images]
         moving = [(n, self._causes[n].entry) for n in self._moving]
         self._drawn_by = {} if links is None else links.drawn_by(moving)
-        self._known: dict[tuple[str, tuple[Extent, ...]], int | None] = {}
+        self._known: dict[object, int | None] = {}
 
     def explained(
         self, found: dict[Difference, list[Extent]], coverage: Coverage
@@ -332,10 +332,12 @@ class PassCauses:
         if drawn_by is not None:
             return drawn_by
         category = difference.category.name
-        key = category, extents
+        left_by = dict.fromkeys(extent.left_by for extent in extents)
+        key = category, extents, tuple(left_by)
         if key not in self._known:
             passes = passes_of(extents)
-            near = self._near.get(next(iter(passes)), [])
+            near = list(self._near.get(next(iter(passes)), []))
+            near += [n for one in left_by if one is not None for n in self._near.get(one, [])]
             candidates = [*near, *self._moving] if category in _MOVED else near
             self._known[key] = next(
                 (

@@ -8,11 +8,12 @@ appears to the one where it is gone: the cost depends on what changes, not on dr
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.addresses import Addresses, ImageLinks
-from cffpy.analysis.diff.align import Cells, align_draws, align_passes
-from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set
+from cffpy.analysis.diff.align import Cells, align_draws, align_passes, note_states
+from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set, set_of_base
 from cffpy.analysis.diff.differences import Differ, constant_addresses, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.passes import ends_in_binning, is_laid_out_alike, structure
@@ -21,14 +22,16 @@ from cffpy.analysis.diff.rules import COUNTERS, FACT_CATEGORIES, is_used
 from cffpy.analysis.diff.side import NamedRegisters, SharedRegisters, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.diff.addresses import Role
     from cffpy.analysis.diff.facts import FactKey
-    from cffpy.analysis.diff.model import DrawRecord, Recording
+    from cffpy.analysis.diff.model import DrawRecord, PassIndices, Recording
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.diff.side import Subject
     from cffpy.analysis.passes.model import Pass
+
+    _AlignedDraws = list[tuple[DrawRecord | None, DrawRecord | None]]
 
 
 def compare(
@@ -76,15 +79,18 @@ def _in_same_runs(good: Recording, bad: Recording) -> tuple[Recording, Recording
 class _Open:
     """A difference that holds from draw ``since`` on.
 
-    ``written``: the last draw for which either capture wrote it.
+    ``written``: the last draw for which either capture wrote it. ``left_by``: as in ``Extent``.
     """
 
-    __slots__ = ("differences", "since", "written")
+    __slots__ = ("differences", "left_by", "since", "written")
 
-    def __init__(self, differences: tuple[Difference, ...], since: int) -> None:
+    def __init__(
+        self, differences: tuple[Difference, ...], since: int, left_by: PassIndices | None
+    ) -> None:
         self.differences = differences
         self.since = since
         self.written = since
+        self.left_by = left_by
 
 
 class _Comparer:
@@ -97,6 +103,8 @@ class _Comparer:
         self._skips_equal = skips_equal
         #: Pairs of draws before which both sides wrote the same to the same registers.
         self.equal_writes = 0
+        #: Registers that a draw without a counterpart has written last -> its passes.
+        self._left_over: dict[str, PassIndices] = {}
         self.hidden = hidden
         #: What differs -> where.
         self.found: dict[Difference, list[Extent]] = {}
@@ -104,7 +112,7 @@ class _Comparer:
         self.structures: list[Entry] = []
         shared: SharedRegisters = {}
         self._sides = Side(result.good, shared), Side(result.bad, shared)
-        self._differ = Differ(self._sides, self._hides, "addresses" not in hidden)
+        self._differ = Differ(self._sides, self._hides, self._has_slots, "addresses" not in hidden)
         self._open: dict[Subject, _Open] = {}
         #: What is not the same on both sides, hidden or not.
         self._unequal: set[Subject] = set()
@@ -125,6 +133,8 @@ class _Comparer:
         self._bound: set[FactKey] = set()
         #: The last pair of draws, and whether its passes are laid out alike.
         self._last: tuple[Extent, bool] | None = None
+        #: Pair of passes -> the draws that the filter left, once it is asked for.
+        self._chosen: dict[PassIndices, list[int | None]] | None = None
 
     def skip(self) -> None:
         """Take over the state that lies before the parts that are compared."""
@@ -137,22 +147,37 @@ class _Comparer:
     def compare_passes(self, good: Pass | None, bad: Pass | None) -> None:
         """Compare the next pair; one of the two may be missing."""
         pair = PassPair(good, bad)
-        self.result.pairs.append(pair)
+        sides = self.result.good, self.result.bad
+        both = tuple(zip(sides, (good, bad), strict=True))
+        if any(one is not None and side.has_chosen(one) for side, one in both):
+            self.result.pairs.append(pair)
         if good is None or bad is None:
             self._one_sided(pair)
             return
-        is_of_passes = self.result.good.selection.draw is self.result.bad.selection.draw is None
+        is_whole = sides[0].is_compared_whole(good) or sides[1].is_compared_whole(bad)
+        is_of_passes = is_whole and sides[0].selection.draw is sides[1].selection.draw is None
         found = list(structure(good, bad)) if is_of_passes else []
         if found:
             extent = Extent(good.index, bad.index)
             self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))
-        sides = self.result.good, self.result.bad
         records = sides[0].selected_records(good), sides[1].selected_records(bad)
         if sides[0].selection.draw is not None and sides[1].selection.draw is not None:
-            pair.draws = [(records[0][0], records[1][0])]
+            aligned: _AlignedDraws = [(records[0][0], records[1][0])]
         else:
-            pair.draws = align_draws(*records, self._cells)
-        self._compare_draws(pair, good, bad)
+            aligned = align_draws(*records, self._cells, self._note_states)
+        pair.draws = [drawn for drawn in aligned if self._is_chosen(*drawn)]
+        self._compare_draws(aligned, good, bad)
+        self.structures.extend(missing_draws(pair))
+
+    def _note_states(self) -> None:
+        note_states(self.result.good)
+        note_states(self.result.bad)
+
+    def _is_chosen(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> bool:
+        """Whether the filter holds for either draw of a pair."""
+        return (mine is not None and self.result.good.is_chosen(mine)) or (
+            theirs is not None and self.result.bad.is_chosen(theirs)
+        )
 
     def _one_sided(self, pair: PassPair) -> None:
         """State is inherited from a pass without a counterpart, too."""
@@ -161,44 +186,60 @@ class _Comparer:
             (pair.bad, self.result.bad, self._sides[1]),
         ):
             for record in () if one is None else recording.of(one):
-                self._pending |= side.apply(record)
+                written, facts = side.go_on(record)
+                self._pending |= facts
+                for named in written:
+                    self._pending.update(named.values)
+                self._note_left_over(written, _indices(pair.good, pair.bad))
 
     # -- draws ----------------------------------------------------------------------------------
 
-    def _compare_draws(self, pair: PassPair, good: Pass, bad: Pass) -> None:
+    def _compare_draws(self, aligned: _AlignedDraws, good: Pass, bad: Pass) -> None:
         alike = is_laid_out_alike(good, bad)
-        last = -1
+        # the last draw that was compared, and the last one that has a counterpart
+        last = before = -1
         touched, self._pending = self._pending, set()
         written: set[Subject] = set()
         events: tuple[list[str], list[str]] = ([], [])
-        for mine, theirs in pair.draws:
+        for mine, theirs in aligned:
             for record, heard in zip((mine, theirs), events, strict=True):
                 if record is not None:
                     heard.extend(record.events)
-            written |= self._apply(mine, theirs)
+            written |= self._apply(mine, theirs, (good.index, bad.index))
+            is_chosen = self._is_chosen(mine, theirs)
+            if not is_chosen:
+                events[0].clear()
+                events[1].clear()
             if mine is None or theirs is None:
                 continue
             number = mine.action.program_number
             assert number is not None
             touched |= written
-            self._settle(touched, mine.action.kind, number, alike, (good, bad), last)
-            self._note_written({*written, *mine.facts, *theirs.facts}, number)
+            self._note_uses(touched, mine.action.kind)
             extent = Extent(good.index, bad.index, number, number)
-            self._compare_events(BEFORE_DRAW, events, extent, alike)
-            self._last = extent, alike
+            if is_chosen:
+                if last < before:
+                    self._go_on_behind_gap(extent, last)
+                self._settle(touched, mine.action.kind, number, alike, (good, bad), last)
+                self._note_written({*written, *mine.facts, *theirs.facts}, number)
+                self._compare_events(BEFORE_DRAW, events, extent, alike)
+                self._last = extent, alike
             self._note_targets(mine, theirs, extent)
-            self._note_addresses(mine.action.kind, touched, written, extent, last)
-            events[0].clear()
-            events[1].clear()
-            touched, written = set(), set()
-            last = number
+            self._note_addresses(mine.action.kind, touched, written, extent, before)
+            before = number
+            if is_chosen:
+                events[0].clear()
+                events[1].clear()
+                touched, written = set(), set()
+                last = number
         self._pending = touched | written | self._unequal
         for subject in list(self._open):
             self._close(subject, last, (good, bad))
-        self._addresses.release(Extent(good.index, bad.index), last)
-        self.structures.extend(missing_draws(pair))
+        self._addresses.release(Extent(good.index, bad.index), before)
 
-    def _apply(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> set[Subject]:
+    def _apply(
+        self, mine: DrawRecord | None, theirs: DrawRecord | None, passes: PassIndices
+    ) -> set[Subject]:
         """Go on to these records: the facts that may be others, and registers that were written.
 
         Registers to which both sides write the same are left out where they were equal before and
@@ -210,6 +251,10 @@ class _Comparer:
             if record is not None:
                 lists[number], facts = self._sides[number].go_on(record)
                 written |= facts
+        if mine is None or theirs is None:
+            self._note_left_over([*lists[0], *lists[1]], passes)
+        elif self._left_over:
+            self._forget_left_over([*lists[0], *lists[1]])
         if self._skips_equal and lists[0] == lists[1]:
             self.equal_writes += 1
             for named in lists[0]:
@@ -220,6 +265,32 @@ class _Comparer:
             for named in (*lists[0], *lists[1]):
                 written.update(named.values)
         return written
+
+    def _note_left_over(self, written: Iterable[NamedRegisters], passes: PassIndices) -> None:
+        """A draw without a counterpart has written these: later ones may still have the values."""
+        for named in written:
+            self._left_over.update(dict.fromkeys(named.values, passes))
+
+    def _forget_left_over(self, written: Iterable[NamedRegisters]) -> None:
+        """A pair of draws has written these, at least one of the two."""
+        for named in written:
+            for name in named.values.keys() & self._left_over.keys():
+                del self._left_over[name]
+                if name in self._open:
+                    self._open[name].left_by = None
+
+    def _note_uses(self, touched: set[Subject], kind: str) -> None:
+        """Add to what was touched the differences that a draw may use, and those before did not."""
+        uses = self._sides[0].uses, self._sides[1].uses
+        self._has_other_uses = uses != self._uses
+        if self._has_other_uses:
+            self._uses, self._slots = uses, DrawSlots(side.slots() for side in self._sides)
+            touched |= {
+                key for key in self._unequal if is_of_set(key) or set_of_base(key) is not None
+            }
+        if kind != self._kind or not touched.isdisjoint(COUNTERS):
+            self._kind = kind  # which may use registers that the one before did not
+            touched |= self._unequal
 
     def _settle(
         self,
@@ -232,14 +303,6 @@ class _Comparer:
     ) -> None:
         """Open, keep or close the differences in what was touched."""
         one, other = self._sides
-        uses = one.uses, other.uses
-        self._has_other_uses = uses != self._uses
-        if self._has_other_uses:
-            self._uses, self._slots = uses, DrawSlots(side.slots() for side in self._sides)
-            touched |= {key for key in self._unequal if is_of_set(key)}
-        if kind != self._kind or not touched.isdisjoint(COUNTERS):
-            self._kind = kind  # which may use registers that the one before did not
-            touched |= self._unequal
         for subject in touched:
             found: tuple[Difference, ...] = ()
             if one.value(subject) == other.value(subject):
@@ -256,7 +319,8 @@ class _Comparer:
                     continue
                 self._close(subject, last, passes)
             if found:
-                self._open[subject] = _Open(found, number)
+                left_by = self._left_over.get(subject) if isinstance(subject, str) else None
+                self._open[subject] = _Open(found, number, left_by)
 
     def _note_written(self, written: set[Subject], number: int) -> None:
         """Either capture wrote these for a draw; its own packet has the draw's parameters."""
@@ -266,12 +330,28 @@ class _Comparer:
 
     def _close(self, subject: Subject, last: int, passes: tuple[Pass, Pass]) -> None:
         opened = self._open.pop(subject)
+        self._note_extent(subject, opened, last, Extent(passes[0].index, passes[1].index))
+
+    def _note_extent(self, subject: Subject, opened: _Open, last: int, pair: Extent) -> None:
+        """A difference that is open holds up to the draw ``last`` of this pair of passes."""
         if last < opened.since:
             return
         written = last if is_of_set(subject) else opened.written
-        extent = Extent(passes[0].index, passes[1].index, opened.since, last, written=written)
+        extent = replace(
+            pair, first=opened.since, last=last, written=written, left_by=opened.left_by
+        )
         for difference in opened.differences:
             self.found.setdefault(difference, []).append(extent)
+
+    def _go_on_behind_gap(self, extent: Extent, last: int) -> None:
+        """Draws between ``last`` and that of ``extent`` are not compared.
+
+        What is open ends with ``last``, and holds again from this draw on.
+        """
+        assert extent.first is not None
+        for subject, opened in self._open.items():
+            self._note_extent(subject, opened, last, extent)
+            opened.since = extent.first
 
     def _compare_events(
         self, name: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool
@@ -415,15 +495,37 @@ class _Comparer:
 
     def finish(self) -> None:
         """Compare what only the captures as wholes show."""
-        is_whole = self.result.good.selection.is_whole and self.result.bad.selection.is_whole
+        sides = self.result.good, self.result.bad
+        is_all = all(side.chosen is None for side in sides)
+        is_whole = is_all and all(side.selection.is_whole for side in sides)
         if is_whole and self._last is not None and self._ends_alike():
             events = self.result.good.last_events, self.result.bad.last_events
             self._compare_events(BEHIND_ALL, events, *self._last)
         self.structures.extend(missing_passes(self.result.pairs))
         for difference, extents in self._addresses.differences():
-            self.found[difference] = extents
+            compared = extents if is_all else self._only_chosen(extents)
+            if compared:
+                self.found[difference] = compared
         for noise, name in self._addresses.moved():
             self.result.hide(noise, name)
+
+    def _only_chosen(self, extents: list[Extent]) -> list[Extent]:
+        """Without the draws that the filter left out: addresses are followed at all draws."""
+        if self._chosen is None:
+            self._chosen = {
+                _indices(pair.good, pair.bad): [
+                    mine.action.program_number
+                    for mine, theirs in pair.draws
+                    if mine is not None and theirs is not None
+                ]
+                for pair in self.result.pairs
+            }
+        return [
+            replace(extent, first=number, last=number)
+            for extent in extents
+            for number in self._chosen.get((extent.good_pass, extent.bad_pass), ())
+            if (extent.first or 0) <= (number or 0) <= (extent.last or 0)
+        ]
 
     def _ends_alike(self) -> bool:
         """Whether the last draws of both captures are each other's counterparts."""
@@ -434,11 +536,19 @@ class _Comparer:
         """Whether the draw can use it; of the descriptors of sets not all are its own."""
         return not is_of_set(key) or self._slots.holds(key)
 
+    def _has_slots(self, number: int) -> bool:
+        """Whether the draw can use descriptors of a set."""
+        return self._slots.has_set(number)
+
     def _hides(self, noise: NoiseClass, name: str) -> bool:
         if noise not in self.hidden:
             return False
         self.result.hide(noise, name)
         return True
+
+
+def _indices(good: Pass | None, bad: Pass | None) -> PassIndices:
+    return None if good is None else good.index, None if bad is None else bad.index
 
 
 BEFORE_DRAW = "waits and cache events before it"

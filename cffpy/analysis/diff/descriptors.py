@@ -3,12 +3,18 @@
 
 Registers have the address of a set, but not its length. Drivers put sets behind one another, or
 between commands. So a set ends at the latest where another set begins that a draw of the submit
-uses, or where a command stream does. Of the descriptors in a set, a draw uses those that
-instructions of its shaders name; where the index is in a register, it may use any of them.
+uses, or where a command stream does.
+
+Of the descriptors in a set, a draw uses those that instructions of its shaders name, and those that
+are sampled before its fragment shader starts. Where the index of an operand is in a register, it
+may use any descriptor of the set; where the set's number is in a register, or a shader was not
+captured, any of any set. Nothing else of a draw reads descriptors, so it cannot observe the others,
+nor the base of a set that no operand names.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right, insort
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -276,11 +282,25 @@ class DrawSlots:
         used = self._slots.get(slot.set, set())
         return used is None or slot.slot in used
 
+    def has_set(self, number: int) -> bool:
+        """Whether any descriptor of a set may be used."""
+        return self._slots is None or number in self._slots
+
     def textures(self) -> Iterator[FactKey]:
         """Keys of textures at the slots, as far as those are known."""
         for number, used in (self._slots or {}).items():
             for slot in used or ():
                 yield "texture", SetSlot(number, slot)
+
+
+#: Registers with the base of a set: of draws and of dispatches, and copies of both.
+_BASE = re.compile(r"(?:SP|HLSQ)(?:_CS)?_BINDLESS_BASE\[(?:0x)?([0-7])\]")
+
+
+def set_of_base(subject: object) -> int | None:
+    """The number of the set whose base a register holds, by its name; None: it holds none."""
+    found = _BASE.match(subject) if isinstance(subject, str) else None
+    return None if found is None else int(found[1])
 
 
 def is_of_set(key: object) -> bool:

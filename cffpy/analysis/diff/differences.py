@@ -12,7 +12,7 @@ from difflib import unified_diff
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.descriptors import SetSlot
+from cffpy.analysis.diff.descriptors import SetSlot, set_of_base
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import (
     COUNTS,
@@ -72,14 +72,19 @@ class Differ:
     """Compares registers and facts of the two sides, as they are at the present pair of draws.
 
     ``hides``: called with a noise class and a name; counts the difference and returns True if the
-    class is hidden.
+    class is hidden. ``uses_set``: whether the draw can use a set of descriptors.
     """
 
     def __init__(
-        self, sides: tuple[Side, Side], hides: Callable[[NoiseClass, str], bool], all_shown: bool
+        self,
+        sides: tuple[Side, Side],
+        hides: Callable[[NoiseClass, str], bool],
+        uses_set: Callable[[int], bool],
+        all_shown: bool,
     ) -> None:
         self._sides = sides
         self._hides = hides
+        self._uses_set = uses_set
         #: Whether addresses in constants are shown.
         self._all_shown = all_shown
         #: Register -> the packets whose values were reported to differ.
@@ -105,6 +110,7 @@ class Differ:
             name in one.registers and name in other.registers,
             one.has_register(name) and other.has_register(name),
             is_behind_count=self._is_behind_count(name),
+            is_of_unused_set=self._is_of_unused_set(name),
             is_reported=self._is_reported(name, passes),
         )
         noise = noise_of(case)
@@ -130,6 +136,10 @@ class Differ:
             if not known or index < known[0]:
                 return False
         return True
+
+    def _is_of_unused_set(self, name: str) -> bool:
+        number = set_of_base(name)
+        return number is not None and not self._uses_set(number)
 
     def _is_reported(self, name: str, passes: tuple[Pass, Pass]) -> bool:
         """Whether both values are of earlier passes, where the difference was reported."""

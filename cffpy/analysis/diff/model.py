@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cffpy.errors import CaptureError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Set
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.diff.descriptors import Memory, SetPlace, Sets
@@ -64,6 +64,9 @@ class Selection:
 
 WHOLE = Selection()
 
+#: Indices of two passes that are each other's counterparts; None: there is none.
+PassIndices = tuple[int | None, int | None]
+
 
 def parse_selection(text: str) -> tuple[str, Selection]:
     """``path:pass3/draw7`` -> the path and the part; a path without a part is the whole."""
@@ -72,6 +75,17 @@ def parse_selection(text: str) -> tuple[str, Selection]:
         return text, WHOLE
     numbers = (found["submit"], found["pass"], found["draw"])
     return found["path"], Selection(*(None if one is None else int(one) for one in numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The draws of a capture for which a filter holds, by their passes and program numbers."""
+
+    #: The text of the filter.
+    expression: str
+    draws: Mapping[int, Set[int]]
+    #: Passes that are compared as wholes, too: the filter is about passes, and holds for them.
+    passes: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -96,7 +110,7 @@ class DrawRecord:
     prefetched: tuple[tuple[int, int], ...] = ()
     #: Changes if anything in it changes; for the alignment.
     fingerprint: int = 0
-    #: Equal where all state is, also what is not its own.
+    #: Equal where all state is, also what is not its own. For the alignment, once it is asked for.
     state: int = 0
     #: The buffers of its submit.
     memory: Memory | None = None
@@ -131,6 +145,10 @@ class Recording:
     damage: list[Damage] = field(default_factory=list)
     #: The part that is compared.
     selection: Selection = WHOLE
+    #: The draws of that part that are compared; None: all.
+    chosen: Chosen | None = None
+    #: Whether ``state`` of the records is set.
+    has_states: bool = False
     #: Records the capture once more, the passes with these indices in their binning runs.
     record_binning: Callable[[frozenset[int]], Recording] | None = None
 
@@ -148,7 +166,7 @@ class Recording:
         if not passes or self.record_binning is None:
             return self
         found = self.record_binning(passes)
-        return replace(found, name=self.name, selection=self.selection)
+        return replace(found, name=self.name, selection=self.selection, chosen=self.chosen)
 
     def selected(self, selection: Selection) -> Recording:
         """The same recording with only a part to compare.
@@ -182,6 +200,23 @@ class Recording:
         """The records of a selected pass that are compared."""
         draw = self.selection.draw
         return self.of(one) if draw is None else self.of(one)[draw : draw + 1]
+
+    def is_chosen(self, record: DrawRecord) -> bool:
+        """Whether a draw is among those that the filter left to compare."""
+        chosen, action = self.chosen, record.action
+        if chosen is None:
+            return True
+        index = -1 if action.pass_index is None else action.pass_index
+        return action.program_number in chosen.draws.get(index, ())
+
+    def is_compared_whole(self, one: Pass) -> bool:
+        """Whether the filter left the pass as a whole to compare, not only draws of it."""
+        return self.chosen is None or one.index in self.chosen.passes
+
+    def has_chosen(self, one: Pass) -> bool:
+        """Whether the filter left anything of a pass to compare."""
+        chosen = self.chosen
+        return chosen is None or one.index in chosen.passes or one.index in chosen.draws
 
     def records_before(self) -> Iterator[DrawRecord]:
         """The records of what lies before the part: its state depends on them."""
@@ -230,6 +265,8 @@ class Extent:
     #: The last of these draws for which a packet of either capture wrote the value; at later ones
     #: it is left over. None: not known.
     written: int | None = field(default=None, compare=False)
+    #: The passes of the draw, itself without a counterpart, that the value is left over from.
+    left_by: PassIndices | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)
@@ -296,7 +333,8 @@ def joined(extents: Iterator[Extent] | list[Extent]) -> tuple[Extent, ...]:
             and last.last is not None
             and extent.first == last.last + 1
         ):
-            found[-1] = replace(last, last=extent.last, written=extent.written)
+            left_by = last.left_by if last.left_by == extent.left_by else None
+            found[-1] = replace(last, last=extent.last, written=extent.written, left_by=left_by)
         else:
             found.append(extent)
     return tuple(found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.align import note_sets, note_states
+from cffpy.analysis.diff.align import note_sets
 from cffpy.analysis.diff.descriptors import Sets
 from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.diff.recorder import Recorder
@@ -76,7 +76,6 @@ def record(
     if database is not None and generation_of(generation).has_bindless:
         recording.sets = Sets(database, walk.machine.packets, generation)
         note_sets(recording)
-    note_states(recording)
 
     def record_binning(passes: frozenset[int]) -> Recording:
         return record(content, lambda _line: None, register_db, gpu, passes)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.addresses import ImageLinks
     from cffpy.analysis.diff.model import DrawRecord, PassPair
+    from cffpy.analysis.passes.model import Pass
 
 #: Ranges of draws that a title gives.
 _MAX_RANGES = 6
@@ -35,25 +36,29 @@ _MAX_RANGES = 6
 def missing_passes(pairs: list[PassPair]) -> Iterator[Entry]:
     """Passes without a counterpart: one entry for those that follow each other."""
     for side, group in groupby(pairs, key=_side_alone):
-        if side is None:
-            continue
-        passes = [one for pair in group if (one := pair.good or pair.bad) is not None]
-        absent = "bad" if side == "good" else "good"
-        draws = sum(len(one.program_draws) for one in passes)
-        counted = f"{draws} draw{'s'[: draws != 1]}"
-        if len(passes) == 1:
-            (one,) = passes
-            mode = f", {one.mode}" if one.mode else ""
-            title = (
-                f"pass {one.index} of {side} is missing in {absent} ({one.kind}{mode}, {counted})"
-            )
-        else:
-            numbers = f"{passes[0].index}..{passes[-1].index}"
-            title = f"passes {numbers} of {side} are missing in {absent} ({counted})"
-        extents = tuple(
-            Extent(one.index, None) if side == "good" else Extent(None, one.index) for one in passes
-        )
-        yield Entry(title, extents, rank=0)
+        if side is not None:
+            passes = [one for pair in group if (one := pair.good or pair.bad) is not None]
+            # a filter may have left out some between
+            runs = groupby(enumerate(passes), lambda numbered: numbered[1].index - numbered[0])
+            for _, run in runs:
+                yield _missing([one for _, one in run], side)
+
+
+def _missing(passes: list[Pass], side: str) -> Entry:
+    absent = "bad" if side == "good" else "good"
+    draws = sum(len(one.program_draws) for one in passes)
+    counted = f"{draws} draw{'s'[: draws != 1]}"
+    if len(passes) == 1:
+        (one,) = passes
+        mode = f", {one.mode}" if one.mode else ""
+        title = f"pass {one.index} of {side} is missing in {absent} ({one.kind}{mode}, {counted})"
+    else:
+        numbers = f"{passes[0].index}..{passes[-1].index}"
+        title = f"passes {numbers} of {side} are missing in {absent} ({counted})"
+    extents = tuple(
+        Extent(one.index, None) if side == "good" else Extent(None, one.index) for one in passes
+    )
+    return Entry(title, extents, rank=0)
 
 
 def _side_alone(pair: PassPair) -> str | None:

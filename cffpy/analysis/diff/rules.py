@@ -32,8 +32,8 @@ CLASSES: dict[NoiseClass, str] = {
     "tiles": "registers that drivers set for each tile or bin, where the tiles differ",
     "engines": "registers that the kind of command does not use: of the 2D engine, of dispatches"
     " at draws, of draws at dispatches",
-    "unused": "descriptors of bindless sets that no instruction of the draw's shaders names;"
-    " elements of arrays of registers behind the number in use",
+    "unused": "descriptors of bindless sets, and bases of sets, that no instruction of the draw's"
+    " shaders names; elements of arrays of registers behind the number in use",
     "uncaptured": "contents that one of the captures does not hold",
     "inherited": "values left over from earlier passes, reported there; registers that only one of"
     " two modes or generations has",
@@ -83,6 +83,8 @@ class RegisterCase:
     is_of_both_generations: bool = True
     #: Whether it is an element of an array behind those that the command uses.
     is_behind_count: bool = False
+    #: Whether it is the base of a set of descriptors that no instruction of the draw names.
+    is_of_unused_set: bool = False
     #: Whether the same two values, by the same packets, were reported at earlier draws.
     is_reported: bool = False
 
@@ -105,6 +107,7 @@ REGISTER_RULES: tuple[NoiseRule, ...] = (
     ),
     NoiseRule("scratch", "scratch", lambda case: "scratch" in case.subject.roles),
     NoiseRule("behind the count in use", "unused", lambda case: case.is_behind_count),
+    NoiseRule("base of a set that is not used", "unused", lambda case: case.is_of_unused_set),
     NoiseRule(
         "offset in GMEM, and the tiles differ",
         "gmem",

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.rules import CLASSES
-from cffpy.views.diff import summary
+from cffpy.views.diff import filter_text, summary
 from cffpy.views.diff_html.entries import REST, EntryList, categories
 from cffpy.views.diff_html.marks import pair_marks
 from cffpy.views.diff_html.passes import MAX_PAIRS, PairList, pair_key, pair_name
@@ -40,8 +40,15 @@ def page(result: Comparison) -> bytes:
     entries = EntryList({pair_key(pair): number for number, pair in enumerate(pairs)})
     differences = entries.render(result.entries)
     pair_list = PairList(pair_marks(result.entries), entries.labels)
+    chosen = filter_text(result)
     body = (
-        element("header", element("h1", summary(result)), _captures(result), class_="top"),
+        element(
+            "header",
+            element("h1", summary(result)),
+            None if chosen is None else element("p", chosen),
+            _captures(result),
+            class_="top",
+        ),
         _toolbar(result) if result.entries else None,
         element(
             "main",
