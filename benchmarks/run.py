@@ -126,7 +126,8 @@ def run_stages(path: str, options: list[str]) -> dict[str, Any]:
 
 def run_command(path: str, options: list[str]) -> tuple[float, float | None, int | None]:
     """Wall seconds, CPU seconds and peak bytes of ``cffpy dump`` into a file."""
-    environment = {**os.environ, "PYTHONPATH": ROOT}
+    # the stages are those of one process
+    environment = {**os.environ, "PYTHONPATH": ROOT, "CFFPY_PROCESSES": "1"}
     with tempfile.TemporaryFile() as output:
         start = time.perf_counter()
         process = subprocess.Popen(

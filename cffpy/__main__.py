@@ -45,7 +45,7 @@ def main() -> None:
         import warnings
 
         warnings.showwarning = _show_warning
-        code = run(arguments)
+        code = run(arguments, owns_process=True)
     if arguments[:1] and arguments[0] in _LEAVES_AT_ONCE:
         _leave(code)
     sys.exit(code)
@@ -101,8 +101,11 @@ def _print_version() -> int:
     return 0
 
 
-def run(arguments: list[str]) -> int:
-    """Run the command line and return the exit code. Errors are reported as one line."""
+def run(arguments: list[str], owns_process: bool = False) -> int:
+    """Run the command line and return the exit code. Errors are reported as one line.
+
+    ``owns_process``: nothing else runs in this process.
+    """
     from cffpy.cli.output import run_guarded
 
     debug = os.environ.get("CFFPY_DEBUG", "") not in ("", "0") or arguments[:1] == ["--debug"]
@@ -112,7 +115,7 @@ def run(arguments: list[str]) -> int:
             gc.disable()  # as cffpy.cli.dump does, but before its many imports
             from cffpy.cli.dump import run as dump
 
-            return dump(arguments[1:], _show_help_of_dump)
+            return dump(arguments[1:], _show_help_of_dump, owns_process)
         if arguments[:1] == ["crashdec"]:
             gc.disable()
             from cffpy.cli.crashdec import run as crashdec

@@ -23,7 +23,6 @@ from cffpy.cli.output import (
 from cffpy.cli.progress import progress
 from cffpy.container.open import one_by_one, open_capture
 from cffpy.errors import ContainerError
-from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
 
 TYPE_CHECKING = False
@@ -31,21 +30,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from cffpy.cli.reading_ahead import ReadingAhead
     from cffpy.container.open import Content
     from cffpy.limits import Limits
+    from cffpy.views.cffdump.dump import Dump
 
 _USAGE = "Usage: cffpy dump [OPTIONS] FILE...\nTry 'cffpy dump --help' for help.\n\nError: {}\n"
 
 
-def run(arguments: list[str], show_help: Callable[[], int]) -> int:
-    """Dump the files that the command line names; the exit code. ``show_help`` is for --help."""
+def run(arguments: list[str], show_help: Callable[[], int], owns_process: bool = False) -> int:
+    """Dump the files that the command line names; the exit code. ``show_help`` is for --help.
+
+    ``owns_process``: nothing else runs in this process, so that it may fork.
+    """
     try:
         settings, files = parse(arguments)
         if settings.get("help"):
             return show_help()
         if not files:
             raise UsageProblem("Missing argument 'FILE...'.")
-        return _dump(settings, _captures(files), limits_of(settings.pop("limits", [])))
+        limits = limits_of(settings.pop("limits", []))
+        return _dump(settings, _captures(files), limits, owns_process)
     except UsageProblem as problem:
         sys.stdout.flush()
         print_on_standard_error(_USAGE.format(problem))
@@ -64,10 +69,11 @@ def _captures(paths: list[str]) -> list[str]:
     return files
 
 
-def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
+def _dump(settings: dict[str, Any], files: list[str], limits: Limits, owns_process: bool) -> int:
     register_db, gpu = settings.pop("register_db", None), settings.pop("gpu", None)
     annotates, pager = settings.pop("annotate", False), settings.pop("pager", None)
     settings.pop("verbose", None)
+    reading = _read_ahead(files[0], limits, annotates)
     settings["color"] = use_colour(settings.get("color"))
     if settings.get("draw") == -1:  # the reference's value for: every draw
         del settings["draw"]
@@ -88,9 +94,11 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits) -> int:
             dump: Dump = AnnotatedDump(_find_prefix(files, options, limits, opened), *given)
         else:
             dump = _dump_class(options)(*given)
+            dump.may_share = _is_alone(owns_process, files, pager)
         for name in one_by_one(files):
             dump.begin(name)
-            failed = not _dump_file(dump, name, limits, opened)
+            failed = not _dump_file(dump, name, limits, opened, reading)
+            reading = None
             for query in dump.unknown_queries if options.query else ():
                 _report_unknown(query, dump.machine.database.chip, register_db)
     if failed:
@@ -111,19 +119,41 @@ def _uses_pager(options: DumpOptions) -> bool:
     return is_terminal(sys.stdout) and not options.query and options.script is None
 
 
+def _is_alone(owns_process: bool, files: list[str], pager: bool) -> bool:
+    """Whether a dump may fork: nothing else is printed, and nobody waits for its first page."""
+    return owns_process and len(files) == 1 and not pager
+
+
+def _read_ahead(name: str, limits: Limits, annotates: bool) -> ReadingAhead | None:
+    """A capture that is read from now on, if it is a file. Annotations read it themselves."""
+    if annotates or not os.path.isfile(name):
+        return None
+    from cffpy.cli.reading_ahead import ReadingAhead
+
+    return ReadingAhead(name, limits)
+
+
 def _dump_class(options: DumpOptions) -> type[Dump]:
     """What dumps with these options; a script needs more imports."""
     if options.script is None:
+        from cffpy.views.cffdump.dump import Dump  # lazy: while the capture is read
+
         return Dump
     from cffpy.views.cffdump.scripted import ScriptedDump
 
     return ScriptedDump
 
 
-def _dump_file(dump: Dump, name: str, limits: Limits, opened: dict[str, Content]) -> bool:
-    """Dump a file, which may be ``opened``; returns whether it could be opened."""
+def _dump_file(
+    dump: Dump,
+    name: str,
+    limits: Limits,
+    opened: dict[str, Content],
+    reading: ReadingAhead | None,
+) -> bool:
+    """Dump a file, which may be ``opened`` or read already; whether it could be opened."""
     try:
-        content = opened.pop(name, None) or _open(name, limits)
+        content = opened.pop(name, None) or _open(name, limits, reading)
     except ContainerError as problem:
         print_error(str(problem))
         return False
@@ -136,9 +166,9 @@ def _dump_file(dump: Dump, name: str, limits: Limits, opened: dict[str, Content]
     return True
 
 
-def _open(name: str, limits: Limits) -> Content:
-    """Open a capture, or the capture that a crash dump holds."""
-    content = open_capture(name, limits)
+def _open(name: str, limits: Limits, reading: ReadingAhead | None = None) -> Content:
+    """Open a capture, or the capture that a crash dump holds. ``reading``: it is being read."""
+    content = reading.take() if reading else open_capture(name, limits)
     if content.may_be_crash_dump:
         from cffpy.analysis.crash.opening import as_capture
 

@@ -90,6 +90,15 @@ class Runner(Machine):
         self._decodes_once = False
         sink.attach(self)
 
+    def use_sink(self, sink: Sink, segments: bool) -> None:
+        """Call another sink from now on, between streams. It needs what the first one needs.
+
+        ``segments``: whether segments are recorded and replayed. Their payloads are the first
+        sink's in any case.
+        """
+        self.sink = sink
+        self._uses_segments = segments and self.segments.are_used
+
     def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
         """Decode for this GPU from now on; see ``Machine``."""
         super().bind(gpu, database, names)

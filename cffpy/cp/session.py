@@ -121,9 +121,9 @@ class Session:
         ``skips``: as for ``run``. ``on_unknown_gpu`` takes the message of UnsupportedGpu, which is
         raised without it; that stream is not run.
         """
-        sink = self._sink
         skipped = False
         for record in read_records(sections, self.image):
+            sink = self._sink  # use_sink may have changed it
             if isinstance(record, CommandStream):
                 if sink.command_stream(record, skipped):
                     try:
@@ -149,6 +149,11 @@ class Session:
         """
         content.note_truncated(self.machine.problems.truncated)
         return [*sections, *content.faults, *self.machine.problems.damage]
+
+    def use_sink(self, sink: Sink, segments: bool) -> None:
+        """Call another sink from now on; see ``Runner``. Between records only."""
+        self._sink = sink
+        self.machine.use_sink(sink, segments)
 
     def use_gpu(self, gpu: Gpu) -> None:
         """Decode for this GPU from now on, as where a section names it."""

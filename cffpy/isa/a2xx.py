@@ -8,8 +8,7 @@ address and number of the instructions that it runs, and two bits for each of th
 
 from __future__ import annotations
 
-from cffpy.isa.ir3 import tabs_of
-from cffpy.isa.render import Renderer
+from cffpy.isa.render import Renderer, tabs_of
 from cffpy.isa.store import load
 from cffpy.value_object import ValueObject
 

@@ -12,7 +12,7 @@ from cffpy.isa.branches import BranchFinder
 from cffpy.isa.events import BARY, CHSH, END, NOP_NAME, OTHER
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS
 from cffpy.isa.listed_instruction import ListedInstruction
-from cffpy.isa.render import Renderer
+from cffpy.isa.render import Renderer, tabs_of
 from cffpy.isa.statistics import Statistics
 from cffpy.isa.store import load
 from cffpy.value_object import ValueObject
@@ -28,14 +28,8 @@ _WORDS = 1 << 16
 """Distinct words in the memo, at most."""
 _PROGRAM_BYTES = 1 << 25
 """Bytes of programs and their texts in the memo, at most."""
-_DEEPEST_TABS = 9
 _WITH_DESCRIPTORS = (5, 6)
 """Categories of instructions that use descriptors."""
-
-
-def tabs_of(level: int) -> str:
-    """The indentation of a level: tabs; ``x`` for levels that cffdump has no tabs for."""
-    return "\t" * level if level <= _DEEPEST_TABS else "x"
 
 
 class Listing(ValueObject):

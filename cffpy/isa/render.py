@@ -35,6 +35,14 @@ _PIECES = 1 << 14
 _SMALL = 0xFFFFFFFFFFFFFFFF
 
 
+_DEEPEST_TABS = 9
+
+
+def tabs_of(level: int) -> str:
+    """The indentation of a level: tabs; ``x`` for levels that cffdump has no tabs for."""
+    return "\t" * level if level <= _DEEPEST_TABS else "x"
+
+
 class _Unusual(Exception):
     """This word must be rendered by the interpreter."""
 

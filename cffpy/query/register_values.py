@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.analysis.packet_location import PacketLocation, Stream
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
+    from cffpy.cp.stored import StoredRegisters
     from cffpy.query.names import Convert, RegisterPlace
     from cffpy.regdb.database import Database
 
@@ -94,6 +95,13 @@ class SelectedWrites(SelectedRegisters):
 
     def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
         """Each write counts as a change."""
+        self._filled.update(one for one in self._registers if one in registers)
+
+    def registers_stored(
+        self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
+    ) -> None:
+        """The same for registers that are stored at once, so that streams are replayed."""
+        registers = stored.registers
         self._filled.update(one for one in self._registers if one in registers)
 
 

@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 
 import cffpy
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.container.open import open_capture
+from cffpy.analysis.register_history import most_changes
+from cffpy.analysis.walk import Walk
+from cffpy.container.open import Content, open_capture
 from cffpy.errors import FilterError
 from cffpy.limits import Limits
 from cffpy.query.filters import BoundFilter, Filter
 from cffpy.query.names import NameTable, converter
 from cffpy.query.parse import MAX_DEPTH, MAX_LENGTH, parse_filter
 from cffpy.query.properties import Subject
+from cffpy.query.register_values import SelectedWrites
 from cffpy.query.search import find_passes_for, matching_pass, matching_tile, subjects
 from cffpy.query.syntax import Path as NamePath
 from cffpy.regdb.database import Database
@@ -387,3 +390,23 @@ def test_any_text_is_an_expression_or_an_error(text: str) -> None:
     except FilterError as problem:
         found = problem
     assert getattr(found, "column", None) is not None
+
+
+def selected_writes(content: Content, at_once: bool) -> tuple[int, list[object]]:
+    """Streams that were not decoded again, and the changes of all written registers."""
+    walk = Walk(whole_groups=at_once, replays_streams=at_once)
+    passes = PassFinder(walk)
+    registers = range(0x8000, 0xB000)
+    selected = SelectedWrites(walk, lambda _: registers, most_changes(len(content.data)))
+    walk.observe(passes, selected)
+    walk.run(content, lambda line: None)
+    known = walk.machine.decoded.known if at_once else 0
+    return known, [list(map(list, selected.changes(register))) for register in registers]
+
+
+def test_filters_that_ask_for_writes_replay_streams(shared: Path) -> None:
+    content = open_capture(str(shared / "captures" / "a618-vk-depth-lrz-gmem.rd.gz"))
+    replayed, changes = selected_writes(content, True)
+    assert replayed
+    assert changes == selected_writes(content, False)[1]
+    assert any(orders for orders, _ in changes)

@@ -6,11 +6,12 @@ cffdump: handle_file (mesa 25.0.7).
 
 from __future__ import annotations
 
+from cffpy.capture.load import CommandStream, Identity
 from cffpy.container.damage import Damage
 from cffpy.container.open import Content
 from cffpy.cp.session import Session, is_compositor
 from cffpy.views.cffdump.options import DumpOptions
-from cffpy.views.cffdump.output import Output, argument_text
+from cffpy.views.cffdump.output import Messages, Output, argument_text
 from cffpy.views.cffdump.text import CffdumpSink
 
 TYPE_CHECKING = False
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import CaptureRecord
     from cffpy.container.rd import Section
     from cffpy.cp.machine import Machine
+
+#: A second process may take a part after this many bytes of text, since small dumps are done by
+#: then, and from the beginning if the decompressed file has so many bytes.
+SHARED, LARGE = 2 << 20, 32 << 20
 
 
 def _whole(sections: Iterator[Section], damage: list[Damage]) -> Iterator[Section]:
@@ -48,10 +54,14 @@ class Dump:
     ) -> None:
         """``register_db``, ``gpu``, ``segments``: as for ``Session``."""
         self._options = options
-        self._complain = complain
-        self._view = self._make_view(options, write, complain, register_db)
+        #: Whether a second process may print a part: there is one file only, and nothing but this
+        #: dump runs in this process.
+        self.may_share = False
+        self._write = write
+        self._complain = Messages(complain)
+        self._view = self._make_view(options, write, self._complain, register_db)
         self._session = Session(
-            self._view, warn=complain, register_db=register_db, gpu=gpu, segments=segments
+            self._view, warn=self._complain, register_db=register_db, gpu=gpu, segments=segments
         )
 
     @property
@@ -81,8 +91,15 @@ class Dump:
         try:
             if content.decompression_error:
                 sections = _whole(sections, damage)
-            for _ in session.records(sections, self._skips):
-                pass
+            records = session.records(sections, self._skips)
+            may_share = self.may_share and not content.decompression_error and self._can_share()
+            for record in records:
+                if may_share and self._is_worth_sharing(record, content):
+                    may_share = False
+                    done = record.number + 1 if isinstance(record, CommandStream) else 0
+                    if self._share(records, done, content):
+                        for _ in sections:  # only for their damage
+                            pass
             self._end_records()
         finally:
             view.output.flush()
@@ -91,6 +108,41 @@ class Dump:
             view.output.flush()
         for item in [*damage, *content.faults]:
             self._complain(f"{content.name}: {item}")
+
+    def _can_share(self) -> bool:
+        """Whether a second process can print a part of the dump with these options."""
+        options = self._options
+        hides = options.draw is not None or options.query or options.query_compare
+        return not (hides or options.script or options.dump_shaders)
+
+    def _is_worth_sharing(self, record: CaptureRecord, content: Content) -> bool:
+        """Whether a second process may be worth it behind this record."""
+        if isinstance(record, CommandStream):
+            return self._view.output.written > SHARED
+        return isinstance(record, Identity) and len(content.data) > LARGE
+
+    def _share(self, records: Iterator[CaptureRecord], done: int, content: Content) -> bool:
+        """Have a second process print the last part of what follows ``done`` command streams.
+
+        ``records``: those that follow. Returns whether everything is printed now.
+        """
+        from cffpy.views.cffdump.second_process import SecondProcess, can_share  # lazy
+
+        # neither a5xx nor a GPU that is not known yet
+        if self._view.generation in (0, 5) or not can_share():
+            return False
+        second = SecondProcess(self._view, self._session, self._complain)
+        try:
+            own = second.start(records, done, content)
+            if own is None:
+                return False
+            for record in records:
+                if isinstance(record, CommandStream) and record.number == own:
+                    break
+            self._view.output.flush()
+            return second.has_same_state() and second.take_text(self._write)
+        finally:
+            second.end()
 
     def finish(self) -> None:
         """All files have been dumped."""

@@ -33,6 +33,8 @@ class Output:
         self._write = write
         self._chunks: list[str] = []
         self._large = 0
+        #: Bytes that were written.
+        self.written = 0
         #: The segment that is being recorded.
         self.recording: SegmentText | None = None
         #: Append a piece of text.
@@ -53,9 +55,16 @@ class Output:
         """Write the collected text."""
         chunks = self._chunks
         if chunks:
-            self._write("".join(chunks).encode("latin-1", "replace"))
+            data = "".join(chunks).encode("latin-1", "replace")
+            self.written += len(data)
+            self._write(data)
             chunks.clear()
             self._large = 0
+
+    def redirect(self, write: Callable[[bytes], object]) -> None:
+        """Pass what is put from now on to ``write``. What was put before is written."""
+        self.flush()
+        self._write = write
 
     def flush_if_full(self) -> None:
         """Write the collected text if it is large and no segment is recorded."""
@@ -107,6 +116,21 @@ class Output:
             self.recording.add_hole(len(self._chunks), tabs, registers, wrote)
 
 
+class Messages:
+    """Passes lines for standard error to a function, which can be changed."""
+
+    def __init__(self, print_line: Callable[[str], None]) -> None:
+        self._print = print_line
+
+    def __call__(self, line: str) -> None:
+        """Pass a line on."""
+        self._print(line)
+
+    def redirect(self, print_line: Callable[[str], None]) -> None:
+        """Pass lines to this function from now on."""
+        self._print = print_line
+
+
 #: Lines on standard error for one file, at most.
 _MOST = 50
 
@@ -129,6 +153,11 @@ class Complaints:
             line = "there is more like this"
         self._seen.add(line)
         self._complain(line)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that were passed on for this file."""
+        return sorted(self._seen)
 
     def start_file(self) -> None:
         """A file begins, which may have the same problems."""

@@ -37,6 +37,8 @@ class PacketTable:
         self._domains = [name and PACKET_DOMAINS.get(name, name) for name in names]
         self._fields = fields
         self._texts: dict[PacketKey, str] = {}
+        #: Opcodes with numbers of dwords whose text depends on nothing but the values.
+        self._selects_nothing: set[tuple[int, int]] = set()
 
     def text(self, opcode: int, words: Words, index: int, count: int, level: int) -> str:
         """The packet's line, and one for each field of its ``count`` dwords from ``index`` on."""
@@ -51,6 +53,14 @@ class PacketTable:
                     self._texts.clear()
                 self._texts[key] = text
         return text
+
+    def select(self, opcode: int, words: Words, index: int, count: int) -> None:
+        """Select the variants that a packet selects where it is shown, without making its text."""
+        if (opcode, count) not in self._selects_nothing:
+            captured = min(count, words.count - index)
+            _, is_fixed = self._make(opcode, words, index, count, 0)
+            if is_fixed and captured == count and len(self._selects_nothing) < _TEXTS_LIMIT:
+                self._selects_nothing.add((opcode, count))
 
     def _make(
         self, opcode: int, words: Words, index: int, count: int, level: int

@@ -65,7 +65,7 @@ class Summary:
         chosen = state.rewritten
         if view.options.allregs:
             chosen = chosen | state.written_before
-        limit = _REGISTERS_64BIT if view.is_64bit else _REGISTERS_32BIT
+        limit = self._limit
         registers = sorted(chosen)
         while registers and registers[-1] >= limit:
             registers.pop()
@@ -78,6 +78,19 @@ class Summary:
                 self._print(registers, level)
         view.in_summary = False
         view.show_all(False)
+
+    def skip_registers(self) -> None:
+        """Keep the values that ``print_registers`` would show, and print nothing."""
+        state = self._view.machine.state
+        limit = self._limit
+        registers = state.registers
+        self._last_values.update(
+            [(register, registers[register]) for register in state.rewritten if register < limit]
+        )
+
+    @property
+    def _limit(self) -> int:
+        return _REGISTERS_64BIT if self._view.is_64bit else _REGISTERS_32BIT
 
     def _print_again(self, registers: list[int], level: int) -> bool:
         """Print the text of an earlier summary, or this one and keep it; False if none is kept."""

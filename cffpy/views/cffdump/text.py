@@ -13,7 +13,7 @@ from cffpy.cp.outcomes import EACH_REGISTER, NOTHING, WRITE_DONE, WriteOutcome
 from cffpy.cp.sink import Draw, NestedStream, Payload
 from cffpy.cp.state import ALL_MODES, CpState, DrawStateGroup
 from cffpy.views.cffdump.a2xx import set_constant
-from cffpy.views.cffdump.details import DETAILS, NESTED
+from cffpy.views.cffdump.details import DETAILS, NESTED, cp_nop
 from cffpy.views.cffdump.draws import show_draw
 from cffpy.views.cffdump.followups import follow_ups
 from cffpy.views.cffdump.hexdump import hex_rows
@@ -51,6 +51,11 @@ class DumpedPlaces:
     def __init__(self) -> None:
         self._modes: dict[tuple[int, int], int] = {}
         self._drops = 0
+
+    @property
+    def places(self) -> list[tuple[tuple[int, int], int]]:
+        """Buffer and address of each, with the modes."""
+        return sorted(self._modes.items())
 
     def add(self, image: MemoryImage, gpuaddr: int, modes: int) -> bool:
         """Record that an IB is shown in ``modes`` (bits); whether it was in all before.
@@ -281,6 +286,35 @@ class CffdumpSink(View):
 
     def set_constant(self, kind: int, index: int, payload: Payload, level: int) -> None:
         set_constant(self, kind, index, payload, level)
+
+    # -- what a SkippingSink needs ------------------------------------------------------------
+
+    def skips_write(self, register: int, count: int) -> bool:
+        """Whether nothing but text follows from a write of registers."""
+        run = self._writes.ranges.get((register, count)) or self._writes.run(register, count)
+        return run.is_silent
+
+    def skip_packet(self, opcode: int, payload: Payload, level: int) -> None:
+        """Change what printing a packet would change."""
+        self._packets.select(opcode, payload.words, payload.index, payload.count)
+        if self._details[opcode] is cp_nop:  # counts markers
+            cp_nop(self, payload, level + 1)
+
+    def skip_draw(self) -> None:
+        """Keep the values that a draw's summary would show."""
+        assert self._summary is not None
+        self._summary.skip_registers()
+
+    def state(self) -> tuple[object, ...]:
+        """What the text of the following commands depends on, besides the machine's state."""
+        return (
+            sorted((register, value) for register, value in self.last_values().items() if value),
+            self.gpuaddr_lo,
+            self.decoder.variants_key,
+            self.marker_depth,
+            self.complain.lines,
+            self._dumped.places,
+        )
 
     # -- draws ------------------------------------------------------------------------------
 

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""A second process that prints the last part of a large dump while the first one prints the rest.
+
+Text takes three to five times as long as running the commands. So where a processor is free, the
+dump forks at the end of a command stream. The first process goes on printing. The second one runs
+the next streams without text (``SkippingSink``), then prints those behind them into a file. Where
+its part ends, the first process compares the state of both at that place: if it is equal, it writes
+the file's text, otherwise it continues alone. So the output does not depend on the second process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cffpy.capture.load import CommandStream
+from cffpy.container.rd import SectionType, iter_sections
+from cffpy.views.cffdump.skipping import SkippingSink
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO, NoReturn
+
+    from cffpy.capture.load import CaptureRecord
+    from cffpy.container.open import Content
+    from cffpy.cp.session import Session
+    from cffpy.cp.state import CpState
+    from cffpy.views.cffdump.output import Messages
+    from cffpy.views.cffdump.text import CffdumpSink
+
+#: Bytes of text that are expected of the streams that are left, at least. Below, a fork and a copy
+#: of the text cost more than they save.
+WORTH = 8 << 20
+
+#: Skipping a stream takes about this part of the time of printing it.
+_SKIPPING = 0.25
+
+#: Bytes of text in the file, at most.
+_MOST = 1 << 30
+
+_PIECE = 1 << 20
+_LENGTH = 8  # bytes of the length of the state, in the pipe
+
+
+def can_share() -> bool:
+    """Whether two processes of this program can run at once. CFFPY_PROCESSES=1 forbids it."""
+    if sys.platform != "linux" or os.environ.get("CFFPY_PROCESSES") == "1":
+        return False
+    return len(os.sched_getaffinity(0)) > 1
+
+
+class SecondProcess:
+    """The second process of a dump. After ``start`` call ``end``, whatever happens."""
+
+    def __init__(self, view: CffdumpSink, session: Session, messages: Messages) -> None:
+        """``messages``: takes all lines for standard error."""
+        self._view = view
+        self._session = session
+        self._messages = messages
+        self._pid = 0
+        self._pipe = -1
+        self._file: BinaryIO | None = None
+        #: Bytes in the file: of the state, then of text.
+        self._size = 0
+        self._state_size = 0
+
+    def start(self, records: Iterator[CaptureRecord], done: int, content: Content) -> int | None:
+        """Fork behind the first ``done`` command streams, if that is worth it.
+
+        ``records``: those that follow. Returns the number of the last stream that is left to the
+        first process; None where there is no second one.
+        """
+        left = _streams(content) - done
+        if left < 2 or self._view.output.written * left < WORTH * done:
+            return None
+        own = done - 1 + _first_part(left)
+        import tempfile  # lazy: most dumps are small
+
+        self._view.output.flush()  # else both would write it
+        try:
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by ``end``
+            self._pipe, its_end = os.pipe()
+            self._pid = os.fork()
+        except OSError:
+            return None
+        if not self._pid:
+            self._run(records, own, its_end)
+        os.close(its_end)
+        return own
+
+    def has_same_state(self) -> bool:
+        """Whether the second process began to print in the state in which the first one is now.
+
+        Waits until it begins.
+        """
+        assert self._file is not None
+        size = self._state_size = int.from_bytes(_read(self._pipe, _LENGTH), "little")
+        state = self._state()
+        return size == len(state) and os.pread(self._file.fileno(), size, 0) == state
+
+    def take_text(self, write: Callable[[bytes], object]) -> bool:
+        """Wait until it has printed all; write its text and its lines for standard error.
+
+        False, and nothing is written, if it has failed. Call ``has_same_state`` before.
+        """
+        assert self._file is not None
+        lines = bytearray()
+        while piece := os.read(self._pipe, _PIECE):
+            lines += piece
+        pid, self._pid = self._pid, 0
+        if os.waitpid(pid, 0)[1]:
+            return False
+        self._file.seek(self._state_size)
+        while text := self._file.read(_PIECE):
+            write(text)
+        for line in lines.decode("utf-8", "surrogatepass").split("\0")[:-1]:
+            self._messages(line)
+        return True
+
+    def end(self) -> None:
+        """Kill the second process if it still runs, and release its file."""
+        if self._pid:
+            os.kill(self._pid, 9)
+            os.waitpid(self._pid, 0)
+            self._pid = 0
+        if self._pipe >= 0:
+            os.close(self._pipe)
+            self._pipe = -1
+        if self._file is not None:
+            self._file.close()
+
+    # -- in the second process ------------------------------------------------------------------
+
+    def _run(self, records: Iterator[CaptureRecord], skipped: int, pipe: int) -> NoReturn:
+        """Skip the streams up to the number ``skipped``, print those that follow, and exit."""
+        code = 1
+        try:
+            view, session, lines = self._view, self._session, list[str]()
+            first = os.getppid()
+            self._messages.redirect(lines.append)
+            view.output.redirect(_discard)
+            session.use_sink(SkippingSink(view), segments=False)
+            for record in records:
+                _check(first)
+                if isinstance(record, CommandStream) and record.number == skipped:
+                    break
+            view.output.redirect(self._write)
+            session.use_sink(view, segments=True)
+            state = self._state()
+            self._write(state)
+            os.write(pipe, len(state).to_bytes(_LENGTH, "little"))
+            lines.clear()  # the first process has printed those of its own streams
+            for _ in records:
+                _check(first)
+            view.output.flush()
+            text = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogatepass")
+            while text:
+                text = text[os.write(pipe, text) :]
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _write(self, text: bytes) -> None:
+        """Write text to the file. Raises OSError where there is no room for it."""
+        assert self._file is not None
+        self._size += len(text)
+        if self._size > _MOST:
+            raise OSError("too much text")
+        view = memoryview(text)
+        while view:
+            view = view[self._file.write(view) :]
+
+    # -- in both ----------------------------------------------------------------------------------
+
+    def _state(self) -> bytes:
+        """All that the text of the following commands depends on."""
+        machine = self._session.machine
+        return repr((_values(machine.state), machine.problems.lines, self._view.state())).encode()
+
+
+def _first_part(streams: int) -> int:
+    """How many of some streams the first process prints, so that both end at the same time."""
+
+    def seconds(own: int) -> float:
+        return max(own, streams - own + _SKIPPING * own)
+
+    middle = int(streams / (2 - _SKIPPING))
+    return min(range(max(1, middle), min(streams, middle + 2)), key=seconds)
+
+
+def _streams(content: Content) -> int:
+    """How many command streams a capture has."""
+    sections = iter_sections(content.data)
+    return sum(section.type == SectionType.CMDSTREAM_ADDR for section in sections)
+
+
+def _values(state: CpState) -> list[object]:
+    values: list[object] = []
+    for name in state.__slots__:
+        value = getattr(state, name)
+        if isinstance(value, dict):
+            value = sorted(value.items())
+        elif isinstance(value, set):
+            value = sorted(value)
+        elif name == "groups":
+            value = [
+                group and [getattr(group, field) for field in group.__slots__] for group in value
+            ]
+        values.append(value)
+    return values
+
+
+def _read(pipe: int, size: int) -> bytes:
+    """``size`` bytes; fewer where the other end was closed."""
+    data = b""
+    while len(data) < size and (piece := os.read(pipe, size - len(data))):
+        data += piece
+    return data
+
+
+def _check(first: int) -> None:
+    """Raise OSError if the first process has ended: nobody waits for the text."""
+    if os.getppid() != first:
+        raise OSError("the first process has ended")
+
+
+def _discard(_text: bytes) -> None:
+    """Write nothing."""
