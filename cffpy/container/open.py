@@ -161,10 +161,11 @@ def one_by_one(paths: Iterable[str]) -> Iterator[str]:
     Decoding runs without the cyclic garbage collector, and what it makes refers to its capture in
     cycles, which would keep memory and files.
     """
-    for number, path in enumerate(paths, 1):
-        yield path
-        if gc.get_count()[0] > _MOST_OBJECTS or not number % _MOST_FILES:
+    for number, path in enumerate(paths):
+        # not behind the last one: it would take as long as a small dump
+        if number and (gc.get_count()[0] > _MOST_OBJECTS or not number % _MOST_FILES):
             gc.collect()
+        yield path
 
 
 def open_capture(path: str, limits: Limits | None = None) -> Content:
