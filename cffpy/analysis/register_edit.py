@@ -96,13 +96,15 @@ class SetRegister(Edit):
             database, variants = vocabulary.database, vocabulary.variants
             self._bits = build_value(element, value, self._name, database, variants, _no_label)
         else:
-            self._field(element, field, value)
+            others = vocabulary.database.other_fields(self._name, field)
+            self._field(element, (field, *others), value)
 
-    def _field(self, element: Element, name: str, value: Value) -> None:
-        known = [field for field in element.fields if field.name == name]
+    def _field(self, element: Element, names: tuple[str, ...], value: Value) -> None:
+        """``names``: of the field, then those of other editions."""
+        known = [field for name in names for field in element.fields if field.name == name]
         if not element.is_bitset or not known:
-            near = nearest(name, [field.name for field in element.fields])
-            raise SourceProblem(f"{self._name} has no field {name}{near}")
+            near = nearest(names[0], [field.name for field in element.fields])
+            raise SourceProblem(f"{self._name} has no field {names[0]}{near}")
         field = known[0]
         self._mask = field.mask
         if field.width == 1 and isinstance(value, Name) and value.text in ("true", "false"):

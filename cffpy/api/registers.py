@@ -74,6 +74,10 @@ class Register:
         found = self._text.field_values(self.offset, self._dwords(value))
         return {field.name: field for field in found}
 
+    def other_fields(self, field: str) -> tuple[str, ...]:
+        """The names of a field in other installed editions."""
+        return self._text.other_fields(self.name, field)
+
     def _dwords(self, value: int) -> dict[int, int]:
         return {self.offset: value & 0xFFFFFFFF, self.offset + 1: value >> 32}
 
@@ -192,12 +196,18 @@ class RegisterValue:
         return self._fields
 
     def __getattr__(self, name: str) -> bool | int | float | str:
-        """The value of a field. Raises UnknownName, or UnknownValue for an unknown value."""
+        """The value of a field, by its name in any installed edition.
+
+        Raises UnknownName, or UnknownValue for an unknown value.
+        """
         if name.startswith("_"):
             raise AttributeError(name)
         field = self.fields.get(name)
         if field is not None:
             return field.value
+        for other in self.register.other_fields(name):
+            if other in self.fields:
+                return self.fields[other].value
         names = [described.name for described in self.register.fields]
         if name in names:
             raise UnknownValue(f"{self.name} is not known: {self.text}")

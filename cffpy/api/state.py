@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
@@ -11,6 +10,7 @@ from cffpy.analysis.packets import packet_name
 from cffpy.analysis.provenance import State
 from cffpy.api.registers import RegisterValue
 from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.search import matching_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -267,9 +267,13 @@ class RegisterState:
         return self._value(self._registers.at(offset))
 
     def matching(self, pattern: str) -> list[StateValue]:
-        """Those whose names match, with ``*`` and ``?`` as in file names: ``RB_MRT[*].CONTROL``."""
-        wanted = pattern.upper().replace("[", "[[]")  # '[' is an array index, not a set
-        return [value for value in self.values() if fnmatchcase(value.name.upper(), wanted)]
+        """Those whose names match, with ``*`` and ``?`` as in file names: ``RB_MRT[*].CONTROL``.
+
+        If none does, the names of other installed editions are tried.
+        """
+        values = list(self.values())
+        matching = matching_names(self.database, [value.name for value in values], pattern)
+        return [value for value in values if value.name in matching]
 
     @property
     def written(self) -> list[StateValue]:

@@ -70,10 +70,22 @@ class SubmitSummary:
 
 
 class ReplayBuffer(NamedTuple):
-    """A buffer that Mesa's replay tool writes out: "shader log", "CP log" or "write", and where."""
+    """A buffer that Mesa's replay tool writes out: "shader log", "CP log" or "write".
+
+    ``size`` is in bytes. ``name``: of the file that it is written to, "" for logs.
+    """
 
     kind: str
-    text: str
+    address: int
+    size: int
+    name: str = ""
+
+    @property
+    def text(self) -> str:
+        """Its name, place and size in words."""
+        if self.kind == "write":
+            return f"{self.name or 'no name'}: {self.size:,} bytes at {self.address:#x}"
+        return f"at {self.address:#x}, {self.size:,} bytes"
 
 
 @dataclass(slots=True)
@@ -239,13 +251,11 @@ class _Collector:
 
     def _log(self, kind: str, section: Section) -> None:
         address, size = rd.gpu_address(section.payload)
-        text = f"at {address:#x}, {size:,} bytes"
-        self.summary.replay_buffers.append(ReplayBuffer(kind, text))
+        self.summary.replay_buffers.append(ReplayBuffer(kind, address, size))
 
     def _write_buffer(self, section: Section) -> None:
         address, size, name = rd.write_buffer(section.payload)
-        text = f"{name or 'no name'}: {size:,} bytes at {address:#x}"
-        self.summary.replay_buffers.append(ReplayBuffer("write", text))
+        self.summary.replay_buffers.append(ReplayBuffer("write", address, size, name))
 
     def _settle_gpu(self) -> None:
         summary = self.summary

@@ -27,7 +27,9 @@ _REGISTER_FOLDERS = (
 )
 _ISA_FOLDERS = ("src/freedreno/isa", "isa", "isaspec", ".")
 #: Microcode is described apart from shaders.
-_AFUC_FOLDERS, _AFUC = ("src/freedreno/afuc", "afuc"), "afuc.xml"
+_AFUC_FOLDERS = ("src/freedreno/afuc", "src/freedreno/qrisc", "afuc", "qrisc")
+#: Newer Mesa calls it qrisc.
+_AFUC = ("afuc.xml", "qrisc.xml")
 
 _REGISTERS, _INSTRUCTIONS = "database", "isa"
 _ISA_ROOT = "ir3.xml"
@@ -100,7 +102,7 @@ def import_edition(
         from cffpy.isa.import_xml import import_files
 
         names = [os.path.basename(path) for path in sources.instructions]
-        if _ISA_ROOT not in names and names != [_AFUC]:
+        if _ISA_ROOT not in names and names not in ([one] for one in _AFUC):
             folder = os.path.dirname(sources.instructions[0])
             raise IsaError(
                 f"instruction sets without {_ISA_ROOT}, which imports the others", folder

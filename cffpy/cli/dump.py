@@ -77,7 +77,8 @@ def _dump(settings: dict[str, Any], files: list[str], limits: Limits, owns_proce
     settings["color"] = use_colour(settings.get("color"))
     if settings.get("draw") == -1:  # the reference's value for: every draw
         del settings["draw"]
-    options = DumpOptions(**settings)
+    names_edition = bool(register_db or os.environ.get("CFFPY_EDITION"))
+    options = DumpOptions(**settings, query_renamed=names_edition)
     _check_script(options, annotates)
     register_db = edition_directory(register_db)
     if pager is None:

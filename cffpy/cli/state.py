@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from fnmatch import fnmatchcase
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -225,13 +224,13 @@ def _check_name(found: State, name: str, directory: str | None) -> None:
     """Raise UsageError if no register of the generation has this name or offset."""
     from cffpy.regdb import store
     from cffpy.regdb.catalog import Catalog
-    from cffpy.regdb.search import has_register, no_such_register
+    from cffpy.regdb.search import has_register, has_renamed, no_such_register
 
     chip = found.database.chip
     catalog = Catalog(store.load(directory, chip))
     offset = _offset(name)
     if offset is None:
-        if not has_register(catalog, name):
+        if not has_register(catalog, name) and not has_renamed(catalog, name):
             raise click.UsageError(no_such_register(catalog, name))
     elif not any(catalog.at(domain, offset) for domain in catalog.register_domains):
         raise click.UsageError(f"{chip.lower()} has no register at offset {name}")
@@ -248,10 +247,11 @@ def _offset(name: str) -> int | None:
 
 
 def _matching(found: State, text: RegisterText, name: str) -> list[int]:
+    from cffpy.regdb.search import matching_names
+
     offset = found.database.find_register(name) or _offset(name)
     if offset:
         return [offset] if offset in found.registers or offset in found.writes else []
-    pattern = name.upper().replace("[", "[[]")  # '[' is an array index, not a set
-    return [
-        register for register in found.written if fnmatchcase(text.name(register).upper(), pattern)
-    ]
+    names = {register: text.name(register) for register in found.written}
+    matching = matching_names(found.database, names.values(), name)
+    return [register for register, known in names.items() if known in matching]

@@ -2,8 +2,8 @@
 """Registers in sections of KGSL snapshots that pack runs: several forms, told apart by their sums.
 
 A section has one of these forms; nothing in it says which. One fits if its dwords come out exactly
-and all registers are within the GPU's. Facts: the public sources of the kernel driver, and the
-layout that its tools describe.
+and all registers are within the GPU's. Facts: the public sources of the kernel driver, as named
+with each form. The others are described for some kernels only, and no source of them was found.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _Form = Callable[[int, int], tuple[int, int, int]]
 
 
 def packed_registers(dwords: tuple[int, ...]) -> Registers | None:
-    """Registers of ``registers v2`` and newer; None where no form fits.
+    """Registers of ``registers v2`` (0x0202) and of the GMU (0x1601); None where no form fits.
 
-    Some writers put the number of registers in front.
+    ``registers v2`` has no header (adreno_snapshot_registers_v2 in adreno_snapshot.c). Where the
+    first dword is the number of registers that follow, it counts as that: ``registers`` begin so.
     """
     if not dwords:
         return []
@@ -64,24 +65,30 @@ def _read(dwords: tuple[int, ...], form: _Form) -> Registers | None:
 
 
 def _single_is_flagged(first: int, second: int) -> tuple[int, int, int]:
-    """A run is its first register and a count of two and more."""
+    """A run is its first register and a count of two and more.
+
+    adreno_snapshot_registers_v2: BIT(31) | register for one, else register and count.
+    """
     if first & _FLAG:
         return first ^ _FLAG, 1, 1
     return first, second if second > 1 else 0, 2
 
 
 def _run_is_flagged(first: int, second: int) -> tuple[int, int, int]:
-    """A run is its first register, flagged, and a count."""
+    """A run is its first register, flagged, and a count. No source was found."""
     return (first ^ _FLAG, second, 2) if first & _FLAG else (first, 1, 1)
 
 
 def _run_has_end(first: int, second: int) -> tuple[int, int, int]:
-    """A run is its first register, flagged, and its last."""
+    """A run is its first register, flagged, and its last.
+
+    gen8_snapshot_registers in adreno_gen8_snapshot.c: register for one, else BIT(31) | first, last.
+    """
     if first & _FLAG:
         return first ^ _FLAG, second - (first ^ _FLAG) + 1, 2
     return first, 1, 1
 
 
 def _count_is_flagged(first: int, second: int) -> tuple[int, int, int]:
-    """A run is a count, flagged, and its first register."""
+    """A run is a count, flagged, and its first register. No source was found."""
     return (second, first ^ _FLAG, 2) if first & _FLAG else (first, 1, 1)

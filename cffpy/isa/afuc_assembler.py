@@ -4,7 +4,8 @@
 The text is that of ``AfucDisassembler`` and of Mesa's afuc tools: one instruction a line, labels,
 ``[0123abcd]`` and ``[#label]`` for data, ``.section``, ``.align``, ``.jumptbl``; ``;`` begins a
 comment. An instruction is brought to the form that the disassembler prints, then assembled by the
-description, and must be printed so again.
+description, and must be printed so again. A move of a register may be written as ``or`` with $00,
+and $sp, $lr as $1a, $1b.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ _PREFIXES = re.compile(r"\((rep|peek|xmov[1-3]|sds[1-3])\)")
 
 #: What memory operands of these are: a mark in front of the number.
 _SPACES = {"cread": "@", "cwrite": "@", "sread": "%", "swrite": "%", "load": "", "store": ""}
-_BRANCHES = ("brne", "breq", "jump", "call", "bl", "setsecure")
+_BRANCHES = ("brne", "breq", "jump", "jumpa", "call", "bl", "setsecure")
+
+#: Registers that the disassembler prints by another name.
+_REGISTERS = {"$1a": "$sp", "$1b": "$lr"}
 
 #: Dwords of a file, at most; more than any processor addresses.
 _MOST_DWORDS = 1 << 20
@@ -144,6 +148,8 @@ class AfucAssembler:
         if "".join(f"({one})" for one in given) != "".join(prefixes.split()):
             raise IsaError(f"unknown prefix: {prefixes.strip()!r}")
         shown = [self._operand(one.strip(), name, section) for one in _split(operands)]
+        if name == "or" and len(shown) == 3 and shown[1] == "$00" and shown[2].startswith("$"):
+            name, shown = "mov", [shown[0], shown[2]]  # the same bits
         head = "".join(f"({one})" for one in given) + name
         return f"{head} {', '.join(shown)}" if shown else head
 
@@ -152,9 +158,9 @@ class AfucAssembler:
         if memory:
             register, base, increment = memory.groups()
             mark = "" if increment else _SPACES.get(name, "")
-            return f"[{register.lower()} + {mark}0x{self._value(base, section):x}]{increment}"
+            return f"[{_register(register)} + {mark}0x{self._value(base, section):x}]{increment}"
         if text.startswith("$"):
-            return text.lower()
+            return _register(text)
         if text.startswith("#") and name in _BRANCHES:
             if _NAME.fullmatch(text):
                 _place(text[1:], section)
@@ -197,6 +203,11 @@ def _place(label: str, section: _Section) -> int:
     if label not in section.labels:
         raise IsaError(f"label {label} is not declared in its section")
     return section.labels[label]
+
+
+def _register(text: str) -> str:
+    name = text.lower()
+    return _REGISTERS.get(name, name)
 
 
 def _number(text: str) -> int | None:

@@ -43,6 +43,9 @@ _C_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 #: Fields that Mesa's own tools print by name -> the mark that the number gets here.
 _CUSTOM = {"CONTROLREG": "@0x", "SQEREG": "%0x"}
 
+#: Files that newer Mesa calls otherwise.
+_RENAMED = {"qrisc": "afuc"}
+
 #: Generations below are not times 100: those of afuc.xml.
 _LEAST_GENERATION = 100
 _ORIGIN = "Made from Mesa's {} by `cffpy db import`. SPDX-License-Identifier: MIT"
@@ -91,7 +94,8 @@ def _notice(text: str, name: str) -> str:
 
 
 def _isa_name(path: str) -> str:
-    return os.path.splitext(path)[0] + ".isa"
+    name = os.path.splitext(path)[0]
+    return _RENAMED.get(name, name) + ".isa"
 
 
 class _Importer:

@@ -7,7 +7,8 @@ until the end of the packet, so each line can be read without the lines before i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.pm4asm.labels import Labels
@@ -124,6 +125,14 @@ class Taken:
             self._seen.append(name)
         return self._items.pop(name, None)
 
+    def rename(self, known: Collection[str], others: Callable[[str], Iterable[str]]) -> None:
+        """Give each item whose name is not ``known`` the known one among its ``others``."""
+        for name in [one for one in self._items if isinstance(one, str) and one not in known]:
+            for other in others(name):
+                if other in known and other not in self._items:
+                    self._items[other] = self._items.pop(name)
+                    break
+
     def places(self) -> Iterator[int]:
         """Dwords that are named by number."""
         return (name for name in self._items if isinstance(name, int))
@@ -189,6 +198,8 @@ def build_value(
     if not isinstance(value, FieldList):
         return encode(whole, value, resolve)
     taken = Taken([item for item in value.items if isinstance(item, Item)])
+    names = {field.name for field in element.fields}
+    taken.rename(names, partial(database.other_fields, name))
     word, _ = build(element, taken, dict(variants), database, resolve)
     if taken:
         raise taken.unknown(name)

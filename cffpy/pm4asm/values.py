@@ -42,6 +42,10 @@ _INTEGERS = {16: "<H", 32: "<I", 64: "<Q"}
 _FRACTIONS = (FIXED, UFIXED, FLOAT)
 
 
+def _no_names(_name: str) -> tuple[str, ...]:
+    return ()
+
+
 class DwordField(NamedTuple):
     """Bits ``low`` to ``high`` of a dword or pair of dwords, and what they mean."""
 
@@ -58,6 +62,8 @@ class DwordField(NamedTuple):
     condition: Condition
     #: Whether its value is shown as a label where one fits: an address, or a plain number.
     is_address: bool
+    #: The names that other editions have for a value's name.
+    other_names: Callable[[str], Iterable[str]] = _no_names
 
     @property
     def width(self) -> int:
@@ -68,6 +74,14 @@ class DwordField(NamedTuple):
     def mask(self) -> int:
         """Its bits in the dword."""
         return (1 << (self.high + 1)) - (1 << self.low)
+
+    def number_of(self, name: str) -> int | None:
+        """The number of a value's name, of this edition or of another; None if it has none."""
+        number = self.numbers.get(name)
+        if number is None and self.numbers:
+            others = (self.numbers.get(other) for other in self.other_names(name))
+            number = next((other for other in others if other is not None), None)
+        return number
 
     def extract(self, word: int) -> int:
         """Its bits of a dword, shifted down."""
@@ -95,7 +109,18 @@ def make_field(
     is_address = kind == HEX and (type_name in ("address", "waddress") or high - low >= 31)
     name = name if is_name(name) else ""
     return DwordField(
-        name, low, high, shr, kind, radix, names, numbers, varset, condition, is_address
+        name,
+        low,
+        high,
+        shr,
+        kind,
+        radix,
+        names,
+        numbers,
+        varset,
+        condition,
+        is_address,
+        database.other_values,
     )
 
 
@@ -231,7 +256,7 @@ def encode(field: DwordField, value: Value | None, resolve: Resolve, column: int
 
 
 def _encode_name(field: DwordField, value: Name, resolve: Resolve) -> int:
-    number = field.numbers.get(value.text)
+    number = field.number_of(value.text)
     if number is not None:
         return _fitting(field, number, value.column)
     if field.kind == REGID:

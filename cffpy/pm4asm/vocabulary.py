@@ -112,13 +112,24 @@ class Vocabulary:
         return name if name is not None and self._opcodes.get(name) == opcode else None
 
     def opcode(self, name: str) -> int | None:
-        """The opcode of a packet, or None."""
-        return self._opcodes.get(name)
+        """The opcode of a packet, by its name in this edition or in another; or None."""
+        found = self._opcodes.get(name)
+        for other in self.database.other_values(name) if found is None else ():
+            found = self._opcodes.get(other) if found is None else found
+        return found
 
     def structure(self, name: str) -> Structure | None:
-        """The contents of a packet or of a structure in memory; None if they are not described."""
+        """The contents of a packet or of a structure in memory; None if they are not described.
+
+        ``name``: in this edition or in another.
+        """
         if name not in self._structures:
-            self._structures[name] = self._make_structure(name)
+            found = self._make_structure(name)
+            if found is None and name not in self._opcodes:
+                aliases = self.database.aliases
+                others = map(self._make_structure, (*aliases.values(name), *aliases.domains(name)))
+                found = next((other for other in others if other is not None), None)
+            self._structures[name] = found
         return self._structures[name]
 
     def _make_structure(self, name: str) -> Structure | None:

@@ -42,6 +42,9 @@ class Aliases:
 
     def __init__(self, rows: Iterable[Alias]) -> None:
         self._registers: dict[str, list[str]] = defaultdict(list)
+        #: The same without indices; and arrays alone: "GRAS_CL_VPORT".
+        self._plain: dict[str, set[str]] = defaultdict(set)
+        self._arrays: dict[str, set[str]] = defaultdict(set)
         self._new_registers: dict[str, list[str]] = defaultdict(list)
         self._old_values: dict[tuple[str, str], str] = {}
         self._fields: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -60,8 +63,12 @@ class Aliases:
             elif row.kind == "value":
                 self._old_values[row.within, row.new] = row.old
             for name, other in ((row.old, row.new), (row.new, row.old)):
+                if row.kind == "register":
+                    self._plain[_plain(name)].add(_plain(other))
+                    if "[" in name and "[" in other:
+                        self._arrays[_head(name)].add(_head(other))
                 if row.kind == "field":
-                    self._fields[name].append((row.within, other))
+                    self._fields[name].append((_plain(row.within), other))
                 elif other not in tables[row.kind][name]:
                     tables[row.kind][name].append(other)
 
@@ -92,9 +99,9 @@ class Aliases:
         known = self._fields.get(field)
         if not known:
             return ()
-        plain = _INDEX.sub("[]", register)
-        registers = {plain, *self._registers.get(plain, ())}
-        return tuple(other for within, other in known if within in registers)
+        plain = _plain(register)
+        registers = {plain, *self._plain.get(plain, ())}
+        return tuple(dict.fromkeys(other for within, other in known if within in registers))
 
     def values(self, name: str) -> tuple[str, ...]:
         """Other names of an enum's value."""
@@ -109,14 +116,27 @@ class Aliases:
         return tuple(self._domains.get(name, ()))
 
     def any(self, name: str) -> tuple[str, ...]:
-        """Other names of whatever has this name, registers first."""
+        """Other names of whatever has this name, registers first.
+
+        ``REGISTER.FIELD``: a field of a register, both by any name.
+        """
         found = (
             *self.registers(name),
+            *sorted(self._arrays.get(name, ())),
+            *self._register_fields(name),
             *self.domains(name),
             *self.enums(name),
             *self.values(name),
         )
         return tuple(dict.fromkeys(found))
+
+    def _register_fields(self, name: str) -> list[str]:
+        register, _, field = name.rpartition(".")
+        if not register:
+            return []
+        registers = (register, *self.registers(register))
+        fields = (field, *self.fields(register, field))
+        return [f"{one}.{other}" for one in registers for other in fields][1:]
 
 
 def renames(changes: Mapping[str, Sequence[Change]]) -> list[Alias]:
@@ -159,6 +179,16 @@ _KINDS = frozenset(("register", "field", "enum", "value", "domain"))
 def _is_name(text: str) -> bool:
     # dwords without a name are called by their number
     return not text[:1].isdigit()
+
+
+def _plain(name: str) -> str:
+    """The name of a register without indices."""
+    return _INDEX.sub("", name)
+
+
+def _head(name: str) -> str:
+    """The name of the array that a register is in."""
+    return name.partition("[")[0]
 
 
 def _indexed(table: Mapping[str, list[str]], name: str) -> tuple[str, ...]:

@@ -297,13 +297,26 @@ class Database:
         """
         offset = self.register_offset(name)
         if not offset:
-            from cffpy.regdb.aliases import Aliases
-
-            if self._aliases is None:
-                self._aliases = Aliases.installed()
-            for other in self._aliases.registers(name):
+            for other in self.aliases.registers(name):
                 offset = offset or self.register_offset(other)
         return offset
+
+    @property
+    def aliases(self) -> Aliases:
+        """The names that other installed editions have for the same things."""
+        if self._aliases is None:
+            from cffpy.regdb.aliases import Aliases
+
+            self._aliases = Aliases.installed()
+        return self._aliases
+
+    def other_fields(self, register: str, name: str) -> tuple[str, ...]:
+        """Names of a register's field in other installed editions."""
+        return self.aliases.fields(register, name)
+
+    def other_values(self, name: str) -> tuple[str, ...]:
+        """Names of an enum's value in other installed editions."""
+        return self.aliases.values(name)
 
     def fields_called(self, register: str, field: str) -> tuple[str, ...]:
         """The names that this edition may have for a field, the first that it has counts."""

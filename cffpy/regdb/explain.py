@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from cffpy.regdb import rows
@@ -43,9 +43,18 @@ def explain(catalogs: Sequence[Catalog], asked: str) -> list[Document]:
     """All that ``asked`` names: an offset of a register, or a name (case is not important).
 
     ``RB_MRT[2].CONTROL`` is one register of an array, ``RB_MRT[].CONTROL`` or ``RB_MRT.CONTROL``
-    any, ``RB_MRT`` the array itself.
+    any, ``RB_MRT`` the array itself. A field (``RB_DEPTH_CNTL.ZFUNC``) is explained by its
+    register, an enum's value by its enum.
     """
-    find = _by_offset if _OFFSET.fullmatch(asked) else _by_name
+    if _OFFSET.fullmatch(asked):
+        return _merged(catalogs, asked, _by_offset)
+    return _merged(catalogs, asked, _by_name) or _merged(catalogs, asked, _by_part)
+
+
+def _merged(
+    catalogs: Sequence[Catalog], asked: str, find: Callable[[Catalog, str], Iterator[Document]]
+) -> list[Document]:
+    """What is found, once for all generations in which it is the same."""
     documents: list[Document] = []
     for catalog in catalogs:
         for document in find(catalog, asked):
@@ -107,6 +116,18 @@ def _by_name(catalog: Catalog, asked: str) -> Iterator[Document]:
     for name, kind in catalog.bitsets().items():
         if name.upper() == folded:
             yield {"kind": "bitset", "name": name, "fields": _fields(catalog, kind[7])}
+
+
+def _by_part(catalog: Catalog, asked: str) -> Iterator[Document]:
+    """What has a field or value of this name."""
+    register, _, field = asked.rpartition(".")
+    for document in _by_name(catalog, register) if register else ():
+        fields = document.get("type", document).get("fields", ())
+        if any(one["name"].upper() == field.upper() for one in fields):
+            yield document
+    for name in catalog.enum_names:
+        if any(value[0].upper() == asked.upper() for value in catalog.enum(name) or ()):
+            yield from _by_name(catalog, name)
 
 
 def _number(text: str) -> int:

@@ -2,7 +2,8 @@
 """Carries what registers are for (``about``, ``role``, ``engine``) over from an older edition.
 
 Mesa's XML does not have it. A register is found again by its domain and name; one that has another
-name now, by its offset. Fields likewise: by name, else by their bits.
+name now, by its offset; one that another generation has at another offset, by its new name. Fields
+likewise: by name, else by their bits.
 """
 
 from __future__ import annotations
@@ -173,7 +174,14 @@ class _Carrier:
         return replace(register, subject=subject, type=replace(register.type, fields=fields))
 
     def _former(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
-        """The register of the old edition that this one was."""
+        """The register of the old edition that this one was, or that one of the same name was."""
+        found = self._same(domain, path, offset, register)
+        for place in self.new.by_name[domain, path] if found is None else ():
+            found = found or self._same(domain, path, place.offset, place.register)
+        return found
+
+    def _same(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
+        """The register of the old edition of this name, else the one at its offset."""
         named = self.old.by_name.get((domain, path))
         if named:
             return min(

@@ -59,6 +59,10 @@ class RegisterText:
         found = self._found(register)
         return f"{register:#x}" if found is None else found.name
 
+    def other_fields(self, register: str, field: str) -> tuple[str, ...]:
+        """Names of a register's field in other installed editions."""
+        return self._database.other_fields(register, field)
+
     def is_wide(self, register: int) -> bool:
         """Whether this is the lower dword of a 64-bit register."""
         found = self._found(register)

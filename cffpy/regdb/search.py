@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.regdb import rows
 from cffpy.regdb.aliases import Aliases
 from cffpy.regdb.catalog import Catalog
+
+if TYPE_CHECKING:
+    from cffpy.regdb.database import Database
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 
@@ -43,6 +46,27 @@ def has_register(catalog: Catalog, pattern: str) -> bool:
     """Whether a register has this name; ``*`` and ``?`` as in file names, case and indices open."""
     wanted = _folded(pattern)
     return any(fnmatchcase(name, wanted) for name in map(_folded, _register_names(catalog)))
+
+
+def has_renamed(catalog: Catalog, pattern: str) -> bool:
+    """The same by the names that other installed editions have for the registers."""
+    wanted = _folded(pattern)
+    others = map(Aliases.installed().registers, _register_names(catalog))
+    return any(fnmatchcase(_folded(name), wanted) for names in others for name in names)
+
+
+def matching_names(database: Database, names: Iterable[str], pattern: str) -> set[str]:
+    """Those of ``names``, of registers, that a pattern with ``*`` and ``?`` matches.
+
+    If it matches none, those whose names in other installed editions it matches.
+    """
+    wanted = pattern.upper().replace("[", "[[]")  # '[' is an array index, not a set
+    known = set(names)
+    found = {name for name in known if fnmatchcase(name.upper(), wanted)}
+    others = database.aliases.registers
+    return found or {
+        name for name in known if any(fnmatchcase(one.upper(), wanted) for one in others(name))
+    }
 
 
 def nearest_registers(catalog: Catalog, name: str, count: int = 3) -> list[str]:

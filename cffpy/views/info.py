@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from cffpy.capture.summary import CaptureSummary, SubmitSummary
 
-SCHEMA = "cffpy.info/1"
+SCHEMA = "cffpy.info/2"
 
 
 def document(files: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -51,6 +51,15 @@ def file_document(summary: CaptureSummary, buffers: bool = False) -> dict[str, A
             for count in sorted(summary.sections.values(), key=lambda count: count.type)
         ],
         "processes": summary.processes,
+        "replay_buffers": [
+            {
+                "kind": buffer.kind,
+                "name": buffer.name or None,
+                "address": f"{buffer.address:#x}",
+                "size": buffer.size,
+            }
+            for buffer in summary.replay_buffers
+        ],
         "submits": [_submit_document(submit, buffers) for submit in summary.submits],
         "damage": [
             {

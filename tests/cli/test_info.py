@@ -53,7 +53,7 @@ def test_json(run_cffpy: Run, samples: Path) -> None:
     done = run_cffpy("info", "--json", "--buffers", *paths)
     document = json.loads(done.stdout)
     assert done.returncode == 0
-    assert document["schema"] == "cffpy.info/1"
+    assert document["schema"] == "cffpy.info/2"
     first, second = document["files"]
     assert first["gpu"] == {"name": "FD630", "generation": 6, "is_64bit": True, "known": True}
     assert (first["compression"], second["compression"]) == ("gzip", "none")

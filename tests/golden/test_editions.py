@@ -9,13 +9,19 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import cffpy
+from cffpy.analysis.passes.tiles import tile_facts
+from cffpy.regdb.aliases import Aliases
+from cffpy.views import tiles_data
 from tests.golden.runner import built_sample
+from tests.golden.test_reference import SHARED
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -61,6 +67,52 @@ def test_analyses_are_the_same_in_both_editions(
     bundled = run_cffpy(command, "--json", capture)
     newer = run_cffpy(command, "--json", "--edition", "mesa-25.3", capture)
     assert json.loads(newer.stdout) == json.loads(bundled.stdout)
+
+
+def captures() -> list[Path]:
+    """A fixed share of the recorded captures; all of them where CFFPY_EXHAUSTIVE is set."""
+    found = sorted((SHARED / "captures").glob("*.rd.gz"))
+    return found if os.environ.get("CFFPY_EXHAUSTIVE") else found[3::7][:20]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", captures(), ids=lambda path: path.name.removesuffix(".rd.gz"))
+def test_shared_captures_are_the_same_in_both_editions(path: Path) -> None:
+    """Passes, draws, tiles, and the registers at the first, the middle and the last draw."""
+    names = Aliases.installed()
+    with (
+        cffpy.open(path, register_db="mesa-25.0") as old,
+        cffpy.open(path, register_db="mesa-25.3") as new,
+    ):
+        old_passes, new_passes = list(old.passes), list(new.passes)
+        assert [one.to_dict() for one in new_passes] == [one.to_dict() for one in old_passes]
+        assert [tiles(one) for one in new_passes] == [tiles(one) for one in old_passes]
+        old_draws, new_draws = list(old.draws), list(new.draws)
+        assert len(new_draws) == len(old_draws)
+        for draw, other in zip(old_draws, new_draws, strict=True):
+            assert other.to_dict() == draw.to_dict()
+        chosen = sorted({0, len(old_draws) // 2, len(old_draws) - 1} & {*range(len(old_draws))})
+        for number in chosen:
+            check_same_state(old_draws[number].state, new_draws[number].state, names)
+
+
+def tiles(one: cffpy.Pass) -> list[object]:
+    """What ``cffpy tiles`` shows of each tile of a pass."""
+    facts = tile_facts(one.model) if one.kind == "render" else []
+    return list(tiles_data.rows(one.model, facts))
+
+
+def check_same_state(old: cffpy.RegisterState, new: cffpy.RegisterState, names: Aliases) -> None:
+    """The same registers with the same values, by the same names or by those of aliases.tsv."""
+    values = {value.register.offset: value for value in new.values()}
+    for value in old.values():
+        other = values.pop(value.register.offset)
+        assert other.value == value.value
+        assert other.name == value.name or other.name in names.registers(value.name)
+        if value.written_by is not None:
+            assert other.written_by is not None
+            assert other.written_by.place.gpuaddr == value.written_by.place.gpuaddr
+    assert not values
 
 
 def test_a8xx_is_decoded_by_the_edition_that_describes_it(run_cffpy: Run, samples: Path) -> None:

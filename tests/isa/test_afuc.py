@@ -90,6 +90,13 @@ TEXTS = {
     (7, 0x904308E6): "[904308e6]",
     (7, 0x90437026): "ubfx $03, $02, b6, b1",
     (7, 0x98091906): "(peek)mov $03, $09",
+    (7, 0x701A0001): "mov $sp, 0x1",
+    (7, 0xE4000005): "jumpa #5",
+    (7, 0xDF70001B): "jump $lr",
+    (7, 0xDF600000): "sret",
+    (7, 0xDF600001): "[df600001]",
+    (6, 0xE4000005): "[e4000005]",
+    (6, 0xDF600000): "[df600000]",
 }
 
 
@@ -115,7 +122,13 @@ def test_texts(generation: int, word: int) -> None:
         ("(foo)nop", None),
         (".foo", None),
         (".align 0", None),
-        ("or $01, $00, $02", None),  # printed as mov
+        ("or $01, $00, $02", "mov $01, $02"),
+        ("(rep) or $data, $00, $memdata", "(rep)mov $data, $memdata"),
+        ("or $01, $02, $00", "or $01, $02, $00"),
+        ("mov $1a, $1B", "mov $sp, $lr"),
+        ("load $02, [$1a + 0x4]!", "load $02, [$sp + 0x4]!"),
+        ("jumpa 5", None),  # a7xx
+        ("sret", None),
         ("bic $01, $02, $03", None),  # a7xx
     ],
 )
@@ -127,6 +140,20 @@ def test_assembled_text(text: str, same: str | None) -> None:
         assert caught.value.line == 2
     else:
         assert made.assemble(text, is_raw=True) == made.assemble(same, is_raw=True)
+
+
+def test_a_routine_of_a7xx() -> None:
+    """What calls and returns by $lr; a jump to a place in the section."""
+    text = (
+        "; a7xx microcode\n[01730001]\n[#jumptbl]\nCP_NOP:\nbl #routine\nnop\njumpa #CP_NOP\nnop\n"
+        "routine:\nsub $sp, $sp, 0x2\njump $lr\nnop\nsret\nnop\njumptbl:\n.jumptbl\n"
+    )
+    made = cffpy.assemble_microcode(text)
+    found = cffpy.disassemble_microcode(made)
+    shown = [one.text for one in found.sections[0].instructions[2:]]
+    assert shown[:3] == ["bl #fxn6", "nop", "jumpa #l2"]
+    assert shown[4:8] == ["sub $sp, $sp, 0x2", "jump $lr", "nop", "sret"]
+    assert cffpy.assemble_microcode(found.text) == made
 
 
 # -- firmware files --------------------------------------------------------------------------------
@@ -262,9 +289,10 @@ _XML = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def test_importer(tmp_path: Path) -> None:
-    (tmp_path / "afuc.xml").write_text(_XML)
-    text = import_files([str(tmp_path / "afuc.xml")])["afuc.isa"]
+@pytest.mark.parametrize("name", ["afuc.xml", "qrisc.xml"])
+def test_importer(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(_XML)
+    text = import_files([str(tmp_path / name)])["afuc.isa"]
     assert (
         'bitset cread extends #instruction gen 600.. {\n    display "{NAME} [@0x{CONTROLREG}]";'
         in text

@@ -40,6 +40,9 @@ _REG_MEM = Fields(
     "MASK",
 )
 _MEM_GTE = Fields("CP_WAIT_MEM_GTE", "POLL_ADDR", "REF")
+_TWO_REGS = Fields("CP_WAIT_TWO_REGS", "REG0", "REG1", "REF")
+_TIMESTAMP = Fields("CP_WAIT_TIMESTAMP", "WAIT_VALUE_SRC", "WAIT_DST")
+_TIMESTAMP_IN_MEMORY = Fields("CP_WAIT_TIMESTAMP", "ADDR", "SRC_0", variant="TS_WAIT_RAM")
 
 _FUNCTIONS: dict[int, tuple[str, Callable[[int, int], bool]]] = {
     0: ("always", lambda _value, _reference: True),
@@ -51,7 +54,12 @@ _FUNCTIONS: dict[int, tuple[str, Callable[[int, int], bool]]] = {
     6: (">", operator.gt),
 }
 
+_EQUAL, _AT_LEAST = 3, 5
 _POLL_REGISTER, _POLL_MEMORY = 0, 1
+_ALL_BITS = 0xFFFFFFFF
+
+#: ts_wait_value_src, ts_wait_type.
+_TIMESTAMP_32BIT, _IN_MEMORY = 0, 0
 
 
 @dataclass(slots=True, frozen=True)
@@ -69,23 +77,66 @@ class Wait:
     is_met: bool | None
 
     def __str__(self) -> str:
-        now = "the dump does not have it" if self.value is None else f"it is {self.value:#x}"
-        return f"{self.place} {self.condition}; {now}"
+        return f"{self.place} {self.condition}; {_now(self.value)}"
+
+
+@dataclass(slots=True, frozen=True)
+class RegistersWait(Wait):
+    """A wait for two registers; ``value`` is the first one's, ``other`` the second one's."""
+
+    other: int | None
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.condition}; {_now(self.value)} and {_now(self.other)}"
+
+
+def _now(value: int | None) -> str:
+    return "the dump does not have it" if value is None else f"it is {value:#x}"
 
 
 def wait_of(context: CrashContext, packet: StandingPacket) -> Wait | None:
     """What a packet waits for; None for one that polls nothing, or is cut short."""
     machine = context.machine
-    if machine is None or not machine.is_64bit or len(packet.values) < packet.ndwords - 1:
+    if machine is None or len(packet.values) < packet.ndwords - 1:
+        return None
+    values = [*packet.values, *[0] * 8]
+    if packet.name == "CP_WAIT_REG_EQ":
+        # not described; KGSL (a3xx_wait_reg) and fd2_draw.c write register, value, mask, interval
+        register, reference, mask = values[:3]
+        return _poll(context, (_EQUAL, 0), _POLL_REGISTER, register, reference, mask)
+    if not machine.is_64bit:
         return None
     if packet.name == "CP_WAIT_REG_MEM":
-        values = machine.packets[_REG_MEM].read([*packet.values, *[0] * 8])
-        function, is_signed, poll, place, reference, mask = values
+        function, is_signed, poll, place, reference, mask = machine.packets[_REG_MEM].read(values)
         return _poll(context, (function, is_signed), poll, place, reference, mask)
     if packet.name == "CP_WAIT_MEM_GTE":
-        place, reference = machine.packets[_MEM_GTE].read([*packet.values, *[0] * 8])
-        return _poll(context, (5, 0), _POLL_MEMORY, place, reference, 0xFFFFFFFF)
+        place, reference = machine.packets[_MEM_GTE].read(values)
+        return _poll(context, (_AT_LEAST, 0), _POLL_MEMORY, place, reference, _ALL_BITS)
+    if packet.name == "CP_WAIT_TWO_REGS":
+        return _two_registers(context, *machine.packets[_TWO_REGS].read(values))
+    if packet.name == "CP_WAIT_TIMESTAMP":
+        source, kind = machine.packets[_TIMESTAMP].read(values)
+        if (source, kind) == (_TIMESTAMP_32BIT, _IN_MEMORY):
+            place, reference = machine.packets[_TIMESTAMP_IN_MEMORY].read(values)
+            return _poll(context, (_AT_LEAST, 0), _POLL_MEMORY, place, reference, _ALL_BITS)
     return None
+
+
+def _two_registers(context: CrashContext, first: int, second: int, reference: int) -> Wait:
+    """Both registers; how they are compared is not known."""
+    assert context.machine is not None
+    text = RegisterText(context.machine.database)
+    place = f"registers {text.name(first)} and {text.name(second)}"
+    found = context.dump.registers.get(first)
+    return RegistersWait(
+        place,
+        f"with {reference:#x}",
+        context.dump.value(first),
+        None,
+        None if found is None else found[1],
+        None,
+        context.dump.value(second),
+    )
 
 
 def _poll(
@@ -98,7 +149,7 @@ def _poll(
 ) -> Wait | None:
     function, is_signed = comparison
     sign, compare = _FUNCTIONS.get(function, ("?", None))
-    masked = "" if mask == 0xFFFFFFFF else f"& {mask:#x} "
+    masked = "" if mask == _ALL_BITS else f"& {mask:#x} "
     condition = f"{masked}{sign} {reference:#x}"
     value: int | None = None
     line = address = None

@@ -117,6 +117,8 @@ class A6xxTracker(Tracker):
         self._tile_binds = False
         #: The window scissor was written in an IB behind the marker of a run of the pass.
         self._is_set_up_in_ib = False
+        #: The IB, or command stream, of the last marker.
+        self._marker_stream: object = None
         #: The base of a buffer was written since the marker of the pass.
         self._binds_own = False
         self.watch(_DEPTH_INFO, _SCISSOR, *_BASES)
@@ -152,7 +154,7 @@ class A6xxTracker(Tracker):
             self._binds_own = True
         elif name == _DEPTH_INFO:
             self._bound_level = self.level
-        elif not self._settled and self.level > self.base_level:
+        elif not self._settled and self._is_in_another_ib():
             self._is_set_up_in_ib = True
 
     def nested_begins(self) -> None:
@@ -251,8 +253,18 @@ class A6xxTracker(Tracker):
 
     # -- markers ------------------------------------------------------------------------------
 
+    def _is_in_another_ib(self) -> bool:
+        """Whether commands are in an IB that the one with the marker calls, or beside it.
+
+        Command streams that follow each other in a submit are one.
+        """
+        if self.level > self.base_level:
+            return True
+        return self.level > 0 and _indirect_buffer(self.walk.machine) is not self._marker_stream
+
     def _marker(self, payload: Payload) -> None:
         marker = marker_mode(self.walk.machine, payload)
+        self._marker_stream = _indirect_buffer(self.walk.machine)
         if marker == _DIRECT_RENDER:
             self._begin_sysmem()
         elif marker == _BIN_VISIBILITY:
@@ -262,6 +274,8 @@ class A6xxTracker(Tracker):
         elif marker in (_BIN_END_OF_DRAWS, _BIN_RESOLVE, _BIN_RENDER_END):
             self._settle()
             self._draws_ended = True
+            # the vendor's driver sends it after the last tile; Mesa's drivers send LRZ_FLUSH, too
+            self._may_be_over |= marker == _BIN_RENDER_END and self._is_set_up_in_ib
         elif marker in (_COMPUTE, _BLIT_2D) and self.level <= self.base_level:
             in_tile = self.current is not None and self.current.mode == "gmem"
             # the vendor's driver clears by blits within a pass, under a condition
@@ -293,12 +307,20 @@ class A6xxTracker(Tracker):
     def _begin_tile(self) -> None:
         self._settle()
         found = self.current
-        if found is None or found.mode != "gmem" or (self._may_be_over and found.tiles):
+        if found is None or found.mode != "gmem" or self._is_over(found):
             found = self._begin_gmem(with_binning=False)
         self.begin_tile(found, self.walk.packet_location)
         self._bin_data = None
         self._streams_are_open = False
         self._unsettle()
+
+    def _is_over(self, found: Pass) -> bool:
+        """Whether the next tile is another pass's.
+
+        The vendor's driver renders all tiles behind a binning run before it begins another pass.
+        """
+        is_binned = self._is_set_up_in_ib and found.hardware_binning
+        return self._may_be_over and bool(found.tiles) and not is_binned
 
     def _unsettle(self) -> None:
         self._settled = self._draws_ended = self._may_be_over = False
@@ -465,6 +487,19 @@ class A6xxTracker(Tracker):
             draw = stream_draw(self.registers, action, has_views)
             if draw is not None:
                 found.stream_draws.append(draw)
+
+
+def _indirect_buffer(machine: Machine) -> object:
+    """What stands for the IB that is executed, or for the command stream.
+
+    Conditional blocks, which are parts of it, have entries of their own.
+    """
+    found = machine.streams[-1]
+    for outer in reversed(machine.streams[:-1]):
+        if outer[0] is not found[0] or not outer[1] <= found[1] < outer[1] + outer[2]:
+            break
+        found = outer
+    return found
 
 
 def _layers(registers: RegisterReader) -> tuple[bool, int | None, int | None, bool]:

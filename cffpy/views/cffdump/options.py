@@ -27,6 +27,7 @@ class DumpOptions(ValueObject):
         "query",
         "query_compare",
         "query_mode",
+        "query_renamed",
         "script",
         "show_compositor",
         "start",
@@ -46,6 +47,7 @@ class DumpOptions(ValueObject):
         query: tuple[str, ...] = (),
         query_mode: int = QUERY_ALL,
         query_compare: bool = False,
+        query_renamed: bool = False,
         once: bool = False,
         textures: bool = False,
         bindless: bool = False,
@@ -65,6 +67,8 @@ class DumpOptions(ValueObject):
         self.query = query
         self.query_mode = query_mode
         self.query_compare = query_compare
+        #: Queried registers are also found by the names of other editions.
+        self.query_renamed = query_renamed
         self.once = once
         self.textures = textures
         self.bindless = bindless

@@ -35,8 +35,8 @@ class Summary:
         self._registers = registers
         database = view.decoder.database
         # cffdump: init_rnn finds no register by the name of another version (mesa 25.0.7)
-        is_bundled = database.directory is None
-        find = database.register_offset if is_bundled else database.find_register
+        is_strict = not view.options.query_renamed
+        find = database.register_offset if is_strict else database.find_register
         #: The registers of -q, 0 for an unknown name.
         self.queried = [c_number(query) & 0xFFFFFFFF or find(query) for query in view.options.query]
         #: Values at the last summary of this file.

@@ -1,5 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""Passes as the vendor's driver marks them (a6xx): the sample, and each fact alone."""
+"""Passes as the vendor's driver marks them (a6xx): the sample, and each fact alone.
+
+| fact | test |
+| --- | --- |
+| two RM6_DIRECT_RENDER in front of a pass begin none | passes_of_the_sample |
+| the LRZ clear in front of a marker is the pass's | lrz_of_the_sample, a_marker_without_effect |
+| an IB of default registers sets nothing of the pass | a_marker_without_effect |
+| an IB behind the marker sets the target up | passes_of_the_sample, where_markers_stand |
+| a tile is read at its first executed action | a_tile_is_read_at_its_first_executed_action |
+| each clear comes twice, one is executed | clears_of_the_sample |
+| clear values: the dwords that the format needs | clears_of_the_sample |
+| the pattern of a flags fill is no clear value | clears_of_the_sample, cost_of_the_sample |
+| RM6_BLIT2DSCALE changes no condition, ends no pass | blits_in_a_pass, a_blit_under_a_condition |
+| groups have masks for the modes | memory_of_a_gmem_pass |
+| framebuffer: the window scissor of the binning run | passes_of_the_sample, tiles_of_the_sample |
+| tile n uses pipe n; CP_SET_BIN_DATA5_OFFSET | tiles_of_the_sample, streams_are_used |
+| all tiles behind a binning run are one pass | tiles_of_one_binning_run |
+| ... up to the next binning run | a_binning_run_begins_a_pass |
+| RM6_BIN_RENDER_END is behind the last tile | passes_end_behind_their_last_tile |
+| without binning: one tile, as large as the framebuffer | passes_of_the_sample |
+| attachments of a gmem pass: its stores and loads | memory_of_a_gmem_pass |
+| stencil of its own follows depth | stencil_of_its_own |
+| layers only from evidence | layers_need_evidence |
+
+Facts: a frame of the vendor's driver on an a640.
+"""
 
 from __future__ import annotations
 
@@ -252,6 +277,105 @@ def test_layers_need_evidence() -> None:
     assert only(s.find(vendor_tile(s, [*last, *s.draw()])).found.passes).layers is None
     found = only(s.find(vendor_tile(s, [*last, *writes, *s.draw()])).found.passes)
     assert found.layers == 2
+
+
+def binned(s: Streams, *tiles: Dwords) -> Dwords:
+    """A binning run, then tiles."""
+    set_up = s.ib(s.scissor("GRAS_SC_WINDOW_SCISSOR", 0, 0, 256, 60))
+    run = [*s.marker("RM6_BIN_VISIBILITY"), *set_up, *bins(s, 128, 96, "BINNING_PASS")]
+    return [*run, *s.ib(s.draw()), *[word for tile in tiles for word in tile]]
+
+
+def test_tiles_of_one_binning_run() -> None:
+    """An LRZ_FLUSH between them, which ends passes of Mesa's drivers, ends none here."""
+    s = Streams(640)
+    tiles = [vendor_tile(s, s.draw(), x=128 * n, width=128) for n in range(2)]
+    found = only(s.find(binned(s, tiles[0], s.event("LRZ_FLUSH"), tiles[1])).found.passes)
+    assert (found.mode, found.hardware_binning, len(found.tiles)) == ("gmem", True, 2)
+    assert found.framebuffer == Size(256, 60)
+    assert [len(tile.draws) for tile in found.tiles] == [1, 1]
+
+
+def test_a_binning_run_begins_a_pass() -> None:
+    s = Streams(640)
+    one, other = (binned(s, vendor_tile(s, s.draw(), width=128)) for _ in range(2))
+    passes = s.find(one, other).found.passes
+    assert [(p.hardware_binning, len(p.tiles)) for p in passes] == [(True, 1)] * 2
+
+
+@pytest.mark.parametrize("with_binning", [False, True])
+def test_passes_end_behind_their_last_tile(with_binning: bool) -> None:
+    """What the driver copies behind RM6_BIN_RENDER_END is no part of the pass."""
+    s = Streams(640)
+    tile = vendor_tile(s, s.draw(), width=128)
+    found = binned(s, tile) if with_binning else tile
+    end = s.marker("RM6_BIN_RENDER_END")
+    copy = [*s.marker("RM6_BLIT2DSCALE"), *s.packet("CP_BLIT", 3)]
+    passes = s.find(found, end, copy, found, end).found.passes
+    assert [(one.kind, len(one.tiles)) for one in passes] == [
+        ("render", 1),
+        ("transfer", 0),
+        ("render", 1),
+    ]
+
+
+@pytest.mark.parametrize("place", ["stream", "beside", "around"])
+@pytest.mark.parametrize("gpu", [618, 640, 660, 740])
+def test_where_markers_stand(gpu: int, place: str) -> None:
+    """In the stream, in IBs beside those that set tiles up, or all within an IB."""
+    s = Streams(gpu)
+    stale = [*s.marker("RM6_DIRECT_RENDER"), *s.ib(targets(s, depth=False), s.draw())]
+    parts = []
+    for number in range(2):
+        x = 128 * number
+        set_up = s.scissor("GRAS_SC_WINDOW_SCISSOR", x, 0, 100, 60)
+        set_up += s.point("RB_WINDOW_OFFSET", x, 0)
+        start = s.marker("RM6_BIN_RENDER_START")
+        resolve = s.marker("RM6_BIN_RESOLVE")
+        if place == "beside":
+            start, resolve = s.ib(start), s.ib(resolve)
+        parts += [start, s.ib(set_up), bins(s, 128, 96), s.ib(s.draw())]
+        parts += [resolve, s.ib(move(s, "STORE", 0, OTHER))]
+    commands = [word for part in parts for word in part]
+    if gpu >= 700:
+        commands = [*s.packet("CP_THREAD_CONTROL", 1 | 1 << 31), *commands]
+    _, found = s.find(stale, s.ib(commands) if place == "around" else commands).found.passes
+    assert [tile.rectangle for tile in found.tiles] == [
+        Rectangle(0, 0, 100, 60),
+        Rectangle(128, 0, 228, 60),
+    ]
+    (colour,) = found.attachments
+    assert colour.address == OTHER, "the base register is the other pass's"
+
+
+def test_stencil_of_its_own() -> None:
+    """S8 beside depth: both are cleared and stored, each by an event of its own."""
+    s = Streams(640)
+    state = [
+        *targets(s, colours=0),
+        *s.reg("RB_STENCIL_INFO", SEPARATE_STENCIL=1),
+        *s.address("RB_STENCIL_BUFFER_BASE", COLOUR),
+        *s.reg("RB_STENCIL_BUFFER_BASE_GMEM", value=0x60000),
+        *s.reg("RB_STENCIL_CONTROL", STENCIL_ENABLE=1),
+    ]
+
+    def operation(kind: str, buffer: int, gmem: int, memory: int) -> Dwords:
+        numbered = s.reg("RB_BLIT_INFO", TYPE=f"BLIT_EVENT_{kind}", BUFFER_ID=buffer, DEPTH=1)
+        return [*move(s, kind, gmem, memory)[:-2], *numbered, *s.event("BLIT")]
+
+    clears = [operation("CLEAR", 8, 0x40000, 0), operation("CLEAR", 9, 0x60000, 0)]
+    stores = [operation("STORE", 8, 0x40000, OTHER), operation("STORE", 9, 0x60000, OTHER + 0x8000)]
+    found = only(s.find(vendor_tile(s, *clears, [*state, *s.draw()], *stores)).found.passes)
+    assert told(found.tiles[0].operations) == [
+        ("clear", "depth", "BLIT event", True),
+        ("clear", "stencil", "BLIT event", True),
+        ("store", "depth", "BLIT event", True),
+        ("store", "stencil", "BLIT event", True),
+    ]
+    assert {a.name: a.address for a in found.attachments} == {
+        "depth": OTHER,
+        "stencil": OTHER + 0x8000,
+    }
 
 
 def test_streams_are_used_where_no_override_is_sent() -> None:
