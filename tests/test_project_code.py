@@ -139,3 +139,62 @@ def test_no_circular_imports() -> None:
 def test_a_circle_is_found() -> None:
     imported = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"d", "a"}, "e": set()}
     assert circles(imported) == [{"b", "c"}, {"d"}]
+
+
+# -- generations ----------------------------------------------------------------------------------
+
+#: Where the number of a generation may decide: the table of generations, that of GPUs, the views of
+#: the reference, whose own code does so, and Intel's generations, which are others.
+DECIDES_BY_NUMBER = (
+    "cffpy/capture/",
+    "cffpy/image/devices.py",
+    "cffpy/views/cffdump/",
+    "cffpy/views/crashdec/",
+    "cffpy/intel/",
+)
+
+
+def comparisons_of_generations(text: str) -> list[str]:
+    """Comparisons of what is called ``generation`` with a number, or with a constant."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(map(is_generation, sides)) and any(map(is_constant, sides)):
+                found.append(ast.unparse(node))
+    return found
+
+
+def is_generation(node: ast.expr) -> bool:
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return name.strip("_") in ("generation", "sub_generation")
+
+
+def is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id.isupper()
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int)
+    return isinstance(node, ast.Tuple | ast.Set | ast.List)
+
+
+def test_a_generation_is_a_record() -> None:
+    """What differs between generations is a field of the record in capture/generations.py."""
+    found = {
+        name_of(path): compared
+        for path in SOURCES
+        if not name_of(path).startswith(DECIDES_BY_NUMBER)
+        and (compared := comparisons_of_generations(path.read_text("utf-8")))
+    }
+    assert found == {}
+
+
+def test_a_comparison_of_a_generation_is_found() -> None:
+    text = "a.generation >= 6\ngeneration in (6, 7)\nx not in generation\n_GENERATION == 5\n"
+    text += "5 < gpu.sub_generation < 7\ngeneration in _KNOWN\na.generation == b.generation\n"
+    assert comparisons_of_generations(text) == [
+        "a.generation >= 6",
+        "generation in (6, 7)",
+        "5 < gpu.sub_generation < 7",
+        "generation in _KNOWN",
+    ]

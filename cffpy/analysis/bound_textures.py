@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.texture_descriptors import DWORDS, Texture, read_texture
+from cffpy.analysis.texture_descriptors import Texture, read_texture, texture_dwords
 from cffpy.capture.generations import BINDLESS_STRIDE
 from cffpy.cp.loadstate import (
     BINDLESS,
@@ -89,8 +89,8 @@ class BoundTextures(Observer):
 
     def _load(self, payload: Payload) -> None:
         machine = self._walk.machine
-        size = DWORDS.get(machine.gpu.generation)
-        if not payload.count or size is None:
+        size = texture_dwords(machine.gpu.facts)
+        if not payload.count or not size:
             return
         loaded = loaded_state(machine, payload)
         if loaded.kind != TEXTURES or loaded.source == BINDLESS:
@@ -115,7 +115,7 @@ class BoundTextures(Observer):
     def action(self, action: Action) -> None:
         """Take the textures of a draw or dispatch that may be executed."""
         is_drawn = action.kind in ("draw", "dispatch") and action.executed.is_possible
-        if not is_drawn or self._walk.generation not in DWORDS:
+        if not is_drawn or not texture_dwords(self._walk.machine.gpu.facts):
             return
         self._enter_run()
         found: dict[tuple[str, int | None, int], Texture | None] = {}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cffpy.analysis.lrz_reasons import REASONS, reason_text
+from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.fragment_programs import ProgramFacts
     from cffpy.analysis.passes.model import Pass, Passes
+    from cffpy.capture.generations import Generation, Lrz
 
     #: The facts of an action's fragment program, None where they are not known.
     Programs = Callable[[Action], ProgramFacts | None]
@@ -98,27 +100,28 @@ def lrz_of_passes(found: Passes, programs: Programs = _unknown_program) -> list[
 
     Without ``programs``, reasons that only instructions show are not told.
     """
-    if found.generation < 5:
+    facts = GENERATIONS.get(found.generation)
+    if facts is None or facts.lrz is None:
         return []
     passes = [one for one in found.passes if one.kind == "render" and one.program_draws]
-    rules = _Rules(found, passes)
+    rules = _Rules(found, passes, facts, facts.lrz)
     return [_PassFollower(one, rules, programs).run() for one in passes]
 
 
 class _Rules:
     """What differs between GPUs and drivers."""
 
-    def __init__(self, found: Passes, passes: Iterable[Pass]) -> None:
-        self.generation = found.generation
+    def __init__(self, found: Passes, passes: Iterable[Pass], facts: Generation, lrz: Lrz) -> None:
+        self.tests_kills = lrz.tests_kills
         try:
             part = device(found.gpu or "")
         except UnsupportedGpu:
             part = None
         #: Keeps the direction in memory, so that the GPU finds a wrong one (a6xx gen3 on, a7xx).
-        self.tracks_direction = found.generation == 7 or bool(part and part.has_lrz_fast_clear)
+        self.tracks_direction = lrz.tracks_direction or bool(part and part.has_lrz_fast_clear)
         #: turnip writes the direction; the Gallium driver never does. None: no draw has LRZ on.
         self.is_turnip: bool | None = None
-        if found.generation == 5:
+        if not facts.has_turnip:
             self.is_turnip = False
             return
         states = (draw.depth for one in passes for draw in one.program_draws)
@@ -203,8 +206,8 @@ class _PassFollower:
         if self._clears and self._clears[0] < action.order:
             self._clears.clear()
             return Why("depth cleared")
-        has_no_tracking = self._rules.generation == 6 and not self._rules.tracks_direction
-        if has_no_tracking and not self._rules.is_gallium and action.level > self._level:
+        may_be_turnip = not self._rules.is_gallium
+        if may_be_turnip and not self._rules.tracks_direction and action.level > self._level:
             return Why("secondary")
         return None
 
@@ -244,7 +247,7 @@ class _PassFollower:
             does = "writes depth, stencil or the sample mask"
         elif facts is not None and facts.writes_memory and is_late:
             does = "writes memory and does not demand early tests"
-        elif facts is not None and facts.kills and self._rules.generation == 5:
+        elif facts is not None and facts.kills and not self._rules.tests_kills:
             does = "may discard fragments"
         else:
             return None

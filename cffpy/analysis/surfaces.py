@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.image_views import ImageView
 from cffpy.analysis.layout_check.images import ImageComparer
+from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device_of
 from cffpy.image.hardware_formats import hardware_format
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from cffpy.image.devices import Device
     from cffpy.image.layout import ImageLayout
     from cffpy.image.tiled import BankSwizzle
-
-#: Generations whose depth buffers are tiled, though no field says so.
-_TILED_DEPTH = (6, 7)
 
 
 def surface_of(
@@ -119,7 +117,9 @@ def _part(gpu: Gpu | None) -> Device | None:
 def _tile_mode(view: ImageView, generation: int) -> int:
     if view.tile_mode is not None:
         return view.tile_mode
-    if view.form is not None and view.form.is_depth_stencil and generation in _TILED_DEPTH:
+    facts = GENERATIONS.get(generation)
+    is_depth = view.form is not None and view.form.is_depth_stencil
+    if is_depth and facts is not None and facts.tiles_depth:
         return TILE_3
     raise PictureError("the commands do not say whether the image is tiled")
 

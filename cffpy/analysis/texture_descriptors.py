@@ -10,6 +10,7 @@ from cffpy.pm4.fields import Fields
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cffpy.capture.generations import Generation
     from cffpy.cp.machine import Machine
 
 _COMMON = (
@@ -28,18 +29,42 @@ _COMMON = (
     "BASE_HI",
     "DEPTH",
 )
-_A5XX = Fields("A5XX_TEX_CONST", *_COMMON, "BUFFER")
-_A6XX = Fields(
-    "A6XX_TEX_CONST",
-    *_COMMON,
-    "FLAG_LO",
-    "FLAG_HI",
-    "FLAG_BUFFER_PITCH",
-    "FLAG_BUFFER_ARRAY_PITCH",
-)
+#: The order in which a shader gets the channels of a texel.
+_ORDER = ("SWAP", "SWIZ_X", "SWIZ_Y", "SWIZ_Z", "SWIZ_W")
 
-#: Dwords of a descriptor by generation.
-DWORDS = {5: 12, 6: 16, 7: 16}
+
+class _Form(NamedTuple):
+    """A form of descriptors: the enum of FMT, and the fields to read."""
+
+    formats: str
+    fields: Fields
+    order: Fields
+    #: Behind _COMMON come the fields of the flags, not the bit that marks a buffer.
+    has_flags: bool
+
+
+#: Domain of the register database -> form.
+_FORMS = {
+    "A5XX_TEX_CONST": _Form(
+        "a5xx_tex_fmt",
+        Fields("A5XX_TEX_CONST", *_COMMON, "BUFFER"),
+        Fields("A5XX_TEX_CONST", *_ORDER),
+        has_flags=False,
+    ),
+    "A6XX_TEX_CONST": _Form(
+        "a6xx_format",
+        Fields(
+            "A6XX_TEX_CONST",
+            *_COMMON,
+            "FLAG_LO",
+            "FLAG_HI",
+            "FLAG_BUFFER_PITCH",
+            "FLAG_BUFFER_ARRAY_PITCH",
+        ),
+        Fields("A6XX_TEX_CONST", *_ORDER),
+        has_flags=True,
+    ),
+}
 
 _TYPES = ("1D", "2D", "cube", "3D", "buffer", "buffer", "6", "7")
 #: PITCH of dword 2: other fields overlap it, so that packet readers do not have it.
@@ -77,9 +102,6 @@ class Texture(NamedTuple):
     flag_array_pitch: int = 0
 
 
-#: The order in which a shader gets the channels of a texel.
-_ORDER = ("SWAP", "SWIZ_X", "SWIZ_Y", "SWIZ_Z", "SWIZ_W")
-_A5XX_ORDER, _A6XX_ORDER = Fields("A5XX_TEX_CONST", *_ORDER), Fields("A6XX_TEX_CONST", *_ORDER)
 _SWAPS = ("WZYX", "WXYZ", "ZYXW", "XYZW")
 _SWIZZLES = ("X", "Y", "Z", "W", "ZERO", "ONE", "6", "7")
 
@@ -91,31 +113,41 @@ class TexelOrder(NamedTuple):
     swizzle: tuple[str, ...]
 
 
+def texture_dwords(generation: Generation) -> int:
+    """Dwords of a texture descriptor; 0 where the generation's descriptors are not known."""
+    domain, size = generation.descriptors.get("texture", ("", 0))
+    return size if domain in _FORMS else 0
+
+
+def _form(machine: Machine, dwords: Sequence[int]) -> tuple[_Form, Sequence[int]] | None:
+    """The form of a descriptor, and its dwords; None where they are too few or not known."""
+    domain, size = machine.gpu.facts.descriptors.get("texture", ("", 0))
+    form = _FORMS.get(domain)
+    return None if form is None or len(dwords) < size else (form, dwords[:size])
+
+
 def read_texel_order(machine: Machine, dwords: Sequence[int]) -> TexelOrder | None:
     """The order of a descriptor's channels; None where ``read_texture`` has None, too."""
-    generation = machine.gpu.generation
-    size = DWORDS.get(generation)
-    if size is None or len(dwords) < size:
+    found = _form(machine, dwords)
+    if found is None:
         return None
-    fields = _A5XX_ORDER if generation == 5 else _A6XX_ORDER
-    swap, *swizzle = machine.packets[fields].read(dwords[:size])
+    swap, *swizzle = machine.packets[found[0].order].read(found[1])
     return TexelOrder(_SWAPS[swap], tuple(_SWIZZLES[one] for one in swizzle))
 
 
 def read_texture(machine: Machine, dwords: Sequence[int]) -> Texture | None:
     """The descriptor in ``dwords``; None where the generation's descriptors are not known."""
-    generation = machine.gpu.generation
-    size = DWORDS.get(generation)
-    if size is None or len(dwords) < size:
+    found = _form(machine, dwords)
+    if found is None:
         return None
-    values = machine.packets[_A5XX if generation == 5 else _A6XX].read(dwords[:size])
-    tiles, levels, samples, form, width, height, kind, layer, least, tile_all, flag = values[:11]
+    form, dwords = found
+    values = machine.packets[form.fields].read(dwords)
+    tiles, levels, samples, texel, width, height, kind, layer, least, tile_all, flag = values[:11]
     low, high, depth, *rest = values[11:]
     pitch = dwords[_PITCH_DWORD] >> _PITCH_SHIFT & _PITCH_MASK
-    enum = "a5xx_tex_fmt" if generation == 5 else "a6xx_format"
-    is_buffer = bool(rest[0]) if generation == 5 else _TYPES[kind] == "buffer"
+    is_buffer = _TYPES[kind] == "buffer" if form.has_flags else bool(rest[0])
     flags = (0, 0, 0)
-    if generation > 5 and flag:
+    if form.has_flags and flag:
         flags = (
             rest[0] << _BASE_SHIFT | rest[1] << 32,
             rest[2] << _FLAG_PITCH_SHIFT,
@@ -124,7 +156,7 @@ def read_texture(machine: Machine, dwords: Sequence[int]) -> Texture | None:
     return Texture(
         low << _BASE_SHIFT | high << 32,
         "buffer" if is_buffer else _TYPES[kind],
-        machine.enum_name(enum, form) or f"{form:#x}",
+        machine.enum_name(form.formats, texel) or f"{texel:#x}",
         width,
         height,
         depth,

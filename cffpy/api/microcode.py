@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from cffpy.capture.generations import GENERATIONS
 from cffpy.capture.gpu import Gpu, parse_gpu
-from cffpy.errors import IsaError, UsageError
-from cffpy.isa.afuc import GENERATIONS, AfucDisassembler
+from cffpy.errors import UsageError
+from cffpy.isa.afuc import AfucDisassembler, microcode_of
 from cffpy.isa.afuc_assembler import AfucAssembler
 from cffpy.isa.store import edition_directory
 from cffpy.pm4.microcode_names import GEN3_GPUS, MicrocodeNames
@@ -86,7 +87,7 @@ def disassemble_microcode(
     gpu_id = chosen.gpu_id if chosen else 0
     if not gpu_id and not is_raw and _firmware_id(data) == _GEN3_ID:
         gpu_id = GEN3_GPUS[0]
-    _check(generation)
+    microcode_of(generation)  # raises, before names are looked up
     names = MicrocodeNames(generation, gpu_id, directory)
     made = AfucDisassembler(generation, names, edition_directory(directory, "afuc"))
     sections = [made.words(data)] if is_raw else made.sections(data)
@@ -112,7 +113,7 @@ def assemble_microcode(
     if chosen is None and heading is None:
         raise UsageError("nothing tells the GPU: name one with --gpu, e.g. --gpu a6xx")
     generation = chosen.generation if chosen else int(heading[1]) if heading else 0
-    _check(generation)
+    microcode_of(generation)  # raises, before names are looked up
     names = MicrocodeNames(generation, chosen.gpu_id if chosen else 0, directory)
     made = AfucAssembler(generation, names, edition_directory(directory, "afuc"))
     return made.assemble(text, is_raw)
@@ -126,13 +127,9 @@ def _generation(data: bytes, name: str, is_raw: bool) -> int:
     number = 0 if is_raw else _firmware_id(data)
     found = _GPU_IDS.get(number, number >> 8)
     named = _NAMED.search(name)
-    if found in (6, 7):
+    facts = GENERATIONS.get(found)
+    if facts is not None and facts.microcode is not None and facts.microcode.has_marks:
         return found
     if named:
         return int(named[1])
     raise UsageError("nothing tells the GPU: name one with --gpu, e.g. --gpu a6xx")
-
-
-def _check(generation: int) -> None:
-    if generation not in GENERATIONS:
-        raise IsaError(f"a{generation}xx has no microcode of this instruction set")

@@ -29,6 +29,43 @@ BINDLESS_ADDRESS_MASK = 0xFFFFFFFC
 PROGRAM_ADDRESS_MASK = ~0xF
 
 
+class Microcode(ValueObject):
+    """The microcode of a generation's command processor (cffpy.isa.afuc).
+
+    ``sections``: names of the sections of a firmware file, in their order. ``has_marks``: the two
+    dwords at a section's begin, which say its id and where its table is, have 1 in their top byte,
+    as nops have that carry a number; so a file tells its GPU.
+    """
+
+    __slots__ = ("has_marks", "sections")
+
+    def __init__(self, *sections: str, has_marks: bool = True) -> None:
+        self.sections = sections
+        self.has_marks = has_marks
+
+
+class Lrz(ValueObject):
+    """LRZ of a generation.
+
+    ``fast_clear``: the most fast-clear flags, and bytes of the buffer with them and the direction;
+    (0, 0) where the flags have a fixed place. ``tracks_direction``: the GPU keeps the direction in
+    memory, and so finds a wrong one; else the device table says which parts do. ``tests_kills``:
+    LRZ is on for programs that discard fragments (it does not write).
+    """
+
+    __slots__ = ("fast_clear", "tests_kills", "tracks_direction")
+
+    def __init__(
+        self,
+        fast_clear: tuple[int, int] = (0, 0),
+        tracks_direction: bool = False,
+        tests_kills: bool = True,
+    ) -> None:
+        self.fast_clear = fast_clear
+        self.tracks_direction = tracks_direction
+        self.tests_kills = tests_kills
+
+
 class Generation(ValueObject):
     """What is the same for all GPUs of a generation. ``number``: 2 for a2xx, ...
 
@@ -58,6 +95,14 @@ class Generation(ValueObject):
     ``decodes_visibility``: the format of its visibility streams is known. ``merges_bins``: a tile
     may use the visibility streams of several bins. ``sysmem_buffers``: (register, field, value) by
     which buffers are in memory though the pass has them in GMEM; without a value, any but 0.
+    ``image_layout``: the rules by which images and LRZ buffers lie in memory ("a5xx", "a6xx"; see
+    cffpy.image.layout), empty where they are not known. ``has_tile_order``: the order of texels in
+    tiles is known. ``tiles_depth``: depth buffers are tiled, though no field says so. ``lrz``: None
+    without LRZ. ``has_turnip``: turnip may be the driver; else it is the Gallium driver.
+    ``has_resolve_cache``: resolves write through a cache of their own. ``merges_registers``: half
+    registers are halves of full ones. ``microcode``: None where it is not known. ``gmu_registers``:
+    (file, domain) of the GMU's registers in the database, empty without. ``is_checked``: the lints
+    of cffpy.check were tried on its captures.
     """
 
     __slots__ = (
@@ -65,23 +110,33 @@ class Generation(ValueObject):
         "decodes_visibility",
         "descriptors",
         "enable_registers",
+        "gmu_registers",
         "groups_have_modes",
         "has_a20x_draws",
         "has_bindless",
         "has_compression_bits",
         "has_render_modes",
+        "has_resolve_cache",
+        "has_tile_order",
+        "has_turnip",
         "has_uncounted_blits",
+        "image_layout",
         "instruction_set",
         "is_64bit",
+        "is_checked",
         "level_address_blocks",
         "load_state",
+        "lrz",
         "merges_bins",
+        "merges_registers",
+        "microcode",
         "number",
         "program_registers",
         "program_unit",
         "pushes_by_storage",
         "resolves_are_draws",
         "sysmem_buffers",
+        "tiles_depth",
         "tracker",
     )
 
@@ -109,6 +164,16 @@ class Generation(ValueObject):
         decodes_visibility: bool = False,
         merges_bins: bool = False,
         sysmem_buffers: tuple[str, str, str] = ("", "", ""),
+        image_layout: str = "",
+        has_tile_order: bool = False,
+        tiles_depth: bool = False,
+        lrz: Lrz | None = None,
+        has_turnip: bool = False,
+        has_resolve_cache: bool = False,
+        merges_registers: bool = False,
+        microcode: Microcode | None = None,
+        gmu_registers: tuple[str, str] | tuple[()] = (),
+        is_checked: bool = True,
     ) -> None:
         self.number = number
         self.tracker = tracker
@@ -132,6 +197,16 @@ class Generation(ValueObject):
         self.decodes_visibility = decodes_visibility
         self.merges_bins = merges_bins
         self.sysmem_buffers = sysmem_buffers
+        self.image_layout = image_layout
+        self.has_tile_order = has_tile_order
+        self.tiles_depth = tiles_depth
+        self.lrz = lrz
+        self.has_turnip = has_turnip
+        self.has_resolve_cache = has_resolve_cache
+        self.merges_registers = merges_registers
+        self.microcode = microcode
+        self.gmu_registers = gmu_registers
+        self.is_checked = is_checked
 
     @property
     def name(self) -> str:
@@ -176,11 +251,25 @@ def _from_a6xx(number: int) -> Generation:
             if number == 6
             else ("RB_UNKNOWN_8812", "", "")
         ),
+        image_layout="a6xx" if number < 8 else "",
+        has_tile_order=number < 8,
+        tiles_depth=number < 8,
+        lrz=_LRZ.get(number, Lrz(tracks_direction=True)),
+        has_turnip=True,
+        has_resolve_cache=number == 7,
+        merges_registers=True,
+        microcode=_MICROCODE.get(number),
+        gmu_registers=("a6xx_gmu", "A6XX") if number < 8 else (),
+        is_checked=number < 8,
     )
 
 
 #: SP_PS_CONFIG: the name from Mesa 25.1 on.
 _CONFIGS = (*[(stage, f"SP_{stage}_CONFIG") for stage in STAGES], ("FS", "SP_PS_CONFIG"))
+
+_LRZ = {6: Lrz((512, 520)), 7: Lrz((1024, 0x1800), tracks_direction=True)}
+
+_MICROCODE = {6: Microcode("SQE", "LPAC"), 7: Microcode("SQE", "BV", "LPAC")}
 
 #: Number -> generation.
 GENERATIONS = {
@@ -247,6 +336,9 @@ GENERATIONS = {
             has_render_modes=True,
             load_state="CP_LOAD_STATE4",
             has_uncounted_blits=True,
+            image_layout="a5xx",
+            lrz=Lrz(tests_kills=False),
+            microcode=Microcode("SQE", has_marks=False),
         ),
         _from_a6xx(6),
         _from_a6xx(7),

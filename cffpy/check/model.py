@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeVar
 
 from cffpy.analysis.observer import Observer
+from cffpy.capture.generations import GENERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -23,8 +24,11 @@ Severity = Literal["error", "warning", "info"]
 #: From the least to the most severe.
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 
-#: The part of the capture that a rule may tell about: all generations, or from one on.
-ALL, FROM_A3XX, FROM_A5XX, FROM_A6XX = range(2, 8), range(3, 8), range(5, 8), range(6, 8)
+#: The last generation that lints know.
+_LAST = max([number for number, facts in GENERATIONS.items() if facts.is_checked])
+
+#: The generations that a lint knows: all, from one on, or one.
+ALL, FROM_A3XX, FROM_A5XX, FROM_A6XX = [range(first, _LAST + 1) for first in (2, 3, 5, 6)]
 ONLY_A7XX = range(7, 8)
 
 

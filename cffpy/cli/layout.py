@@ -177,7 +177,7 @@ def image(
         tile_all=tile_all,
         is_mutable=is_mutable,
     )
-    if vendor and part.generation != 5:
+    if vendor and part.facts.image_layout != "a5xx":
         raise click.UsageError("--vendor is known for a5xx only")
     found = (
         vendor_flags_layout(request)
@@ -273,7 +273,7 @@ def tiles(
     part = device(gpu)
     formats = [image_format(name.strip()) for name in attachments.split(",") if name.strip()]
     if driver is None:
-        driver = "turnip" if part.generation >= 6 else "gallium"
+        driver = "turnip" if part.facts.has_turnip else "gallium"
     width, height = size[:2]
     if driver == "turnip":
         found = turnip_tiles(
@@ -348,7 +348,7 @@ def tile(
         return _answer_batch("tile", batch)
     gpu, form, size = _required(gpu, form, size)
     part, texel = device(gpu), image_format(form)
-    if part.generation not in (6, 7) or part.swizzle is None:
+    if not part.facts.has_tile_order or part.swizzle is None:
         raise TilingError(f"the tiled order of a{part.name} is not known, only a6xx's and a7xx's")
     if texel.is_r8g8:
         raise TilingError(f"the tiled order of {texel.name} is not known exactly")

@@ -11,10 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cffpy.capture.generations import generation_of
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.tiled import BankSwizzle
 
 if TYPE_CHECKING:
+    from cffpy.capture.generations import Generation
     from cffpy.capture.gpu import Gpu
 
 _KIB = 1024
@@ -35,6 +37,18 @@ class CcuSizes:
 
 
 @dataclass(frozen=True, slots=True)
+class Binning:
+    """When the Gallium driver uses hardware binning."""
+
+    #: It is not worth it for fewer tiles.
+    least_tiles: int = 3
+    #: Tiles of a VSC pipe across and down, at most.
+    pipe_limit: int | None = 15
+    #: Tiles of each VSC pipe across and down, where the driver does not choose them (a20x).
+    pipe: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """A part. Sizes of tiles in pixels, ``gmem`` in bytes."""
 
@@ -49,16 +63,21 @@ class Device:
     vsc_pipes: int
     ccu: CcuSizes | None
     swizzle: BankSwizzle | None
+    #: None where the Gallium driver has no hardware binning.
+    binning: Binning | None
+    #: Narrow levels of UBWC images are linear (a6xx gen4, a7xx).
+    has_linear_mip_fallback: bool = False
+    #: LRZ buffers have fast-clear flags and a direction (a6xx gen3 and gen4, a7xx).
+    has_lrz_fast_clear: bool = False
+    #: Both drivers compress 24-bit depth.
+    compresses_depth: bool = False
+    #: Units of 128 bytes in the instruction cache; 0 where they are not known.
+    instruction_units: int = 0
 
     @property
-    def has_linear_mip_fallback(self) -> bool:
-        """Narrow levels of UBWC images are linear (a6xx gen4, a7xx)."""
-        return self.generation == 7 or (self.generation == 6 and self.sub_generation == 4)
-
-    @property
-    def has_lrz_fast_clear(self) -> bool:
-        """LRZ buffers have fast-clear flags and a direction (a6xx gen3 and gen4, a7xx)."""
-        return self.generation == 7 or (self.generation == 6 and self.sub_generation >= 3)
+    def facts(self) -> Generation:
+        """What is the same for all parts of its generation."""
+        return generation_of(self.generation)
 
     @property
     def usable_gmem(self) -> int | None:
@@ -74,6 +93,13 @@ class Device:
         if usable is None or self.ccu is None:
             return None
         return usable - self.ccu.count * self.ccu.color // self.ccu.gmem_divisor
+
+
+_BINNING, _BINNING_6XX = Binning(), Binning(least_tiles=2, pipe_limit=None)
+_BINNING_20X = Binning(pipe=(6, 6))
+
+#: Parts of a6xx gen2 and later on which turnip compresses no depth.
+_PLAIN_DEPTH = ("690",)
 
 
 def _a6xx(
@@ -92,7 +118,22 @@ def _a6xx(
     size = None if gmem is None else gmem * _KIB
     bank = BankSwizzle(*swizzle)
     return [
-        Device(name, 6, sub_generation, size, align, (1024, 1008), pipes, ccu, bank)
+        Device(
+            name,
+            6,
+            sub_generation,
+            size,
+            align,
+            (1024, 1008),
+            pipes,
+            ccu,
+            bank,
+            _BINNING_6XX,
+            has_linear_mip_fallback=sub_generation == 4,
+            has_lrz_fast_clear=sub_generation >= 3,
+            compresses_depth=sub_generation > 1 and name not in _PLAIN_DEPTH,
+            instruction_units=127 if sub_generation >= 3 else 64,
+        )
         for name in names.split()
     ]
 
@@ -110,7 +151,22 @@ def _a7xx(
     size = None if gmem is None else gmem * _KIB
     bank = BankSwizzle(highest_bank_bit, 6, 8)
     return [
-        Device(name, 7, sub_generation, size, align, (1728, 1728), 32, ccu, bank)
+        Device(
+            name,
+            7,
+            sub_generation,
+            size,
+            align,
+            (1728, 1728),
+            32,
+            ccu,
+            bank,
+            _BINNING_6XX,
+            has_linear_mip_fallback=True,
+            has_lrz_fast_clear=True,
+            compresses_depth=True,
+            instruction_units=127,
+        )
         for name in names.split()
     ]
 
@@ -123,9 +179,10 @@ def _older(
     most: tuple[int, int | None],
     pipes: int,
     swizzle: BankSwizzle | None = None,
+    binning: Binning | None = _BINNING,
 ) -> list[Device]:
     return [
-        Device(name, generation, 0, gmem * _KIB, align, most, pipes, None, swizzle)
+        Device(name, generation, 0, gmem * _KIB, align, most, pipes, None, swizzle, binning)
         for name in names.split()
     ]
 
@@ -136,9 +193,10 @@ _BANKS_5XX = BankSwizzle(14, 7, 4)
 DEVICES: dict[str, Device] = {
     device.name: device
     for devices in (
-        _older("200", 2, 256, (32, 32), (512, None), 8),
-        _older("201", 2, 128, (32, 32), (512, None), 8),
-        _older("205 220", 2, 512, (32, 32), (512, None), 8),
+        _older("200", 2, 256, (32, 32), (512, None), 8, binning=_BINNING_20X),
+        _older("201", 2, 128, (32, 32), (512, None), 8, binning=_BINNING_20X),
+        _older("205", 2, 512, (32, 32), (512, None), 8, binning=_BINNING_20X),
+        _older("220", 2, 512, (32, 32), (512, None), 8, binning=None),
         _older("305 306 307", 3, 128, (32, 32), (992, 480), 8),
         _older("320", 3, 512, (32, 32), (992, 480), 8),
         _older("330", 3, 1024, (32, 32), (992, 480), 8),

@@ -84,7 +84,7 @@ def turnip_gmem(
     resolve is not aligned. Raises LayoutError where the size of GMEM is not known.
     """
     size = device.ccu_gmem if avoid_ccu else device.usable_gmem
-    if size is None or device.generation not in (6, 7):
+    if size is None or not device.facts.has_turnip:
         raise LayoutError(
             f"turnip's GMEM layout needs an a6xx or a7xx with known GMEM: {device.name}"
         )
@@ -343,19 +343,11 @@ class _GalliumSearch:
         return last.offset + last.cpp * layout.pixels <= self._size
 
 
-#: a20x: tiles of a pipe, across and down.
-_A20X_PIPE = (6, 6)
-
-
-def _is_a20x(device: Device) -> bool:
-    return device.generation == 2 and device.name < "210"
-
-
 def _gallium_pipes(
     device: Device, count: tuple[int, int]
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    if _is_a20x(device):
-        across, down = _A20X_PIPE
+    if device.binning is not None and device.binning.pipe is not None:
+        across, down = device.binning.pipe
         return (across, down), (divide_up(count[0], across), divide_up(count[1], down))
     across = down = 1
     while divide_up(count[1], down) > device.vsc_pipes:
@@ -369,12 +361,13 @@ def _gallium_binning(
     device: Device, count: tuple[int, int], pipe: tuple[int, int], pipe_count: tuple[int, int]
 ) -> tuple[bool, bool]:
     """Whether a binning run is possible, and whether the driver uses one by default."""
-    tiles, of_pipe = count[0] * count[1], pipe[0] * pipe[1]
-    if device.generation >= 6:
-        possible = of_pipe <= _MOST_TILES_OF_PIPE
-        return possible, possible and tiles >= 2
-    if device.generation == 2:
-        possible = _is_a20x(device) and pipe_count[0] * pipe_count[1] <= device.vsc_pipes
-        return possible, possible and tiles > 2
-    possible = of_pipe <= _MOST_TILES_OF_PIPE and max(pipe) <= 15
-    return possible, possible and tiles > 2
+    binning = device.binning
+    if binning is None:
+        return False, False
+    if binning.pipe is not None:
+        possible = pipe_count[0] * pipe_count[1] <= device.vsc_pipes
+    else:
+        possible = pipe[0] * pipe[1] <= _MOST_TILES_OF_PIPE
+        if binning.pipe_limit is not None:
+            possible = possible and max(pipe) <= binning.pipe_limit
+    return possible, possible and count[0] * count[1] >= binning.least_tiles

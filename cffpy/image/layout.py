@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import CffpyError
 from cffpy.image.formats import ImageFormat
 from cffpy.image.numbers import align, divide_up, minify, next_power_of_two, trailing_zeros
@@ -105,15 +106,22 @@ class ImageLayout:
         return self.levels[level].ubwc_offset + layer * self.ubwc_layer_size
 
 
+def image_rules(generation: int) -> str:
+    """The rules of a generation's layouts (Generation.image_layout); empty where not known."""
+    facts = GENERATIONS.get(generation)
+    return "" if facts is None else facts.image_layout
+
+
 def image_layout(request: ImageRequest, generation: int, linear_mip_fallback: bool) -> ImageLayout:
     """The layout of an image on a GPU of this generation (5, 6 or 7).
 
     ``linear_mip_fallback``: narrow levels of a UBWC image are linear (a6xx gen4, a7xx).
     Raises LayoutError for other generations, whose layouts are not known.
     """
-    if generation == 5:
+    rules = image_rules(generation)
+    if rules == "a5xx":
         return _a5xx(request)
-    if generation in (6, 7):
+    if rules == "a6xx":
         return _a6xx(request, linear_mip_fallback)
     raise LayoutError(f"image layouts of a{generation}xx are not known, only those of a5xx to a7xx")
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cffpy.image.layout import LayoutError
+from cffpy.capture.generations import generation_of
+from cffpy.image.layout import LayoutError, image_rules
 from cffpy.image.numbers import align, divide_up
 
 _BYTES = 2
-
-#: Generation -> fast-clear flags at most, bytes of the buffer with them and the direction.
-_FAST_CLEAR = {6: (512, 520), 7: (1024, 0x1800)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +48,13 @@ def lrz_layout(
     """
     if min(width, height, samples, layers) < 1 or max(width, height, layers) > 1 << 20:
         raise LayoutError("width, height, samples and layers are numbers from 1 to 1048576")
-    if generation == 5:
+    rules = image_rules(generation)
+    if rules == "a5xx":
         return _a5xx(width, height, samples)
-    if generation in _FAST_CLEAR:
-        return _a6xx(generation, width, height, samples, layers, has_fast_clear)
+    lrz = generation_of(generation).lrz if rules else None
+    if lrz is not None:
+        fast_clear = lrz.fast_clear if has_fast_clear else None
+        return _a6xx(width, height, samples, layers, fast_clear)
     raise LayoutError(f"the LRZ layout of a{generation}xx is not known, only that of a5xx to a7xx")
 
 
@@ -68,20 +69,20 @@ def _a5xx(width: int, height: int, samples: int) -> LrzLayout:
 
 
 def _a6xx(
-    generation: int, width: int, height: int, samples: int, layers: int, has_fast_clear: bool
+    width: int, height: int, samples: int, layers: int, fast_clear: tuple[int, int] | None
 ) -> LrzLayout:
+    """``fast_clear``: as in Lrz.fast_clear, None where the GPU has none."""
     width *= 2 if samples in (4, 8) else 1
     height *= {2: 2, 4: 2, 8: 4}.get(samples, 1)
     columns, rows = divide_up(width, 8), divide_up(height, 8)
     pitch, aligned_rows = align(columns, 32), align(rows, 32)
     layer_size = pitch * aligned_rows * _BYTES
     total = layer_size * layers
-    most, extra = _FAST_CLEAR[generation]
-    flags = divide_up(divide_up(columns, 16) * divide_up(rows, 4), 8) * layers
-    if not has_fast_clear or flags > most:
-        flags = 0
-    fast_clear_offset = 0
-    if has_fast_clear:
+    flags = fast_clear_offset = 0
+    if fast_clear is not None:
+        most, extra = fast_clear
+        needed = divide_up(divide_up(columns, 16) * divide_up(rows, 4), 8) * layers
+        flags = needed if needed <= most else 0
         fast_clear_offset = total
         total += extra
     if aligned_rows * layers - 1 >> 14:

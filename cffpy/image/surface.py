@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cffpy.capture.generations import GENERATIONS
 from cffpy.image.formats import ImageFormat
 from cffpy.image.layout import LINEAR, TILE_2, TILE_3
 from cffpy.image.numbers import divide_up
@@ -90,7 +91,8 @@ class Surface:
             if self.pitch < self.row_bytes:
                 return f"the pitch of {self.pitch} is less than a row of {self.row_bytes} bytes"
             return ""
-        if self.generation not in (6, 7):
+        facts = GENERATIONS.get(self.generation)
+        if facts is None or not facts.has_tile_order:
             return f"the texel order of tiled images of a{self.generation}xx is not known"
         if self.tile_mode == TILE_2:
             return "the texel order of tile mode 2 is not known"

@@ -14,6 +14,7 @@ import struct
 from collections.abc import Iterable
 from typing import Protocol
 
+from cffpy.capture.generations import GENERATIONS, Microcode
 from cffpy.errors import IsaError
 from cffpy.isa.interpret import BRANCH_MARK
 from cffpy.isa.render import Renderer
@@ -25,12 +26,6 @@ TABLE_ENTRIES = 128
 
 #: Dwords to which sections are aligned that others follow.
 ALIGNMENT = 32
-
-#: Names of sections in a file, in their order.
-SECTION_NAMES = {6: ("SQE", "LPAC"), 7: ("SQE", "BV", "LPAC")}
-
-#: Generations with this instruction set.
-GENERATIONS = (5, 6, 7)
 
 _ROOT = "#instruction"
 _OFFSET_MASK = 0xFFFFFF
@@ -60,9 +55,18 @@ class Names(Protocol):
         """The number of a name: of a control register (``@``) or SQE register (``%``)."""
 
 
+def microcode_of(generation: int) -> Microcode:
+    """What is known of a generation's microcode. Raises IsaError where there is none."""
+    facts = GENERATIONS.get(generation)
+    if facts is None or facts.microcode is None:
+        raise IsaError(f"a{generation}xx has no microcode of this instruction set")
+    return facts.microcode
+
+
 def nop_literal(generation: int, value: int) -> int:
     """A nop that carries 24 bits: 0 is no instruction from a6xx on."""
-    return value & _OFFSET_MASK | (0 if generation == 5 else 1 << 24)
+    facts = microcode_of(generation)
+    return value & _OFFSET_MASK | (1 << 24 if facts.has_marks else 0)
 
 
 class Instruction(ValueObject):
@@ -139,8 +143,7 @@ class AfucDisassembler:
 
     def __init__(self, generation: int, names: Names, directory: str | None = None) -> None:
         """``directory``: of another edition's instruction sets. Raises IsaError."""
-        if generation not in GENERATIONS:
-            raise IsaError(f"a{generation}xx has no microcode of this instruction set")
+        self._facts = microcode_of(generation)
         self.generation = generation
         self._names = names
         self._renderer = Renderer(load("afuc", generation * 100, directory), _ROOT)
@@ -153,7 +156,7 @@ class AfucDisassembler:
         words = struct.unpack_from(f"<{count}I", data, 4)
         places = [0]
         tables = [self._table(words, 0)]
-        names = SECTION_NAMES.get(self.generation, ("SQE",))
+        names = self._facts.sections
         while tables[-1] is not None and len(places) < len(names):
             start = tables[-1] + TABLE_ENTRIES
             table = self._table(words, start)
@@ -177,8 +180,8 @@ class AfucDisassembler:
         if start + _HEAD > len(words):
             return None
         head, place = words[start], words[start + 1]
-        offset = place & (0xFFFF if self.generation == 5 else _OFFSET_MASK)
-        if self.generation > 5 and (head >> 24 != 1 or place >> 24 != 1):
+        offset = place & (_OFFSET_MASK if self._facts.has_marks else 0xFFFF)
+        if self._facts.has_marks and (head >> 24 != 1 or place >> 24 != 1):
             return None
         table = start + offset
         entries = words[table : table + TABLE_ENTRIES]

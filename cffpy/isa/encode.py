@@ -20,7 +20,7 @@ from cffpy.isa.expression import evaluate
 from cffpy.isa.interpret import BRANCH_MARK
 from cffpy.isa.plan import add_plan
 from cffpy.isa.render import Renderer
-from cffpy.isa.store import load
+from cffpy.isa.store import ir3_generation, load
 
 _ROOT = "#instruction"
 _SHOWN = 80
@@ -68,7 +68,7 @@ class Assembler:
     def __init__(
         self, generation: int, directory: str | None = None, instruction_set: str = "ir3"
     ) -> None:
-        number = min(max(generation, 3), 8) * 100
+        number = ir3_generation(generation)
         self._generation = number
         isa = load(instruction_set, number, directory)
         self._renderer = Renderer(isa, _ROOT)

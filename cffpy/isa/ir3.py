@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import struct
 
+from cffpy.capture.generations import generation_of
 from cffpy.isa.branches import BranchFinder
 from cffpy.isa.events import BARY, CHSH, END, NOP_NAME, OTHER
 from cffpy.isa.interpret import BRANCH_MARK, MAXIMUM_ERRORS
 from cffpy.isa.listed_instruction import ListedInstruction
 from cffpy.isa.render import Renderer, tabs_of
 from cffpy.isa.statistics import Statistics
-from cffpy.isa.store import load
+from cffpy.isa.store import ir3_generation, load
 from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
@@ -52,8 +53,9 @@ class Ir3Disassembler:
     """Disassembles programs of one generation (3 to 8). Words and programs are memoised."""
 
     def __init__(self, generation: int, directory: str | None = None) -> None:
-        number = min(max(generation, 3), 8) * 100
+        number = ir3_generation(generation)
         self._generation = number
+        self._merges_registers = generation_of(number // 100).merges_registers
         self._isa = load("ir3", number, directory)
         self._renderer = Renderer(self._isa, "#instruction")
         self._operand_reader: OperandReader | None = None
@@ -160,7 +162,7 @@ class Ir3Disassembler:
             cycles += found.cycles
             if state.is_over:
                 break
-        statistics = Statistics(listed, cycles, state.last_bary, self._generation)
+        statistics = Statistics(listed, cycles, state.last_bary, self._merges_registers)
         code = "".join(lines)
         return Listing(code + statistics.text(tabs), len(listed), statistics, code)
 

@@ -85,9 +85,12 @@ class Statistics(ValueObject):
         instructions: Sequence[ListedInstruction],
         cycles: int,
         last_bary: int,
-        generation: int,
+        merges_registers: bool,
     ) -> None:
-        """Of the listed instructions; ``cycles`` are all their repeats and nops."""
+        """Of the listed instructions; ``cycles`` are all their repeats and nops.
+
+        ``merges_registers``: half registers are halves of full ones (Generation).
+        """
         counts = sum(instruction.counts for instruction in instructions)
         mask = (1 << COUNT_BITS) - 1
 
@@ -95,7 +98,7 @@ class Statistics(ValueObject):
             return counts >> COUNT_BITS * position & mask & _DWORD
 
         half, full, const = _registers(instructions)
-        if generation >= 600:
+        if merges_registers:
             full = max(full, (half + 1) // 2)
             half = 0
         self.instr = len(instructions) + cycles

@@ -11,17 +11,24 @@ import os
 
 from cffpy import compiled
 from cffpy._data import data_path
+from cffpy.capture.generations import GENERATIONS as _KNOWN
 from cffpy.errors import IsaError
 from cffpy.isa.rows import IsaRow
 
 KIND = "isa"
 SCHEMA = 4
 GENERATIONS = {
-    "ir3": (300, 400, 500, 600, 700, 800),
-    "a2xx": (200,),
-    "afuc": (500, 600, 700),
+    "ir3": tuple([100 * n for n, one in _KNOWN.items() if one.instruction_set == "ir3"]),
+    "a2xx": tuple([100 * n for n, one in _KNOWN.items() if one.instruction_set == "a2xx"]),
+    "afuc": tuple([100 * n for n, one in _KNOWN.items() if one.microcode is not None]),
 }
 """Sets that are compiled, by the name of their root file, and their generations x 100."""
+
+
+def ir3_generation(generation: int) -> int:
+    """The generation x 100 of ir3 by which programs of ``generation`` are read: the nearest."""
+    known = GENERATIONS["ir3"]
+    return min(max(100 * generation, known[0]), known[-1])
 
 
 def isa_directory() -> str:

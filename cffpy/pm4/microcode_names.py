@@ -27,7 +27,7 @@ class MicrocodeNames:
         self._database = Database.open(f"A{generation}XX", directory)
         chip = self._database.variant("chip", self._database.chip)
         self._variants = {} if chip is None else {"chip": chip}
-        middle = "_GEN3" if generation == 7 and gpu in GEN3_GPUS else ""
+        middle = "_GEN3" if gpu in GEN3_GPUS else ""
         control = f"A{generation}XX{middle}_CONTROL_REG"
         self._control = Database.open_block(_CONTROL_FILE, control, directory)
         self._sqe = Database.open_block(_CONTROL_FILE, "A6XX_SQE_REG", directory)

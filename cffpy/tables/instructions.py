@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.capture.generations import generation_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,7 +36,7 @@ class Instruction(NamedTuple):
 
 def instructions(shader: Shader) -> Iterator[Instruction]:
     """The instructions in the order of the listing; labels and statistics are left out."""
-    if shader.generation == 2:
+    if generation_of(shader.generation).instruction_set == "a2xx":
         yield from _a2xx(shader.program.text)
         return
     for line in shader.program.text.splitlines():

@@ -192,9 +192,9 @@ def memory_queues(context: CrashContext) -> list[QueueState]:
 
 def gmu_registers(context: CrashContext, register_db: str | None, *names: str) -> list[Bits]:
     """Registers of the GMU by name, of those that the dump has: their decoded text."""
-    if context.gpu is None or context.gpu.generation not in (6, 7):
+    if context.gpu is None or not context.gpu.facts.gmu_registers:
         return []
-    database = Database.open_block("a6xx_gmu", "A6XX", register_db)
+    database = Database.open_block(*context.gpu.facts.gmu_registers, register_db)
     if database is None:
         return []
     text = RegisterText(database)

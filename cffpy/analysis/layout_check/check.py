@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.image.devices import Device
 
-#: Generations whose images have a known layout.
-_IMAGES = (5, 6, 7)
-
 
 def check_layouts(found: Passes, uses: LayoutUses, gpu: Gpu | None) -> LayoutChecks:
     """``uses`` has observed the walk that found the passes. ``gpu``: None where it is not known."""
@@ -61,7 +58,7 @@ class _Checker:
         if self._part is None:
             name = self._found.gpu or "an unknown GPU"
             return Comparison("not decidable", f"no layout facts for {name}")
-        if self._part.generation not in _IMAGES:
+        if not self._part.facts.image_layout:
             text = f"image layouts of a{self._part.generation}xx are not known"
             return Comparison("not decidable", text)
         return None

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import Tiling
 
-#: Generations whose passes turnip makes.
-_TURNIP = (6, 7)
-
 _TOO_LARGE = 1 << 15
 
 
@@ -126,7 +123,7 @@ def _rules(
     depth = next((form for form in formats if form.is_depth_stencil), None)
     shares = depth is not None and len({target.gmem for target in targets}) < len(targets)
     calls: list[tuple[str, Callable[[], Tiling]]] = []
-    if part.generation in _TURNIP:
+    if part.facts.has_turnip:
         for name, avoids, forces in (
             ("turnip", False, False),
             ("turnip, avoiding the colour cache", True, False),

@@ -39,9 +39,6 @@ _ALWAYS = frozenset(
 )
 _DEPTH = "DEPTH6_24_8"
 
-#: The part on which turnip compresses no depth.
-_NO_DEPTH = "690"
-
 
 def may_be_compressed(gpu: str | None, name: str | None) -> bool:
     """Whether both drivers compress a target of this format on this GPU.
@@ -57,6 +54,4 @@ def may_be_compressed(gpu: str | None, name: str | None) -> bool:
         part = device(gpu or "")
     except UnsupportedGpu:
         return False
-    if part.name == _NO_DEPTH:
-        return False
-    return part.generation == 7 or part.sub_generation > 1
+    return part.compresses_depth

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.passes.model import FLAGS_FILL
+from cffpy.capture.generations import generation_of
 from cffpy.check.facts.barriers import Barriers
 from cffpy.check.facts.draw_textures import DrawTextures
 
@@ -102,7 +103,7 @@ def _drawn(found: Pass | None, action: Action) -> Iterator[tuple[int, str, str]]
 
 def _operation_writes(capture: CheckedCapture) -> dict[int, list[tuple[int, str, str]]]:
     """Action -> what it writes: address, kind of cache, and by what."""
-    has_resolve_cache = capture.generation == 7
+    has_resolve_cache = generation_of(capture.generation).has_resolve_cache
     found: dict[int, list[tuple[int, str, str]]] = {}
     for one in capture.render_passes():
         for run in one.runs:

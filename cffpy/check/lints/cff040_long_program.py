@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from cffpy.check.model import CheckedCapture, Report
 
-#: Units of 128 bytes: up to a6xx gen2, and from gen3 on.
-_SMALL, _LARGE, _LARGE_FROM = 64, 127, 3
+#: Units of 128 bytes, for a GPU that the table lacks: as many as any has.
+_LARGEST = 127
 
 
 class LongProgram(Lint):
@@ -33,13 +33,10 @@ class LongProgram(Lint):
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """Programs with more units of 128 bytes than the cache of the GPU has."""
-        most = _SMALL
         try:
-            part = device(capture.found.gpu or "")
-            if part.generation == 7 or part.sub_generation >= _LARGE_FROM:
-                most = _LARGE
+            most = device(capture.found.gpu or "").instruction_units or _LARGEST
         except UnsupportedGpu:
-            most = _LARGE
+            most = _LARGEST
         states = capture.facts(DrawStates)
         for found, draw in capture.draws():
             state = states.of(draw)
