@@ -44,7 +44,7 @@ class Why(NamedTuple):
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The reason as text."""
         return reason_text(self.key, self.detail)
 
     @property
@@ -77,7 +77,7 @@ class PassLrz:
     lost_why: Why | None = None
     #: Draws after it that would use LRZ by their own state.
     paying: list[int] = field(default_factory=list)
-    #: What only the GPU knows, in words.
+    #: What only the GPU knows, as text.
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -98,7 +98,7 @@ def _unknown_program(_action: Action) -> None:
 def lrz_of_passes(found: Passes, programs: Programs = _unknown_program) -> list[PassLrz]:
     """LRZ in each render pass with draws. Empty up to a4xx, which have no LRZ.
 
-    Without ``programs``, reasons that only instructions show are not told.
+    Without ``programs``, reasons that only instructions show are left out.
     """
     facts = GENERATIONS.get(found.generation)
     if facts is None or facts.lrz is None:

@@ -98,22 +98,21 @@ class Walk(Sink):
         whole_groups: bool = True,
         replays_streams: bool = True,
     ) -> None:
-        """``whole_groups``: write the registers of draw-state groups that do no more at once.
+        """``whole_groups``: draw-state groups that only write registers write them at once.
 
         ``replays_streams``, with ``whole_groups``: streams that run again are not decoded again
-        (cffpy.cp.decoded). Both only where no observer asks for each register write. Nothing that
-        an observer receives depends on either, but that writes come as ``registers_stored``.
+        (cffpy.cp.decoded). Both apply only where no observer asks for each register write. Events
+        are the same either way, except that writes are published as ``registers_stored``.
 
         ``applies_memory_writes``: CP_MEM_WRITE changes the memory image.
 
         The capture has commands as they were at the submit; those that a driver patches then run
-        as patched. Otherwise the data of such a packet is run where it stands, as the reference
-        does it.
+        as patched. Otherwise the data of such a packet is run in place, as the reference does.
         """
         self._applies_memory_writes = applies_memory_writes
         self.takes_writes_at_once = whole_groups
         self._replays_streams = replays_streams
-        #: Reads registers by name; another one after each ``bound``.
+        #: Reads registers by name; replaced at each ``bound``.
         self.registers: RegisterReader
         #: 2 for a2xx, ...; 0 before the first ``bound``.
         self.generation = 0
@@ -126,7 +125,7 @@ class Walk(Sink):
         self.markers = open_markers.texts
         self._nop = open_markers.nop
         self._copies: CopiedRegisters
-        #: A register whose value will be unknown once the packet that runs is done.
+        #: A register whose value is unknown after the current packet.
         self._unknown_after: int | None = None
         self._conditions: Conditions
         #: The conditions of the blocks that run, and ``executed`` outside of each.
@@ -197,7 +196,7 @@ class Walk(Sink):
         register_db: str | None = None,
         gpu: Gpu | None = None,
     ) -> list[Damage]:
-        """Run a capture; its damage. ``gpu``: decode for it, whatever the file says.
+        """Run a capture; its damage. ``gpu``: decode for this GPU, instead of that of the file.
 
         Raises UnsupportedGpu where nothing tells the generation.
         """
@@ -235,12 +234,12 @@ class Walk(Sink):
 
     @property
     def problems(self) -> list[str]:
-        """What of the streams is damaged or left out, in words."""
+        """Damaged or omitted parts of the streams, as text."""
         return self.machine.problems.lines
 
     @property
     def condition(self) -> str | None:
-        """The innermost condition of what runs now, in words."""
+        """The innermost condition in force now, as text."""
         return self._blocks[-1][0].reason if self._blocks else None
 
     @property
@@ -385,7 +384,7 @@ class Walk(Sink):
     def conditional_block(
         self, name: str, payload: Payload, ndwords: int, level: int
     ) -> BlockOutcome:
-        """Run it as the GPU would; where that is unknown, as if it were executed."""
+        """Run the block as the GPU would; where that is unknown, as if it were executed."""
         if len(self._blocks) >= _MAX_BLOCKS:
             self._too_deep()
             return INLINE
@@ -416,7 +415,7 @@ class Walk(Sink):
         _, self.executed = self._blocks.pop()
 
     def alternative_block(self, begins: bool) -> None:
-        """What is executed in place of a block; the dump does not number its draws."""
+        """What is executed instead of a block; the dump does not number its draws."""
         self._is_alternative = begins
         if begins:
             self._kinds[len(self.machine.streams)] = "block", None
@@ -442,7 +441,7 @@ class Walk(Sink):
                 missing(gpuaddr)
 
     def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
-        """Commands that a packet carries. Those that it stores run where they are stored."""
+        """Commands within a packet. Those that are written to memory run there."""
         if name == "CP_MEM_WRITE" and self._applies_memory_writes:
             if self.executed is not Executed.NO and self.machine.is_64bit:
                 self._write_memory(stream, payload)
@@ -468,7 +467,7 @@ class Walk(Sink):
         return not self._handlers[opcode]
 
     def ignores_writes(self, registers: Iterable[int]) -> bool:
-        """Whether nobody asks for each write of these registers."""
+        """Whether no observer asks for each write of these registers."""
         return not self._needs_each_write and self._watched.keys().isdisjoint(registers)
 
     def group_writes(self, registers: Mapping[int, int]) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Descriptor, DataBuffer, Constants: what a draw has bound, decoded, with its memory."""
+"""Descriptor, DataBuffer, Constants: the bindings of a draw, decoded, with their memory."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Binding:
 
     @property
     def label(self) -> str:
-        """Its slot and whose that is: "0 of FS", "3 of set 1"."""
+        """Its slot with its stage or set: "0 of FS", "3 of set 1"."""
         owner = self.stage if self.set is None else f"set {self.set}"
         return str(self.slot) if owner is None else f"{self.slot} of {owner}"
 
@@ -76,7 +76,7 @@ class Descriptor(Binding):
         super().__init__(key, fact)
         self._text = text
         self._pictures = pictures
-        #: Of a3xx, whose descriptors have no addresses: what has its address.
+        #: a3xx only, whose descriptors have no addresses: the fact with the address.
         self._address = address
         self._fields: dict[str, FieldValue] | None = None
 
@@ -105,7 +105,7 @@ class Descriptor(Binding):
 
     @property
     def image(self) -> CapturedImage:
-        """The image of a texture (a5xx to a7xx). Raises PictureError for what is none."""
+        """The image of a texture (a5xx to a7xx). Raises PictureError for other descriptors."""
         return self._pictures.texture(self.kind, self.dwords)
 
     def picture(self, level: int = 0, layer: int = 0, **options: Any) -> Picture:  # noqa: ANN401
@@ -169,7 +169,7 @@ class DataBuffer(Binding):
     def data(self) -> memoryview | None:
         """Its captured bytes, read only; None where none were captured.
 
-        Of a vertex buffer no more than the draw can fetch.
+        Of a vertex buffer, only those that the draw can fetch.
         """
         data = self._fact.data
         return None if data is None else data.toreadonly()
@@ -233,7 +233,7 @@ class Bound:
         self._pictures = pictures
 
     def binding(self, key: FactKey) -> Descriptor | DataBuffer:
-        """What one of ``facts`` is, by its key."""
+        """The binding for one of ``facts``, by its key."""
         fact = self.facts[key]
         if fact.domain is None and key[0] not in _DESCRIPTORS:
             return DataBuffer(key, fact)

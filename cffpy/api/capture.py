@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Capture: a file that is open, and what can be asked of it. ``open`` makes one."""
+"""Capture: an open file and its results. ``open`` makes one."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Capture:
 
     @property
     def name(self) -> str:
-        """The file's path, or what stands for it."""
+        """The file's path, or its name if it has none."""
         return self._source.content.name
 
     @property
@@ -375,7 +375,7 @@ class Capture:
     def problems(self) -> list[Problem]:
         """Damage, what limits left out, and warnings, of the file and of its commands.
 
-        Results are as good as the capture allows; this says why they may not be all.
+        Results may be incomplete for these reasons.
         """
         try:
             return self._source.walked.problems
@@ -438,7 +438,7 @@ def open(  # noqa: A001 - cffpy.open
     """Open a capture: a path ("-": standard input), the bytes of a file, or a binary file object.
 
     Every compression and archive that the commands take is taken here. ``gpu``: decode for this
-    one, such as "630" or "a7xx", whatever the file says. ``register_db``: name or directory of
+    GPU, such as "630" or "a7xx", instead of that of the file. ``register_db``: name or directory of
     another edition of the descriptions. ``limits``: as for ``--limit``, as in ``{"draws": 1000}``.
     ``progress(done, size)`` is called while commands are decoded, with bytes of the decompressed
     file; an exception that it raises ends the decoding.

@@ -145,7 +145,7 @@ def diff(
 
 
 def _recordings(good: Capture, bad: Capture) -> tuple[Recording, Recording]:
-    """Both, of the same bytes one: it serves for both."""
+    """Both captures; one object for both if their bytes are the same."""
     one, other = good._source, bad._source
     first = one.recording
     is_one = one is other or (

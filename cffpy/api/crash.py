@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Crash: a GPU crash dump, what hangs in it and why it may. Made by ``cffpy.open_crash``."""
+"""Crash: a GPU crash dump, what hangs and possible causes. Made by ``cffpy.open_crash``."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class Crash:
 
     @property
     def suspicions(self) -> list[Suspicion]:
-        """What may be why the GPU hangs: each has ``kind``, ``text``, ``reasons``, ``evidence``."""
+        """Possible causes of the hang: each has ``kind``, ``text``, ``reasons``, ``evidence``."""
         return self.model.suspicions
 
     @property
     def problems(self) -> list[str]:
-        """Damage of the file, and lines that are not of their section's form: skipped."""
+        """Damage of the file, and lines that were skipped, as their section has another form."""
         return self.model.problems
 
     @cached_property

@@ -45,7 +45,7 @@ def export(
     decoding: Decoding | None = None,
     report: Report | None = None,
 ) -> dict[str, int]:
-    """Write tables of captures; how many rows each has. docs/sql.md lists tables and columns.
+    """Write tables of captures; returns the rows of each. docs/sql.md lists tables and columns.
 
     ``output``: a folder named ``*.parquet``, ``*.arrow``, ``*.csv`` or ``*.jsonl``, with a file
     for each table, or a database ``*.duckdb``. It must not exist. ``report``: see Report; without
@@ -66,7 +66,7 @@ class Rows:
     """The result of ``sql``: ``columns``, and the rows as tuples when it is iterated."""
 
     def __init__(self, database: object, result: Any) -> None:  # noqa: ANN401
-        """``database`` lives as long as the rows."""
+        """``database`` is kept as long as the rows."""
         self._database = database
         self._result = result
         #: Names of the columns.

@@ -67,7 +67,7 @@ class FoundFile:
 
     ``count``: draws for which the filter holds, of which ``draws`` may be the first ones only.
     ``unknown``: draws of which only the GPU knows whether it holds. ``problems``: damage, and what
-    limits left out, in words. ``absent``: names that the capture's GPU has not, whose values are
+    limits left out, in words. ``absent``: names that the capture's GPU lacks, whose values are
     unknown, as in "a3xx has no RB_DEPTH_CNTL".
     """
 
@@ -95,7 +95,7 @@ class FoundFile:
 
 
 class _Options(NamedTuple):
-    """What all files have in common. ``most``: draws to return of a file; None: all."""
+    """The settings for all files. ``most``: draws to return of a file; None: all."""
 
     where: str
     columns: str | None
@@ -198,7 +198,7 @@ class _Worker:
         """What the filter finds in a file."""
         found = FoundFile(path)
         was_enabled = gc.isenabled()
-        gc.disable()  # what a walk finds has few cycles, and is dropped as a whole
+        gc.disable()  # the results of a walk have few cycles, and are dropped as a whole
         try:
             self._find(found)
         except CffpyError as problem:

@@ -155,7 +155,7 @@ class IntelCapture:
         return self.actions[number]
 
     def state(self, name: str | int) -> IntelState:
-        """What an action uses: the commands before it are run again. Raises CaptureError."""
+        """What an action uses. Runs the commands before it again. Raises CaptureError."""
         action = self.find(name)
         found = state_of_action(self.content, action.number, self._register_db)
         found.action.pass_index = action.pass_index
@@ -163,7 +163,7 @@ class IntelCapture:
 
     @cached_property
     def crash(self) -> CrashReport:
-        """What an error state or devcoredump tells: position, action in flight, fault.
+        """The report on an error state or devcoredump: position, action in flight, fault.
 
         Raises CaptureError for an AUB file.
         """
@@ -201,7 +201,7 @@ def open_intel(
     """Open an AUB file, an i915 error state or an Xe devcoredump, also compressed.
 
     The arguments are those of ``open``. Raises ContainerError where the file cannot be read or is
-    none of these. Damage raises nothing: see ``problems``.
+    another kind of file. Damage raises nothing: see ``problems``.
     """
     return of_content(read_content(source, limits), chosen_edition(register_db, {}))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Buffers of a submit, and what they hold: GPU memory as the capture has it."""
+"""Buffers of a submit and their contents: GPU memory as captured."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Buffer:
 class Memory:
     """The memory of one submit as the capture has it: before its commands ran.
 
-    What a driver patches by CP_MEM_WRITE is not in it, nor what the GPU writes.
+    It has neither what a driver patches by CP_MEM_WRITE nor what the GPU writes.
     """
 
     def __init__(self, image: memory.MemoryImage) -> None:

@@ -39,7 +39,7 @@ class Microcode:
         self.generation = generation
         #: One for each processor: SQE, BV, LPAC.
         self.sections = sections
-        #: The first dword of the first section; 0 for what is no firmware file.
+        #: The first dword of the first section; 0 where the data is not a firmware file.
         self.version = 0 if is_raw else int.from_bytes(data[4:8], "little")
         self._is_raw = is_raw
 
@@ -77,7 +77,7 @@ def disassemble_microcode(
 ) -> Microcode:
     """Disassemble firmware of a5xx to a7xx.
 
-    ``data``: a firmware file (``a630_sqe.fw``); ``is_raw``: dwords alone, all instructions. Without
+    ``data``: a firmware file (``a630_sqe.fw``); ``is_raw``: only dwords of instructions. Without
     ``gpu``, the firmware's id tells the generation, else the file's ``name``. Raises IsaError where
     it is no microcode, UsageError where nothing tells the generation.
     """

@@ -177,7 +177,7 @@ class Action:
 
     @property
     def state(self) -> RegisterState:
-        """The registers. For an action that is not the program's draw, each costs a walk.
+        """The registers. For an action other than the program's draws, each call costs a walk.
 
         Raises CaptureError for one that is not executed.
         """
@@ -343,7 +343,8 @@ class Tile:
 class Pass:
     """A render pass, or a group of dispatches or copies between passes.
 
-    What is None is not in the command stream. Sizes and rectangles are pixels.
+    Properties are None where the command stream does not have them. Sizes and rectangles are
+    pixels.
     """
 
     __slots__ = ("_draws", "_frame", "_tiles", "model")
@@ -515,7 +516,7 @@ class Pass:
 
     @property
     def unknown(self) -> list[str]:
-        """What could not be found out, in words."""
+        """What could not be determined, as text."""
         return self.model.unknown
 
     @property

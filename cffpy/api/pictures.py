@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class CapturedImage:
-    """An image, and what the capture has of its contents: from before its submit ran.
+    """An image and its captured contents, from before its submit ran.
 
-    ``view``: address, format, size, pitch, tiling, as the commands say it.
+    ``view``: address, format, size, pitch and tiling, taken from the commands.
     """
 
     __slots__ = ("_gpu", "_memory", "_order", "view")
@@ -44,7 +44,7 @@ class CapturedImage:
         self.view = view
         self._gpu = gpu
         self._memory = memory
-        #: Those of PictureOptions that say which channel is where.
+        #: Options of PictureOptions that assign channels.
         self._order = order
 
     def problem(

@@ -100,7 +100,7 @@ class Registers:
         #: The descriptions of the GPU; their shape may change.
         self.database = database
         self._text = RegisterText(database)
-        #: Those that were asked for; by offset, also those that are not described.
+        #: Registers that were looked up; by offset, also those that are not described.
         self._known: dict[str | int, Register] = {}
         self._at: dict[int, Register] = {}
 

@@ -44,12 +44,12 @@ _Action = TypeVar("_Action", bound=_HasOrder)
 _Pass = TypeVar("_Pass", bound=_HasIndex)
 _Tile = TypeVar("_Tile", bound=_OfTile)
 
-#: Of some items those that match, each as what the filter was asked about.
+#: Selects the items that match, each with what the filter was applied to.
 _Choose = Callable[["Source", "Iterable[_Item]", "Filter"], "list[tuple[_Item, Found]]"]
 
 
 class Found:
-    """What a filter holds for, and the values of the names in it."""
+    """An item for which a filter holds, and the values of the names in the filter."""
 
     __slots__ = ("_bound", "_subject")
 
@@ -79,7 +79,7 @@ class Selection(list[_Item]):
     def where(self, expression: str) -> Selection[_Item]:
         """The items for which an expression holds; docs/filter.md describes expressions.
 
-        Raises FilterError, with the column, for one that is wrong or names what the GPU has not.
+        Raises FilterError, with the column, if it is wrong or has names that the GPU lacks.
         """
         from cffpy.query.filters import Filter
 
@@ -89,7 +89,7 @@ class Selection(list[_Item]):
     def choose(
         self, query: Filter, items: Iterable[_Item] | None = None
     ) -> list[tuple[_Item, Found]]:
-        """The same as commands use it: of these ``items``, or of all."""
+        """As commands use it: selects from ``items``, by default from all."""
         return self._choose(self._source, self if items is None else items, query)
 
     def select(self, columns: str, where: str | None = None) -> list[tuple[_Item, list[Named]]]:

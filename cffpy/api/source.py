@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Source: the file behind a Capture, and each thing that is computed of it, once.
+"""Source: the file behind a Capture and all results, each computed once.
 
-What only some of it needs is imported where it is used: commands ask for one thing.
+Imports are made where they are used: a command needs few of them.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _ACTIONS_PER_REPORT = 1024
 
 
 class Problem(NamedTuple):
-    """Something that is wrong with a capture, or was left out of its results.
+    """A problem of a capture, or a part that is missing from its results.
 
     ``kind``: "damage"; "truncated", by a limit; "warning". ``text``: one line. ``offset``: in the
     decompressed file, in bytes; None where the problem is in the commands.
@@ -179,7 +179,7 @@ class Source:
 
     @cached_property
     def summary(self) -> CaptureSummary:
-        """What sections say: GPU, submits, buffers. Commands are not decoded for it."""
+        """GPU, submits and buffers, from the sections. No commands are decoded."""
         return summarise(self.content)
 
     @cached_property
@@ -297,7 +297,7 @@ class Source:
         found = [
             *(Problem("warning", line) for line in dict.fromkeys(warnings)),
             *map(problem_of_damage, damage),
-            # what is left out of the file is damage of it, too
+            # parts of the file that are left out count as damage, too
             *(Problem("truncated", str(cut)) for cut in cuts if cut.limit != "bytes"),
         ]
         self.problems += [problem for problem in found if problem not in self.problems]
@@ -533,7 +533,7 @@ def problem_of_damage(one: Damage) -> Problem:
 def uncollected() -> Iterator[None]:
     """Without the cyclic garbage collector.
 
-    A recording is millions of small objects without cycles: looking for cycles among them took a
+    A recording has millions of small objects without cycles; searching them for cycles took a
     third of the time.
     """
     was_enabled = gc.isenabled()
@@ -546,4 +546,4 @@ def uncollected() -> Iterator[None]:
 
 
 def _ignore(_line: str) -> None:
-    """Take a warning that the first walk gave."""
+    """Discard a warning: the first walk reported it."""

@@ -109,4 +109,4 @@ def _numbers(capture: Capture, draws: DrawRange) -> Collection[int]:
 
 
 def _ignore(_line: str) -> None:
-    """Take a warning."""
+    """Discard a warning."""

@@ -24,10 +24,10 @@ Severity = Literal["error", "warning", "info"]
 #: From the least to the most severe.
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 
-#: The last generation that lints know.
+#: The last generation that lints support.
 _LAST = max([number for number, facts in GENERATIONS.items() if facts.is_checked])
 
-#: The generations that a lint knows: all, from one on, or one.
+#: The generations that a lint supports: all, from one on, or one.
 ALL, FROM_A3XX, FROM_A5XX, FROM_A6XX = [range(first, _LAST + 1) for first in (2, 3, 5, 6)]
 ONLY_A7XX = range(7, 8)
 
@@ -69,12 +69,12 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How bad it is."""
+        """The severity."""
         return self.first.severity or self.lint.severity
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What is the same for the same finding in another capture of the same program."""
+        """Identifies the finding in another capture of the same program."""
         draw = self.first.draw
         number = None if draw is None else draw.program_number
         found = None if self.first.found is None else self.first.found.index
@@ -82,7 +82,7 @@ class Finding:
 
 
 class CheckedCapture:
-    """What lints see: the passes, and the facts that they need."""
+    """The input of lints: the passes, and the facts that they need."""
 
     def __init__(self, found: Passes, facts: Iterable[Facts], actions: list[Action]) -> None:
         self.found = found
@@ -126,11 +126,11 @@ class Lint:
     #: A short name, as in "empty-draw".
     name: ClassVar[str]
     severity: ClassVar[Severity]
-    #: The generations that it knows.
+    #: The generations that it supports.
     generations: ClassVar[range] = ALL
     #: Classes of facts that it reads.
     needs: ClassVar[tuple[type[Facts], ...]] = ()
-    #: What it finds, in a line; why that matters; what to do.
+    #: What it finds, in one line; why that matters; what to do.
     summary: ClassVar[str]
     why: ClassVar[str]
     advice: ClassVar[str]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compressed formats: blocks to red, green, blue, alpha, by the library texture2ddecoder."""
+"""Decodes blocks of compressed formats to red, green, blue, alpha by texture2ddecoder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from cffpy.image.formats import ImageFormat
 
-#: Format -> function of the library. What it lacks is signed: it has no place in its 8 bits.
+#: Format -> function of the library. Signed formats are missing: the library returns unsigned
+#: bytes.
 _FUNCTIONS = {
     "DXT1_RGB": "decode_bc1",
     "DXT1_RGBA": "decode_bc1",
@@ -72,7 +73,7 @@ def decode_blocks(form: ImageFormat, data: bytes, width: int, height: int) -> ND
 
 
 def _with_opaque_blocks(data: bytes) -> bytes:
-    """Blocks of DXT3 as DXT5 with any alpha: both have the same colours."""
+    """Blocks of DXT3 as DXT5, whose colours are stored alike; the alpha is meaningless."""
     blocks = np.frombuffer(data, np.uint8).reshape(-1, 16).copy()
     blocks[:, :8] = 0
     return blocks.tobytes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What layouts and tiling depend on of a GPU, as one table: a row a part.
+"""The properties of GPUs that decide layouts and tiling, as one table: a row for each part.
 
 Facts: freedreno_devices.py of Mesa 25.0.7. GMEM sizes come from the kernel; those given are the
 usual ones, and ``None`` where none is known. The memory controller's values are the driver's

@@ -15,7 +15,7 @@ from cffpy.errors import CffpyError
 
 
 class UnknownFormat(CffpyError):
-    """A name that is no image format."""
+    """The name of an unknown image format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ _COMPRESSED = {
     "ATC_RGBA_INTERPOLATED": (16, 4),
 }
 
-#: Short names that people use for attachments, in any case.
+#: Short names for attachments, in upper case.
 _SHORT = {
     "RGBA8": "R8G8B8A8_UNORM",
     "BGRA8": "B8G8R8A8_UNORM",

@@ -255,7 +255,7 @@ def gallium_gmem(
 
 
 def _gallium_layout(device: Device, planes: Sequence[_Plane], tile: tuple[int, int]) -> GmemLayout:
-    """``planes`` one behind the other, each aligned to a page for every CCU."""
+    """Places ``planes`` one after the other, each aligned to a page for every CCU."""
     page = 4 * PAGE if device.ccu is None else device.ccu.count * PAGE
     pixels = tile[0] * tile[1]
     places = []

@@ -2,8 +2,8 @@
 """The image formats that registers and descriptors name.
 
 Names are those of the register database: FMT6_8_8_8_8_UNORM, TFMT5_DXT1, RB5_R8G8B8A8_UNORM,
-DEPTH6_24_8, COLORX_8_8_8_8. What a format is stored as follows from the name: bits of components,
-or a family of compressed formats.
+DEPTH6_24_8, COLORX_8_8_8_8. The name tells how texels are stored: bits of components, or a family
+of compressed formats.
 """
 
 from __future__ import annotations

@@ -22,12 +22,12 @@ LINEAR, TILE_2, TILE_3 = 0, 2, 3
 
 
 class LayoutError(CffpyError):
-    """An image that has no layout."""
+    """There is no layout for an image."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageRequest:
-    """What is asked for. Sizes in texels; ``tile_mode`` as TILE_MODE of a descriptor (0, 2, 3)."""
+    """The image. Sizes in texels; ``tile_mode`` as TILE_MODE of a descriptor (0, 2, 3)."""
 
     format: ImageFormat
     width: int
@@ -58,7 +58,7 @@ class ImageRequest:
         return self.format.block_bytes * self.samples
 
     def level_tile_mode(self, level: int, tile_mode: int, tile_all: bool) -> int:
-        """TILE_MODE of a level: narrow ones are linear unless all are tiled. Height has no say."""
+        """TILE_MODE of a level: narrow levels are linear unless ``tile_all``; height is ignored."""
         return tile_mode if tile_all or minify(self.width, level) >= 16 else LINEAR
 
 
@@ -90,7 +90,7 @@ class ImageLayout:
     #: Blocks of flags in a row of level 0, aligned.
     ubwc_width0: int
     size: int
-    #: 0 where the rule does not say.
+    #: 0 where the rule gives none.
     base_align: int
     #: MIN_LAYERSZ of a 3D texture's descriptor; 0: not needed.
     min_layer_size: int
@@ -113,7 +113,7 @@ def image_rules(generation: int) -> str:
 
 
 def image_layout(request: ImageRequest, generation: int, linear_mip_fallback: bool) -> ImageLayout:
-    """The layout of an image on a GPU of this generation (5, 6 or 7).
+    """The layout of an image on a GPU of this generation, by the rules of its record.
 
     ``linear_mip_fallback``: narrow levels of a UBWC image are linear (a6xx gen4, a7xx).
     Raises LayoutError for other generations, whose layouts are not known.
@@ -222,7 +222,7 @@ _SMALL_SAMPLED_FLAG_BLOCKS = {2: (8, 4), 4: (4, 4), 8: (4, 2)}
 
 
 def flag_block(form: ImageFormat, samples: int, is_mutable: bool) -> tuple[int, int] | None:
-    """Width and height, in texels, of what one flag byte stands for; None: no UBWC (a6xx, a7xx)."""
+    """Width and height, in texels, of the block of one flag byte; None: no UBWC (a6xx, a7xx)."""
     if form.name.startswith("Y8"):
         return 32, 8
     if form.block_bytes * samples == 2 and form.components == 2 and not is_mutable:
@@ -233,7 +233,7 @@ def flag_block(form: ImageFormat, samples: int, is_mutable: bool) -> tuple[int, 
 
 
 class _A6xxPlan:
-    """What holds for all levels of an image: UBWC, tiling, alignments, the plane of flags."""
+    """Properties of all levels of an image: UBWC, tiling, alignments, the plane of flags."""
 
     def __init__(self, request: ImageRequest, linear_mip_fallback: bool) -> None:
         form = request.format

@@ -44,7 +44,7 @@ def lrz_layout(
     """The LRZ buffer of a depth image of ``width`` x ``height`` pixels.
 
     ``has_fast_clear``: the GPU keeps fast-clear flags and the direction in memory (a6xx gen3 on,
-    a7xx). Raises LayoutError for other generations than 5 to 7.
+    a7xx). Raises LayoutError for generations whose layout is not known.
     """
     if min(width, height, samples, layers) < 1 or max(width, height, layers) > 1 << 20:
         raise LayoutError("width, height, samples and layers are numbers from 1 to 1048576")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rounding, as all layout rules use it. Alignments need not be powers of two."""
+"""Rounding in layout rules. Alignments need not be powers of two."""
 
 from __future__ import annotations
 

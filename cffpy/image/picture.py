@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from cffpy.image.surface import Surface
 
-#: What of a depth-stencil image is shown. What of colours: with alpha, or one channel.
+#: The part of a depth-stencil image that is shown; of colours, with alpha or one channel.
 Aspect = Literal["depth", "stencil"]
 Channels = Literal["rgb", "rgba", "r", "g", "b", "a"]
 
@@ -50,7 +50,7 @@ class Picture:
     """``pixels``: rows from the top, ``len(mode)`` bytes a pixel.
 
     ``mode``: "L" (grey), "RGB" or "RGBA". ``low``, ``high``: the values that are black and white.
-    ``notes``: what to know when one looks at it, a line each.
+    ``notes``: how the values were mapped, a line each.
     """
 
     width: int
@@ -237,7 +237,7 @@ class _Mapping:
         return low, high
 
     def _extent(self, kinds: set[Kind]) -> tuple[float, float]:
-        """The least and the greatest value; 0 to 1 where that has all, and for a constant."""
+        """The least and the greatest value; 0 to 1 if that contains all, and for a constant."""
         extremes = self._extremes()
         if not extremes:
             return 0.0, 1.0

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
     Values = NDArray[np.float64]
 
-#: Texels that are looked at together.
+#: Texels that are read at a time.
 _BAND = 1 << 18
 
 _MAX_WORD = 8

@@ -45,7 +45,7 @@ class Surface:
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a row without what fills it up to the pitch."""
+        """Bytes of a row without the padding up to the pitch."""
         return self.columns * self.form.block_bytes
 
     def tiled_memory(self) -> TiledMemory:
@@ -55,7 +55,7 @@ class Surface:
         return TiledMemory(self.form.block_bytes, self.pitch, self.bank_swizzle)
 
     def byte_size(self) -> int:
-        """Bytes in memory that its texels lie in. Raises CffpyError."""
+        """Bytes of memory that its texels take. Raises CffpyError."""
         self.check()
         if self.tile_mode == LINEAR:
             return (self.rows - 1) * self.pitch + self.row_bytes
@@ -76,7 +76,7 @@ class Surface:
             raise PictureError(reason)
 
     def too_short(self, there: int) -> PictureError:
-        """The error where only so many bytes were captured."""
+        """The error for a surface of which only ``there`` bytes were captured."""
         return PictureError(
             f"only {there} of {self.byte_size()} bytes at {self.address:#x} were captured"
         )

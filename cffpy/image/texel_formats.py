@@ -16,7 +16,7 @@ from typing import Literal
 from cffpy.errors import CffpyError
 from cffpy.image.formats import ImageFormat
 
-#: What the bits of a channel are. "ufloat": 10 or 11 bits without sign.
+#: Kinds of channels. "ufloat": 10 or 11 bits without sign.
 Kind = Literal["unorm", "snorm", "uint", "sint", "float", "ufloat"]
 
 
@@ -36,7 +36,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class TexelFormat:
-    """``size``: bytes of a texel. ``shared_exponent``: R9G9B9E5, whose channels have one."""
+    """``size``: bytes of a texel. ``shared_exponent``: R9G9B9E5: its channels share an exponent."""
 
     size: int
     channels: tuple[Channel, ...]

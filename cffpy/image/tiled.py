@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Tiled memory: texel (x, y) -> byte offset, for TILE6_3 with one sample (a6xx, a7xx).
 
-The offset of a texel is ``row + (column ^ row bits)``, so a table for x and one for y give all of
-them. Facts: the tiled memory copier of Mesa 25.0.7 (fdl6_memcpy). A texel of a compressed format is
-a block.
+The offset of a texel is ``row + (column ^ row bits)``, so a table for x and one for y are enough.
+Facts: the tiled memory copier of Mesa 25.0.7 (fdl6_memcpy). A texel of a compressed format is a
+block.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ORDER = (("x", 0), ("y", 0), ("x", 1), ("y", 1), ("x", 2), ("x", 3), ("x", 4), 
 
 
 class TilingError(CffpyError):
-    """Memory whose texel order is not known."""
+    """The texel order of memory is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def tile(linear: bytes, width: int, height: int, memory: TiledMemory, size: int)
     step = memory.cpp
     try:
         for base, bits in memory.rows(height):
-            # the row is not consumed further than its columns: zip asks for a column first
+            # zip asks for a column first, so that no texel of the row is lost
             for column, texel in zip(columns, source, strict=False):
                 target[(base + (column ^ bits)) // step] = texel
     except IndexError:

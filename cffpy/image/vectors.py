@@ -24,7 +24,7 @@ Question = Mapping[str, Any]
 
 
 class QuestionError(CffpyError):
-    """A question that lacks a field, or has one of the wrong kind."""
+    """A question lacks a field, or has one of the wrong type."""
 
 
 def _number(question: Question, name: str, default: int | None = None) -> int:

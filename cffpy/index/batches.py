@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Batches: the captures of a build as tasks, largest first, of a size that adapts to their speed.
 
-A task should take some seconds, so that partitions are few and a lost worker loses little; towards
-the end tasks become smaller, so that all workers end together.
+A task should take some seconds: then partitions are few, and little is lost with a worker. Towards
+the end tasks become smaller, so that all workers finish at the same time.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 #: Seconds of processor time that a task should take, and captures that it has at most.
 _SECONDS, _MOST_CAPTURES = 10.0, 512
-#: What a capture costs besides its bytes, as a number of bytes; seconds a byte, as a first guess.
+#: Fixed cost of a capture, in bytes; seconds for a byte, as a first guess.
 _OVERHEAD, _GUESS = 64 << 10, 1.5e-6
-#: Members of a compressed archive that are decoded together: each task reads it from its begin.
+#: Members of a compressed archive that are decoded together: each task reads the archive from the
+#: start.
 _MEMBERS = 64
 _COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 
@@ -29,7 +30,7 @@ _Unit = tuple[CaptureFile, ...]
 
 
 class Batches:
-    """An iterator of tasks. ``note`` tells it how long a task took."""
+    """An iterator of tasks. ``note`` records how long a task took."""
 
     def __init__(
         self, files: Iterable[CaptureFile], index: str, settings: Settings, workers: int

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 class BuildReport:
     """What a build did. ``problems``: inputs that could not be read, with the reason.
 
-    ``captures``: of the index now. ``decoded``: by this build, of which ``failed`` could not be and
-    ``damaged`` have problems. ``resumed``: that an earlier, unfinished build had decoded.
+    ``captures``: number in the index now. ``decoded``: by this build; ``failed`` of them could not
+    be decoded, ``damaged`` have problems. ``resumed``: decoded by an earlier, unfinished build.
     ``unchanged``: not read, or read and found to be the same. ``seconds``: of processor time for
-    tasks, ``elapsed``: of wall-clock time. ``notes``: for people, a line each.
+    tasks, ``elapsed``: of wall-clock time. ``notes``: readable text, a line each.
     """
 
     index: str
@@ -90,7 +90,7 @@ def build_index(
     for none: this process. ``scheduler``: address of a Dask scheduler, whose workers are used.
     ``memory``: bytes that each worker may allocate, by default its part of the machine's.
 
-    What is wrong with a capture is in its entry and raises nothing. Raises CaptureIndexError where
+    Problems of a capture are in its entry and raise nothing. Raises CaptureIndexError where
     the index cannot be used or written, or another process builds it; UsageError for wrong
     arguments; MissingLibrary without the extras ``data`` and ``cluster``.
     """
@@ -233,7 +233,7 @@ class _Builder:
     # -- what is to be done ---------------------------------------------------------------------
 
     def _plan(self, found: Found) -> list[CaptureFile]:
-        """The captures that have to be decoded. Those that are gone are dropped."""
+        """The captures that have to be decoded. Entries of missing ones are dropped."""
         wanted = []
         names = set()
         for file in found.files:
@@ -263,7 +263,7 @@ class _Builder:
         return wanted
 
     def _is_gone(self, entry: Entry, found: Found) -> bool:
-        """Whether an entry is of these inputs, all of which that could have it were read."""
+        """Whether an entry belongs to these inputs, and those that may contain it were read."""
         if entry.root not in found.roots:
             return False
         return not any(
@@ -272,7 +272,7 @@ class _Builder:
         )
 
     def _take(self, outcome: Outcome, batches: Batches) -> int:
-        """Count an outcome; how many captures it is of."""
+        """Count an outcome; returns its number of captures."""
         report = self.report
         if isinstance(outcome, Done):
             batches.note(outcome)

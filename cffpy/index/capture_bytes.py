@@ -58,7 +58,7 @@ class CaptureReader:
             return self._file(file)
         except ContainerError:
             raise
-        except Exception as problem:  # zipfile, tarfile and file systems raise what they like
+        except Exception as problem:  # zipfile and file systems raise undocumented ones
             text = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
             raise ContainerError(f"{file.name}: {text}") from None
 

@@ -23,13 +23,13 @@ _ENTRY_COLUMNS = [one.name for one in FILES.columns if one.name not in ("problem
 
 
 class Catalog:
-    """What the files of an index say."""
+    """The contents of an index."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
 
     def numbers(self) -> list[int]:
-        """The numbers of the snapshots, rising. The last one counts."""
+        """The numbers of the snapshots, ascending. The last one is current."""
         names = self.storage.names("snapshots")
         stems = (name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
         return sorted(int(stem) for stem in stems if stem.isdecimal())
@@ -48,7 +48,7 @@ class Catalog:
         raise CaptureIndexError(f"{where}it has the schema {schema!r}, this reads {SCHEMA}")
 
     def newest(self) -> Snapshot | None:
-        """The snapshot that counts; None before the first build has ended."""
+        """The current snapshot; None before the first build has ended."""
         numbers = self.numbers()
         return self.snapshot(numbers[-1]) if numbers else None
 
@@ -87,7 +87,7 @@ class Catalog:
     def journals(self, known: Collection[str]) -> Iterator[tuple[str, Journal]]:
         """The partitions that tasks have finished since the newest snapshot, by names of files.
 
-        Those that are ``known`` are not read. One whose partition is not there is left out.
+        ``known`` ones are not read. One whose partition is missing is left out.
         """
         for name in self.storage.names("journal"):
             data = None if name in known else self.storage.read(f"journal/{name}")

@@ -52,7 +52,7 @@ def check_index(
 ) -> list[IndexedCheck]:
     """The findings of these lints, for each capture by name.
 
-    ``baseline``: another index, as of the night before: findings that it has, too, are left out.
+    ``baseline``: another index, such as the one of the night before, whose findings are left out.
     Raises CaptureIndexError for an index that was built without lints.
     """
     chosen = {lint.id for lint in lints}
@@ -125,7 +125,7 @@ def _lint_rows(checks: Iterable[IndexedCheck]) -> list[str]:
 
 
 def cell(text: str) -> str:
-    """A text of a capture in a table of Markdown, where it marks nothing up."""
+    """A text of a capture, escaped for a table of Markdown."""
     shown = "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
     return "".join(f"&#{ord(one)};" if one in _MARKS else one for one in shown)
 

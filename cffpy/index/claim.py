@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The claim of a builder on an index: only one builds it at a time.
 
-Locally the claim is a lock that the system releases when the process ends, however it ends. In an
-object store it is an object with a token and a time, which counts for ten minutes after it was
-renewed last; it is checked again before a snapshot is published.
+Locally the claim is a lock that the system releases when the process ends for any reason. In an
+object store it is an object with a token and a time. It is valid for ten minutes after its last
+renewal, and is checked again before a snapshot is published.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _NAME = "claim.json"
 
-#: Seconds for which a claim in an object store counts, and after which it is renewed.
+#: Seconds for which a claim in an object store is valid, and after which it is renewed.
 _LIFETIME, _RENEWAL = 600.0, 60.0
-#: Seconds after which a claim is read back: of two that are made at once, the later one counts.
+#: Seconds after which a claim is read back: of two made at the same time, the later one is valid.
 _SETTLING = 1.0
 
 
 @contextmanager
 def claimed(storage: Storage, now: Callable[[], float] = time.time) -> Iterator[Callable[[], None]]:
-    """Hold the claim; yields a function that renews it, to be called now and then.
+    """Hold the claim; yields a function that renews it, to be called regularly.
 
     Raises CaptureIndexError where another builder has it, also from the function.
     """

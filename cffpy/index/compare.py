@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Compares two indexes, as of two nights: captures, values of registers, findings, programs.
+"""Compares two indexes, as of two nights: captures, register values, findings, programs.
 
 Captures correspond by their paths below the inputs of the builds. Registers with many values, such
-as addresses, are left out: a value of those is new each night.
+as addresses, are left out: their values are new each night.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What filters need of a capture, as rows: its draws with their properties, and its registers."""
+"""The data of a capture that filters need, as rows: draws with their properties, registers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
 
-#: Bits of a key that are the row; those above are the number of the partition.
+#: The low bits of a key are the row; those above are the number of the partition.
 ROW_BITS = 32
 
 

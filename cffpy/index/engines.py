@@ -26,7 +26,7 @@ _DIED = "the worker that decoded it was killed (out of memory?)"
 
 
 class Engine(Protocol):
-    """Runs tasks; the order of the outcomes is any."""
+    """Runs tasks; outcomes have no fixed order."""
 
     workers: int
 
@@ -130,7 +130,7 @@ def _pool(workers: int) -> Any:  # noqa: ANN401
 
 
 def _end_with_builder() -> None:
-    """End this worker when the builder ends, however it ends: nobody else would tell it."""
+    """End this worker when the builder ends for any reason."""
     import os
     from multiprocessing import parent_process
     from threading import Thread
@@ -151,14 +151,14 @@ class DaskEngine:
     def __init__(self, address: str) -> None:
         """``address``: of the scheduler, such as tcp://host:8786.
 
-        Raises MissingLibrary without the extra ``cluster``, CaptureIndexError where nothing answers
-        there.
+        Raises MissingLibrary without the extra ``cluster``, CaptureIndexError where no scheduler
+        answers.
         """
         try:
             from distributed import Client
         except ImportError:
             raise MissingLibrary.of("--scheduler needs", "Dask", "cluster") from None
-        # of a scheduler that is gone, the error says enough
+        # the error about a lost scheduler is enough
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
             self._client: Any = Client(address, timeout=_TIMEOUT, set_as_default=False)
@@ -175,8 +175,8 @@ class DaskEngine:
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
         """As Engine has it. Dask runs a task again on another worker where one dies.
 
-        It blames all tasks of a worker that dies. So a capture that seems to kill workers is tried
-        again at the end, with no other beside it.
+        It counts the death of a worker against all of its tasks. So a capture that seems to kill
+        workers is tried again at the end, alone.
         """
         from distributed import as_completed
 

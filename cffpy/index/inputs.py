@@ -31,9 +31,9 @@ _MOST_MEMBERS, _MOST_BYTES, _MOST_LIST = 1 << 20, 1 << 36, 1 << 30
 
 @dataclass(slots=True)
 class Found:
-    """What inputs stand for. ``problems``: paths that could not be read, and why.
+    """The captures of inputs. ``problems``: paths that could not be read, and why.
 
-    ``unread``: prefixes of locations of which nothing is known.
+    ``unread``: prefixes of locations that could not be listed.
     """
 
     files: list[CaptureFile] = field(default_factory=list)
@@ -89,7 +89,7 @@ def _of_list(path: str, root: str, found: Found) -> Iterator[CaptureFile]:
             lines = file.read(_MOST_LIST).splitlines()
     except OSError as problem:
         _unread(path, problem, found)
-        found.unread.append("")  # nobody knows what it named
+        found.unread.append("")  # it is not known which captures it named
         return
     for line in lines:
         if line.strip() and not line.startswith("@"):
@@ -112,7 +112,7 @@ def _of_file(path: str, root: str, found: Found) -> Iterator[CaptureFile]:
         status = os.stat(path)
     except (OSError, ValueError) as problem:
         _unread(path, problem, found)
-        # a file that is named is an entry, whatever becomes of it
+        # a file that is named has an entry, even if it cannot be read
         yield CaptureFile(clean_text(path), os.path.realpath(path), "", 0, 0, root)
         return
     location = os.path.realpath(path)
@@ -181,7 +181,7 @@ def _of_url(url: str, root: str, found: Found) -> Iterator[CaptureFile]:
 
 
 def _changed(info: dict[str, Any]) -> int:
-    """When an object was changed, in nanoseconds; 0 where its file system does not tell."""
+    """When an object was changed, in nanoseconds; 0 where its file system has no time."""
     for name in ("mtime", "LastModified", "last_modified", "updated", "created"):
         value = info.get(name)
         if isinstance(value, int | float):

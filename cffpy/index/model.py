@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The values of an index: captures to decode, tasks, what became of them, snapshots."""
+"""The values of an index: captures to decode, tasks, their outcomes, snapshots."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Lost(NamedTuple):
 
 @dataclass(slots=True)
 class Entry:
-    """What became of a capture: a row of the table ``files``.
+    """The outcome of a capture: a row of the table ``files``.
 
     ``error``: why it could not be decoded, in one line, or None. ``problems``: damage, warnings and
     what limits left out. ``digest``: SHA-256 of the decompressed bytes, ``stored_digest`` of the
@@ -161,7 +161,7 @@ class Journal:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Journal | None:
-        """None for the file of another version, or for what is none."""
+        """None for a file of another version, or for any other file."""
         try:
             document = json.loads(data)
             if document["schema"] != SCHEMA:
@@ -203,7 +203,7 @@ class Snapshot:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Snapshot:
-        """Raises KeyError, TypeError or ValueError for what is no snapshot."""
+        """Raises KeyError, TypeError or ValueError for other documents."""
         settings = dict(document["settings"])
         settings["limits"] = tuple((str(name), int(n)) for name, n in settings["limits"])
         return cls(

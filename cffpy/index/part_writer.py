@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
 
-#: Rows of a row group: fewer are kept until there are as many, whatever captures they are of.
+#: Rows of a row group: rows of several captures are collected until there are this many.
 _GROUP = 1 << 15
 #: The same of a table that is sorted: readers skip groups without the registers that they need.
 _SORTED_GROUP = 1 << 16
 
 
 class TableFile:
-    """A Parquet file of rows, written in groups; not there without rows.
+    """A Parquet file of rows, written in groups; without rows there is no file.
 
     All methods raise CaptureIndexError where it cannot be written.
     """
@@ -40,7 +40,7 @@ class TableFile:
         self.rows = 0
 
     def add(self, rows: Iterable[Row]) -> int:
-        """Add rows; how many."""
+        """Add rows; returns their number."""
         before = self.rows
         for batch in batches(rows):
             self.rows += len(batch)
@@ -57,7 +57,7 @@ class TableFile:
                 self._open().write(found)
 
     def close(self) -> bool:
-        """Write what is left; whether there is a file."""
+        """Write the remaining rows; returns whether there is a file."""
         self._flush()
         if self._writer is None:
             return False
@@ -128,7 +128,7 @@ class PartWriter:
         self._file(table).add_arrow(found)
 
     def finish(self, name: str) -> str | None:
-        """Write what is left of a table; the local file, None where it has no rows."""
+        """Write the remaining rows of a table; its local file, None where it has no rows."""
         file = self._files.get(name)
         return self.path(name) if file is not None and file.close() else None
 

@@ -2,7 +2,7 @@
 """The task of a build: decodes some captures, stores one partition and its journal.
 
 The same function runs in worker processes of one machine and on the workers of a cluster. The
-journal is written last: without it, the files of the partition are of no build.
+journal is written last: without it, the files of the partition belong to no build.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 
 
-#: Stored bytes after which cycles are looked for.
+#: Stored bytes after which the garbage collector runs.
 _COLLECTED = 1 << 20
 
 
@@ -61,7 +61,7 @@ def build_part(task: Task) -> Done:
     """Decode the captures of a task and store their rows.
 
     Raises CaptureIndexError where the index cannot be written, MissingLibrary without the extra
-    ``data``. Whatever is wrong with a capture is in its entry.
+    ``data``. Problems of a capture are in its entry.
     """
     begin = time.process_time()
     storage = storage_at(task.url)
@@ -130,7 +130,7 @@ class _PartMaker:
         entry.edition, entry.schema = self._edition, self._schema
         entry.settings = self._settings.key
         was_enabled = gc.isenabled()
-        gc.disable()  # what a walk finds has few cycles, and is dropped as a whole
+        gc.disable()  # the results of a walk have few cycles, and are dropped as a whole
         try:
             if file.name in self._failed:
                 entry.error = self._failed[file.name]
@@ -153,7 +153,7 @@ class _PartMaker:
         return entry
 
     def _collect(self, entry: Entry) -> None:
-        """Look for cycles now and then: it costs as much as decoding a small capture."""
+        """Collect garbage rarely: it costs as much as decoding a small capture."""
         self._uncollected += entry.size
         if self._uncollected >= _COLLECTED:
             gc.collect()
@@ -227,7 +227,7 @@ def _finding_rows(name: str, checked: Checked) -> Iterator[Row]:
 
 
 def peak_memory() -> int:
-    """The most bytes of memory that this process has used so far; 0 where nothing tells it."""
+    """The peak memory of this process in bytes; 0 where the system does not tell."""
     try:
         import resource
     except ImportError:  # Windows

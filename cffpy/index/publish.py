@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Publishes a snapshot: partitions without what is gone, sums over all of them, the list of files.
+"""Publishes a snapshot: partitions without removed captures, sums over them, the list of files.
 
-Readers see a snapshot when its last file is there, and the one before it until then. Partitions of
+Readers see a snapshot once its last file exists, and until then the one before it. Partitions of
 the snapshot before are kept, since readers may have them open.
 """
 
@@ -55,11 +55,11 @@ _KEPT = 2
 
 @dataclass(slots=True)
 class Contents:
-    """A snapshot to be: ``live`` entries by name, all ``parts``, and what each was made with."""
+    """A snapshot to publish: ``live`` entries by name, all ``parts``, and what each was made of."""
 
     live: dict[str, Entry]
     parts: list[Part]
-    #: Partition -> the entries that it was made with, also those that are gone.
+    #: Partition -> the entries that it was made with, also removed ones.
     made_with: dict[str, list[Entry]]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy.open_index``: an index that is open, and what can be asked of it."""
+"""``cffpy.open_index``: an open index and the queries on it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Answers filters from an index: the same functions as for captures decide.
+"""Answers filters from an index, by the same functions as for captures.
 
 Draws for which the operands of a filter have equal values have equal answers. So DuckDB finds the
 distinct combinations of values, of properties and of registers at the draw and at the one before,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cffpy.query.properties import Property
     from cffpy.tables.schema import Table
 
-#: Rows of draws that one query is of, and answers that are remembered.
+#: Maximum of: rows of draws for one query; answers that are remembered.
 _ROWS, _REMEMBERED = 1 << 22, 1 << 18
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Where the files of an index are: a local folder, or any path that fsspec knows.
 
-A file appears as a whole or not at all: locally it is written beside, synchronised and renamed; an
-object store makes an object visible when it is complete.
+A file appears as a whole or not at all: locally it is written under another name, synchronised and
+renamed; an object store makes an object visible when it is complete.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ CORPUS = {table.name: table for table in (FILES, VALUES, PROGRAMS, LISTINGS)}
 
 
 def fingerprint() -> str:
-    """Names the tables and columns: entries with another one have to be decoded again."""
+    """Identifies the tables and columns: entries with another fingerprint are decoded again."""
     text = json.dumps(
         [
             (table.name, [(one.name, one.type) for one in table.columns])

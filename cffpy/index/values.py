@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sums over partitions: distinct values of registers, distinct programs. DuckDB makes them."""
+"""Sums over partitions, by DuckDB: distinct values of registers, distinct programs."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from cffpy.reports.pictures import PictureList
     from cffpy.reports.words import Cuts
 
-#: Facts of draws that are looked at; distinct ones; bytes of one, and of all together.
+#: Maximum of: facts of draws that are read; distinct ones; bytes of one, and of all.
 _MAX_STEPS, _MAX_VALUES, _MAX_BYTES, _MAX_ALL_BYTES = 6_000_000, 300_000, 4096, 8 << 20
 
-#: What is no binding: the parameters of the draw itself, its shaders, addresses of a3xx textures,
-#: which their descriptors have.
+#: Facts that are not bindings: the parameters of the draw itself, its shaders, addresses of a3xx
+#: textures, which their descriptors have.
 _OTHER = ("draw", "shader", "texture address", "storage address")
 
 #: Kinds whose bytes tables show.
@@ -63,14 +63,14 @@ class BindingColumns:
         self._cuts = cuts
         self._places: dict[FactKey, _Place] = {}
         self._known: dict[int, int] = {}
-        #: Keeps facts alive, so that their ids stay theirs.
+        #: Keeps facts alive, so that their ids are not reused.
         self._kept: list[Fact] = []
         self._values: list[dict[str, Any]] = []
         self._same: dict[tuple[object, ...], int] = {}
         self._steps, self._bytes = _MAX_STEPS, _MAX_ALL_BYTES
 
     def add(self, number: int, draw: Draw) -> None:
-        """Take what a draw has bound; draws come in their order. ``number``: in the report."""
+        """Record what a draw has bound. Call in the order of draws. ``number``: in the report."""
         if self._steps < 0 or len(self._values) >= _MAX_VALUES:
             self._cuts.note(f"what draws from {number:,} on have bound")
             for place in self._places.values():

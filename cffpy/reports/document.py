@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The document of ``cffpy report --json``: everything that the page shows.
 
-Its members are what the page unpacks one by one, when it is asked for them: ``passes`` and
-``draws`` at once, ``registers``, ``bindings``, ``shaders`` and ``resources`` later.
+The page unpacks its members one by one: ``passes`` and ``draws`` at once, ``registers``,
+``bindings``, ``shaders`` and ``resources`` when they are needed.
 """
 
 from __future__ import annotations

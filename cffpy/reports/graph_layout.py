@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from cffpy.reports.words import Cuts
 
-#: Passes that are drawn: more are no picture.
+#: Passes that are drawn, at most: a picture with more cannot be read.
 _MAX_NODES = 150
 
 #: Size of a box, and the space between boxes, in pixels of the drawing.

@@ -181,7 +181,7 @@ def _tile(fact: TileFacts) -> list[Any]:
 
 
 def _operations(one: Pass) -> list[dict[str, Any]]:
-    """Loads, clears, stores: those that are alike in all tiles are one."""
+    """Loads, clears, stores: equal ones of all tiles are one entry."""
     found: dict[tuple[str | None, str, str], dict[str, Any]] = {}
     for run in one.model.runs:
         for operation in run.operations:

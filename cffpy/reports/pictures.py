@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pictures of a report: captured textures and attachments, scaled down, as PNG.
 
-The extra ``image`` makes them. What has no picture has the reason: not captured, all zero,
+They need the extra ``image``. An image without a picture has the reason: not captured, all zero,
 compressed, a format that is not known.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.image.picture import Picture
     from cffpy.reports.words import Cuts
 
-#: Images that are looked at, width and height of a picture, bytes of all.
+#: Maximum of: images that are read, width and height of a picture, bytes of all pictures.
 _MAX_TRIED, _EDGE, _MAX_BYTES = 600, 256, 6_000_000
 
 #: Texels of an image, and of all images, that are read.
@@ -41,7 +41,7 @@ class PictureList:
         self._is_missing = False
 
     def of_texture(self, submit: int, texture: Descriptor) -> int:
-        """The picture of a texture at a draw of this submit; -1 where there is none to talk of."""
+        """The picture of a texture at a draw of this submit; -1 where there is no image."""
         key = submit, texture.kind, texture.dwords
         return self._of(key, lambda: self._read(texture))
 

@@ -39,7 +39,7 @@ class Writes:
         self._database = database
         self._cuts = cuts
         self._known: dict[int, int] = {}
-        #: Keeps them alive, so that their ids stay theirs.
+        #: Keeps them alive, so that their ids are not reused.
         self._kept: list[Write] = []
         self._packet, self._stream, self._condition = WordColumn(), WordColumn(), WordColumn()
         self._patched = WordColumn()

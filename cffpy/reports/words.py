@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the columns of a report are made of: values that repeat are stored once, as a number.
+"""Columns of a report: repeated values are stored once, and referred to by number.
 
 A report has tens of thousands of draws. Its document has columns, not rows: a list for each
 property, and where few values repeat, a list of the values and one of their indices.
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value", bound="Hashable")
 
-#: Instead of an index: there is no value.
+#: The index where there is no value.
 NONE = -1
 
 
@@ -58,7 +58,7 @@ class WordColumn:
 
 
 class Cuts:
-    """What was left out of a report, in words, each once."""
+    """What was left out of a report, as text, each line once."""
 
     __slots__ = ("texts",)
 
@@ -66,6 +66,6 @@ class Cuts:
         self.texts: list[str] = []
 
     def note(self, text: str) -> None:
-        """Say that something was left out."""
+        """Note that something was left out."""
         if text not in self.texts:
             self.texts.append(text)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Lines: one for each register write, dword of a packet, draw and instruction, for grep and awk.
 
-A ``LineWalk`` is a walk whose packets become lines. What follows the number of the draw is the same
-wherever a register gets the same value, so it is made once; the columns of the draw are put in when
-the draw comes.
+A ``LineWalk`` is a walk whose packets become lines. The part behind the draw's number is
+equal for all writes of one value to one register, so it is made once; the columns of the draw are
+inserted when the draw is reached.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cffpy.cp.stored import LoadedGroup, StoredRegisters
     from cffpy.regdb.database import Database
 
-#: The columns, separated by tabs. ``pass`` and ``draw`` are those of the draw that comes next.
+#: The columns, separated by tabs. ``pass`` and ``draw`` are those of the next draw.
 COLUMNS = (
     "file",
     "submit",
@@ -49,19 +49,19 @@ COLUMNS = (
     "decoded",
 )
 
-#: What lines are of.
+#: Kinds of lines.
 KINDS = ("registers", "packets", "draws", "shaders")
 
-#: What ``packet`` is where a packet of type 0 or 4 writes registers.
+#: The column ``packet`` of registers that a packet of type 0 or 4 writes.
 REGISTER_WRITE = "register write"
 
-#: Stands for the columns of the draw. Texts have no such character.
+#: Placeholder for the columns of the draw. Texts do not contain this character.
 _DRAW = "\0"
-#: Stands for the columns before it.
+#: Placeholder for the columns before it.
 _LEAD = "\1"
 
-#: Lines without a draw that wait for one; ends of lines that are kept; dwords of a packet with
-#: lines of their own, and of one whose lines are kept.
+#: Maximum of: lines that wait for their draw; ends of lines in the memo; dwords of a packet that
+#: get a line each, and of a packet whose lines are kept.
 _MAX_WAITING, _MAX_KEPT, _MAX_DWORDS, _KEPT_DWORDS = 1 << 17, 1 << 18, 256, 12
 _MAX_KEPT_RUNS = 1 << 14
 #: Characters of the lines of draw-state groups that are kept.
@@ -210,7 +210,7 @@ class _Ends:
 
 
 class LineWalk(Walk):
-    """A walk that hands out lines. Packets that are known not to be executed have none."""
+    """A walk that emits lines. Packets that are known not to be executed have none."""
 
     def __init__(self, name: str, options: LineOptions, emit: Callable[[str], object]) -> None:
         """``name``: the first column. ``emit`` is called with text: whole lines, many at once."""
@@ -232,9 +232,9 @@ class LineWalk(Walk):
         self._waiting: list[str] = []
         self._fields: tuple[str, ...] = ()
         self._lead = ""
-        #: The packet with an opcode that runs: its opcode and address.
+        #: The current packet with an opcode: its opcode and address.
         self._opcode = self._address = 0
-        #: Lines of draw-state groups that only write registers, as long as memory stays; their
+        #: Lines of draw-state groups that only write registers, while memory is unchanged; their
         #: characters; and the level of the group that is loaded.
         self._groups: dict[tuple[int, Words, int, int, int], str] = {}
         self._kept_characters = self._group_level = 0
@@ -260,7 +260,7 @@ class LineWalk(Walk):
         self._forget_groups()
 
     def command_stream_done(self, record: CommandStream) -> None:
-        """No draw comes behind the last lines of a stream."""
+        """No draw follows the last lines of a stream."""
         super().command_stream_done(record)
         self.flush()
 
@@ -398,7 +398,7 @@ class LineWalk(Walk):
 
 
 class _Actions(Observer):
-    """Tells a LineWalk of draws, when the passes know them."""
+    """Reports draws to a LineWalk, once their passes are known."""
 
     def __init__(self, walk: LineWalk) -> None:
         self._walk = walk
@@ -434,7 +434,7 @@ def write_lines(
 
 
 def _ignore(_line: str) -> None:
-    """Take a warning that the first walk gave."""
+    """Discard a warning: the first walk reported it."""
 
 
 def _shader_lines(
@@ -477,12 +477,12 @@ def _number(number: int | None) -> str:
 
 
 def _clean(text: str) -> str:
-    """A text without what would end a column, a line, or control a terminal."""
+    """A text without tabs, line feeds and control characters of terminals."""
     return visible(text)
 
 
 class UniqueLines:
-    """Lines joined that differ in place only: how often each is there, and its first place."""
+    """Joins lines that differ in location only: how often each occurs, and its first location."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[Any]] = {}
@@ -504,7 +504,7 @@ class UniqueLines:
                 self.is_full = True
 
     def lines(self) -> Iterator[str]:
-        """Each with a first column, how often it is there, sorted by packet and name."""
+        """Each line behind a column with its count, sorted by packet and name."""
         for end in sorted(self._found, key=lambda end: end.split("\t")[:3]):
             count, line = self._found[end]
             yield f"{count}\t{line}"

@@ -294,7 +294,7 @@ def _dwords(register: int, value: int) -> dict[int, int]:
 
 
 class _Descriptors:
-    """The rows of descriptors. What descriptors of the same bytes say is decoded once."""
+    """The rows of descriptors. Descriptors of equal bytes are decoded once."""
 
     def __init__(self, decoded: Decoded, database: Database) -> None:
         self._decoded = decoded
@@ -303,7 +303,7 @@ class _Descriptors:
         self._known: dict[tuple[str, bytes], list[FieldValue]] = {}
 
     def rows(self) -> Iterator[tuple[Row, Span, list[FieldValue]]]:
-        """Of each span its first columns, up to ``last_draw``, and the fields."""
+        """The first columns of each span, up to ``last_draw``, and the fields."""
         decoded, index_of = self._decoded, self._index_of
         bindings = decoded.bindings()
         for number, span in enumerate(bindings.spans(_DESCRIPTORS)):

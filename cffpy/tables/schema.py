@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-#: The number rises when a table or column changes its meaning or goes; more may come without.
+#: The number rises when a table or column changes its meaning or is removed, not for additions.
 SCHEMA = "cffpy.tables/1"
 
 
@@ -335,7 +335,7 @@ file_offset address offset in the decompressed file, where the problem is one of
 #: All tables by name.
 TABLES = {table.name: table for table in _TABLES}
 
-#: Those that are made where nobody chooses.
+#: Those that are made by default.
 DEFAULT_TABLES = tuple(table.name for table in _TABLES if not table.on_request)
 
 #: Views: name -> its SELECT, over the tables that it names.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Writes tables: a file for each, as CSV, JSON lines, Parquet or Arrow; a DuckDB database.
 
-Rows come in batches, so memory stays flat. pyarrow and duckdb are imported when they are used.
+Rows are written in batches, so memory use is constant. pyarrow and duckdb are imported when they
+are used.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Writer(Protocol):
     """Takes the rows of tables, in any order of tables."""
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
-        """Write rows; how many."""
+        """Write rows; returns their number."""
         ...
 
     def close(self) -> None:
@@ -205,7 +206,7 @@ def record_batch(table: Table, rows: list[Row]) -> Any:  # noqa: ANN401
 
 
 def clean_text(text: str) -> str:
-    """A text without what UTF-8 has no form for, as bytes of a hostile file's names."""
+    """A text without surrogates, which UTF-8 cannot encode (bytes of names in hostile files)."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -217,7 +218,7 @@ class DuckDatabase:
         duckdb = library("duckdb")
         library("pyarrow")
         allowed = "true" if allow_files else "false"
-        #: What SQL says is not to be turned on by SQL.
+        #: Settings that SQL cannot change afterwards.
         config = {
             "enable_external_access": allowed,
             "lock_configuration": "true",
@@ -251,7 +252,7 @@ class DuckDatabase:
         return count
 
     def create_views(self) -> None:
-        """Make the views whose tables are there."""
+        """Make the views whose tables exist."""
         for name, select in VIEWS.items():
             if self._tables.issuperset(VIEW_TABLES[name]):
                 self.connection.execute(f"CREATE VIEW {quoted(name)} AS {select}")

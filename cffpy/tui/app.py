@@ -97,7 +97,7 @@ class Browser(App[CffpyError]):
         self._decoding = decoding
         self.readers: list[Reader] = []
         self._passes: list[list[Pass]] = []
-        #: Which of the captures is shown.
+        #: Index of the capture that is shown.
         self._side = 0
         self._chosen: dict[int, set[int]] = {}
         self._marks: list[dict[int, Draw]] = [{} for _ in paths]
@@ -396,7 +396,7 @@ class Browser(App[CffpyError]):
         self._request_page()
 
     def action_mark(self) -> None:
-        """Mark the draw, or take its mark away."""
+        """Mark the draw, or remove its mark."""
         draw = self._current_draw()
         if draw is None:
             return
@@ -458,7 +458,7 @@ class Browser(App[CffpyError]):
         )
 
     def _step(self, orders: Sequence[int], step: int, otherwise: str) -> None:
-        """Go to the next of these draws, behind or before the cursor; round the end."""
+        """Go to the next of these draws, after or before the cursor; wraps around."""
         if not orders:
             self._say(otherwise)
             return

@@ -117,7 +117,7 @@ class OutlineView(Tree["Node | None"]):
             self.move_cursor(node.parent)
 
     def search(self, text: str, forward: bool = True) -> bool:
-        """Go to the next line of those that are open with a text, in any case."""
+        """Go to the next visible line with a text, ignoring case."""
         wanted, count = text.lower(), self.last_line + 1
         for step in range(1, count + 1):
             line = (self.cursor_line + (step if forward else -step)) % count

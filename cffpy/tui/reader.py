@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reader: what the browser asks of a capture, from threads that can be stopped."""
+"""Reader: answers the browser's questions about a capture, in threads that can be stopped."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_DUMP_LINES = 200_000
 #: Words of a buffer or of constants that are shown at most.
 _SHOWN_WORDS = 64
 
-#: Seconds between two looks at a process that dumps.
+#: Seconds between two polls of a process that dumps.
 _POLL = 0.05
 
 #: Which registers a page of state has.

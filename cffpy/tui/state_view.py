@@ -98,7 +98,7 @@ class StateView(Vertical):
         self.query_one("#details", Static).update(Text("\n".join(lines)))
 
     def search(self, text: str, forward: bool = True) -> bool:
-        """Go to the next register with a text in its name or value, in any case."""
+        """Go to the next register with a text in its name or value, ignoring case."""
         wanted, count = text.lower(), len(self.rows)
         for step in range(1, count + 1):
             number = (self.table.cursor_row + (step if forward else -step)) % count

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FOUND = Style(reverse=True)
 _ANNOTATION = Style(color="green", bold=True)
 
-#: Lines that begin so are cffpy's in an annotated dump.
+#: Lines of cffpy in an annotated dump begin with this.
 _MARK = "#cffpy"
 
 
@@ -77,7 +77,7 @@ class TextView(ScrollView, can_focus=True):
         return [*segments, Segment(text[begin:], style)]
 
     def search(self, text: str, forward: bool = True) -> bool:
-        """Go to the next line that contains a text, in any case; round the end."""
+        """Go to the next line that contains a text, ignoring case; wraps around."""
         self._pattern = text.lower()
         self.refresh()
         count = len(self.lines)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""GPU crash dumps: the capture that a dump holds, where the CP stands, what hangs and why."""
+"""GPU crash dumps: the capture in a dump, the position of the CP, what hangs and why."""

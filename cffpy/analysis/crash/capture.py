@@ -2,8 +2,8 @@
 """The capture that a crash dump holds: its buffers and rings as memory, IBs of the ring as streams.
 
 ``opened`` is what commands see of a dump: the IBs that the ring has called since the last retired
-fence, up to the one that the CP is in, which ends behind the packet that IB1 stands at. An IB2 or
-group that this packet calls is there as a whole. ``extracted`` has the IBs as a whole.
+fence, up to the one that the CP is in. That one ends behind the current packet of IB1; an IB2 or
+group that this packet calls is complete. In ``extracted`` all IBs are complete.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: Added to what ``Content.compression`` says of a dump.
 KIND = "crash dump"
 
-#: Section sizes from here on are impossible in a capture.
+#: A section of a capture cannot have this size or more.
 _MAX_SECTION = 1 << 31
 
 
@@ -45,7 +45,7 @@ def opened(content: Content) -> Content:
 def opened_with(
     content: Content, context: CrashContext, stand: Stand
 ) -> tuple[Content, list[tuple[int, int]]]:
-    """As ``opened``, of a dump that was read already; also its streams: address, dwords."""
+    """As ``opened``, for a dump that was read before; also returns its streams: address, dwords."""
     streams = _streams(context, stand)
     data = b"".join(_sections(context, streams))
     packed = "" if content.compression == "none" else f"{content.compression}+"

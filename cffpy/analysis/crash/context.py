@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cffpy.container.devcoredump import Block
     from cffpy.row_readers import BytesLike
 
-#: Bytes of zeros that are added to the contents of buffers in all: the kernel leaves them out.
+#: Bytes of zeros that are added to the contents of all buffers together: the kernel omits zeros.
 _ZEROS = 16 << 20
 
 _CALLS = ("CP_INDIRECT_BUFFER", "CP_INDIRECT_BUFFER_PFD", "CP_INDIRECT_BUFFER_PFE")
@@ -39,7 +39,7 @@ _INDIRECT_BUFFER = Fields("CP_INDIRECT_BUFFER", "IB_BASE", "IB_SIZE")
 #: Types of packets from a5xx on; kinds of packets.
 _HEADERS, _PACKETS = (4, 7), (OPCODE, REGISTERS)
 
-#: Bytes of a ring that are looked at.
+#: Bytes of a ring that are read, at most.
 _RING_BYTES = 1 << 20
 
 #: An event that writes a fence: the event, the address and the fence's number.
@@ -81,7 +81,7 @@ class CrashContext:
     def __init__(
         self, dump: CrashDump, register_db: str | None = None, gpu: Gpu | None = None
     ) -> None:
-        """``gpu``: decode for this one, whatever the dump says."""
+        """``gpu``: decode for this GPU, instead of that of the dump."""
         self.dump = dump
         self.gpu = gpu or _gpu_of(dump)
         self.image = MemoryImage()
@@ -159,7 +159,7 @@ class CrashContext:
     def ring_commands(self) -> RingCommands | None:
         """The ring's commands in order, from the oldest that it holds to its write pointer.
 
-        Also those behind the read pointer: the fetcher may have called their IBs.
+        Includes those behind the read pointer: the fetcher may have called their IBs.
         """
         ring = self.ring
         if ring is None or ring.block is None:
@@ -177,7 +177,7 @@ class CrashContext:
     def packets(self, words: Words, index: int, end: int) -> Iterator[tuple[int, int, int, int]]:
         """The packets from dword ``index`` on: index, kind, register or opcode, dwords.
 
-        What is no packet is skipped.
+        Dwords that are not packets are skipped.
         """
         machine = self.machine
         end = min(end, words.count)
@@ -245,7 +245,7 @@ class CrashContext:
     def _is_retired(self, ring: Ring, fence: int, calls: list[Call]) -> bool:
         """Whether the fence behind these calls is retired.
 
-        Fences of several timelines say nothing of the call that the CP is in.
+        With several timelines, fences say nothing about the call that the CP is in.
         """
         if ring.retired_fence is None or (ring.retired_fence - fence & 0xFFFFFFFF) >> 31:
             return False

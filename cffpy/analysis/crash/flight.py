@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the GPU was doing: the draws sent, the one that the CP stands at, their pass and state.
+"""What the GPU was doing: the draws sent, the one at the CP's position, their pass and state.
 
 The commands up to the crash are walked as those of a capture. An action is sent when the CP has
-executed its packet. Whether the GPU has finished it nothing tells, except where the CP has waited
-for the GPU to be idle since.
+executed its packet. Nothing shows whether the GPU has finished it, unless the CP has waited for
+an idle GPU since.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cffpy.isa.operands import Descriptor
     from cffpy.pm4.fields import Packets
 
-#: Actions that were sent and may not be finished, whose state is taken.
+#: At most this many actions that were sent and may not be finished are recorded.
 MAX_SENT = 16
 
 #: The CP continues behind it when everything before is finished.
@@ -61,9 +61,9 @@ class DrawState:
 
 @dataclass(slots=True)
 class Flight:
-    """``at``: the action whose packet the CP stands at. ``sent``: those that may be unfinished.
+    """``at``: the action at the CP's position. ``sent``: those that may be unfinished.
 
-    ``next``: the first one behind the position, as far as the dump has it. ``waited``: the last
+    ``next``: the first one behind the position, if the dump has it. ``waited``: the last
     wait for idle that the CP has passed. ``sent_count``: of all, of which ``sent`` has the last.
     ``states``: of ``at`` and ``sent``, by ``Action.order``.
     """
@@ -79,7 +79,7 @@ class Flight:
 
     @property
     def actions(self) -> list[Action]:
-        """What may be the cause: the one that the CP stands at, then the last that were sent."""
+        """Possible causes: the action at the CP's position, then the last ones that were sent."""
         return [*([] if self.at is None else [self.at]), *reversed(self.sent)]
 
     @property
@@ -115,7 +115,7 @@ def find_flight(
 ) -> Flight | None:
     """What was in flight. ``content``: the dump as ``opened`` makes a capture of it.
 
-    ``stream``: number of its last command stream, in which the CP stands. None where nothing tells
+    ``stream``: number of its last command stream, which the CP executes. None where nothing tells
     the GPU.
     """
     walk = Walk()
@@ -158,7 +158,7 @@ def _since_idle(
 
 
 def _ignore(_line: str) -> None:
-    """The report says what is not known."""
+    """Warnings are discarded: the report lists what is not known."""
 
 
 def position_key(stand: Stand, stream: int) -> tuple[int, ...] | None:

@@ -34,7 +34,7 @@ class Evidence:
 
 
 def lines(*numbers: int | None) -> tuple[Evidence, ...]:
-    """Evidence in lines of the dump, or at offsets in it; None and 0 are none."""
+    """Evidence in lines of the dump, or at offsets in it; None and 0 are ignored."""
     return tuple(
         [
             Evidence(offset=number) if isinstance(number, FileOffset) else Evidence(line=number)
@@ -45,13 +45,13 @@ def lines(*numbers: int | None) -> tuple[Evidence, ...]:
 
 
 def addresses(*places: int | None) -> tuple[Evidence, ...]:
-    """Evidence in memory; None is none."""
+    """Evidence in memory; None is ignored."""
     return tuple([Evidence(address=place) for place in places if place is not None])
 
 
 @dataclass(slots=True)
 class Statement:
-    """A sentence, and where it comes from. ``is_unknown``: it says that something is not known."""
+    """A sentence and its evidence. ``is_unknown``: it says that something is not known."""
 
     text: str
     evidence: tuple[Evidence, ...] = ()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Opens captures and crash dumps alike: by content, nobody names the format."""
+"""Opens captures and crash dumps; the content tells the format."""
 
 from __future__ import annotations
 

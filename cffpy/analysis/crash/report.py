@@ -70,7 +70,7 @@ _MOST = 16
 def analyse_crash(
     content: Content, register_db: str | None = None, gpu: Gpu | None = None
 ) -> CrashReport:
-    """Report on a crash dump. ``gpu``: decode for it, whatever the dump says.
+    """Report on a crash dump. ``gpu``: decode for this GPU, instead of that of the dump.
 
     Raises ContainerError for a file that is no crash dump, IntelFileError for one of Intel.
     """
@@ -455,7 +455,7 @@ def _inputs(section: Section, draw: DrawState) -> None:
 
 
 def _handler_text(handler: Handler, counter: int) -> str:
-    """Where in which handler of the microcode a thread is."""
+    """The handler of the microcode that a thread executes, and the position in it."""
     named = ", ".join(handler.packets[:_MOST]) or "packets that the microcode does not handle"
     return f"dword {counter - handler.start} of the handler of {named} ({handler.start:#x})"
 

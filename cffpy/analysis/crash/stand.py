@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Where the CP stands: the ring, IB1, IB2 and draw-state group that it is in, and the packet.
+"""The position of the CP: the ring, IB1, IB2 and draw-state group that it is in, and the packet.
 
 The registers hold the base of each IB and the dwords of it that are not executed; its size is in
-the packet that calls it. The fetcher can be ahead of the CP by up to three IBs. Then more dwords
-are left than the IB that the registers name has, and the CP is in one that was called before it.
+the packet that calls it. The fetcher can be ahead of the CP by up to three IBs. Then the dwords
+that are left exceed the IB that the registers name, and the CP is in one that was called before it.
 
 Where the ring no longer holds the call of IB1, its size is taken from an older call, from an IB
 that is chained to it, or from its commands: they end where what is left behind the call of the
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.crash.context import Call, CrashContext
     from cffpy.capture.memory import Words
 
-#: IBs that the fetcher is ahead of the CP at most.
+#: The fetcher is ahead of the CP by at most this many IBs.
 _AHEAD = 3
 
 #: Dwords of a packet that are shown.
@@ -67,7 +67,7 @@ class Level:
 
 @dataclass(slots=True)
 class Stand:
-    """``levels``: outermost first, without the ring. ``unknown``: why there is no more, in words.
+    """``levels``: outermost first, without the ring. ``unknown``: why inner levels are missing.
 
     ``method``: "registers", "look-ahead", "inferred", or "" where nothing tells the position.
     ``ring_index``: of the call of IB1 in ``CrashContext.ring_commands``, in dwords.
@@ -87,7 +87,7 @@ class Stand:
 
 
 def find_stand(context: CrashContext) -> Stand:
-    """Where the CP stands, as far as the dump tells."""
+    """The position of the CP, as far as the dump shows it."""
     stand = Stand()
     if context.machine is None:
         stand.unknown.append("the GPU is not known")
@@ -166,7 +166,7 @@ def _inferred_size(context: CrashContext, base: int, left: int) -> tuple[int, st
 
 
 def _chained_size(context: CrashContext, base: int, left: int) -> tuple[int, str] | None:
-    """By an IB1 that the ring calls and at whose end it goes on."""
+    """From an IB1 that the ring calls and that is chained to it."""
     for outer in context.pending_calls():
         place = context.place(outer.gpuaddr)
         if place is None:
@@ -179,7 +179,7 @@ def _chained_size(context: CrashContext, base: int, left: int) -> tuple[int, str
 
 
 def _size_by_commands(context: CrashContext, base: int, left: int) -> tuple[int, str] | None:
-    """By its call of the active IB2, else by its last packet."""
+    """From its call of the active IB2, else from its last packet."""
     place = context.place(base)
     if place is None:
         return None
@@ -219,7 +219,7 @@ def _second_level(context: CrashContext, stand: Stand, base: int, left: int) -> 
     position = outer.position
     calls = list(context.calls(words, index, index + outer.ndwords))
     if stand.method == "look-ahead" or position is None:
-        # how far the CP is in IB1 is not known then: its first call of the IB2
+        # then the position in IB1 is not known: take its first call of the IB2
         last = next((number for number, one in enumerate(calls) if one.gpuaddr == base), None)
     else:
         at = (position - outer.gpuaddr) // 4

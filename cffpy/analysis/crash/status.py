@@ -20,7 +20,7 @@ _BUSY = ("RBBM_STATUS", "RBBM_STATUS3")
 _INTERRUPTS = ("RBBM_INT_0_STATUS", "CP_INTERRUPT_STATUS")
 _FAULTS = ("CP_HW_FAULT", "CP_PROTECT_STATUS")
 
-#: Interrupts that do not tell of an error.
+#: Interrupts that are not errors.
 _HARMLESS = (
     "RBBM_GPU_IDLE",
     "CP_SW",
@@ -40,7 +40,7 @@ _HARMLESS = (
 #: Statistics of the SQE by thread.
 STATISTICS = {"CP_SQE_STAT": "BR", "CP_BV_SQE_STAT": "BV"}
 
-#: Of CP_UCODE_DBG_DATA: the dword at which the packet table begins. Microcode is smaller than that.
+#: The dword of CP_UCODE_DBG_DATA at which the packet table begins; microcode is smaller.
 _TABLE_PART, _OPCODES, _MICROCODE_DWORDS = 0x4000, 128, 1 << 15
 
 #: Dwords of the table of queues, and of the header of each.
@@ -59,7 +59,7 @@ class Bits(NamedTuple):
 class Handler(NamedTuple):
     """A handler of packets in the SQE's microcode. ``start``: its place, in dwords.
 
-    ``packets``: whose it is; empty for the one of packets that the microcode does not handle.
+    ``packets``: names of the packets that it handles; empty for the handler of all others.
     """
 
     start: int
@@ -86,7 +86,7 @@ class QueueState(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Which way its messages go."""
+        """The direction of its messages."""
         return ("driver to GMU", "GMU to driver")[self.number] if self.number < 2 else "debug"
 
 
@@ -116,7 +116,7 @@ def busy_units(context: CrashContext) -> list[Bits]:
 
 
 def errors(context: CrashContext) -> list[Bits]:
-    """Interrupts and faults that tell of an error."""
+    """Interrupts and faults that are errors."""
     found = []
     for one in bits_of(context, *_INTERRUPTS, *_FAULTS):
         names = tuple([name for name in one.names if name not in _HARMLESS])
@@ -153,7 +153,7 @@ def packet_table(context: CrashContext) -> tuple[int, ...]:
 
 
 def _handler(context: CrashContext, table: tuple[int, ...], counter: int) -> Handler | None:
-    """The handler that holds a place in the microcode: the last that begins before it."""
+    """The handler that contains an offset in the microcode: the last one that begins before it."""
     start = max([place for place in table if place <= counter], default=None)
     machine = context.machine
     if start is None or machine is None:

@@ -29,7 +29,7 @@ _LOWEST_ADDRESS = 1 << 20
 #: Alignment of a texture's base in bytes, and the widest texture (a6xx and a7xx).
 _TEXTURE_ALIGNMENT, _LARGEST = 64, 16384
 
-#: Of compressed formats, the most: ASTC with blocks of 12 x 12 pixels has 16 bytes a block.
+#: The largest compression: ASTC with blocks of 12 x 12 pixels, 16 bytes each.
 _PIXELS_A_BYTE = 12
 
 #: Waits of one thread for the other.
@@ -39,7 +39,7 @@ _CROSS_WAITS = ("CP_BV_BR_COUNT_OPS", "CP_THREAD_CONTROL", "CP_WAIT_TIMESTAMP", 
 def find_suspicions(
     context: CrashContext, stand: Stand, flight: Flight | None, shaders: list[Shader]
 ) -> list[Suspicion]:
-    """All findings, what is surest first."""
+    """All findings, the most certain ones first."""
     found = [
         *_errors(context),
         *_fault(context, flight),
@@ -96,10 +96,10 @@ def nearest_below(context: CrashContext, address: int) -> BufferObject | None:
 
 
 def fault_users(context: CrashContext, flight: Flight | None) -> list[tuple[AddressUse, str, bool]]:
-    """What of the draws in flight may have touched the fault's address.
+    """Uses by the draws in flight that may have touched the fault's address.
 
-    The use, the draw's packet, and whether the address is known to lie in it. Otherwise the use is
-    the nearest below, in the same buffer or in the one that the address is beyond.
+    Yields the use, the draw's packet, and whether the address is known to lie in it; else the use
+    is the nearest below, in the same buffer or in the one that the address is beyond.
     """
     fault = context.dump.fault_address
     if fault is None or flight is None:
@@ -148,7 +148,7 @@ def _fault(context: CrashContext, flight: Flight | None) -> Iterator[Suspicion]:
 
 
 def _is_known(context: CrashContext, address: int) -> bool:
-    """Whether an address lies in a buffer or ring, or is too small to be one of memory."""
+    """Whether an address lies in a buffer or ring, or is too small for an address in memory."""
     if address < _LOWEST_ADDRESS or context.dump.buffer_at(address) is not None:
         return True
     return any(one.iova <= address < one.iova + one.size for one in context.dump.rings)
@@ -242,7 +242,7 @@ def _calls(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
             if buffer is not None and end <= buffer.end:
                 continue
             if any(call.gpuaddr == one.gpuaddr for one in stand.levels):
-                continue  # said of the level
+                continue  # reported for the level
             found += 1
             if found > _MOST:
                 return

@@ -80,7 +80,7 @@ def textures(draw: DrawState) -> list[TextureUse]:
 
 
 def address_uses(draw: DrawState) -> list[AddressUse]:
-    """All addresses that a draw's state names, each once, the most telling name first."""
+    """All addresses in a draw's state, each once, under its most specific name."""
     found: dict[int, AddressUse] = {}
     for one in (*_attachments(draw), *_facts(draw), *_registers(draw)):
         found.setdefault(one.address, one)
@@ -127,7 +127,7 @@ def _registers(draw: DrawState) -> Iterator[AddressUse]:
 
 
 def _descriptors(draw: DrawState) -> Iterator[tuple[str, Fact]]:
-    """Name and fact of each descriptor: those that packets load, and the used ones of sets."""
+    """Name and fact of each descriptor that a packet loads, or that is used of a set."""
     for key, fact in draw.facts.items():
         if key[0] in ("texture", "uniform buffer", "storage"):
             yield _name(key), fact
@@ -148,6 +148,6 @@ def _descriptors(draw: DrawState) -> Iterator[tuple[str, Fact]]:
 
 
 def _name(key: FactKey) -> str:
-    """A fact's key for people: "texture FS 0"."""
+    """A fact's key as readable text: "texture FS 0"."""
     parts = [f"{one.set}:{one.slot}" if isinstance(one, SetSlot) else str(one) for one in key]
     return " ".join(parts)

@@ -66,7 +66,7 @@ _TIMESTAMP_32BIT, _IN_MEMORY = 0, 0
 class Wait:
     """What a wait is for. ``place``: of the value, in words; ``address``: in memory, else None.
 
-    ``value``: what the dump has there, None where it has not. ``is_met``: whether that is enough.
+    ``value``: that of the dump, None where it has none. ``is_met``: whether it ends the wait.
     """
 
     place: str
@@ -95,7 +95,7 @@ def _now(value: int | None) -> str:
 
 
 def wait_of(context: CrashContext, packet: StandingPacket) -> Wait | None:
-    """What a packet waits for; None for one that polls nothing, or is cut short."""
+    """What a packet waits for; None for a packet that does not poll, or is truncated."""
     machine = context.machine
     if machine is None or len(packet.values) < packet.ndwords - 1:
         return None

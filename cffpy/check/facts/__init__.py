@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Facts: observers of the one walk, each with what a family of lints needs."""
+"""Facts: observers of the walk, each of which collects data for a family of lints."""

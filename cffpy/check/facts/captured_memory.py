@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What of memory was captured: IBs that are called, buffers of visibility streams."""
+"""Which memory was captured: IBs that are called, buffers of visibility streams."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class MissingCommands(Facts):
 
 
 class StreamBuffers(Facts):
-    """Asked while the memory of the submit is there."""
+    """Looks up buffers while the submit's memory is available."""
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)

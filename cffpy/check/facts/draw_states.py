@@ -25,7 +25,7 @@ Corners = tuple[int, int, int, int]
 
 
 class RasterState(NamedTuple):
-    """Rectangles are inclusive; None where registers do not tell."""
+    """Rectangles are inclusive; None where registers do not show them."""
 
     screen: Corners | None
     viewport: Corners | None
@@ -39,7 +39,7 @@ class RasterState(NamedTuple):
 
     @property
     def clipped(self) -> Corners | None:
-        """What both scissors leave; right may be left of left."""
+        """The intersection of both scissors; may be empty (right < left)."""
         known = [one for one in (self.screen, self.viewport) if one is not None]
         if not known:
             return None
@@ -221,7 +221,7 @@ def _fetches(reader: RegisterReader) -> tuple[Fetch, ...]:
 
 
 def _bytes(name: str | None) -> int:
-    """Bytes of a vertex format, by the bits in its name; 0 where unclear."""
+    """Bytes of a vertex format, by the bits in its name; 0 where unknown."""
     if name is None:
         return 0
     bits = [int(part) for part in name.split("_")[1:] if part.isdecimal()]

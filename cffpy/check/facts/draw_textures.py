@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DrawTextures(Facts):
-    """Takes textures, and asks while memory is there how much of their buffers follows."""
+    """Records textures, and the rest of their buffers while the memory is available."""
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)

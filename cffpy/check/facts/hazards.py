@@ -3,7 +3,7 @@
 
 Rendering in sysmem mode and CP_BLIT write through the colour or depth cache, BLIT events of a7xx
 through the resolve cache. A clean event writes it to memory; textures are read through another
-cache, which is to be invalidated after that. Facts: the barrier rules of turnip, Mesa 25.0.7.
+cache, which has to be invalidated afterwards. Facts: the barrier rules of turnip, Mesa 25.0.7.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _INVALIDATES = ("CACHE_INVALIDATE", "CACHE_INVALIDATE7")
 
 
 class UncleanRead(NamedTuple):
-    """A texture that is read too early. ``missing``: the name of the event, in words."""
+    """A texture that is read too early. ``missing``: the event, as text."""
 
     action: Action
     found: Pass | None

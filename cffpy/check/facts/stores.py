@@ -24,8 +24,8 @@ _Use = tuple[str, int, str, bool]
 def unread_stores(capture: CheckedCapture) -> Iterator[tuple[Pass, str, int, int]]:
     """Pass, attachment, address, and the index of the later pass that clears it.
 
-    Only between GMEM passes: draws of sysmem passes read what is there. A buffer is not reported
-    that any texture or blit between may read, or of textures that are not all known.
+    Only between GMEM passes: draws of sysmem passes read the buffer. A buffer is not reported if a
+    texture or blit in between may read it, or if not all textures are known.
     """
     stored: dict[int, tuple[Pass, str]] = {}
     facts = capture.facts(DrawTextures)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from cffpy.check.model import CheckedCapture, Report
 
-#: Passes with so few draws gain nothing.
+#: Passes with at most this many draws gain nothing.
 _FEW = 5
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.texture_descriptors import Texture
     from cffpy.check.model import CheckedCapture
 
-#: Narrower images are linear in any case; so few draws do not matter.
+#: Narrower images are always linear; fewer draws do not matter.
 _WIDTH, _FEW = 16, 5
 
 
@@ -72,7 +72,7 @@ def _textures(capture: CheckedCapture) -> Iterator[Report]:
 
 
 def _can_be_tiled(name: str) -> bool:
-    """Only texels with a power of two of bytes can be tiled."""
+    """Only texels whose bytes are a power of two can be tiled."""
     try:
         size = hardware_format(name).block_bytes
     except UnknownFormat:

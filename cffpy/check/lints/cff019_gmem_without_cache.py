@@ -43,7 +43,7 @@ class GmemWithoutCache(Lint):
     )
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
-        """GMEM passes whose offsets are those of the smaller layout, and not of the other."""
+        """GMEM passes whose offsets fit the smaller layout only."""
         try:
             part = device(capture.found.gpu or "")
         except UnsupportedGpu:

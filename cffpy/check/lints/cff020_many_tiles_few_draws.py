@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from cffpy.check.model import CheckedCapture, Report
 
-#: So many loads and stores for each draw are normal.
+#: This many loads and stores for each draw are normal.
 _RATIO = 4
 
 

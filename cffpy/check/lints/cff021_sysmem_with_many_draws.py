@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cffpy.check.facts.draw_states import DrawState
     from cffpy.check.model import CheckedCapture, Report
 
-#: Passes with so few draws are rendered in sysmem by the drivers' rule.
+#: By the drivers' rule, passes with at most this many draws are rendered in sysmem.
 _FEW = 5
 
 

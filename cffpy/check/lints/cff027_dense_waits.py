@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cffpy.check.facts.barriers import Step
     from cffpy.check.model import CheckedCapture
 
-#: Passes with so few executions of draws have more waits by their begin and end.
+#: Passes with fewer executions of draws always have more waits, at their begin and end.
 _FEW = 8
 
 

@@ -30,7 +30,7 @@ class TargetInTexture(Lint):
     advice = "Copy the image first, use an input attachment, or declare a feedback loop."
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
-        """Draws with a texture that begins where a target that they write begins."""
+        """Draws with a texture at the address of a target that they write."""
         facts = capture.facts(DrawTextures)
         for found, draw in capture.draws():
             written = {

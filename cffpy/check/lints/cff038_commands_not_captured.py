@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CFF038: an IB is called that the capture does not hold whole."""
+"""CFF038: an IB is called that was not captured completely."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CommandsNotCaptured(Lint):
-    """An IB is called that the capture does not hold whole."""
+    """An IB is called that was not captured completely."""
 
     id = "CFF038"
     name = "commands-not-captured"

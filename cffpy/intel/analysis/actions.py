@@ -56,7 +56,7 @@ class Counts(NamedTuple):
 
 
 class Action:
-    """An action at its place.
+    """An action and its location.
 
     ``number``: among all actions of the capture. ``role``: "draw", "dispatch", or what the driver
     does by itself: "clear", "fast clear", "resolve", "copy", "depth clear", "generation", ...
@@ -121,7 +121,7 @@ def depth_operations(command: Executed) -> list[str]:
 def make_action(
     number: int, command: Executed, state: State, runner: BatchRunner, kernels: Kernels
 ) -> Action:
-    """The action that an instruction is, with what the state says of it."""
+    """The action of an instruction, with what it uses of the state."""
     if command.name in DISPATCHES:
         return _dispatch(number, command, state, runner, kernels)
     if command.name in DRAWS:
@@ -196,7 +196,7 @@ def _draw_counts(command: Executed, state: State, is_indirect: bool) -> Counts:
 
 
 def _rectangle_role(action: Action, state: State) -> str:
-    """What a rectangle does: drivers clear, copy and resolve by them; programs cannot draw any."""
+    """What a rectangle does: drivers clear, copy and resolve by them, programs cannot draw them."""
     shader = state.get("3DSTATE_PS") or state.get("3DSTATE_WM")
     if shader is not None:
         if shader.number("Render Target Fast Clear Enable"):

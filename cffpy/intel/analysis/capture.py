@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs what a file has through a walk: AUB files, i915 error states, Xe devcoredumps."""
+"""Runs the commands of a file through a walk: AUB files, i915 error states, Xe devcoredumps."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class IntelRun:
 
 
 def kind_of(data: BytesLike) -> str | None:
-    """What Intel capture data is; None for anything else."""
+    """The kind of an Intel capture; None for other data."""
     if aub.is_aub(data):
         return AUB
     if is_xe_devcoredump(data):
@@ -111,7 +111,7 @@ def _device(pci_id: int, directory: str | None, name: str) -> Device:
 def _new_walk(
     run: IntelRun, content: Content, memory: AddressSpace, make: MakeWalk, directory: str | None
 ) -> Walk:
-    assert run.device is not None  # the caller has found it
+    assert run.device is not None  # the caller has checked that
     budget = content.limits.of_capture(len(content.data)).nested_dwords
     return make(Database(run.device.verx10, directory), memory, budget)
 
@@ -181,7 +181,7 @@ def _ring_engine(ring: str) -> str:
 
 def _run_batch(run: IntelRun, data: BytesLike, address: int) -> None:
     walk = run.walk
-    assert walk is not None  # the caller has made it
+    assert walk is not None  # the caller has checked that
     if walk.is_exhausted or len(run.submissions) >= _MAX_SUBMISSIONS:
         return
     number = walk.submit + 1

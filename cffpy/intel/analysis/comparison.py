@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What differs between two Intel captures: draws are aligned, then what they use is compared.
 
-Addresses and offsets in memory are not compared: they differ without any meaning.
+Addresses and offsets in memory are not compared: their differences mean nothing.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _surface(surface: Surface | None) -> str:
 
 
 def _signature(action: Action) -> tuple[object, ...]:
-    """What actions that belong together have in common."""
+    """The key by which actions of both captures are aligned."""
     targets = tuple((one.format, one.width, one.height) for one in action.targets)
     return action.role, action.topology, action.counts.vertices, action.counts.groups, targets
 

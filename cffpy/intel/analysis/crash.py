@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Error states and devcoredumps: where the GPU was, what it drew, what faulted.
 
-ACTHD is the address that the command streamer has reached. It runs ahead of the pipeline: in flight
-is the action at it, else the last one before it, and maybe earlier ones.
+ACTHD is the address that the command streamer has reached. It runs ahead of the pipeline: the
+action at it, or the last one before it, is in flight, and maybe earlier ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
 
-#: Lines that say what happened.
+#: Lines that describe the hang.
 _REASONS = ("GPU HANG:", "Reason:")
 _PROCESSES = ("Active process", "Process:")
 
@@ -45,7 +45,7 @@ _DONE = {
     "ROW_INSTDONE": "ROW_INSTDONE",
 }
 _MAX_LINES = 1 << 16
-#: Bytes of a line that are looked at; lines of data are longer.
+#: Bytes of a line that are read; lines of data are longer.
 _LONGEST = 256
 #: Actions before the one in flight that are reported.
 _BEFORE = 3
@@ -76,7 +76,7 @@ class Engine:
 
 
 class Fault(NamedTuple):
-    """A page fault. ``words``: what FAULT_REG says; ``uses``: what begins nearest below."""
+    """A page fault. ``words``: FAULT_REG as text; ``uses``: what begins nearest below."""
 
     address: int
     is_global: bool
@@ -96,7 +96,7 @@ class Position(NamedTuple):
 
 
 class CrashReport:
-    """What an error state or a devcoredump tells."""
+    """The report on an error state or a devcoredump."""
 
     def __init__(self, found: Survey) -> None:
         self.found = found
@@ -167,7 +167,7 @@ def _hung(engines: list[Engine]) -> Engine | None:
 
 
 class _Text:
-    """The lines of a dump that say something."""
+    """The lines of a dump that describe the hang."""
 
     def __init__(self, content: Content) -> None:
         self.reason = ""
@@ -262,7 +262,7 @@ def _fault_words(database: Database, value: int) -> list[str]:
 
 
 def _uses(report: CrashReport, address: int) -> list[str]:
-    """What of the actions up to the crash uses memory at an address, or begins before it."""
+    """What the actions up to the crash use at an address, or before it."""
     found: dict[tuple[int, str], None] = {}
     last = len(report.found.actions) if report.position is None else report.position.action
     for action in report.found.actions[: last + 1]:

@@ -5,7 +5,7 @@ Up to gen12.0 a set is a buffer of small records, reached through an entry of a 
 handles of surface states and samplers, or the address and range of a buffer. From gen12.5 on a set
 is an array of surface states in the bindless heap; push constants have the offsets of sets, and
 entries of binding tables name their memory. The layout of a set is not in the command stream, so
-the kind of a record is found by what it leads to. Facts: anv_descriptor_set.c of Mesa 25.0.7.
+the kind of a record is found from what it refers to. Facts: anv_descriptor_set.c of Mesa 25.0.7.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Descriptor(NamedTuple):
 class DescriptorSet(NamedTuple):
     """A descriptor set: address, bytes (0 where they are not known), its descriptors.
 
-    ``number`` is None where only a binding table leads to it. ``source``: what leads to it.
+    ``number`` is None where only a binding table refers to it. ``source``: what refers to it.
     """
 
     number: int | None
@@ -184,7 +184,7 @@ def _buffer(runner: BatchRunner, record: bytes, offset: int) -> Descriptor | Non
     """A record of address, range and zero; None if it is none."""
     address, size, zero = unpack("<QII", record)
     address &= M48
-    # what an image's record has in place of the upper half is no more than a sampler's offset
+    # an image's record has a sampler's offset, which is small, in place of the upper half
     if zero or not size or not address >> 32 or not runner.span(address, 1):
         return None
     return Descriptor(offset, "buffer", None, address, size, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one action uses: state, kernels, samplers, buffers. Read while its memory is there."""
+"""What one action uses: state, kernels, samplers, buffers. Read while its memory is available."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Kernel(NamedTuple):
 
 
 class Sampler(NamedTuple):
-    """A sampler of a stage, as its SAMPLER_STATE says."""
+    """A sampler of a stage, from its SAMPLER_STATE."""
 
     stage: str
     number: int

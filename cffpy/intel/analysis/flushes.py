@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PIPE_CONTROL in words: which caches are flushed or invalidated, what is waited for."""
+"""PIPE_CONTROL as text: which caches are flushed or invalidated, what is waited for."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _CACHES = {
 
 
 def flush_words(command: Command) -> list[str]:
-    """What a command that flushes does, in words; empty where it does nothing but exist."""
+    """What a command that flushes does, as text; empty where it has no effect."""
     group = command.group
     if group.name != "PIPE_CONTROL":
         return [group.name.lower().replace("_", " ").removeprefix("mi ")]

@@ -81,7 +81,7 @@ class Generation(NamedTuple):
 
     @property
     def flag_names(self) -> list[str]:
-        """The flags in words."""
+        """The flags as text."""
         return [name for bit, name in _FLAG_NAMES if self.flags & bit]
 
     def describe(self) -> str:
@@ -105,7 +105,7 @@ class Generation(NamedTuple):
 
 
 class GeneratedDraw(NamedTuple):
-    """Where a draw comes from that a shader writes.
+    """The origin of a draw that a shader writes.
 
     ``item``: of the call's indirect data. ``ring_pass``: which filling of the ring it belongs to.
     ``is_predicted``: its commands are not in memory, or are of another pass; its counts come from
@@ -193,8 +193,8 @@ def generated_commands(
 ) -> Iterator[tuple[GeneratedDraw, bytes, int]]:
     """Each draw of a call: where it comes from, its commands, and their address.
 
-    Commands that are not in memory are made of the indirect data. Where these are not there
-    either, the draw is left out.
+    Commands that are not in memory are made of the indirect data. Where that is missing,
+    too, the draw is left out.
     """
     for item in range(call.draws):
         slot = item % call.ring_count if call.is_ring else item

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The heaps of ANV's address space, by which addresses are explained.
+"""The heaps of ANV's address space, used to explain addresses.
 
-They are of ANV 25.0.7; other drivers (iris, crocus, hasvk) lay memory out otherwise. So names are
+They are of ANV 25.0.7; other drivers (iris, crocus, hasvk) use other layouts. So names are
 given only where the bases that were programmed are those of ANV.
 """
 

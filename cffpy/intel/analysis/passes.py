@@ -3,7 +3,7 @@
 
 The command streams have no marks for passes. A pass is a run of draws of the program to the same
 attachments; drivers clear, resolve and copy by rectangles and by operations on the depth buffer,
-which are told from draws by their topology.
+which differ from draws by their topology.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Pass:
 
     ``kind``: "render", or "compute" for a run of dispatches. ``clears`` and ``resolves``: actions
     of the driver on its attachments, before and behind its draws. ``flushes``: what was flushed or
-    waited for since the pass before, each as a list of words, with its address.
+    waited for since the pass before, each as a list of texts, with its address.
     """
 
     def __init__(self, index: int, kind: str, submit: int) -> None:
@@ -71,7 +71,7 @@ class PassFinder:
             self._flushes.append((address, words))
 
     def begin_submission(self) -> None:
-        """Another submission: no pass goes on."""
+        """Another submission: open passes end."""
         self._close()
 
     def finish(self) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kernels of an action: their stages, addresses, and what they say of their tables."""
+"""The kernels of an action: their stages, addresses, and what is known of their tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_KERNELS = 1 << 12
 class Program(NamedTuple):
     """A stage's kernels: width ("SIMD8", or "") and address of each; what the driver says of it.
 
-    ``entries``: of its binding table, 0 also where the driver does not say. ``samplers``: groups
+    ``entries``: of its binding table, 0 also where the driver gives no number. ``samplers``: groups
     of four. ``table`` and ``sampler_states``: offsets, of compute kernels only.
     """
 
@@ -38,7 +38,7 @@ class Program(NamedTuple):
 
 
 class KernelFacts(NamedTuple):
-    """What the messages of a kernel tell: bytes, render targets written, highest table entry.
+    """What the messages of a kernel show: bytes, render targets written, highest table entry.
 
     ``highest`` is -1 where no message has an entry that is not computed.
     """

@@ -74,8 +74,8 @@ def push_constants(
 ) -> PushConstants | None:
     """The block that pieces (address and bytes) of a stage's constants lie in; None without one.
 
-    A piece need not begin where the block does. It is taken to begin there unless only another
-    beginning makes sense of the offsets of sets.
+    A piece need not begin where the block does. It is assumed to, unless the offsets of sets are
+    plausible for another begin only.
     """
     if not is_anv(state):
         return None

@@ -29,7 +29,7 @@ _INDEXED = {
 STAGES = ("VS", "HS", "DS", "GS", "PS")
 """The stages of the 3D pipeline that have tables, in the order of the pipeline."""
 
-#: What is not state: commands of the command streamer, flushes, actions.
+#: Instructions that are not state: commands of the command streamer, flushes, actions.
 _NO_STATE = ("MI_", "XY_", "PIPE_CONTROL", "MEDIA_STATE_FLUSH")
 
 #: Where the registers of the render command streamer begin.
@@ -101,7 +101,7 @@ class State:
 
     @property
     def table_base(self) -> int:
-        """What offsets of binding tables are counted from."""
+        """The base of offsets of binding tables."""
         return self.pool_base or self.surface_base
 
     def get(self, slot: str) -> Executed | None:

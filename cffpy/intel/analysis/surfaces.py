@@ -34,7 +34,7 @@ _FIELDS = (
     "Minimum Array Element",
     "Auxiliary Surface Base Address",
 )
-#: Texts of these fields that mean nothing special.
+#: Default values of these fields, which are not shown.
 _PLAIN = ("", "0", "LINEAR", "AUX_NONE", "NONE", "false")
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.database import Database
 
-    #: What is done at an action while its memory is there.
+    #: Called at an action while its memory is available.
     AtAction = Callable[["SurveyWalk", Action, Executed], bool]
 
 #: Actions that are listed.
@@ -45,7 +45,7 @@ class SurveyWalk(Walk):
         self._at_action = at_action
 
     def begin_submission(self) -> None:
-        """No pass goes on in the next submission."""
+        """Passes end with their submission."""
         super().begin_submission()
         self.finder.begin_submission()
 

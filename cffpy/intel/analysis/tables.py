@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Binding tables: their true length, their entries, and the surfaces these lead to.
+"""Binding tables: their actual length, their entries, and the surfaces of these.
 
 A table is an array of 32-bit offsets of surface states. Its own offset is counted from the base of
 the pool of tables, or from the surface state base; those of surface states always from the latter.

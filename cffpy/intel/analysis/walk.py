@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.intel.decoder.groups import Group
     from cffpy.row_readers import BytesLike
 
-#: What is done with an instruction, by its name.
+#: Handlers of instructions, by name.
 _IGNORE, _STATE, _ACTION, _FLUSH, _LOAD, _JUMP = range(6)
 _MAX_PROBLEMS = 1 << 10
 #: Vertices of the rectangle that generates draws.
@@ -54,7 +54,7 @@ def _role(name: str) -> int:
 
 
 class Problem:
-    """Something that the commands refer to and that is not there; the address that names it."""
+    """Missing memory that the commands refer to, and its address."""
 
     __slots__ = ("address", "text")
 
@@ -96,7 +96,7 @@ class Walk(BatchRunner):
     # --- what subclasses override ---------------------------------------------------------------
 
     def acted(self, action: Action, command: Executed) -> None:
-        """An action, with the state as it is at it."""
+        """An action, with the current state."""
 
     def flushed(self, command: Executed) -> None:
         """A command that flushes caches or waits."""
@@ -135,7 +135,7 @@ class Walk(BatchRunner):
         return found
 
     def new_kind(self, group: Group, header: int, length: int) -> Kind:
-        """With what is done with its instructions."""
+        """With the handlers of its instructions."""
         return _Kind(group, length)
 
     def instruction(self, kind: Kind, data: bytes, address: int, pointer: int | None) -> None:

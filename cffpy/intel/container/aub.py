@@ -113,7 +113,7 @@ def is_aub(data: BytesLike) -> bool:
 
 
 class AubReader:
-    """Reads the blocks of an AUB file. ``damage`` is what ended the reading early, or None.
+    """Reads the blocks of an AUB file. ``damage``: why reading ended early, or None.
 
     ``position``: byte offset of the block that is being read.
     """
@@ -126,7 +126,7 @@ class AubReader:
         self.ver = 0
 
     def items(self) -> Iterator[Item]:
-        """What the blocks say, in order; a block that cannot be read ends it."""
+        """The blocks as items, in order, up to the first that cannot be read."""
         data, end = self._data, len(self._data)
         while self.position < end:
             position = self.position

@@ -143,8 +143,8 @@ class ErrorState:
 
 
 def text_lines(data: memoryview) -> Iterator[tuple[int, bytes]]:
-    """The lines of a text with their ends, and their offsets. A NUL ends what is seen of a line."""
-    source: Any = data.obj  # what can be searched: bytes, a bytearray, a mapped file
+    """The lines of a text with their ends, and their offsets. A NUL ends a line's text."""
+    source: Any = data.obj  # data that can be searched: bytes, a bytearray, a mapped file
     if not hasattr(source, "find") or len(source) != len(data):
         source = bytes(data)
     position, end = 0, len(data)

@@ -35,8 +35,9 @@ class Commands(ValueObject):
     """The commands of a ring that one submission executes.
 
     ``address``: what the reference counts addresses from. ``is_ring``: jumps come back, as from a
-    ring; classic files have no such. ``behind``: the file behind them. ``global_address``: where
-    they lie in the GGTT, None in classic files. ``offset``: in the file, of the block that submits.
+    ring; classic files do not have this. ``behind``: the file behind them. ``global_address``:
+    where they lie in the GGTT, None in classic files. ``offset``: in the file, of the block that
+    submits.
     """
 
     __slots__ = ("address", "behind", "data", "engine", "global_address", "is_ring", "offset")
@@ -62,7 +63,7 @@ class Commands(ValueObject):
 class AubSubmissions:
     """Reads an AUB file: identities, comments, and the commands of each submission.
 
-    ``memory`` is what the commands of the last item see. ``ver``: of the device; the caller sets it
+    ``memory``: as the commands of the last item see it. ``ver``: of the device; the caller sets it
     at an identity, since it decides how wide addresses of classic blocks are. ``damage``: what is
     wrong with the file, complete after ``items``.
     """
@@ -90,7 +91,7 @@ class AubSubmissions:
         return self._reader.position
 
     def items(self) -> Iterator[aub.Identity | aub.Comment | Commands]:
-        """What the file says, in order. A block that cannot be read ends it."""
+        """The file's contents, in order, up to the first block that cannot be read."""
         reader = self._reader
         has_identity = False
         try:

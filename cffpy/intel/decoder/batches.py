@@ -48,7 +48,7 @@ _JUMP_FIELDS = (
 class Kind:
     """What is known of instructions by their first dword.
 
-    ``length`` in dwords, at least 1. ``size``: bytes that are handed to ``instruction``; those
+    ``length`` in dwords, at least 1. ``size``: bytes that are passed to ``instruction``; those
     behind the instruction's end are what follows it.
     """
 
@@ -157,7 +157,7 @@ class BatchRunner:
         self._goto = address, ppgtt
 
     def _call(self, address: int, ppgtt: bool) -> None:
-        """Run the batch at an address, and those that it jumps to without coming back."""
+        """Run the batch at an address, and those that it jumps to without return."""
         self._goto = address, ppgtt
         self._follow_goto()
 
@@ -217,7 +217,7 @@ class BatchRunner:
     def _execute(
         self, kind: Kind, data: bytes, address: int, pointer: int | None, from_ring: bool
     ) -> bool:
-        """Hand over an instruction and do what it does; whether the batch ends with it."""
+        """Publish an instruction and execute it; returns whether it ends the batch."""
         self.instruction(kind, data, address, pointer)
         if kind.is_store and self.follows_stores:
             self._store(Command(kind.group, data))

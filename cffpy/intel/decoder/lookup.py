@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Look-ups in the descriptions for people: what an instruction, struct or register is, by name."""
+"""Looks up instructions, structs and registers in the descriptions by name, for display."""
 
 from __future__ import annotations
 

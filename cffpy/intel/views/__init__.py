@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What is shown of Intel command streams."""
+"""Views of Intel command streams."""

@@ -33,7 +33,7 @@ _NORMAL = "\x1b[0m"
 class AubDump:
     """Prints one AUB file after the other.
 
-    ``write`` takes the text. ``kernels`` says what stands in place of kernels' disassembly.
+    ``write`` takes the text. ``kernels`` decides what replaces the disassembly of kernels.
     ``fallback``: PCI id for files without one. ``directory``: another edition of the descriptions.
     """
 
@@ -52,7 +52,7 @@ class AubDump:
         self._directory = directory
 
     def file(self, content: Content, name: str) -> list[Damage]:
-        """Print a file, called ``name`` in its head; what is wrong with it.
+        """Print a file, called ``name`` in its head; returns its damage.
 
         Raises UnsupportedGpu where its device is unknown.
         """

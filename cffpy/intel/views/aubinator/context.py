@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the parts of a dump share: output, memory, and where state lies."""
+"""Shared by all parts of a dump: output, memory, and the bases of state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Printer(BatchRunner):
     """Output, memory and state of a dump. State bases are kept from one batch to the next.
 
     ``write`` takes the text in pieces. ``kernel`` is called with short name and address of each
-    kernel, and returns what stands in place of its disassembly.
+    kernel, and returns the text that replaces its disassembly.
     """
 
     def __init__(

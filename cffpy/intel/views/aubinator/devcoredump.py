@@ -39,7 +39,7 @@ class XeDump(ErrorDump):
     _registers: GroupText | None = None
 
     def file(self, content: Content) -> list[Damage]:
-        """Print the file; what is wrong with it. Raises UnsupportedGpu for an unknown device."""
+        """Print the file; returns its damage. Raises UnsupportedGpu for an unknown device."""
         dump = XeDevcoredump(content)
         unit = None
         acthd = 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ErrorDump:
     """Options and output. ``flags``: those of the command line, without the environment's.
 
-    ``write`` takes the text. ``kernels`` says what stands in place of kernels' disassembly.
+    ``write`` takes the text. ``kernels`` decides what replaces the disassembly of kernels.
     ``directory``: another edition of the descriptions.
     """
 

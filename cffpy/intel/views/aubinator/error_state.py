@@ -37,7 +37,7 @@ class ErrorStateDump(ErrorDump):
     all_batches = False
 
     def file(self, content: Content) -> list[Damage]:
-        """Print the file; what is wrong with it. Raises UnsupportedGpu for an unknown device."""
+        """Print the file; returns its damage. Raises UnsupportedGpu for an unknown device."""
         state = ErrorState(content)
         registers: RegisterLines | None = None
         database: Database | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is printed behind an instruction, by its name."""
+"""Handlers that print what follows an instruction, by its name."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _DIGITS = 12
 
 
 class KernelText:
-    """What is done with each kernel that is named.
+    """Prints or writes each kernel that an instruction names.
 
     ``prints_names``: a line with address, size and SHA-256 stands in place of the disassembly.
     ``directory``: kernels are written there, once each; None writes none. ``plain_names``: files

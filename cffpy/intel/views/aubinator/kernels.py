@@ -165,6 +165,6 @@ def _walk_body(
         if field.name == "Interface Descriptor":
             interface_descriptor(printer, inner, inside)
         elif depth == 0:
-            # what follows the body in the instruction is not looked at any more
+            # dwords behind the body are not read
             _walk_body(printer, inner, inside, inner.dwords, 1)
             return
