@@ -7,7 +7,7 @@ import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,8 @@ try:
 except ImportError:  # not installed: test the checkout
     sys.path.insert(0, str(CHECKOUT))
     import cffpy
+
+from tests.command_server import IS_POSSIBLE, CommandServer  # noqa: E402 - needs the path
 
 PACKAGE_FOLDER = str(Path(cffpy.__file__).resolve().parent.parent)
 
@@ -67,8 +69,28 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "samples"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--new-processes``: see tests/command_server.py."""
+    parser.addoption(
+        "--new-processes", action="store_true", help="start a new process for each command"
+    )
+
+
 @pytest.fixture(scope="session")
-def run_cffpy() -> Callable[..., subprocess.CompletedProcess[bytes]]:
+def command_server(request: pytest.FixtureRequest) -> Iterator[CommandServer | None]:
+    """Runs commands without starting Python for each; None with ``--new-processes``."""
+    if request.config.getoption("--new-processes") or not IS_POSSIBLE:
+        yield None
+        return
+    server = CommandServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def run_cffpy(
+    command_server: CommandServer | None,
+) -> Callable[..., subprocess.CompletedProcess[bytes]]:
     """``run_cffpy("info", path, input=b"", env={...})``: the real command in a process."""
 
     def run(
@@ -81,8 +103,11 @@ def run_cffpy() -> Callable[..., subprocess.CompletedProcess[bytes]]:
         }
         environment.update({"PYTHONPATH": PACKAGE_FOLDER, **(env or {})})
         options.setdefault("timeout", 120)
+        words = [str(argument) for argument in arguments]
+        if command_server is not None and command_server.can_run(environment):
+            return command_server.run(words, environment, **options)  # type: ignore[arg-type]
         return subprocess.run(
-            [sys.executable, "-m", "cffpy", *map(str, arguments)],
+            [sys.executable, "-m", "cffpy", *words],
             capture_output=True,
             env=environment,
             **options,  # type: ignore[call-overload]

@@ -93,6 +93,7 @@ def test_captures(shared: Path, name: str) -> None:
     assert same(open_capture(str(shared / "captures" / f"{name}.rd.gz")))
 
 
+@pytest.mark.slow
 def test_groups_of_tiles_are_read_once(shared: Path) -> None:
     """A counter: each tile loads the same groups."""
     path = shared / "captures" / "a740-vk-frame-msaa4-1080p.rd.gz"

@@ -19,6 +19,7 @@ def edition(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_both_parts(edition: Path, run_cffpy) -> None:
     done = run_cffpy("db", "check", edition, "--json")
     assert done.returncode == 0
@@ -45,6 +46,7 @@ def test_an_unexplained_bit_of_an_instruction_is_an_error(edition: Path, run_cff
     assert "bit-missing" in shown[-1]
 
 
+@pytest.mark.slow
 def test_wrong_syntax_of_an_instruction_set(edition: Path, run_cffpy) -> None:
     (edition / "isa" / "ir3.isa").write_text("bitset ???\n")
     done = run_cffpy("db", "check", edition, "--errors-only")

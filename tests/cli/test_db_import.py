@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 
 from cffpy.cli.db_import import find_sources, import_edition
 from cffpy.errors import CffpyError
+from cffpy.regdb import import_files
+from cffpy.regdb.compile import read_directory
+from cffpy.regdb.model import Description
+from tests.selection import first_always
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
@@ -25,6 +30,29 @@ INSTRUCTIONS = (
 )
 
 
+#: Other places of registers and instructions, and the folder that is named.
+PLACES = [
+    pytest.param(*place, marks=pytest.mark.slow)
+    for place in (
+        ("src/freedreno/registers/adreno", "src/freedreno/isa", "src/freedreno"),
+        ("rnndb", "isaspec", "."),
+        ("adreno", "isa", "."),
+        (".", ".", "."),
+    )
+]
+
+
+@pytest.fixture(autouse=True)
+def _read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each import looks at the bundled edition, which takes a second to read."""
+    monkeypatch.setattr(import_files, "read_directory", _read)
+
+
+@functools.cache
+def _read(directory: str) -> dict[str, Description]:
+    return read_directory(directory)
+
+
 def put(folder: Path, **files: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
@@ -36,6 +64,7 @@ def written(output: Path) -> list[str]:
     return sorted(str(path.relative_to(output)) for path in output.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_shared_material_gives_the_bundled_edition(shared: Path, tmp_path: Path) -> None:
     done = import_edition(str(shared), str(tmp_path), "mesa 25.0.7")
     assert (len(done.registers), len(done.instructions)) == (11, 10)
@@ -51,10 +80,7 @@ def test_shared_material_gives_the_bundled_edition(shared: Path, tmp_path: Path)
     ("registers", "instructions", "start"),
     [
         ("src/freedreno/registers/adreno", "src/freedreno/isa", "."),
-        ("src/freedreno/registers/adreno", "src/freedreno/isa", "src/freedreno"),
-        ("rnndb", "isaspec", "."),
-        ("adreno", "isa", "."),
-        (".", ".", "."),
+        *PLACES,
     ],
 )
 def test_where_the_xml_may_lie(
@@ -77,7 +103,9 @@ def test_where_the_xml_may_lie(
     assert "odd" in (output / "isa" / "ir3.isa").read_text()
 
 
-@pytest.mark.parametrize("start", ["src/freedreno/registers", "src/freedreno/registers/adreno"])
+@pytest.mark.parametrize(
+    "start", first_always(["src/freedreno/registers", "src/freedreno/registers/adreno"])
+)
 def test_registers_alone(start: str, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     put(tree / "src/freedreno/registers/adreno", a6xx=REGISTERS)
@@ -101,6 +129,7 @@ def test_instruction_sets_alone_leave_the_rest(tmp_path: Path) -> None:
     assert (output / "isa" / "a2xx.isa").read_text() == "mine\n"
 
 
+@pytest.mark.slow
 def test_names_of_editions(tmp_path: Path) -> None:
     source = put(tmp_path / "flat", a6xx=REGISTERS)
     output = tmp_path / "out"

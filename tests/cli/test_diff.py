@@ -183,6 +183,7 @@ def test_one_side_without_streams(run_cffpy: Run, good: Path, tmp_path: Path) ->
     assert b"GPUs" not in done.stdout  # only one is known
 
 
+@pytest.mark.slow
 def test_the_order_depends_on_no_hash_seed(run_cffpy: Run, tmp_path: Path) -> None:
     paths = [tmp_path / "one.rd", tmp_path / "other.rd"]
     noise = [*NOISE.values(), *(f"VFD_FETCH[{number}].BASE" for number in range(1, 16))]

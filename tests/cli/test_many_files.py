@@ -18,6 +18,7 @@ DESCRIPTORS = 24  # enough for the interpreter and its pipes, too few for the fi
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [["dump"], ["dump", "-s"], ["dump", "--annotate"], ["dump", "--annotate", "--once"], ["info"]],

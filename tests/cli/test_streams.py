@@ -26,6 +26,7 @@ def run_in_shell(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
 def test_closed_streams(samples: Path, arguments: list[str], closed: str) -> None:

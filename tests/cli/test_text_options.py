@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.views.plain_text import folded
+from tests.selection import first_always
 
 #: A command line for each kind of text. FILE: a capture with tiles, visibility streams and shaders.
 COMMANDS = (
@@ -70,7 +71,9 @@ def arguments(request: pytest.FixtureRequest, samples: Path) -> list[str]:
     return [files.get(word, word) for word in request.param.split()]
 
 
-every_command = pytest.mark.parametrize("arguments", COMMANDS, indirect=True, ids=COMMANDS)
+every_command = pytest.mark.parametrize(
+    "arguments", first_always(COMMANDS, 2), indirect=True, ids=COMMANDS
+)
 
 
 @every_command

@@ -20,6 +20,7 @@ from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.container.open import open_bytes
 from tests.golden.diff_edits import EDITS, WHOLE, Draw, Edit, NotHere, Subject, subject
+from tests.selection import first_always
 
 EXHAUSTIVE = os.environ.get("CFFPY_EXHAUSTIVE") == "1"
 
@@ -86,7 +87,9 @@ def edited(shared: Path, name: str, kind: str) -> tuple[Subject, Edit]:
     return where, edit
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES if EXHAUSTIVE else CASES[::11])
+@pytest.mark.parametrize(
+    ("name", "kind"), CASES if EXHAUSTIVE else first_always(CASES[::11], 6, names=2)
+)
 def test_the_change_is_the_first_entry_at_the_right_draws(
     shared: Path, name: str, kind: str
 ) -> None:
@@ -101,7 +104,9 @@ def test_the_change_is_the_first_entry_at_the_right_draws(
     assert len(titles) == 1, titles
 
 
-@pytest.mark.parametrize(("name", "kind"), CASES[3::5] if EXHAUSTIVE else CASES[3::41])
+@pytest.mark.parametrize(
+    ("name", "kind"), CASES[3::5] if EXHAUSTIVE else first_always(CASES[3::41], 1, names=2)
+)
 def test_the_other_way_round_the_same_draws_differ(shared: Path, name: str, kind: str) -> None:
     where, edit = edited(shared, name, kind)
     forth, back = compared(where, edit), compared(where, edit, turned=True)

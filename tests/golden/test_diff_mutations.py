@@ -24,6 +24,7 @@ from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES, COUNTS, is_used
 from cffpy.container.open import open_bytes
 from tests.golden.diff_edits import NotHere, Subject, file_offset, register_offset, subject
+from tests.selection import first_always
 
 EXAMPLES = 60 if os.environ.get("CFFPY_EXHAUSTIVE") == "1" else 4
 
@@ -125,7 +126,7 @@ def test_no_bit_of_addresses_of_programs_and_descriptor_sets_is_hidden(
             assert [bit for bit in hidden if one not in results[bit].hidden["unused"]] == [], one
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", first_always(CAPTURES))
 def test_no_bit_of_a_draws_state_is_hidden(shared: Path, name: str) -> None:
     check_flips(*loaded(captured(shared, name)))
 

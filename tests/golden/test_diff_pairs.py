@@ -21,6 +21,7 @@ from cffpy.container.open import open_bytes, open_capture
 from cffpy.container.rd import SectionType, iter_sections
 from cffpy.container.writer import NewSection, capture_bytes
 from tests.golden.diff_edits import file_offset, load
+from tests.selection import first_always
 
 HIDDEN = frozenset(CLASSES)
 
@@ -221,7 +222,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("good", "bad", "first", "count"), OPTIONS)
+@pytest.mark.parametrize(("good", "bad", "first", "count"), first_always(OPTIONS, 3, names=4))
 def test_what_a_driver_option_changes(
     shared: Path, good: str, bad: str, first: str, count: int
 ) -> None:

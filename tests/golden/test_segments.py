@@ -34,17 +34,18 @@ from cffpy.regdb.database import Database
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import QUERY_DELTA, DumpOptions
 from tests.golden.runner import CHECKOUT, difference
+from tests.selection import first_always
 from tests.views import conftest as pm4
 
 CAPTURES = (
     "a220-gl-tri",
-    "a320-gl-tri",
-    "a420-gl-tri",
-    "a530-gl-tri",
+    pytest.param("a320-gl-tri", marks=pytest.mark.slow),
+    pytest.param("a420-gl-tri", marks=pytest.mark.slow),
+    pytest.param("a530-gl-tri", marks=pytest.mark.slow),
     pytest.param("a530-gl-var-nosbin", marks=pytest.mark.slow),
     pytest.param("a630-gl-indirect", marks=pytest.mark.slow),
     pytest.param("a660-vk-passes-gmem", marks=pytest.mark.slow),
-    "a660-vk-events-cond-gmem",
+    pytest.param("a660-vk-events-cond-gmem", marks=pytest.mark.slow),
     pytest.param("a740-vk-geom-gmem", marks=pytest.mark.slow),
     "a740-vk-tri-auto",
     pytest.param("edge-two-processes-concat", marks=pytest.mark.slow),
@@ -167,12 +168,12 @@ def test_output_is_the_same(name: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("names", TOGETHER, ids=" ".join)
-@pytest.mark.parametrize("arguments", ["", "-s", "-a --color", "--once"])
+@pytest.mark.parametrize("arguments", first_always(["", "-s", "-a --color", "--once"]))
 def test_several_files_in_one_call(names: tuple[str, ...], arguments: str, run: Run) -> None:
     check(run, names, arguments)
 
 
-@pytest.mark.parametrize("name", REPLAYS)
+@pytest.mark.parametrize("name", first_always(REPLAYS))
 def test_replays_are_frequent(name: str, run: Run) -> None:
     machine = run((name,), {}, True, len)
     assert machine.segments.replayed > REPLAYS[name] * machine.segments.recorded
@@ -403,7 +404,7 @@ def dumped(data: bytes, options: dict[str, Any], segments: bool) -> tuple[bytes,
     return b"".join(pieces), machine
 
 
-@pytest.mark.parametrize("gpu", REGISTERS)
+@pytest.mark.parametrize("gpu", first_always(sorted(REGISTERS, reverse=True), 2))
 def test_random_streams_print_the_same(gpu: int) -> None:
     replayed = recorded = 0
     streams = 2000 if ALL else settings().max_examples

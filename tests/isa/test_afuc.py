@@ -198,7 +198,6 @@ def test_sections_of_a7xx() -> None:
 
 @pytest.mark.parametrize("generation", [5, 6, 7])
 @given(data=st.binary(max_size=1200))
-@settings(max_examples=60)
 def test_any_file_comes_back(generation: int, data: bytes) -> None:
     """Whatever the dwords are: text, and from it the same bytes."""
     whole = bytes(4) + data[: len(data) // 4 * 4]

@@ -297,6 +297,7 @@ def test_what_cannot_be_resolved_is_said(text, message):
     assert str(caught.value).startswith("t.isa:1:")
 
 
+@pytest.mark.slow
 def test_endless_nesting_is_said():
     with pytest.raises(IsaError, match="nested too deeply"):
         parse("expr x = " + "!" * 50_000 + "1;", "t.isa", GRAMMAR)

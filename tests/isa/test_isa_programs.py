@@ -139,6 +139,7 @@ def test_labels_come_from_all_data_even_behind_the_end():
     assert "jump" not in "".join(shown)
 
 
+@pytest.mark.slow
 def test_labels_of_programs_that_share_buffers():
     """What was searched for one program is used for others, in any order."""
     rng = random.Random(7)
@@ -263,6 +264,7 @@ def test_valid_noise_of_a_megabyte_is_linear():
     assert seconds(large) < 32 * 5 * seconds(small)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fragment", [False, True])
 def test_a2xx_noise(fragment):
     disassembler = A2xxDisassembler()

@@ -41,6 +41,7 @@ def test_functions(samples: Path, arguments: tuple[str, ...]) -> None:
     assert ("segment.py: begin" in calls) == ("--no-segments" not in arguments)
 
 
+@pytest.mark.slow
 def test_analyses(samples: Path) -> None:
     text = run("analyses.py", samples / "a630-triangle.rd.gz", "--runs", 1, "--json")
     document = json.loads(text)

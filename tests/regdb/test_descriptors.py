@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.selection import first_always
+
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 DESCRIPTIONS = Path(__file__).parents[2] / "register_db"
 
 
 @pytest.mark.parametrize(
-    ("new", "is_known"), [("A8XX_TEX_MEMOBJ", True), ("A6XX_TEX_MEMOBJ", True), ("A9XX_X", False)]
+    ("new", "is_known"),
+    first_always(
+        [("A8XX_TEX_MEMOBJ", True), ("A6XX_TEX_MEMOBJ", True), ("A9XX_X", False)], names=2
+    ),
 )
 def test_renamed(new: str, is_known: bool, samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
     edition = tmp_path / "edition"

@@ -84,7 +84,7 @@ def test_no_file_of_the_newer_edition_is_equal_to_a_shared_one():
                 assert one.read() != other.read(), name
 
 
-def test_registers_are_found_by_the_names_of_either_edition(cache):
+def test_registers_are_found_by_the_names_of_either_edition():
     bundled, newer = Database.open("A6XX"), Database.open("A6XX", NEWER)
     offset = bundled.register_offset("RB_BIN_CONTROL")
     assert newer.register_offset("RB_BIN_CONTROL") == 0
@@ -94,7 +94,7 @@ def test_registers_are_found_by_the_names_of_either_edition(cache):
     assert array == bundled.register_offset("RB_MRT_FLAG_BUFFER[3].ADDR") != 0
 
 
-def test_an_own_name_is_preferred_to_another_editions(cache):
+def test_an_own_name_is_preferred_to_another_editions():
     # 25.3 gave the name VPC_SO_CNTL to another register
     bundled, newer = Database.open("A6XX"), Database.open("A6XX", NEWER)
     assert bundled.find_register("VPC_SO_CNTL") == 0x9216

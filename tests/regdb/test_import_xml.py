@@ -215,6 +215,7 @@ def test_entities_are_refused(tmp_path):
         import_files([str(path)])
 
 
+@pytest.mark.slow
 def test_all_of_mesa_survives_printing_and_parsing(shared):
     models = import_files(sorted(glob.glob(os.path.join(shared, "rnndb", "*.xml"))))
     assert len(models) == 11

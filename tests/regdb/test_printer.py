@@ -167,6 +167,7 @@ domain D width 8 {
     assert print_description(parse_text(text)) == text
 
 
+@pytest.mark.slow
 def test_bundled_files_are_laid_out_as_the_printer_does():
     folder = os.path.join(ROOT, "register_db", "adreno")
     for name in sorted(os.listdir(folder)):

@@ -30,7 +30,7 @@ def compilations(monkeypatch):
     return calls
 
 
-def test_bundled_edition(cache):
+def test_bundled_edition():
     row = store.load(None, "A7XX")
     assert (row["chip"], row["root"], row["register_domains"]) == ("A7XX", "a6xx", ("A6XX",))
     assert store.chips(None) == ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX")
@@ -137,7 +137,7 @@ def test_sources_are_the_descriptions_and_the_name():
     assert all(name.endswith(".regs") for name in names[:-1])
 
 
-def test_cached_load_imports_no_parser(cache):
+def test_cached_load_imports_no_parser():
     code = (
         "import sys; from cffpy.regdb import store; store.load(None, 'A6XX');"
         "print({'lark', 'dataclasses', 'hashlib', 'cffpy.regdb.model'} & set(sys.modules))"

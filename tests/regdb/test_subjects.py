@@ -103,6 +103,7 @@ def test_fields_and_descriptors_have_their_own() -> None:
     assert subjects.register(0xFFFF) is UNKNOWN
 
 
+@pytest.mark.slow
 def test_an_import_without_an_older_edition_knows_nothing() -> None:
     files = read_directory(str(CHECKOUT / "register_db"))
     plain = {"a6xx": parse_text(NEW)}

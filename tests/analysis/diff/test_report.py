@@ -8,6 +8,8 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from cffpy.analysis.diff.model import Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.report import group, where
 from cffpy.analysis.diff.rules import FACT_CATEGORIES, OTHER, Category, register_category
@@ -98,6 +100,7 @@ def test_data_that_differs_at_every_draw_is_one_entry() -> None:
     assert entry.has_parts
 
 
+@pytest.mark.slow
 def test_many_entries_take_bounded_time() -> None:
     started = time.process_time()
     found = {difference(f"REGISTER_{n}"): at((n, n)) for n in range(20_000)}
