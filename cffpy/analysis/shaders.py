@@ -7,7 +7,7 @@ by CP_IM_LOAD_IMMEDIATE. Two are the same if stage and bytes are, up to where th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK, STAGES, generation_of
 from cffpy.cp.loadstate import (
@@ -22,10 +22,11 @@ from cffpy.cp.session import Session
 from cffpy.cp.sink import Draw, Payload, Sink
 from cffpy.isa.edition import Disassemblers
 from cffpy.pm4.fields import Fields
+from cffpy.pm4.reader import OPCODE, REGISTERS
 from cffpy.value_object import ValueObject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
+    from cffpy.cp.stored import StoredRegisters
     from cffpy.isa.statistics import Statistics
     from cffpy.regdb.database import Database
 
@@ -154,8 +156,25 @@ class Shader:
         return True
 
 
+class _StoredNaming(NamedTuple):
+    """A packet that names programs, of those that are stored at once.
+
+    It is at ``packet`` and writes ``values``, to ``registers`` that name programs; or it has an
+    ``opcode``, and is looked at again each time.
+    """
+
+    packet: int
+    registers: list[int]
+    values: dict[int, int]
+    opcode: int = -1
+    payload: Payload | None = None
+
+
 class ShaderCollector(Sink):
     """Collects the distinct shaders of whatever the machine runs. Set ``machine`` before."""
+
+    takes_writes_at_once = True
+    observes_stored_registers = True
 
     def __init__(self, register_db: str | None = None) -> None:
         """``register_db``: directory of another edition, whose instruction sets are used."""
@@ -184,10 +203,14 @@ class ShaderCollector(Sink):
         self._immediate = self._uncounted = -1
         #: Registers of ``_naming`` that the current packet writes.
         self._written: list[int] = []
+        #: What packets that are stored at once name, by where they are, as long as memory stays.
+        self._stored: dict[tuple[Words, int, int], list[_StoredNaming]] = {}
+        self._stored_epoch = -1
 
     # -- files, GPUs, submits ---------------------------------------------------------------
 
     def bind(self, gpu: Gpu, database: Database) -> None:
+        self._stored.clear()
         self._generation = gpu.generation
         database = self.machine.names
         self._naming = {}
@@ -254,7 +277,11 @@ class ShaderCollector(Sink):
                 place = state_place(self.machine, payload, loaded)
                 dwords = program_dwords(self._generation, loaded.units)
                 self._name(loaded.stage, place, dwords, self._packet(opcode, payload))
-        elif opcode == self._immediate:
+        else:
+            self._other_packet(opcode, payload)
+
+    def _other_packet(self, opcode: int, payload: Payload) -> None:
+        if opcode == self._immediate:
             (kind,) = payload.read(self.machine.packets[_IM_LOAD_IMMEDIATE])
             code = payload.rest(2)
             stage = _A2XX_STAGES.get(kind, UNKNOWN_STAGE)
@@ -267,18 +294,92 @@ class ShaderCollector(Sink):
         if self._written:
             self._take_written(_packet_address(payload))
 
-    def _take_written(self, packet: int) -> None:
-        """The packet at this address is done: the registers hold what it wrote."""
+    def _take_written(self, packet: int, values: Mapping[int, int] | None = None) -> None:
+        """The packet at this address is done: the registers hold what it wrote.
+
+        ``values``: what it wrote, where later packets have written, too.
+        """
         value = self.machine.state.value
         for register in self._written:
             stage, name, halves = self._naming[register]
             gpuaddr = 0
             for half in halves:
-                gpuaddr = gpuaddr << 32 | value(half)
+                written = None if values is None else values.get(half)
+                gpuaddr = gpuaddr << 32 | (value(half) if written is None else written)
             place = self.machine.image.place(gpuaddr & PROGRAM_ADDRESS_MASK)
             dwords = 0 if place is None else place[0].count
             self._name(stage, place, dwords, Naming(name, packet))
         self._written.clear()
+
+    # -- packets that are stored at once ----------------------------------------------------
+
+    @property
+    def decodes_streams_once(self) -> bool:  # type: ignore[override]
+        """Not before a5xx: drivers draw by packets that are decoded in any case."""
+        return self.machine.is_64bit
+
+    def group_writes(self, registers: Mapping[int, int]) -> bool:
+        return True
+
+    def ignores_packet(self, opcode: int) -> bool:
+        return opcode != self._uncounted
+
+    def ignores_writes(self, registers: Iterable[int]) -> bool:
+        return True
+
+    def packet_stored(self, opcode: int, payload: Payload, level: int) -> None:
+        """``registers_stored`` has looked at it."""
+
+    def registers_stored(self, stored: StoredRegisters) -> None:
+        if stored.words is not None:
+            self._take_stored(stored, stored.words, stored.start, stored.end)
+        for _, words, index, ndwords in stored.groups:
+            self._take_stored(stored, words, index, index + ndwords)
+
+    def _take_stored(self, stored: StoredRegisters, words: Words, start: int, end: int) -> None:
+        """Do for packets that were stored what ``packet`` and ``write`` do for others."""
+        if self._stored_epoch != self.machine.image.epoch or len(self._stored) >= _MAX_PLACES:
+            self._stored_epoch = self.machine.image.epoch
+            self._stored.clear()
+        key = words, start, end
+        found = self._stored.get(key)
+        if found is None:
+            found = self._stored[key] = list(self._namings(stored, words, start, end))
+        for one in found:
+            if one.payload is None:
+                self._written += one.registers
+                self._take_written(one.packet, one.values)
+            else:
+                self.packet(one.opcode, one.payload, 0)
+
+    def _namings(
+        self, stored: StoredRegisters, words: Words, start: int, end: int
+    ) -> Iterator[_StoredNaming]:
+        """The packets of ``words[start:end]`` that name programs."""
+        runs, data, names = stored.runs, words.data, self._naming
+        headers, first, last = runs.headers, min(names, default=0), max(names, default=-1)
+        while start < end:
+            kind, number, size = headers[data[start]]
+            if kind == REGISTERS:
+                behind = number + size - 1
+                if number <= last and behind > first:
+                    named = [one for one in names if number <= one < behind]
+                    if named:
+                        values = dict(enumerate(data[start + 1 : start + size].tolist(), number))
+                        yield _StoredNaming(words.address + 4 * start, named, values)
+            elif kind == OPCODE:
+                payload = Payload(words, start + 1, size - 1)
+                if number == self._immediate or self._loads_program(number, payload):
+                    yield _StoredNaming(0, [], {}, number, payload)
+                else:
+                    values = dict(runs.writes(number, payload))
+                    named = [one for one in values if one in names]
+                    if named:
+                        yield _StoredNaming(_packet_address(payload), named, values)
+            start += size
+
+    def _loads_program(self, opcode: int, payload: Payload) -> bool:
+        return opcode in self._loads and loaded_state(self.machine, payload).kind == SHADER
 
     def _packet(self, opcode: int, payload: Payload) -> Naming:
         return Naming(self.machine.packet_names[opcode] or "", _packet_address(payload))

@@ -13,7 +13,7 @@ from cffpy.pm4.reader import OPCODE, REGISTERS, HeaderMemo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.capture.memory import MemoryImage, Words
 
@@ -34,7 +34,7 @@ class RegisterRuns:
         self,
         image: MemoryImage,
         headers: HeaderMemo,
-        writes: Callable[[int, Payload], Iterable[tuple[int, int]] | None],
+        writes: Callable[[int, Payload], Sequence[tuple[int, int]] | None],
     ) -> None:
         """``writes``: (register, value) of a packet with an opcode; None if it does anything else.
 
@@ -105,24 +105,36 @@ class RegisterRuns:
         self._contents[contents] = registers
         return registers
 
+    def packets(self, words: Words, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+        """Index, dwords, kind (REGISTERS, OPCODE, IDLE) and number of each packet of a part.
+
+        Of a part that was stored at once, so that all its headers are valid.
+        """
+        headers, data = self.headers, words.data
+        while start < end:
+            kind, number, size = headers[data[start]]
+            yield start, size, kind, number
+            start += size
+
+    def writes(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]]:
+        """(Register, value) of all that a packet of such a part does."""
+        return self._writes(opcode, payload) or ()
+
     def write_packets(
         self, words: Words, start: int, end: int
     ) -> Iterator[tuple[int, int, Iterable[int]]]:
         """Index, dwords and registers of each packet of ``words[start:end]`` that writes any.
 
-        Of a part that was stored at once, so that all its headers are valid. The size of a packet
-        with an opcode is given as 1: its registers are not consecutive.
+        Of a part that was stored at once. The size of a packet with an opcode is given as 1: its
+        registers are not consecutive.
         """
-        headers, data = self.headers, words.data
-        while start < end:
-            kind, number, size = headers[data[start]]
+        for index, size, kind, number in self.packets(words, start, end):
             if kind == REGISTERS:
-                yield start, size, range(number, number + size - 1)
+                yield index, size, range(number, number + size - 1)
             elif kind == OPCODE:
-                writes = self._writes(number, Payload(words, start + 1, size - 1))
+                writes = self._writes(number, Payload(words, index + 1, size - 1))
                 if writes:
-                    yield start, 1, [register for register, _ in writes]
-            start += size
+                    yield index, 1, [register for register, _ in writes]
 
     def _read(self, words: Words, index: int, ndwords: int) -> dict[int, int] | None:
         headers, data = self.headers, words.data

@@ -76,8 +76,7 @@ class ReplayingRunner(Runner):
     def _run_step(self, words: Words, step: Step, level: int) -> int:
         """Run the packets of a step as ever. Returns the index of the packet behind them."""
         if isinstance(step, Passes):
-            self.sink.packet(step.opcode, step.payload, level)
-            self.sink.packet_done(step.opcode, step.payload, level + 1)
+            self.sink.packet_stored(step.opcode, step.payload, level)
             return step.following
         if isinstance(step, Runs):
             payload = step.payload

@@ -109,6 +109,14 @@ class PacketSink:
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
         """The packet's effect is done."""
 
+    def packet_stored(self, opcode: int, payload: Payload, level: int) -> None:
+        """A packet whose registers, if it writes any, were reported by ``registers_stored``.
+
+        Called in place of ``packet`` and ``packet_done``, for a stream that runs again.
+        """
+        self.packet(opcode, payload, level)
+        self.packet_done(opcode, payload, level + 1)
+
     def event(self, name: str | None, level: int) -> None:
         """CP_EVENT_WRITE of the named event."""
 

@@ -7,7 +7,7 @@ from cffpy.pm4.reader import OPCODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from cffpy.capture.memory import Words
     from cffpy.cp.register_runs import RegisterRuns
@@ -66,10 +66,10 @@ class StoredRegisters:
                 self._add_packets(position, words, index, index + ndwords)
         return self._packets[register]
 
-    def packets_of(self, group: LoadedGroup) -> Iterator[tuple[int, int, Iterable[int]]]:
-        """Index, dwords and registers of each packet of one of the groups."""
-        _, words, index, ndwords = group
-        return self._runs.write_packets(words, index, index + ndwords)
+    @property
+    def runs(self) -> RegisterRuns:
+        """Reads the packets that wrote them."""
+        return self._runs
 
     def last_opcode(self) -> tuple[Words, int]:
         """Words and index of the last packet with an opcode of the stream's own part.

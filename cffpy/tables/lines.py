@@ -15,6 +15,8 @@ from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.shaders import collect_shaders
 from cffpy.analysis.walk import Walk
+from cffpy.cp.payload import Payload
+from cffpy.pm4.reader import OPCODE, REGISTERS
 from cffpy.regdb.decode import Decoder, Palette
 from cffpy.regdb.register_text import RegisterText
 from cffpy.tables.instructions import instructions
@@ -31,9 +33,11 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.outcomes import WriteOutcome
-    from cffpy.cp.sink import Payload
     from cffpy.cp.stored import LoadedGroup, StoredRegisters
     from cffpy.regdb.database import Database
+
+    #: A dword of a packet: its name, the function that decodes it, whether it has 64 bits.
+    _Dword = tuple[str, Callable[[int], str], bool]
 
 #: The columns, separated by tabs. ``pass`` and ``draw`` are those of the next draw.
 COLUMNS = (
@@ -64,8 +68,8 @@ _LEAD = "\1"
 #: get a line each, and of a packet whose lines are kept.
 _MAX_WAITING, _MAX_KEPT, _MAX_DWORDS, _KEPT_DWORDS = 1 << 17, 1 << 18, 256, 12
 _MAX_KEPT_RUNS = 1 << 14
-#: Characters of the lines of draw-state groups that are kept.
-_MAX_CHARACTERS = 1 << 24
+#: Characters of the lines of packets that are kept; characters that are emitted at once.
+_MAX_CHARACTERS, _PIECE = 1 << 24, 1 << 16
 
 
 class LineOptions(NamedTuple):
@@ -90,8 +94,9 @@ class _Ends:
         self._registers: dict[tuple[int, int], str] = {}
         self._packets: dict[tuple[int, bytes], tuple[str, ...]] = {}
         self._runs: dict[tuple[int, ...], str] = {}
-        #: (opcode, dword) -> its name, the function that decodes it, whether it has 64 bits.
-        self._dwords: dict[tuple[int, int], tuple[str, Callable[[int], str], bool] | None] = {}
+        #: Opcode -> what the descriptions say of each of the first dwords of the packet.
+        self._layouts: dict[int, list[_Dword | None]] = {}
+        self._wide: dict[int, bool] = {}
         self._fields: dict[tuple[int, int, int], str] = {}
 
     def packet_name(self, opcode: int) -> str:
@@ -115,13 +120,19 @@ class _Ends:
         while position < len(values):
             offset, value = register + position, values[position]
             position += 1
-            if position < len(values) and self._text.is_wide(offset):
+            if position < len(values) and self._is_wide(offset):
                 value |= values[position] << 32
                 position += 1
                 end = self.written(REGISTER_WRITE, offset, value, True)
                 yield range(offset, offset + 2), end
             else:
                 yield range(offset, offset + 1), self.register(offset, value)
+
+    def _is_wide(self, register: int) -> bool:
+        known = self._wide.get(register)
+        if known is None:
+            known = self._wide[register] = self._text.is_wide(register)
+        return known
 
     def register(self, register: int, value: int) -> str:
         """The end of the line of a register write; of 64 bits with ``value`` above 32 bits."""
@@ -158,13 +169,17 @@ class _Ends:
 
     def _packet(self, opcode: int, payload: Payload) -> tuple[str, ...]:
         count = min(payload.captured, _MAX_DWORDS)
-        values = payload.dwords()[:count]
+        values = payload.words.data[payload.index : payload.index + count].tolist()
+        layout = self._layouts.setdefault(opcode, [])
         ends = []
         position = 0
         while position < count:
-            described = self._described(opcode, position)
-            value = values[position]
+            if position >= len(layout):  # in turn: a dword may choose the variant of the next one
+                layout.append(self._described(opcode, len(layout)))
+                continue
+            described = layout[position]
             if described is not None:
+                value = values[position]
                 if described[2] and position + 1 < count:
                     value |= values[position + 1] << 32
                 ends.append(self._field(opcode, position, value, described))
@@ -175,13 +190,7 @@ class _Ends:
             ends.append(f"{self.packet_name(opcode)}\t\t{raw}\t\n")
         return tuple(ends)
 
-    def _field(
-        self,
-        opcode: int,
-        position: int,
-        value: int,
-        described: tuple[str, Callable[[int], str], bool],
-    ) -> str:
+    def _field(self, opcode: int, position: int, value: int, described: _Dword) -> str:
         key = opcode, position, value
         known = self._fields.get(key)
         if known is None:
@@ -194,19 +203,13 @@ class _Ends:
             )
         return known
 
-    def _described(
-        self, opcode: int, position: int
-    ) -> tuple[str, Callable[[int], str], bool] | None:
+    def _described(self, opcode: int, position: int) -> _Dword | None:
         """What the descriptions say of a dword of a packet."""
-        key = opcode, position
-        if key not in self._dwords:
-            name = self.packet_name(opcode)
-            found = self._database.lookup(name, position, self._decoder.variants)
-            self._dwords[key] = None
-            if found is not None and found.type is not None:
-                text = self._decoder.formatter(found.type).text
-                self._dwords[key] = _clean(found.name), text, found.dwords == 2
-        return self._dwords[key]
+        found = self._database.lookup(self.packet_name(opcode), position, self._decoder.variants)
+        if found is None or found.type is None:
+            return None
+        text = self._decoder.formatter(found.type).text
+        return _clean(found.name), text, found.dwords == 2
 
 
 class LineWalk(Walk):
@@ -217,7 +220,7 @@ class LineWalk(Walk):
         has_packets = not {"registers", "packets"}.isdisjoint(options.kinds)
         is_whole = not (has_packets and options.changed)
         self._has_packets = has_packets  # ``observe`` reads it
-        super().__init__(whole_groups=is_whole, replays_streams=not has_packets)
+        super().__init__(whole_groups=is_whole, replays_streams=is_whole)
         self._file = _clean(name)
         self._emit = emit
         self._with_registers = "registers" in options.kinds
@@ -234,11 +237,23 @@ class LineWalk(Walk):
         self._lead = ""
         #: The current packet with an opcode: its opcode and address.
         self._opcode = self._address = 0
-        #: Lines of draw-state groups that only write registers, while memory is unchanged; their
-        #: characters; and the level of the group that is loaded.
-        self._groups: dict[tuple[int, Words, int, int, int], str] = {}
-        self._kept_characters = self._group_level = 0
+        #: Lines of packets that were stored at once, as long as memory stays: of a draw-state
+        #: group, of a step of a stream that runs again; their characters.
+        self._texts: dict[tuple[Any, ...], str] = {}
+        self._kept_characters = 0
         self._epoch = -1
+        #: Text that was not emitted yet, and its characters.
+        self._pieces: list[str] = []
+        self._characters = 0
+
+    @property
+    def decodes_streams_once(self) -> bool:
+        """As Walk has it; not before a5xx, where draws are decoded in any case."""
+        return self._decodes_once and (not self._has_packets or self.machine.is_64bit)
+
+    @decodes_streams_once.setter
+    def decodes_streams_once(self, value: bool) -> None:
+        self._decodes_once = value
 
     def observe(self, *observers: Observer) -> None:
         """Add observers; groups that are written at once are reported to this walk, too."""
@@ -250,14 +265,14 @@ class LineWalk(Walk):
     def bind(self, gpu: Gpu, database: Database) -> None:
         """Texts are those of the GPU."""
         super().bind(gpu, database)
-        self._forget_groups()
+        self._forget_texts()
         self._ends = _Ends(database, tuple(self.machine.packet_names))
 
     def submit(self, submit: CommandStream) -> None:
         """A command stream begins."""
         super().submit(submit)
         self._heads = [f"{self._file}\t{submit.submit}\t{level}\t0x" for level in range(64)]
-        self._forget_groups()
+        self._forget_texts()
 
     def command_stream_done(self, record: CommandStream) -> None:
         """No draw follows the last lines of a stream."""
@@ -271,7 +286,8 @@ class LineWalk(Walk):
         if self._fields:
             self._flush_fields()
         if self._with_registers and self.executed is not Executed.NO:
-            lead = f"{self._heads[level]}{words.address + 4 * index:x}{_DRAW}"
+            head = self._heads[self.machine.state.ib_level]
+            lead = f"{head}{words.address + 4 * index:x}{_DRAW}"
             waiting = self._waiting
             if self._changed:
                 self._write_changed(register, values, lead)
@@ -283,51 +299,74 @@ class LineWalk(Walk):
                 self.flush()
         return super().write(register, values, words, index, level)
 
-    def ignores_packet(self, opcode: int) -> bool:
-        """Packets in draw-state groups have lines."""
-        return not self._has_packets and super().ignores_packet(opcode)
-
-    def group_stream(self, words: Words, index: int, ndwords: int, level: int) -> None:
-        """The commands of a draw-state group begin."""
-        super().group_stream(words, index, ndwords, level)
-        self._group_level = level + 1  # as ``write`` has it
-
     def registers_stored(self, stored: StoredRegisters) -> None:
-        """A draw-state group that only writes registers: its lines are made once."""
+        """A draw-state group, or a step of a stream that runs again: its lines are made once."""
         super().registers_stored(stored)
         if self._fields:
             self._flush_fields()
-        if self._with_registers and self.executed is not Executed.NO:
-            assert stored.words is None
-            if self._epoch != self.machine.image.epoch:
-                self._forget_groups()
+        if not self._has_packets or self.executed is Executed.NO:
+            return
+        if self._epoch != self.machine.image.epoch:
+            self._forget_texts()
+        level = self.machine.state.ib_level
+        if stored.words is None:
             for group in stored.groups:
-                known = self._groups.get((*group, self._group_level))
-                self._waiting.append(known or self._group(stored, group))
-            if len(self._waiting) > _MAX_WAITING:
-                self.flush()
+                self._waiting.append(self._group(stored, group, level + 1))
+        else:
+            key = stored, level
+            text = self._texts.get(key)
+            if text is None:
+                parts = [self._text(stored, stored.words, stored.start, stored.end, level)]
+                parts += [self._group(stored, group, level + 1) for group in stored.groups]
+                text = self._keep(key, "".join(parts))
+            self._waiting.append(text)
+        if len(self._waiting) > _MAX_WAITING:
+            self.flush()
 
-    def _group(self, stored: StoredRegisters, group: LoadedGroup) -> str:
+    def _group(self, stored: StoredRegisters, group: LoadedGroup, level: int) -> str:
         """The lines of a draw-state group."""
-        parts = []
-        words = group[1]
-        head, data = self._heads[self._group_level], words.data
-        for start, size, registers in stored.packets_of(group):
-            first = next(iter(registers), None)
-            if first is not None:
-                values = data[start + 1 : start + size].tolist()
-                lead = f"{head}{words.address + 4 * start:x}{_DRAW}"
-                parts.append(self._ends.run(first, values).replace(_LEAD, lead))
-        text = "".join(parts)
+        key = *group, level
+        known = self._texts.get(key)
+        if known is None:
+            _, words, index, ndwords = group
+            known = self._keep(key, self._text(stored, words, index, index + ndwords, level))
+        return known
+
+    def _text(self, stored: StoredRegisters, words: Words, start: int, end: int, level: int) -> str:
+        """The lines of the packets of ``words[start:end]``, which were stored at once."""
+        parts: list[str] = []
+        ends, head, runs = self._ends, self._heads[level], stored.runs
+        for index, size, kind, number in runs.packets(words, start, end):
+            lead = f"{head}{words.address + 4 * index:x}{_DRAW}"
+            if kind == REGISTERS:
+                if self._with_registers:
+                    values = words.data[index + 1 : index + size].tolist()
+                    parts.append(ends.run(number, values).replace(_LEAD, lead))
+            elif kind == OPCODE:
+                payload = Payload(words, index + 1, size - 1)
+                writes = runs.writes(number, payload)
+                if not writes:
+                    parts += self._packet_lines(number, payload, lead)
+                elif self._with_registers:
+                    name = ends.packet_name(number)
+                    parts += [lead + ends.written(name, *one, False) for one in writes]
+        return "".join(parts)
+
+    def _packet_lines(self, opcode: int, payload: Payload, lead: str) -> list[str]:
+        if not self._with_packets:
+            return []
+        return [lead + end for end in self._ends.packet(opcode, payload)]
+
+    def _keep(self, key: tuple[Any, ...], text: str) -> str:
         self._kept_characters += len(text)
         if self._kept_characters > _MAX_CHARACTERS:
-            self._forget_groups()
-        self._groups[(*group, self._group_level)] = text
+            self._forget_texts()
+        self._texts[key] = text
         return text
 
-    def _forget_groups(self) -> None:
+    def _forget_texts(self) -> None:
         """Memory has changed, or the columns before the address."""
-        self._groups.clear()
+        self._texts.clear()
         self._kept_characters = 0
         self._epoch = self.machine.image.epoch
 
@@ -344,7 +383,8 @@ class LineWalk(Walk):
             known = self.machine.state.registers.get(register)
             if not self._changed or known != value:
                 name = self._ends.packet_name(self._opcode)
-                lead = f"{self._heads[level]}{self._address:x}{_DRAW}"
+                head = self._heads[self.machine.state.ib_level]
+                lead = f"{head}{self._address:x}{_DRAW}"
                 self._waiting.append(lead + self._ends.written(name, register, value, False))
         super().register(register, value, level)
 
@@ -355,8 +395,14 @@ class LineWalk(Walk):
             self._flush_fields()
         self._opcode, self._address = opcode, payload.words.address + 4 * payload.index - 4
         if self._with_packets and self.executed is not Executed.NO:
-            self._lead = f"{self._heads[level]}{self._address:x}{_DRAW}"
+            head = self._heads[self.machine.state.ib_level]
+            self._lead = f"{head}{self._address:x}{_DRAW}"
             self._fields = self._ends.packet(opcode, payload)
+
+    def packet_stored(self, opcode: int, payload: Payload, level: int) -> None:
+        """A packet whose lines are those of ``registers_stored``."""
+        super().packet(opcode, payload, level)
+        super().packet_done(opcode, payload, level)
 
     def packet_done(self, opcode: int, payload: Payload, level: int) -> None:
         """Its effect is done."""
@@ -386,8 +432,19 @@ class LineWalk(Walk):
         if waiting and (self._draws is None or number in self._draws):
             pass_index = None if action is None else action.pass_index
             columns = f"\t{_number(pass_index)}\t{_number(number)}\t"
-            self._emit("".join(waiting).replace(_DRAW, columns))
+            text = "".join(waiting).replace(_DRAW, columns)
+            self._pieces.append(text)
+            self._characters += len(text)
+            if self._characters >= _PIECE:
+                self.emit_rest()
         waiting.clear()
+
+    def emit_rest(self) -> None:
+        """Emit what waits for more."""
+        if self._pieces:
+            self._emit("".join(self._pieces))
+            self._pieces.clear()
+            self._characters = 0
 
     def _flush_fields(self) -> None:
         lead = self._lead
@@ -423,7 +480,10 @@ def write_lines(
     walk = LineWalk(name, options, emit)
     finder = PassFinder(walk)
     walk.observe(finder, _Actions(walk))
-    damage = walk.run(content, complain, register_db, gpu)
+    try:
+        damage = walk.run(content, complain, register_db, gpu)
+    finally:
+        walk.emit_rest()
     finder.found.truncated = list(content.truncated)
     if "shaders" in options.kinds:
         collector, _ = collect_shaders(content, _ignore, register_db, gpu)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from cffpy.analysis.shaders import ShaderCollector
 from cffpy.tables.lines import COLUMNS, LineWalk, UniqueLines
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -166,24 +167,49 @@ def test_distinct_lines_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [line.split("\t")[0] for line in found.lines()] == ["2", "1"]
 
 
-def test_lines_of_groups_that_are_kept(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines of draw-state groups are made once; run packet by packet, groups give the same."""
+def check_lines_are_the_same(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> str:
+    """Lines of what is stored at once are made once; run packet by packet, they are the same."""
     texts: list[list[str]] = [[], []]
     for found in texts:
-        for name in ("a740-state-groups", "a660-frame-gmem", "a660-frame-binning"):
-            with cffpy.open(samples / f"{name}.rd") as capture:
+        for path in paths:
+            with cffpy.open(path) as capture:
                 capture.write_lines(found.append)
         monkeypatch.setattr(LineWalk, "group_writes", lambda walk, registers: False)
+        never = property(lambda walk: False, lambda walk, value: None)
+        monkeypatch.setattr(LineWalk, "decodes_streams_once", never)
+        monkeypatch.setattr(ShaderCollector, "takes_writes_at_once", False)
     assert "".join(texts[0]) == "".join(texts[1])
-    assert "register write\tRB_DEPTH_CNTL" in "".join(texts[0])
+    return "".join(texts[0])
+
+
+def test_lines_that_are_kept(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("a740-state-groups", "a660-frame-gmem", "a660-frame-binning", "a530-two-submits")
+    text = check_lines_are_the_same([samples / f"{name}.rd" for name in names], monkeypatch)
+    assert "register write\tRB_DEPTH_CNTL" in text
+    assert "\tCP_SET_DRAW_STATE\t" in text
 
 
 @pytest.mark.slow
 def test_the_same_of_shared_captures(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts: list[list[str]] = [[], []]
-    for found in texts:
-        for name in ("a740-vk-fdm", "a660-vk-passes-gmem", "edge-two-processes-concat"):
-            with cffpy.open(shared / f"captures/{name}.rd.gz") as capture:
-                capture.write_lines(found.append)
-        monkeypatch.setattr(LineWalk, "group_writes", lambda walk, registers: False)
-    assert "".join(texts[0]) == "".join(texts[1])
+    names = ("a740-vk-fdm", "a660-vk-passes-gmem", "edge-two-processes-concat", "a420-gl-tri")
+    names += ("a530-gl-tri", "a220-gl-passes")
+    paths = [shared / f"captures/{name}.rd.gz" for name in names]
+    text = check_lines_are_the_same(paths, monkeypatch)
+    assert text.count("\n") > 10_000
+
+
+def test_levels(samples: Path) -> None:
+    """The column is the nesting of IBs and groups, of whatever the line is."""
+    found = rows(samples / "a660-frame-gmem.rd")
+    with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
+        levels = {
+            f"{packet.place.gpuaddr:#x}": sum(
+                stream.kind in ("IB", "group") for stream in packet.place.stream.path
+            )
+            for packet in capture.packets()
+        }
+    checked = [row for row in found if row["gpuaddr"] in levels]
+    assert len(checked) > 100
+    assert {levels[row["gpuaddr"]] for row in checked} == {0, 1, 2}
+    for row in checked:
+        assert int(row["level"]) == levels[row["gpuaddr"]], row
