@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli import index_reports
-from cffpy.cli.analysis_options import decoding_options, write_json
+from cffpy.cli.analysis_options import (
+    decoding_options,
+    jsonl_option,
+    write_json,
+    write_json_lines,
+)
 from cffpy.cli.output import (
     EXIT_FAILURE,
     EXIT_OK,
@@ -20,7 +25,7 @@ from cffpy.cli.output import (
     print_warning,
 )
 from cffpy.cli.parameters import IntegerRange, command_limits
-from cffpy.cli.sql import row_options, write_rows
+from cffpy.cli.sql import check_forms, row_options, write_rows
 from cffpy.cli.text_options import text_options, write_lines
 
 if TYPE_CHECKING:
@@ -91,6 +96,7 @@ index.add_command(index_reports.compare)
     help="Memory of each worker (default: its part of the machine's).",
 )
 @click.option("--no-lints", is_flag=True, help="Do not run lints; check --index is not possible.")
+@click.option("--verify", is_flag=True, help="Read all that is stored; replace what is damaged.")
 @click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({BUILD_SCHEMA}).")
 @decoding_options
 def build(
@@ -100,6 +106,7 @@ def build(
     scheduler: str | None,
     memory: int | None,
     no_lints: bool,
+    verify: bool,
     as_json: bool,
     gpu: Gpu | None,
     register_db: str | None,
@@ -120,6 +127,7 @@ def build(
         inputs,
         output,
         lints=not no_lints,
+        verify=verify,
         jobs=jobs,
         scheduler=scheduler,
         memory=None if memory is None else memory << 20,
@@ -201,9 +209,10 @@ def sql(path: str, query: str, as_json: bool, as_jsonl: bool, as_csv: bool) -> i
 @click.argument("path", metavar="INDEX")
 @click.argument("register", metavar="REG")
 @click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({VALUES_SCHEMA}).")
+@jsonl_option("value", "cffpy.index-values.line/1")
 @text_options
 @click.help_option("-h", "--help")
-def values(path: str, register: str, as_json: bool) -> int:
+def values(path: str, register: str, as_json: bool, as_jsonl: bool) -> int:
     """List the distinct values of a register over all captures, those of most captures first.
 
     REG is a name, whatever its case; * stands for any characters. A line has the value, how many
@@ -212,11 +221,14 @@ def values(path: str, register: str, as_json: bool) -> int:
     from cffpy.cli.index_text import value_lines
     from cffpy.index.reader import open_index
 
+    check_forms(as_json, as_jsonl, False)
     found = open_index(path).values(register)
     if as_json:
         write_json(
             VALUES_SCHEMA, {"register": register, "values": [one._asdict() for one in found]}
         )
+    elif as_jsonl:
+        write_json_lines(one._asdict() for one in found)
     else:
         write_lines(value_lines(found))
     return EXIT_OK

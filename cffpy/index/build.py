@@ -72,6 +72,7 @@ def build_index(
     index: str | os.PathLike[str],
     *,
     lints: bool = True,
+    verify: bool = False,
     jobs: int | None = None,
     scheduler: str | None = None,
     memory: int | None = None,
@@ -86,9 +87,11 @@ def build_index(
     with an input in each line. Captures that are unchanged are not decoded again; those that are
     gone from these inputs are removed; those of other inputs stay. ``index``: a folder or a URL.
 
-    ``lints``: run all lints, for ``check``. ``jobs``: worker processes, None for one a processor, 0
-    for none: this process. ``scheduler``: address of a Dask scheduler, whose workers are used.
-    ``memory``: bytes that each worker may allocate, by default its part of the machine's.
+    ``lints``: run all lints, for ``check``. ``verify``: read all that is stored first, and decode
+    the captures of damaged partitions again; those of missing ones are in any case. ``jobs``:
+    worker processes, None for one a processor, 0 for none: this process. ``scheduler``: address of
+    a Dask scheduler, whose workers are used. ``memory``: bytes that each worker may allocate, by
+    default its part of the machine's.
 
     Problems of a capture are in its entry and raise nothing. Raises CaptureIndexError where
     the index cannot be used or written, or another process builds it; UsageError for wrong
@@ -108,7 +111,7 @@ def build_index(
     storage = storage_at(os.fspath(index))
     begin = time.monotonic()
     with claimed(storage) as renew:
-        builder = _Builder(storage, settings, renew, progress)
+        builder = _Builder(storage, settings, renew, progress, verify)
         if scheduler is not None:
             engine: Engine = DaskEngine(scheduler)
         else:
@@ -139,12 +142,17 @@ class _Builder:
         settings: Settings,
         renew: Callable[[], None],
         progress: Progress | None,
+        verify: bool,
     ) -> None:
+        """``verify``: read the stored tables, and replace those that are damaged."""
         self.report = BuildReport(storage.url)
         self._catalog = Catalog(storage)
         self._settings = settings
         self._renew = renew
         self._progress = progress
+        self._verify = verify
+        #: Whether something of the newest snapshot is damaged, so that there must be another one.
+        self._is_damaged = False
         self._edition = edition_name(resolve_edition(settings.register_db))
         self._schema = fingerprint()
         self._old: Snapshot | None = None
@@ -192,12 +200,27 @@ class _Builder:
                     "all captures are decoded again"
                 )
             self._parts = {part.name: part for part in self._old.parts}
+            self._drop_lost(self._old, entries)
         for entry in entries.values():
             self._add(entry)
         known = len(self._made_with)
         self._read_journals()
         resumed = list(self._made_with.values())[known:]
         self.report.resumed = sum(map(len, resumed))
+
+    def _drop_lost(self, old: Snapshot, entries: dict[str, Entry]) -> None:
+        """Leave out partitions that are missing or damaged: their captures are decoded again."""
+        lost = self._catalog.lost(old.parts, self._verify)
+        self._is_damaged = bool(lost) or (self._verify and not self._catalog.has_sound_sums(old))
+        for name in lost:
+            del self._parts[name]
+        if lost:
+            count = "1 partition" if len(lost) == 1 else f"{len(lost)} partitions"
+            text = f"{count} damaged or missing: the captures are decoded again"
+            self.report.notes.append(text)
+        for entry in entries.values():
+            if entry.part in lost:
+                entry.schema = ""  # nothing that is stored can be used
 
     def _add(self, entry: Entry) -> None:
         self._entries[entry.name] = entry
@@ -304,7 +327,8 @@ class _Builder:
         old = self._old
         if old is not None:
             journaled = set(self._parts) - {part.name for part in old.parts}
-            if not (wanted or journaled or report.removed) and old.schema == self._schema:
+            changes = wanted or journaled or report.removed or self._is_damaged
+            if not changes and old.schema == self._schema:
                 report.snapshot = old.number
                 clean_up(self._catalog)
                 return

@@ -80,7 +80,7 @@ class Catalog:
                 raise ValueError("it is missing")
             rows = library("pyarrow.parquet").read_table(io.BytesIO(data)).to_pylist()
             return {row["name"]: _entry(row) for row in rows}
-        except (ValueError, KeyError, TypeError) as problem:
+        except (ValueError, KeyError, TypeError, OSError) as problem:
             text = f"{self.storage.url}: files of snapshot {snapshot.number}: {problem}"
             raise CaptureIndexError(text) from None
 
@@ -94,6 +94,41 @@ class Catalog:
             journal = None if data is None else Journal.from_bytes(data)
             if journal is not None and self._is_complete(journal.part):
                 yield name, journal
+
+    def lost(self, parts: Iterable[Part], verify: bool) -> set[str]:
+        """Names of partitions that are not there; with ``verify`` of those that are damaged, too.
+
+        ``verify``: all of their tables are read.
+        """
+        stored = set(self.storage.names("parts"))
+        return {
+            part.name
+            for part in parts
+            if part.tables and (part.name not in stored or (verify and not self._is_sound(part)))
+        }
+
+    def has_sound_sums(self, snapshot: Snapshot) -> bool:
+        """Whether the sums over all partitions can be read: the tables of a snapshot."""
+        folder = f"snapshots/{snapshot.number:08d}"
+        return all(
+            self._count(f"{folder}/{name}") is not None
+            for name in self.storage.names(folder)
+            if name.endswith(".parquet")
+        )
+
+    def _is_sound(self, part: Part) -> bool:
+        return all(self._count(part.path(name)) == rows for name, rows in part.tables.items())
+
+    def _count(self, name: str) -> int | None:
+        """The rows of a Parquet file, all of which are read; None where that fails."""
+        parquet, arrow = library("pyarrow.parquet"), library("pyarrow")
+        path, filesystem = self.storage.path(name), self.storage.filesystem
+        try:
+            with parquet.ParquetFile(path, filesystem=filesystem) as file:
+                count: int = sum(batch.num_rows for batch in file.iter_batches())
+                return count
+        except (OSError, ValueError, arrow.ArrowException):
+            return None
 
     def _is_complete(self, part: Part) -> bool:
         stored = set(self.storage.names(f"parts/{part.name}")) if part.tables else set()
@@ -120,5 +155,9 @@ def _row(entry: Entry) -> tuple[Any, ...]:
 
 def _entry(row: dict[str, Any]) -> Entry:
     entry = Entry(**{name: row[name] for name in _ENTRY_COLUMNS})
+    numbers = entry.size, entry.mtime, entry.rows, entry.first_row
+    texts = entry.name, entry.location, entry.root, entry.part
+    if not all(isinstance(one, int) for one in numbers) or None in texts:
+        raise ValueError("a row has no name or no number")
     entry.problems = row["problems"].split("\n") if row["problems"] else []
     return entry

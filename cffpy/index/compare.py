@@ -86,7 +86,7 @@ def path_below_root(entry: Entry) -> str:
 
 
 def _new_values(old: Index, new: Index) -> list[dict[str, Any]]:
-    with connect(1) as database:
+    with connect(1, f"{old.path}, {new.path}") as database:
         database.register("old_values", old.corpus(VALUES))
         database.register("new_values", new.corpus(VALUES))
         rows = database.execute(f"""
@@ -108,7 +108,7 @@ def _new_values(old: Index, new: Index) -> list[dict[str, Any]]:
 
 
 def _programs(old: Index, new: Index) -> list[dict[str, Any]]:
-    with connect(1) as database:
+    with connect(1, f"{old.path}, {new.path}") as database:
         database.register("old_programs", old.corpus(PROGRAMS))
         database.register("new_programs", new.corpus(PROGRAMS))
         rows = database.execute("""
@@ -173,7 +173,7 @@ def _compare_findings(
 def _findings(index: Index) -> dict[tuple[Any, ...], tuple[int, str]]:
     """Capture below its root, lint, pass, draw and text of each finding -> count, severity."""
     names = {entry.name: path_below_root(entry) for entry in index.files}
-    with connect(1) as database:
+    with connect(1, index.path) as database:
         database.register("findings", index.dataset(FINDINGS))
         rows = database.execute(
             'SELECT capture, lint, "pass", draw, text, "count", severity FROM findings ORDER BY ALL'

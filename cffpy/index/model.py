@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 #: The number rises when older readers cannot read the files of an index.
 SCHEMA = "cffpy.index/1"
+
+#: Names of partitions: nothing else is a folder of the index.
+_PART_NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 
 
 class CaptureFile(NamedTuple):
@@ -142,6 +146,15 @@ class Part:
         """The file of a table, in the index."""
         return f"{self.folder}/{table}.parquet"
 
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> Part:
+        """Raises KeyError, TypeError or ValueError for what is no partition."""
+        name = str(document["name"])
+        if name and not _PART_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a partition")
+        tables = {str(table): int(rows) for table, rows in dict(document["tables"]).items()}
+        return cls(name, int(document["number"]), tables)
+
 
 @dataclass(slots=True)
 class Journal:
@@ -167,7 +180,7 @@ class Journal:
             if document["schema"] != SCHEMA:
                 return None
             entries = [Entry(**one) for one in document["entries"]]
-            return cls(Part(**document["part"]), entries)
+            return cls(Part.from_document(document["part"]), entries)
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -206,11 +219,14 @@ class Snapshot:
         """Raises KeyError, TypeError or ValueError for other documents."""
         settings = dict(document["settings"])
         settings["limits"] = tuple((str(name), int(n)) for name, n in settings["limits"])
+        register_db = settings["register_db"]
+        if register_db is not None and not isinstance(register_db, str):
+            raise TypeError("the edition is no path")
         return cls(
-            document["number"],
-            [Part(**one) for one in document["parts"]],
-            document["tables"],
+            int(document["number"]),
+            [Part.from_document(one) for one in document["parts"]],
+            str(document["tables"]),
             Settings(**settings),
-            document["time"],
-            document["captures"],
+            str(document["time"]),
+            int(document["captures"]),
         )

@@ -37,6 +37,7 @@ from cffpy.index.values import (
     corpus_listings,
     corpus_programs,
     corpus_values,
+    readable,
     values_of_part,
 )
 from cffpy.tables.writers import clean_text, library
@@ -67,7 +68,13 @@ def publish(
     catalog: Catalog, contents: Contents, settings: Settings, number: int, threads: int
 ) -> Snapshot:
     """Store a snapshot and return it. Raises CaptureIndexError where that fails."""
-    storage = catalog.storage
+    with readable(catalog.storage.url):
+        return _publish(catalog.storage, contents, settings, number, threads)
+
+
+def _publish(
+    storage: Storage, contents: Contents, settings: Settings, number: int, threads: int
+) -> Snapshot:
     parts = []
     for part in contents.parts:
         made_with = contents.made_with.get(part.name, [])

@@ -15,7 +15,7 @@ from cffpy.index.catalog import Catalog
 from cffpy.index.search import Search
 from cffpy.index.storage import is_url, storage_at
 from cffpy.index.tables import CORPUS, EXPORTED, FINDINGS, LISTINGS, PROGRAMS, VALUES
-from cffpy.index.values import StoredFiles, connect, dataset
+from cffpy.index.values import StoredFiles, connect, database, dataset, readable
 from cffpy.tables.schema import TABLES, VIEW_TABLES, VIEWS
 from cffpy.tables.writers import first_line, library, quoted
 
@@ -159,18 +159,16 @@ class Index:
         The tables are those of ``cffpy.sql``, except ``fields`` and ``packets``, and ``files``,
         ``findings``, ``register_values`` and ``programs``. Raises UsageError for an error of SQL.
         """
-        connection = connect(threads or processors())
+        connection = database(threads or processors())
         words = set(re.findall(r"\w+", query.lower()))
         for name in words & set(TABLES) - set(EXPORTED):
             raise UsageError(f"an index has no table {name}; cffpy sql makes it of captures")
         for view in words & set(VIEWS):
             words.update(VIEW_TABLES[view])
-        for name, table in EXPORTED.items():
-            if name in words:
-                self._register(connection, name, table)
-        for name, table in _MORE.items():
-            if name in words:
-                self._register(connection, name, table)
+        with readable(self.path):
+            for name, table in (*EXPORTED.items(), *_MORE.items()):
+                if name in words:
+                    self._register(connection, name, table)
         for view in words & set(VIEWS):
             connection.execute(f"CREATE VIEW {quoted(view)} AS {VIEWS[view]}")
         connection.execute("SET lock_configuration = true")
@@ -219,7 +217,7 @@ class Index:
             " ORDER BY register, generation, captures DESC, draws DESC, value"
         )
         pattern = re.sub(r"[\[\]?]", lambda found: f"[{found[0]}]", register)
-        with connect(processors()) as connection:
+        with connect(processors(), self.path) as connection:
             connection.register(VALUES.name, self.corpus(VALUES))
             rows = connection.execute(query, {"name": pattern}).fetchall()
         if not rows:
@@ -234,7 +232,7 @@ class Index:
         """
         if not re.fullmatch(r"[0-9a-fA-F]{4,64}", digest):
             raise UsageError(f"{digest!r} is no digest: 4 to 64 hexadecimal digits")
-        with connect(processors()) as connection:
+        with connect(processors(), self.path) as connection:
             for table in (PROGRAMS, LISTINGS):
                 connection.register(table.name, self.corpus(table))
             connection.register("shaders", self.dataset(EXPORTED["shaders"]))

@@ -191,7 +191,7 @@ class Search:
                 if entry.generation == generation:
                     found[entry.name].absent = absent
             for group in _groups(parts):
-                with connect(self._threads) as database:
+                with connect(self._threads, source.path) as database:
                     self._search(database, generation, group, source, found, most)
         yield from found.values()
 
@@ -256,6 +256,11 @@ class Search:
 
 class Datasets(Protocol):
     """Makes datasets of tables of partitions."""
+
+    @property
+    def path(self) -> str:
+        """The index that has them."""
+        ...
 
     def dataset(self, table: Table, parts: Iterable[Part]) -> Any:  # noqa: ANN401
         """The rows of a table in these partitions."""

@@ -86,7 +86,7 @@ def statistics(index: Index, most: int = 10) -> IndexStats:
         sum(one.rows for one in files),
         len(index.parts),
     )
-    with connect(1) as database:
+    with connect(1, index.path) as database:
         for table in (VALUES, PROGRAMS):
             database.register(table.name, index.corpus(table))
         for table in (EXPORTED["passes"], EXPORTED["submits"], FINDINGS):

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.errors import CaptureIndexError
 from cffpy.index.tables import EXPORTED, LISTINGS, PROGRAMS, VALUES
-from cffpy.tables.writers import arrow_schema, clean_text, library
+from cffpy.tables.writers import arrow_schema, clean_text, first_line, library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,17 +47,35 @@ GROUP BY listing_digest ORDER BY listing_digest
 """
 
 
-def connect(threads: int, memory: str = "") -> Any:  # noqa: ANN401
+def database(threads: int) -> Any:  # noqa: ANN401
     """A database in memory that reads no files by itself. Raises MissingLibrary."""
     library("pyarrow")
     return library("duckdb").connect(
-        ":memory:",
-        config={
-            "threads": str(threads),
-            "enable_external_access": "false",
-            **({"memory_limit": memory} if memory else {}),
-        },
+        ":memory:", config={"threads": str(threads), "enable_external_access": "false"}
     )
+
+
+@contextmanager
+def connect(threads: int, index: str) -> Iterator[Any]:
+    """The same while a block runs, which asks tables of an index: see ``readable``."""
+    with readable(index), database(threads) as connection:
+        yield connection
+
+
+@contextmanager
+def readable(index: str) -> Iterator[None]:
+    """Raise CaptureIndexError where stored tables are damaged or missing.
+
+    ``index``: its path, for the message.
+    """
+    errors = (library("duckdb").Error, library("pyarrow").ArrowException, OSError)
+    try:
+        yield
+    except errors as problem:
+        raise CaptureIndexError(
+            f"{index}: its tables cannot be read: {first_line(problem)}; "
+            "cffpy index build --verify replaces what is damaged"
+        ) from None
 
 
 class StoredFiles(NamedTuple):
@@ -80,16 +100,16 @@ def values_of_part(path: str | None, generations: dict[str, int | None]) -> Any:
     if path is None:
         return arrow_schema(VALUES).empty_table()
     arrow = library("pyarrow")
-    with connect(1) as database:
+    with database(1) as connection:
         names = arrow.table(
             {
                 "capture": list(map(clean_text, generations)),
                 "generation": arrow.array(list(generations.values()), arrow.int64()),
             }
         )
-        database.register("generations", names)
-        database.register("registers", dataset(EXPORTED["registers"], StoredFiles([path])))
-        return _cast(database.sql(_OF_PART).to_arrow_table(), VALUES)
+        connection.register("generations", names)
+        connection.register("registers", dataset(EXPORTED["registers"], StoredFiles([path])))
+        return _cast(connection.sql(_OF_PART).to_arrow_table(), VALUES)
 
 
 def _cast(found: Any, table: Table) -> Any:  # noqa: ANN401
@@ -117,10 +137,10 @@ def corpus_listings(files: StoredFiles, programs: str | None, threads: int) -> I
 
 def _batches(query: str, tables: dict[str, Any], result: Table, threads: int) -> Iterator[Any]:
     arrow = library("pyarrow")
-    with connect(threads) as database:
+    with database(threads) as connection:
         for name, rows in tables.items():
-            database.register(name, rows)
-        for batch in arrow_batches(database.sql(query)):
+            connection.register(name, rows)
+        for batch in arrow_batches(connection.sql(query)):
             yield _cast(arrow.Table.from_batches([batch]), result)
 
 
