@@ -63,6 +63,21 @@ OTHERS = {
     "vsc-hex": ("vsc", "--hex", "9d45800002000000", "--bins", "4", "--draws", "--json"),
 }  # fmt: skip
 
+#: Name of the schema of a JSON line -> the command that writes such lines.
+LINES = {
+    "check.line": ("check", "--jsonl", "{A}", "{B}"),
+    "columns.line": ("draws", "--columns", "draw.vertices,target.format", "--jsonl", "{A}"),
+    "disasm-all.line": ("disasm", "--all", "--jsonl", "{A}"),
+    "draws.line": ("draws", "--all", "--jsonl", "{A}", "{B}"),
+    "find.line": ("find", "draw.number >= 0", "--jsonl", "{A}", "{B}"),
+    "lines": ("lines", "--only", "draws", "--jsonl", "{A}"),
+    "lrz.line": ("lrz", "--jsonl", "{A}"),
+    "passes.cost.line": ("passes", "--cost", "--jsonl", "{A}", "{B}"),
+    "passes.line": ("passes", "--jsonl", "{A}", "{B}"),
+    "state.line": ("state", "--where", "draw.number == 0", "--jsonl", "{A}", "{B}"),
+    "tiles.line": ("tiles", "--jsonl", "{A}"),
+}
+
 #: Documents without a schema so far, by what their names begin with.
 WITHOUT = ("index", "intel-", "microcode")
 
@@ -90,7 +105,7 @@ def check_document(name: str, text: bytes) -> None:
 
 
 def test_each_schema_has_a_command() -> None:
-    assert {*COMMANDS, *OTHERS, "lines"} == set(SCHEMAS)
+    assert {*COMMANDS, *OTHERS, *LINES} == set(SCHEMAS)
 
 
 def test_each_document_has_a_schema() -> None:
@@ -142,6 +157,33 @@ def test_a_line_is_an_object_of_its_schema(samples: Path, run_cffpy: Run) -> Non
         lines = run_cffpy("lines", "--jsonl", *options, path).stdout.splitlines()
         for line in lines[:: len(lines) // 50]:
             assert not list(validator.iter_errors(json.loads(line)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LINES)
+def test_json_lines(name: str, samples: Path, run_cffpy: Run) -> None:
+    validator = jsonschema.Draft202012Validator(SCHEMAS[name])
+    files = {"A": samples / "a660-frame-binning.rd", "B": samples / "a660-frame-gmem.rd"}
+    command = [part.format(**files) for part in LINES[name]]
+    done = run_cffpy(*command, check=False)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["file"] for row in rows} <= {str(path) for path in files.values()}
+    assert rows
+    for row in rows:
+        assert not list(validator.iter_errors(row))
+
+
+def test_a_line_has_the_members_of_the_document() -> None:
+    """A line of ``draws --jsonl`` is an object of the document's list, with its file."""
+    places = {"draws": "draws", "tiles": "tiles", "state": "registers", "lrz": "passes",
+              "passes.cost": "passes", "disasm-all": "shaders", "columns": "rows"}  # fmt: skip
+    for name, place in places.items():
+        line, schema = SCHEMAS[f"{name}.line"], SCHEMAS[name]
+        item = schema["properties"][place]["items"]
+        if "$ref" in item:
+            item = schema["$defs"][item["$ref"].rpartition("/")[2]]
+        assert item["properties"].items() <= line["properties"].items(), name
+        assert set(line["required"]) - set(item["required"]) <= {"file", "pass", "draw"}
 
 
 @pytest.mark.slow

@@ -225,6 +225,31 @@ def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Trunca
         write_all(stream, b"\n")
 
 
+def jsonl_option(what: str, schema: str) -> Callable[[_Command], _Command]:
+    """The option ``--jsonl``. ``what`` an object is of; ``schema``: of each object."""
+    text = f"Print an object for each {what} ({schema})."
+    return click.option("--jsonl", "as_jsonl", is_flag=True, help=text)
+
+
+def write_json_lines(objects: Iterable[dict[str, Any]], file: str | None = None) -> None:
+    """Write a JSON object a line. ``file``: the first member of each, if it is given."""
+    import json
+
+    head = {} if file is None else {"file": file}
+    waiting: list[str] = []
+    length = 0
+    with PagedOutput(pager=False) as stream:
+        for one in objects:
+            line = json.dumps({**head, **one})
+            waiting.append(line)
+            length += len(line)
+            if length >= _CHARACTERS_AT_ONCE:
+                write_all(stream, ("\n".join(waiting) + "\n").encode())
+                waiting.clear()
+                length = 0
+        write_all(stream, "".join([f"{line}\n" for line in waiting]).encode())
+
+
 def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write a table: column names, then the rows. None is an empty cell.
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy._version import __version__
-from cffpy.cli.analysis_options import decode, decoding_options, open_for, write_json
+from cffpy.cli.analysis_options import (
+    decode,
+    decoding_options,
+    jsonl_option,
+    open_for,
+    write_json,
+    write_json_lines,
+)
 from cffpy.cli.index_reports import check_index
 from cffpy.cli.many_files import is_one_file
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
@@ -58,6 +65,7 @@ def _words(_context: click.Context, _option: click.Parameter, given: tuple[str, 
 @click.option("--explain", metavar="LINT", help="Say what a lint finds, why, and what to do.")
 @click.option("--list", "as_list", is_flag=True, help="List the lints.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.check/1).")
+@jsonl_option("finding", "cffpy.check.line/1")
 @click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
 @text_options
 @decoding_options
@@ -72,6 +80,7 @@ def check(
     explain: str | None,
     as_list: bool,
     as_json: bool,
+    as_jsonl: bool,
     as_sarif: bool,
     gpu: Gpu | None,
     register_db: str | None,
@@ -89,15 +98,15 @@ def check(
     from cffpy.check.registry import chosen_lints
     from cffpy.check.runner import new_findings
 
-    if as_json and as_sarif:
-        raise click.UsageError("--json and --sarif cannot be used together")
+    if as_json + as_jsonl + as_sarif > 1:
+        raise click.UsageError("--json, --jsonl and --sarif cannot be used together")
     if explain is not None or as_list:
         return _describe(explain, select, ignore)
     lints = chosen_lints(select, ignore)
     levels = _LEVELS[: _LEVELS.index(fail_on) + 1] if fail_on != "never" else ()
     _check_inputs(paths, index, as_sarif, as_markdown)
     if index is not None:
-        checks = check_index(index, good, lints, as_json, as_markdown)
+        checks = check_index(index, good, lints, (as_json, as_jsonl, as_markdown))
         return EXIT_FAILURE if any(_has(one, levels) for one in checks) else EXIT_OK
     known, of_good = _check_all([] if good is None else [good], lints, gpu, register_db)
     results, code = _check_all(paths, lints, gpu, register_db)
@@ -105,7 +114,7 @@ def check(
     for _, before in known:
         for _, checked in results:
             checked.findings = new_findings(before, checked)
-    _write(results, lints, as_json, as_sarif)
+    _write(results, lints, as_json, as_jsonl, as_sarif)
     failed = any(_has(checked, levels) for _, checked in results)
     return EXIT_FAILURE if failed else code
 
@@ -140,12 +149,18 @@ def _describe(explain: str | None, select: list[str], ignore: list[str]) -> int:
 
 
 def _write(
-    results: list[tuple[str, Checked]], lints: Sequence[Lint], as_json: bool, as_sarif: bool
+    results: list[tuple[str, Checked]],
+    lints: Sequence[Lint],
+    as_json: bool,
+    as_jsonl: bool,
+    as_sarif: bool,
 ) -> None:
     from cffpy.views import check as view
 
     if as_json:
         write_json(view.SCHEMA, view.document(results))
+    elif as_jsonl:
+        write_json_lines(view.items(view.document(results)["files"]))
     elif as_sarif:
         _write_sarif(view.sarif(results, lints, __version__))
     else:

@@ -25,6 +25,8 @@ Examples:
   printf '%s' 03000000_00000000 | tr -d _ | cffpy disasm -
 """
 
+_LINE_SCHEMA = "cffpy.disasm-all.line/1"
+
 _DEFAULT_GENERATION = 6
 _A2XX = 2
 
@@ -75,6 +77,12 @@ def read_input(path: str) -> bytes:
 )
 @click.option("--json", "as_json", is_flag=True, help="With --all: print one JSON document.")
 @click.option(
+    "--jsonl",
+    "as_jsonl",
+    is_flag=True,
+    help=f"With --all: print an object for each shader ({_LINE_SCHEMA}).",
+)
+@click.option(
     "--gpu",
     "generation",
     metavar="GPU",
@@ -99,6 +107,7 @@ def disasm(
     of_capture: bool,
     only_list: bool,
     as_json: bool,
+    as_jsonl: bool,
     generation: int | None,
     form: str,
     fragment: bool,
@@ -114,9 +123,12 @@ def disasm(
     if of_capture:
         if form != "auto" or fragment:
             raise click.UsageError("--format and --fragment cannot be used with --all")
-        return _run_all(path, generation, register_db, as_json, only_list)
-    if only_list or as_json:
-        raise click.UsageError("--list and --json need --all")
+        if as_json and as_jsonl:
+            raise click.UsageError("--json and --jsonl cannot be used together")
+        shown_as = "json" if as_json else "jsonl" if as_jsonl else ""
+        return _run_all(path, generation, register_db, shown_as, only_list)
+    if only_list or as_json or as_jsonl:
+        raise click.UsageError("--list, --json and --jsonl need --all")
     extension = os.path.splitext(path)[1]
     if generation is None:
         generation = _A2XX if extension in (".vo", ".fo") else _DEFAULT_GENERATION
@@ -132,11 +144,11 @@ def disasm(
 
 
 def _run_all(
-    path: str, generation: int | None, directory: str | None, as_json: bool, only_list: bool
+    path: str, generation: int | None, directory: str | None, form: str, only_list: bool
 ) -> int:
     from cffpy.cli.disasm_all import run
 
-    return run(path, generation, directory, as_json, only_list)
+    return run(path, generation, directory, form, only_list)
 
 
 def _program(data: bytes, form: str) -> bytes:

@@ -19,23 +19,33 @@ _RIGHT = (0, 3, 4, 5, 6, 7, 8)
 
 
 def run(
-    path: str, generation: int | None, register_db: str | None, as_json: bool, only_list: bool
+    path: str,
+    generation: int | None,
+    register_db: str | None,
+    form: str,
+    only_list: bool,
 ) -> int:
     """List the shaders of a capture; the exit code. ``generation``: decode for it.
+
+    ``form``: "json", "jsonl", or "" for text.
 
     Raises CffpyError.
     """
     from cffpy.capture.gpu import guess
-    from cffpy.cli.analysis_options import decode, open_for, write_json
+    from cffpy.cli.analysis_options import decode, open_for, write_json, write_json_lines
     from cffpy.cli.text_options import write_lines
 
     gpu = None if generation is None else guess(generation * 100)
     capture = open_for(path, gpu, register_db)
     shaders, code = decode(capture, lambda opened: opened.shaders)
-    if as_json:
+    if form:
         from cffpy.views import shaders as view
 
-        write_json(view.SCHEMA, shaders.to_dict(listings=not only_list), capture.truncated)
+        document = shaders.to_dict(listings=not only_list)
+        if form == "json":
+            write_json(view.SCHEMA, document, capture.truncated)
+        else:
+            write_json_lines(document["shaders"], path)
     else:
         write_lines(_lines(shaders, only_list), capture.truncated)
     return code

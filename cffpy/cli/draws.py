@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.analysis_options import decode, open_for, the_pass
+from cffpy.cli.analysis_options import decode, jsonl_option, open_for, the_pass
 from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
 from cffpy.cli.intel_dispatch import or_intel
-from cffpy.cli.many_files import Shown, files_options, write_shown
+from cffpy.cli.many_files import Forms, Shown, files_options, write_shown
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options
 from cffpy.views.plain_text import headed_columns
@@ -47,6 +47,7 @@ Examples:
 )
 @filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.draws/2).")
+@jsonl_option("draw", "cffpy.draws.line/1")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @text_options
 @files_options
@@ -61,6 +62,7 @@ def draws(
     where: str | None,
     columns: str | None,
     as_json: bool,
+    as_jsonl: bool,
     as_csv: bool,
 ) -> int:
     """List the program's draws and dispatches with pass, size, shaders, targets and location.
@@ -73,19 +75,19 @@ def draws(
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv cannot be used together")
+    forms = Forms(as_json, as_jsonl, as_csv)
+    forms.check()
     if inherited:
-        if any((as_csv, everything, index is not None, where, columns)):
+        if any((as_csv, as_jsonl, everything, index is not None, where, columns)):
             raise click.UsageError("--inherited can only be combined with --json")
-        return write_shown(files, partial(_inherited, gpu, register_db), as_json, False)
+        return write_shown(files, partial(_inherited, gpu, register_db), forms)
     query = query_of(where, columns)
 
     def show(path: str) -> Shown:
         capture, code = find_asking(path, gpu, register_db, query, at_draws=not everything)
         return _shown(capture, code, (index, everything), query, columns)
 
-    return write_shown(files, show, as_json, as_csv)
+    return write_shown(files, show, forms)
 
 
 def _shown(
@@ -107,6 +109,9 @@ def _shown(
             return shown_columns("draw", named, columns, capture, code)
         shown = [one for one, _ in chosen]
 
+    def items() -> Iterable[dict[str, Any]]:
+        return (action.to_dict() for action in shown)
+
     def lines() -> Iterable[str]:
         table = [view.HEADINGS, *(view.cells(action.model) for action in shown)]
         return headed_columns(table, view.RIGHT)
@@ -115,10 +120,11 @@ def _shown(
         capture,
         code,
         view.SCHEMA,
-        lambda: {"draws": (action.to_dict() for action in shown)},
+        lambda: {"draws": items()},
         lines,
         view.CSV_COLUMNS,
         lambda: view.rows(action.model for action in shown),
+        items,
     )
 
 

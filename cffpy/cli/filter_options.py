@@ -23,12 +23,18 @@ _Command = TypeVar("_Command", bound="Callable[..., Any]")
 
 #: The document of ``--columns --json``.
 _SCHEMA = "cffpy.columns/1"
+#: Of ``--columns --jsonl``.
+_LINE_SCHEMA = "cffpy.columns.line/1"
 
 
 def filter_options(command: _Command) -> _Command:
     """Give a command ``--where`` and ``--columns``."""
     for name, metavar, text in (
-        ("--columns", "A,B,C", "Show the values of these names instead (docs/filter.md)."),
+        (
+            "--columns",
+            "A,B,C",
+            f"Show the values of these names instead (docs/filter.md; {_SCHEMA}, {_LINE_SCHEMA}).",
+        ),
         ("--where", "EXPR", "Only those for which this holds (docs/filter.md)."),
     ):
         command = click.option(name, metavar=metavar, help=text)(command)
@@ -65,12 +71,9 @@ def shown_columns(
     """A table of the columns ``names``; ``what``: the heading of the first column."""
     headings = [what, *(name.strip() for name in names.split(","))]
 
-    def document() -> dict[str, Any]:
-        rows = [
-            {what: label, "values": {one.name: one.value for one in found.columns}}
-            for label, found in chosen
-        ]
-        return {"columns": headings, "rows": rows}
+    def items() -> Iterator[dict[str, Any]]:
+        for label, found in chosen:
+            yield {what: label, "values": {one.name: one.value for one in found.columns}}
 
     def rows() -> Iterator[Sequence[str]]:
         return ((name, *(one.text for one in f.columns)) for name, f in chosen)
@@ -80,4 +83,13 @@ def shown_columns(
         table += [[name, *(visible(one.text) for one in f.columns)] for name, f in chosen]
         return iter(headed_columns(table))
 
-    return Shown(capture, code, _SCHEMA, document, lines, headings, rows)
+    return Shown(
+        capture,
+        code,
+        _SCHEMA,
+        lambda: {"columns": headings, "rows": items()},
+        lines,
+        headings,
+        rows,
+        items,
+    )

@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-import json
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from cffpy.cli.analysis_options import decoding_options, write_json
-from cffpy.cli.output import (
-    EXIT_FAILURE,
-    EXIT_OK,
-    PagedOutput,
-    print_error,
-    print_warning,
-    write_all,
+from cffpy.cli.analysis_options import (
+    decoding_options,
+    jsonl_option,
+    write_json,
+    write_json_lines,
 )
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.parameters import IntegerRange, command_limits
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import UsageError
@@ -51,7 +48,7 @@ The expressions are described in docs/filter.md.
 @click.option("--first", is_flag=True, help="Only the first draw of each file.")
 @click.option("--count", is_flag=True, help="Only the number of draws of each file.")
 @click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({SCHEMA}).")
-@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print a JSON object a line, one a draw.")
+@jsonl_option("draw", "cffpy.find.line/1")
 @click.option(
     "--jobs",
     type=IntegerRange(min=1, max=256),
@@ -96,7 +93,9 @@ def find(
         documents = (one.to_dict() for one in read)
         write_json(SCHEMA, {"where": where, "files": documents})
     elif as_jsonl:
-        _write_jsonl(read)
+        for file in read:
+            draws = ({"gpu": file.gpu, **draw.to_dict()} for draw in file.draws)
+            write_json_lines(draws, file.path)
     elif count:
         write_lines(f"{visible(one.path)}: {one.count}" for one in read if one.error is None)
     else:
@@ -204,15 +203,3 @@ def _line(file: FoundFile, draw: FoundDraw) -> str:
     tile = "" if draw.tile is None else f" tile {draw.tile}"
     values = " ".join(f"{one.name}={visible(one.text)}" for one in draw.values)
     return f"{visible(file.path)}: submit {draw.submit} {name}{dump}{tile}: {values}"
-
-
-def _write_jsonl(read: _Files) -> None:
-    with PagedOutput(pager=False) as stream:
-        for file in read:
-            lines = [_json_line(file, draw) for draw in file.draws]
-            write_all(stream, "".join(lines).encode())
-
-
-def _json_line(file: FoundFile, draw: FoundDraw) -> str:
-    row: dict[str, Any] = {"file": file.path, "gpu": file.gpu, **draw.to_dict()}
-    return json.dumps(row) + "\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cffpy.cli.analysis_options import write_json
+from cffpy.cli.analysis_options import write_json, write_json_lines
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import UsageError
@@ -183,20 +183,26 @@ def _compare_markdown(found: IndexComparison) -> Iterator[str]:
 
 
 def check_index(
-    index: str, baseline: str | None, lints: Sequence[Lint], as_json: bool, as_markdown: bool
+    index: str, baseline: str | None, lints: Sequence[Lint], forms: tuple[bool, bool, bool]
 ) -> list[IndexedCheck]:
-    """Write the findings of an index and return them. ``baseline``: of the index before."""
+    """Write the findings of an index and return them. ``baseline``: of the index before.
+
+    ``forms``: the options --json, --jsonl and --markdown.
+    """
     from cffpy.index.checked import check_index as findings_of
     from cffpy.index.checked import markdown
     from cffpy.index.reader import open_index
-    from cffpy.views.check import SCHEMA
+    from cffpy.views.check import SCHEMA, items
 
-    if as_json and as_markdown:
-        raise UsageError("--markdown and --json cannot be used together")
+    if sum(forms) > 1:
+        raise UsageError("--json, --jsonl and --markdown cannot be used together")
+    as_json, as_jsonl, as_markdown = forms
     before = None if baseline is None else open_index(baseline)
     checks = findings_of(open_index(index), lints, before)
     if as_json:
         write_json(SCHEMA, {"files": [one.to_dict() for one in checks]})
+    elif as_jsonl:
+        write_json_lines(items(one.to_dict() for one in checks))
     elif as_markdown:
         write_lines(markdown(checks))
     else:

@@ -10,9 +10,11 @@ import click
 from cffpy.cli.analysis_options import (
     capture_options,
     decode,
+    jsonl_option,
     open_for,
     the_pass,
     write_json,
+    write_json_lines,
 )
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options, write_lines
@@ -31,10 +33,16 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.option("--pass", "index", type=Integer(), metavar="N", help="Only this pass.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.lrz/1).")
+@jsonl_option("pass", "cffpy.lrz.line/1")
 @text_options
 @capture_options
 def lrz(
-    path: str, gpu: Gpu | None, register_db: str | None, index: int | None, as_json: bool
+    path: str,
+    gpu: Gpu | None,
+    register_db: str | None,
+    index: int | None,
+    as_json: bool,
+    as_jsonl: bool,
 ) -> int:
     """Show for each draw of each pass whether it tests and writes LRZ, and why not (a5xx to a7xx).
 
@@ -47,6 +55,8 @@ def lrz(
     """
     from cffpy.views import lrz as view
 
+    if as_json and as_jsonl:
+        raise click.UsageError("--json and --jsonl cannot be used together")
     capture = open_for(path, gpu, register_db)
     shown, code = decode(capture, lambda opened: opened.lrz)
     if index is not None:
@@ -54,6 +64,8 @@ def lrz(
         shown = [one for one in shown if one.found.index == index]
     if as_json:
         write_json(view.SCHEMA, view.document(capture.model, shown), capture.truncated)
+    elif as_jsonl:
+        write_json_lines(map(view.pass_document, shown), path)
     else:
         write_lines(view.lines(shown), capture.truncated)
     return code

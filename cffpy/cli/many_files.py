@@ -2,7 +2,8 @@
 """Commands that show the same of each of several captures: files, and folders of them.
 
 One file is shown as it is. Of several, text is headed by the file, CSV has a first column ``file``,
-and JSON is one document with a document for each file.
+and JSON is one document with a document for each file. JSON lines are objects with a first member
+``file``, whether there are several or not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from cffpy.cli.analysis_options import decoding_options, write_csv, write_json
+from cffpy.cli.analysis_options import (
+    decoding_options,
+    write_csv,
+    write_json,
+    write_json_lines,
+)
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.text_options import write_lines
 from cffpy.container.folder import captures_in
@@ -35,7 +41,8 @@ SCHEMA = "cffpy.files/1"
 class Shown(NamedTuple):
     """What a command shows of a capture; each form is made when it is written.
 
-    ``schema``: of the document. ``columns``: of the rows. ``code``: the exit code.
+    ``schema``: of the document. ``columns``: of the rows. ``code``: the exit code. ``items``: the
+    objects of the document's list, for JSON lines.
     """
 
     capture: Capture
@@ -45,6 +52,7 @@ class Shown(NamedTuple):
     lines: Callable[[], Iterable[str]]
     columns: Sequence[str] = ()
     rows: Callable[[], Iterable[Sequence[object]]] = tuple
+    items: Callable[[], Iterable[dict[str, Any]]] = tuple
 
     def text(self) -> Iterator[str]:
         """The lines, and what limits left out."""
@@ -60,6 +68,20 @@ class Shown(NamedTuple):
         return {**head, **lists}
 
 
+class Forms(NamedTuple):
+    """Which form of output was asked for, of those that exclude each other; none: text."""
+
+    as_json: bool = False
+    as_jsonl: bool = False
+    as_csv: bool = False
+
+    def check(self) -> None:
+        """Raise UsageError for several forms."""
+        given = [f"--{name.removeprefix('as_')}" for name in self._fields if getattr(self, name)]
+        if len(given) > 1:
+            raise click.UsageError(f"{given[0]} and {given[1]} cannot be used together")
+
+
 def files_options(command: _Command) -> _Command:
     """The argument FILE... and the decoding options."""
     argument = click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -71,26 +93,28 @@ def is_one_file(files: Sequence[str]) -> bool:
     return len(files) == 1 and not os.path.isdir(files[0])
 
 
-def write_shown(
-    files: Sequence[str], show: Callable[[str], Shown], as_json: bool, as_csv: bool
-) -> int:
+def write_shown(files: Sequence[str], show: Callable[[str], Shown], forms: Forms) -> int:
     """Write what ``show`` returns for each file; the exit code.
 
     Of several files, errors of one are reported, and the next one follows.
     """
     if is_one_file(files):
         shown = show(files[0])
-        if as_json:
+        if forms.as_json:
             write_json(shown.schema, shown.document(), shown.capture.truncated)
-        elif as_csv:
+        elif forms.as_jsonl:
+            write_json_lines(shown.items(), files[0])
+        elif forms.as_csv:
             write_csv(shown.columns, shown.rows())
         else:
             write_lines(shown.lines(), shown.capture.truncated)
         return shown.code
     several = _Several(files, show)
-    if as_json:
+    if forms.as_json:
         write_json(SCHEMA, {"files": several.documents()})
-    elif as_csv:
+    elif forms.as_jsonl:
+        write_json_lines(several.items())
+    elif forms.as_csv:
         _write_rows(several)
     else:
         write_lines(several.lines())
@@ -140,6 +164,11 @@ class _Several:
         for path, found, error in self._each(lambda shown: (shown.headed_document(),)):
             document = None if found is None else next(iter(found))
             yield {"file": path, "error": error or None, "document": document}
+
+    def items(self) -> Iterator[dict[str, Any]]:
+        """The objects of JSON lines, each with its file."""
+        for path, items, _ in self._each(lambda shown: shown.items()):
+            yield from ({"file": path, **item} for item in items or ())
 
     def rows(self) -> Iterator[Sequence[object]]:
         """The names of the columns once, then the rows, each with its file."""

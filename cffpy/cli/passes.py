@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import not_there, submit_option, the_pass
+from cffpy.cli.analysis_options import jsonl_option, not_there, submit_option, the_pass
 from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
 from cffpy.cli.intel_dispatch import or_intel
-from cffpy.cli.many_files import Shown, files_options, write_shown
+from cffpy.cli.many_files import Forms, Shown, files_options, write_shown
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options
 
@@ -41,6 +41,7 @@ Examples:
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
 @click.option("--plot", is_flag=True, help="Draw a bar for each render pass: its draws.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
+@jsonl_option("pass", "cffpy.passes.line/1")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
 @files_options
@@ -56,6 +57,7 @@ def passes(
     cost: bool,
     plot: bool,
     as_json: bool,
+    as_jsonl: bool,
     as_csv: bool,
 ) -> int:
     """Find the render passes of a capture, and the dispatches and copies between them.
@@ -70,7 +72,8 @@ def passes(
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read.
     """
-    _check_forms(cost, plot, columns, as_json, as_csv)
+    forms = Forms(as_json, as_jsonl, as_csv)
+    _check_forms(cost, plot, columns, forms)
     query = query_of(where, columns)
 
     def show(path: str) -> Shown:
@@ -78,7 +81,7 @@ def passes(
         chosen = _chosen(capture, submit, index)
         return _shown(capture, code, chosen, (query, columns), cost, plot)
 
-    return write_shown(files, show, as_json, as_csv)
+    return write_shown(files, show, forms)
 
 
 def _shown(
@@ -112,17 +115,18 @@ def _shown(
         lambda: pass_lines(shown) if plot else text.lines(capture.model, shown),
         view.CSV_COLUMNS,
         lambda: view.rows(shown),
+        lambda: (view.pass_document(one) for submit in shown for one in submit.passes),
     )
 
 
-def _check_forms(cost: bool, plot: bool, columns: str | None, as_json: bool, as_csv: bool) -> None:
+def _check_forms(cost: bool, plot: bool, columns: str | None, forms: Forms) -> None:
     """Raise UsageError for forms of output that exclude each other."""
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv cannot be used together")
-    if cost and (as_csv or columns is not None):
+    forms.check()
+    if cost and (forms.as_csv or columns is not None):
         raise click.UsageError("--cost cannot be used with --csv or --columns")
-    if plot and (cost or as_json or as_csv or columns is not None):
-        raise click.UsageError("--plot cannot be used with --cost, --json, --csv or --columns")
+    if plot and (cost or any(forms) or columns is not None):
+        message = "--plot cannot be used with --cost, --json, --jsonl, --csv or --columns"
+        raise click.UsageError(message)
 
 
 def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
@@ -138,6 +142,7 @@ def _costs(capture: Capture, shown: Sequence[SubmitPasses], code: int) -> Shown:
         view.SCHEMA,
         lambda: view.document(costs, whole),
         lambda: view.lines(costs, whole),
+        items=lambda: view.document(costs, whole)["passes"],
     )
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -14,12 +14,13 @@ from cffpy.cli.analysis_options import (
     DRAW_NAME,
     capture_options,
     decode,
+    jsonl_option,
     not_there,
     open_for,
     report,
 )
 from cffpy.cli.intel_dispatch import or_intel
-from cffpy.cli.many_files import Shown, write_shown
+from cffpy.cli.many_files import Forms, Shown, write_shown
 from cffpy.cli.output import print_warning
 from cffpy.cli.parameters import Integer
 from cffpy.cli.progress import progress
@@ -71,6 +72,7 @@ _ORIGINS = ("this pass", "before the pass", "earlier submit")
     is_flag=True,
     help="Print one JSON document (cffpy.state/2, with --where cffpy.states/1).",
 )
+@jsonl_option("register", "cffpy.state.line/1")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each register.")
 @text_options
 @capture_options
@@ -86,6 +88,7 @@ def state(
     where: str | None,
     origin: Origin | None,
     as_json: bool,
+    as_jsonl: bool,
     as_csv: bool,
 ) -> int:
     """Show the register values at a draw, dispatch or blit, and the packet that wrote each of them.
@@ -101,8 +104,8 @@ def state(
     decoded. The exit code is 1 if a file, or the commands before, are damaged, or one of several
     files cannot be read or has no such draw.
     """
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv cannot be used together")
+    forms = Forms(as_json, as_jsonl, as_csv)
+    forms.check()
     files = (path, *takewhile(os.path.exists, names))
     chosen = _Chosen(names[len(files) - 1 :], origin, register_db)
     if where is not None:
@@ -118,7 +121,7 @@ def state(
         def show(path: str) -> Shown:
             return _shown(open_for(path, gpu, register_db), draw, chosen)
 
-    return write_shown(files, show, as_json, as_csv)
+    return write_shown(files, show, forms)
 
 
 def _draw_name(name: DrawName | None, index: int | None) -> DrawName:
@@ -162,6 +165,7 @@ def _shown(capture: Capture, name: DrawName, chosen: _Chosen) -> Shown:
         lambda: view.lines(found, registers),
         view.CSV_COLUMNS,
         lambda: view.rows(found, registers),
+        lambda: view.items(found, registers),
     )
 
 
@@ -193,6 +197,7 @@ def _shown_where(capture: Capture, query: Filter, chosen: _Chosen) -> Shown:
         lines,
         ("draw", *view.CSV_COLUMNS),
         rows,
+        lambda: chain.from_iterable(view.items(*one) for one in states()),
     )
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cffpy.cli.analysis_options import not_there, the_pass
+from cffpy.cli.analysis_options import jsonl_option, not_there, the_pass
 from cffpy.cli.filter_options import filter_options, find_asking, query_of, shown_columns
-from cffpy.cli.many_files import Shown, files_options, is_one_file, write_shown
+from cffpy.cli.many_files import Forms, Shown, files_options, is_one_file, write_shown
 from cffpy.cli.output_file import write_lines_to
 from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options
@@ -48,6 +48,7 @@ Examples:
 )
 @filter_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.tiles/2).")
+@jsonl_option("tile", "cffpy.tiles.line/1")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each tile.")
 @click.option("--plot", is_flag=True, help="Draw the grid with characters: draws of each tile.")
 @click.option("--svg", "svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
@@ -61,6 +62,7 @@ def tiles(
     where: str | None,
     columns: str | None,
     as_json: bool,
+    as_jsonl: bool,
     as_csv: bool,
     plot: bool,
     svg: str | None,
@@ -78,8 +80,11 @@ def tiles(
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a capture is damaged, or one of several files cannot be read or has no such pass.
     """
-    if as_json + as_csv + plot + (svg is not None) > 1:
-        raise click.UsageError("--json, --csv, --plot and --svg cannot be used together")
+    forms = Forms(as_json, as_jsonl, as_csv)
+    forms.check()
+    if any(forms) + plot + (svg is not None) > 1:
+        message = "--json, --jsonl, --csv, --plot and --svg cannot be used together"
+        raise click.UsageError(message)
     if plot and columns is not None:
         raise click.UsageError("--plot cannot be used with --columns")
     query = query_of(where, columns)
@@ -100,7 +105,7 @@ def tiles(
     def show(path: str) -> Shown:
         return _shown(*find(path), query, columns, plot)
 
-    return write_shown(files, show, as_json, as_csv)
+    return write_shown(files, show, forms)
 
 
 def _shown(
@@ -131,6 +136,7 @@ def _shown(
         lambda: tile_lines(found, facts) if plot else _lines(found, facts),
         tiles_data.CSV_COLUMNS,
         lambda: tiles_data.rows(found, facts),
+        lambda: ({"pass": found.index, **one} for one in tiles_data.tile_documents(facts)),
     )
 
 

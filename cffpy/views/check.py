@@ -97,6 +97,13 @@ def document(results: Results) -> dict[str, Any]:
     return {"files": [_file(name, checked) for name, checked in results]}
 
 
+def items(files: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The findings of the objects of files, each with its file."""
+    for one in files:
+        for finding in one["findings"]:
+            yield {"file": one["file"], **finding}
+
+
 def _file(name: str, checked: Checked) -> dict[str, Any]:
     return {
         "file": name,

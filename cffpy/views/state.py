@@ -103,6 +103,15 @@ def document(state: State, registers: Iterable[int]) -> dict[str, Any]:
     }
 
 
+def items(state: State, registers: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """The objects of ``registers`` of the document, each with the name of its draw."""
+    name = name_of(state.action)
+    head = {"draw": None if name is None else str(name)}
+    text = RegisterText(state.database)
+    for register in text.listed(registers):
+        yield {**head, **_register(state, register, text)}
+
+
 def inherited_lines(found: Iterable[Inherited]) -> Iterator[str]:
     """For each submit what its first draw sees of earlier ones."""
     for one in found:

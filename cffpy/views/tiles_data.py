@@ -72,9 +72,14 @@ def document(passes: Passes, found: Pass, facts: Sequence[TileFacts]) -> dict[st
             {"pipe": pipe.number, "x": pipe.x, "y": pipe.y, "w": pipe.width, "h": pipe.height}
             for pipe in found.pipes
         ],
-        "tiles": [_tile_document(one) for one in facts],
+        "tiles": list(tile_documents(facts)),
         "unknown": found.unknown,
     }
+
+
+def tile_documents(facts: Iterable[TileFacts]) -> Iterator[dict[str, Any]]:
+    """The object of each tile."""
+    return map(_tile_document, facts)
 
 
 def _tile_document(one: TileFacts) -> dict[str, Any]:
