@@ -187,6 +187,9 @@ class _PassFollower:
 
     def _why_off(self, action: Action, state: DepthState) -> tuple[Why, ...]:
         """What the draw's own state rules out, the first that applies."""
+        if self._rules.generation == 5:
+            why = self._why_off_a5xx(action, state)
+            return () if why is None else (why,)
         why = (
             self._pass_changes(action, state)
             or self._function(state)
@@ -195,6 +198,14 @@ class _PassFollower:
             or self._program(action, state)
         )
         return () if why is None else (why,)
+
+    def _why_off_a5xx(self, action: Action, state: DepthState) -> Why | None:
+        """Each draw for itself: the driver neither tracks the direction nor loses LRZ."""
+        if not state.tests_depth:
+            return Why("no depth test")
+        if state.direction is None:
+            return Why("equal", (state.depth_func or "unknown").removeprefix("FUNC_"))
+        return self._program(action, state)
 
     def _pass_changes(self, action: Action, state: DepthState) -> Why | None:
         if not state.tests_depth:
@@ -215,7 +226,10 @@ class _PassFollower:
         func = state.depth_func or "unknown"
         name = func.removeprefix("FUNC_")
         locked = self._rules.is_gallium and self._direction is not None
-        if func in _EQUAL:
+        direction = state.direction
+        if func == "FUNC_NEVER" and self._rules.is_gallium:
+            direction = "less"  # enabled, as if it were LESS
+        elif func in _EQUAL:
             if locked and func == "FUNC_EQUAL":
                 return Why("no direction", name)
             return Why("equal", name)
@@ -223,9 +237,11 @@ class _PassFollower:
             if locked and not state.writes_depth:
                 return Why("no direction", name)
             return Why("always, written" if state.writes_depth else "always", name)
-        if self._direction is not None and state.direction != self._direction:
-            loses = state.writes_depth or self._rules.is_gallium
-            return Why("direction, written" if loses else "direction", state.direction or name)
+        if self._direction is not None and direction != self._direction:
+            key = "direction, written" if state.writes_depth else "direction"
+            if self._rules.is_gallium:
+                key = "direction, any draw"
+            return Why(key, direction or name)
         return None
 
     def _stencil(self, state: DepthState) -> Why | None:

@@ -44,6 +44,12 @@ REASONS: dict[str, Reason] = {
         True,
         _KEEP_DIRECTION,
     ),
+    "direction, any draw": Reason(
+        "the direction is {}, against the last draw that wrote depth:"
+        " the Gallium driver turns LRZ off, also without depth write",
+        True,
+        _KEEP_DIRECTION,
+    ),
     "stencil written": Reason("the stencil test writes stencil, without depth write"),
     "stencil and depth written": Reason(
         "the stencil test writes stencil while depth is written", True, _OWN_PASS
@@ -65,7 +71,7 @@ REASONS: dict[str, Reason] = {
         True,
         "Clear depth by the load operation of a pass.",
     ),
-    "depth buffer changed": Reason("the depth buffer is another than at the first draw", True),
+    "depth buffer changed": Reason("the depth buffer is not the one of the first draw", True),
     "secondary": Reason(
         "the draw is in a secondary command buffer: turnip does not use LRZ there on this GPU",
         True,

@@ -22,6 +22,8 @@ GROUP = "cffpy.lints"
 LINTS = {
     "cff001_constants_beyond_length": "ConstantsBeyondLength",
     "cff002_constants_twice": "ConstantsTwice",
+    "cff003_stale_state": "StaleState",
+    "cff004_state_never_written": "StateNeverWritten",
     "cff007_empty_draw": "EmptyDraw",
     "cff008_draw_as_clear": "DrawAsClear",
     "cff009_needless_load": "NeedlessLoad",
@@ -40,6 +42,7 @@ LINTS = {
     "cff022_needless_binning": "NeedlessBinning",
     "cff023_forced_sysmem": "ForcedSysmem",
     "cff024_missing_clean": "MissingClean",
+    "cff025_cache_mode_switch": "CacheModeSwitch",
     "cff026_missing_resolve_clean": "MissingResolveClean",
     "cff027_dense_waits": "DenseWaits",
     "cff028_redundant_flush": "RedundantFlush",

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
     from cffpy.image.formats import ImageFormat
 
-#: Characters of a line of a batch.
-_MOST_LINE = 1 << 27
+#: Bytes of a line of a batch, at most.
+_MOST_LINE = 1 << 26
 
-#: Answers that are written together.
-_ANSWERS_AT_ONCE = 256
+#: Bytes of answers that are written together, about.
+_AT_ONCE = 1 << 20
 
 _EPILOG = """\b
 Examples:
@@ -42,6 +43,7 @@ _IMAGE_EPILOG = """\b
 Examples:
   cffpy layout image --gpu 650 --format R8G8B8A8_UNORM --size 1920x1080 --levels 11 --ubwc
   cffpy layout image --gpu 530 --format RG16F --size 100x2000 --levels 11 --ubwc --vendor
+  cffpy layout image --gpu 740 --format D24S8 --size 1920x1080 --ubwc --svg depth.svg
   cffpy layout image --batch questions.jsonl
 """
 _LRZ_EPILOG = """\b
@@ -53,11 +55,13 @@ _TILES_EPILOG = """\b
 Examples:
   cffpy layout tiles --gpu 660 --framebuffer 1920x1080 --attachments RGBA8,D24S8
   cffpy layout tiles --gpu 430 --framebuffer 800x600 --attachments RGBA8 --svg tiles.svg
+  cffpy layout tiles --gpu 620 --gmem 524288 --framebuffer 800x600 --attachments RGBA8,D24S8
 """
 _TILE_EPILOG = """\b
 Examples:
   cffpy layout tile --gpu 650 --format RGBA8 --size 256x256 17,33
   cffpy layout tile --gpu 740 --format R16F --size 64x64 --pitch 256 0,0 63,63 --json
+  cffpy layout tile --gpu 650 --format RGBA8 --size 256x256 --offset 0x870c
 """
 
 
@@ -87,6 +91,24 @@ class _Point(click.ParamType[tuple[int, int]]):
         if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
             self.fail(f"{value!r} is not a point like 17,33", parameter, context)
         return int(parts[0]), int(parts[1])
+
+
+class _Place(click.ParamType[int]):
+    """A byte offset, decimal or 0x..."""
+
+    name = "BYTES"
+
+    def convert(
+        self, value: object, parameter: click.Parameter | None, context: click.Context | None
+    ) -> int:
+        text = str(value)
+        try:
+            place = int(text, 0) if text.isascii() else -1
+        except ValueError:
+            place = -1
+        if not 0 <= place < 1 << 40:
+            self.fail(f"{value!r} is not an offset like 0x870c", parameter, context)
+        return place
 
 
 _gpu = click.option("--gpu", metavar="GPU", help="The GPU, such as 650, 740 or x1-85.")
@@ -133,6 +155,7 @@ layout.add_command(check)
 @click.option(
     "--vendor", is_flag=True, help="a5xx with UBWC: use the layout of the vendor's driver."
 )
+@click.option("--svg", metavar="OUT", help="Draw the levels in memory to this file ('-': stdout).")
 @_batch
 @text_options
 @_json
@@ -148,14 +171,16 @@ def image(
     tile_all: bool,
     is_mutable: bool,
     vendor: bool,
+    svg: str | None,
     batch: str | None,
     as_json: bool,
 ) -> int:
-    """Offset, pitch and size of each level of an image, and of its UBWC flags."""
+    """Offset, pitch and size of each level of an image, of its UBWC flags and its LRZ buffer."""
     from cffpy.image.devices import device
     from cffpy.image.formats import image_format
     from cffpy.image.layout import ImageRequest, image_layout, vendor_flags_layout
-    from cffpy.views.layout import IMAGE_SCHEMA, image_document, image_lines
+    from cffpy.image.lrz import lrz_of_image
+    from cffpy.views.layout import IMAGE_SCHEMA, image_document, image_lines, image_svg
 
     if batch is not None:
         return _answer_batch("image", batch)
@@ -184,10 +209,13 @@ def image(
         if vendor
         else image_layout(request, part.generation, part.has_linear_mip_fallback)
     )
-    if as_json:
-        write_json(IMAGE_SCHEMA, image_document(request, found, part))
+    buffer = lrz_of_image(request, part.generation, has_fast_clear=part.has_lrz_fast_clear)
+    if svg is not None:
+        write_lines_to(svg, image_svg(request, found, part), ())
+    elif as_json:
+        write_json(IMAGE_SCHEMA, image_document(request, found, part, buffer))
     else:
-        write_lines(image_lines(request, found, part))
+        write_lines(image_lines(request, found, part, buffer))
     return EXIT_OK
 
 
@@ -247,6 +275,19 @@ def lrz(
 )
 @click.option("--avoid-ccu", is_flag=True, help="Use turnip's layout for unaligned stores.")
 @click.option(
+    "--layers",
+    type=click.IntRange(1, 2048),
+    default=1,
+    show_default=True,
+    help="Layers or views of the framebuffer (turnip).",
+)
+@click.option(
+    "--gmem",
+    type=click.IntRange(4096, 1 << 30),
+    metavar="BYTES",
+    help="Size of GMEM. Default: that of the GPU.",
+)
+@click.option(
     "--force-binning", is_flag=True, help="Use hardware binning as with TU_DEBUG=forcebin."
 )
 @click.option("--svg", metavar="OUT", help="Draw the grid to this SVG file ('-': stdout).")
@@ -259,6 +300,8 @@ def tiles(
     samples: int,
     driver: str | None,
     avoid_ccu: bool,
+    layers: int,
+    gmem: int | None,
     force_binning: bool,
     svg: str | None,
     as_json: bool,
@@ -266,11 +309,15 @@ def tiles(
     """How a framebuffer is divided into tiles, and the offsets of attachments in GMEM."""
     from cffpy.image.devices import device
     from cffpy.image.formats import image_format
-    from cffpy.image.gmem import gallium_tiles, turnip_tiles
+    from cffpy.image.gmem import gallium_tiles, turnip_layouts, turnip_tiles
     from cffpy.views.layout import TILES_SCHEMA, tiling_document, tiling_lines, tiling_svg
 
     gpu, _, size = _required(gpu, "", size)
     part = device(gpu)
+    if gmem is not None:
+        part = replace(part, gmem=gmem)
+    elif part.gmem is None:
+        raise CffpyError(f"the size of GMEM of a{part.name} is not known; --gmem sets it")
     formats = [image_format(name.strip()) for name in attachments.split(",") if name.strip()]
     if driver is None:
         driver = "turnip" if part.facts.has_turnip else "gallium"
@@ -282,18 +329,21 @@ def tiles(
             height,
             formats,
             samples,
+            layers=layers,
             avoid_ccu=avoid_ccu,
             force_binning=force_binning,
         )
+        layouts = turnip_layouts(part, formats, samples)
     else:
         colors, depth = _split(formats)
         found = gallium_tiles(part, width, height, colors, depth, samples)
+        layouts = {"Gallium": found.layout}
     if svg is not None:
         write_lines_to(svg, tiling_svg(found, part, (width, height)), ())
     elif as_json:
-        write_json(TILES_SCHEMA, tiling_document(found, part, (width, height)))
+        write_json(TILES_SCHEMA, tiling_document(found, part, (width, height), layouts))
     else:
-        write_lines(tiling_lines(found, part, (width, height)))
+        write_lines(tiling_lines(found, part, (width, height), layouts))
     return EXIT_OK
 
 
@@ -321,6 +371,13 @@ def _split(formats: list[ImageFormat]) -> tuple[list[ImageFormat], ImageFormat |
     type=click.Choice(["4", "8"]),
     help="Memory channels. Default: those of the GPU.",
 )
+@click.option(
+    "--offset",
+    "places",
+    type=_Place(),
+    multiple=True,
+    help="Also print the texel at this byte offset; repeatable.",
+)
 @click.argument("points", type=_Point(), nargs=-1, metavar="[X,Y]...")
 @_batch
 @text_options
@@ -333,6 +390,7 @@ def tile(
     bank_bit: int | None,
     bank_levels: int | None,
     memory_channels: str | None,
+    places: tuple[int, ...],
     points: tuple[tuple[int, int], ...],
     batch: str | None,
     as_json: bool,
@@ -362,6 +420,9 @@ def tile(
     whole = image_layout(request, part.generation, part.has_linear_mip_fallback)
     memory = TiledMemory(whole.cpp, pitch or whole.levels[0].pitch, swizzle)
     offsets = [{"x": x, "y": y, "offset": memory.offset(x, y)} for x, y in points]
+    for place in places:
+        x, y = memory.texel(place)
+        offsets.append({"x": x, "y": y, "offset": place})
     if as_json:
         document = {
             "gpu": part.name,
@@ -393,46 +454,69 @@ def _answer_batch(kind: str, path: str) -> int:
     """Answer each line of a file. The exit code is 1 if a line is not a question."""
     failed = False
     waiting: list[bytes] = []
+    size = 0
     with _batch_file(path) as lines, PagedOutput(pager=False) as output:
         for number, line in enumerate(_lines(lines), 1):
-            if not line.strip():
+            if line is not None and not line.strip():
                 continue
             answer, problem = _answer(kind, line)
             if problem is not None:
                 failed = True
                 print_error(f"{path}: line {number}: {problem}")
-            waiting.append(json.dumps(answer).encode() + b"\n")
-            if len(waiting) >= _ANSWERS_AT_ONCE:
+            waiting.append(answer + b"\n")
+            size += len(answer)
+            if size >= _AT_ONCE:
                 write_all(output, b"".join(waiting))
                 waiting.clear()
+                size = 0
         write_all(output, b"".join(waiting))
     return EXIT_FAILURE if failed else EXIT_OK
 
 
 @contextmanager
-def _batch_file(path: str) -> Iterator[TextIO]:
+def _batch_file(path: str) -> Iterator[BinaryIO]:
     if path == "-":
-        yield sys.stdin
+        yield sys.stdin.buffer
         return
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:
         yield file
 
 
-def _lines(stream: TextIO) -> Iterator[str]:
+def _lines(stream: BinaryIO) -> Iterator[bytes | None]:
+    """The lines; None for one that is too long."""
     while line := stream.readline(_MOST_LINE):
-        yield line
+        if len(line) < _MOST_LINE or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(_MOST_LINE)
+        yield None
 
 
-def _answer(kind: str, line: str) -> tuple[dict[str, Any], str | None]:
+def _no_number(name: str) -> object:
+    """NaN and infinities, which are not JSON."""
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _answer(kind: str, line: bytes | None) -> tuple[bytes, str | None]:
+    """The answer to a question, as JSON; what is wrong with the question."""
     from cffpy.image.vectors import ANSWERS
 
+    question: object = None
     try:
-        question = json.loads(line)
-    except (ValueError, RecursionError) as problem:
-        return {"error": f"no JSON: {problem}"}, f"no JSON: {problem}"
-    if not isinstance(question, dict):
-        return {"error": "no object"}, "a question is a JSON object"
+        if line is None:
+            raise CffpyError(f"the line has more than {_MOST_LINE} bytes")
+        question = json.loads(line.decode("utf-8"), parse_constant=_no_number)
+        if not isinstance(question, dict):
+            raise CffpyError("a question must be a JSON object")
+        return json.dumps(ANSWERS[kind](question)).encode(), None
+    except CffpyError as error:
+        problem = str(error)
+    except (ValueError, RecursionError) as error:
+        problem = f"no JSON: {error}"
+        question = None
+    given = question if isinstance(question, dict) else {}
     try:
-        return ANSWERS[kind](question), None
-    except CffpyError as problem:
-        return {**question, "error": str(problem)}, str(problem)
+        return json.dumps({**given, "error": problem}).encode(), problem
+    except RecursionError:
+        return json.dumps({"error": problem}).encode(), problem

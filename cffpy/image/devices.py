@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The properties of GPUs that decide layouts and tiling, as one table: a row for each part.
 
-Facts: freedreno_devices.py of Mesa 25.0.7. GMEM sizes come from the kernel; those given are the
-usual ones, and ``None`` where none is known. The memory controller's values are the driver's
-defaults where the kernel does not report them.
+Facts: freedreno_devices.py of Mesa 25.0.7. GMEM sizes come from the kernel; those given are those
+of captures, or of the parts that the Linux driver lists (a6xx_catalog.c), and ``None`` where none
+is known. The memory controller's values are the kernel's for a663 and a680, else Mesa's defaults
+for kernels that do not report them.
 """
 
 from __future__ import annotations
@@ -207,14 +208,14 @@ DEVICES: dict[str, Device] = {
         _a6xx("605 608 610 612", 1, 512, 1, (32, 16), (13, 7, 4), pipes=16, cache=(8, 2)),
         _a6xx("615 616 618 619", 1, 512, 1, (32, 32), (14, 6, 4)),
         _a6xx("620", 1, None, 1, (32, 16), (15, 6, 8)),
-        _a6xx("621", 3, None, 2, (96, 16), (15, 6, 8)),
+        _a6xx("621", 3, 512, 2, (96, 16), (15, 6, 8)),
         _a6xx("630", 1, 1024, 2, (32, 16), (15, 6, 4)),
         _a6xx("640", 2, 1024, 2, (32, 16), (15, 6, 4)),
-        _a6xx("680", 2, None, 4, (64, 32), (15, 6, 8)),
+        _a6xx("680", 2, 2048, 4, (64, 32), (15, 6, 8)),
         _a6xx("650", 3, 1152, 3, (96, 16), (16, 6, 8)),
         _a6xx("635 643", 4, 512, 2, (32, 16), (14, 6, 8)),
         _a6xx("644", 4, None, 3, (96, 16), (15, 6, 8)),
-        _a6xx("663", 4, None, 3, (96, 16), (15, 4, 8)),
+        _a6xx("663", 4, 1536, 3, (96, 16), (15, 4, 8)),
         _a6xx("660", 4, 1536, 3, (96, 16), (16, 6, 8)),
         _a6xx("690", 4, 4096, 8, (64, 32), (16, 6, 8)),
         _a7xx("725 730", 1, 2048, 4, (64, 32), 16),

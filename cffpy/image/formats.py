@@ -82,6 +82,22 @@ _COMPRESSED = {
     "ATC_RGBA_INTERPOLATED": (16, 4),
 }
 
+#: Formats of two texels that share chroma: four bytes each, in blocks of 2x1 texels.
+_SUBSAMPLED = (
+    "R8G8_B8G8_UNORM",
+    "G8R8_G8B8_UNORM",
+    "R8G8_R8B8_UNORM",
+    "G8R8_B8R8_UNORM",
+    "R8B8_R8G8_UNORM",
+    "B8R8_G8R8_UNORM",
+    "B8G8_R8G8_UNORM",
+    "G8B8_G8R8_UNORM",
+    "UYVY",
+    "VYUY",
+    "YUYV",
+    "YVYU",
+)
+
 #: Short names for attachments, in upper case.
 _SHORT = {
     "RGBA8": "R8G8B8A8_UNORM",
@@ -127,6 +143,8 @@ def image_format(name: str) -> ImageFormat:
     astc = _ASTC.match(upper)
     if astc is not None:
         return ImageFormat(name.upper(), 16, int(astc[1]), int(astc[2]), 4)
+    if upper in _SUBSAMPLED:
+        return ImageFormat(upper, 4, 2, 1, components=3)
     if upper == "R9G9B9E5_FLOAT":
         return ImageFormat(upper, 4, components=3)
     if upper == "Z32_FLOAT_S8X24_UINT":  # depth; the stencil is an image by itself

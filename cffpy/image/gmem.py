@@ -83,11 +83,11 @@ def turnip_gmem(
     ``avoid_ccu``: the layout that leaves the colour cache's part alone, used where a store or a
     resolve is not aligned. Raises LayoutError where the size of GMEM is not known.
     """
+    if not device.facts.has_turnip:
+        raise LayoutError(f"turnip drives a6xx and a7xx, not a{device.name}")
     size = device.ccu_gmem if avoid_ccu else device.usable_gmem
-    if size is None or not device.facts.has_turnip:
-        raise LayoutError(
-            f"turnip's GMEM layout needs an a6xx or a7xx with known GMEM: {device.name}"
-        )
+    if size is None:
+        raise LayoutError(f"the size of GMEM of a{device.name} is not known")
     planes = _planes(attachments, samples)
     total = sum(plane.cpp for plane in planes)
     if not total:
@@ -123,6 +123,16 @@ def _turnip_alignment(device: Device, planes: Sequence[_Plane]) -> tuple[int, in
             width *= 2
             shift -= 1
     return width, shift
+
+
+def turnip_layouts(
+    device: Device, attachments: Sequence[ImageFormat], samples: int = 1
+) -> dict[str, GmemLayout]:
+    """Both GMEM layouts of turnip, by the driver's names for them."""
+    return {
+        "FULL": turnip_gmem(device, attachments, samples),
+        "AVOID_CCU": turnip_gmem(device, attachments, samples, avoid_ccu=True),
+    }
 
 
 def turnip_tiles(
@@ -231,7 +241,7 @@ def gallium_tiles(
     planes = _gallium_planes(colors, depth_stencil, samples)
     size = device.usable_gmem
     if size is None:
-        raise LayoutError(f"the size of GMEM of {device.name} is not known")
+        raise LayoutError(f"the size of GMEM of a{device.name} is not known")
     tiles, layout = _GalliumSearch(device, planes, size).run(width, height)
     count = divide_up(width, tiles[0]), divide_up(height, tiles[1])
     pipe, pipe_count = _gallium_pipes(device, count)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The layout of an image in memory: offset, pitch and size of each level, and of its UBWC flags.
 
-All sizes and offsets are in bytes. Facts: fdl5_layout (a5xx) and fdl6_layout_image (a6xx, a7xx) of
-Mesa 25.0.7, and for ``vendor_flags_layout`` the a5xx register notes of the vendor's driver.
+All sizes and offsets are in bytes. Offsets of levels and sizes of slices wrap at 32 bits, as in the
+driver; sizes of layers and of the image do not. Facts: fdl5_layout (a5xx) and fdl6_layout_image
+(a6xx, a7xx) of Mesa 25.0.7, and for ``vendor_flags_layout`` the a5xx register notes of the vendor's
+driver.
 """
 
 from __future__ import annotations
@@ -156,7 +158,7 @@ def _a5xx(request: ImageRequest) -> ImageLayout:
         flag_pitch = 64 if request.ubwc else 0
         levels.append(LevelLayout(size & _MASK_32, level_size, pitch, tile_mode, 0, flag_pitch))
         size += level_size * minify(request.depth, level) * layers_in_level & _MASK_32
-    layer_size = align(size, PAGE) & _MASK_32 if layer_first else 0
+    layer_size = align(size, PAGE) if layer_first else 0
     return ImageLayout(
         cpp=cpp,
         ubwc=request.ubwc,
@@ -223,7 +225,7 @@ _SMALL_SAMPLED_FLAG_BLOCKS = {2: (8, 4), 4: (4, 4), 8: (4, 2)}
 
 def flag_block(form: ImageFormat, samples: int, is_mutable: bool) -> tuple[int, int] | None:
     """Width and height, in texels, of the block of one flag byte; None: no UBWC (a6xx, a7xx)."""
-    if form.name.startswith("Y8"):
+    if form.name == "Y8_UNORM":
         return 32, 8
     if form.block_bytes * samples == 2 and form.components == 2 and not is_mutable:
         return 16, 8
@@ -346,7 +348,7 @@ def _a6xx(request: ImageRequest, linear_mip_fallback: bool) -> ImageLayout:
         )
     layer_size = 0
     if layer_first:
-        layer_size = align(size, PAGE) & _MASK_32
+        layer_size = align(size, PAGE)
         size = layer_size * request.layers
     if plan.ubwc:  # all flags come first
         before = flags * request.layers * request.depth

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cffpy.capture.generations import generation_of
-from cffpy.image.layout import LayoutError, image_rules
+from cffpy.image.layout import ImageRequest, LayoutError, image_rules
 from cffpy.image.numbers import align, divide_up
 
 _BYTES = 2
@@ -56,6 +56,17 @@ def lrz_layout(
         fast_clear = lrz.fast_clear if has_fast_clear else None
         return _a6xx(width, height, samples, layers, fast_clear)
     raise LayoutError(f"the LRZ layout of a{generation}xx is not known, only that of a5xx to a7xx")
+
+
+def lrz_of_image(
+    request: ImageRequest, generation: int, *, has_fast_clear: bool = False
+) -> LrzLayout | None:
+    """The LRZ buffer of an image; None where its format has no depth, or it has slices."""
+    form = request.format
+    if not form.is_depth_stencil or "Z" not in form.name or request.is_3d:
+        return None
+    size = request.width, request.height, request.samples, request.layers
+    return lrz_layout(generation, *size, has_fast_clear=has_fast_clear)
 
 
 def _a5xx(width: int, height: int, samples: int) -> LrzLayout:

@@ -86,6 +86,22 @@ class TiledMemory:
         base, bits = self._row(y // block_height, y % block_height)
         return base + (self._column(x // block_width, x % block_width) ^ bits)
 
+    def texel(self, offset: int) -> tuple[int, int]:
+        """The texel (x, y) that the byte at an offset from the begin of the layer belongs to.
+
+        Inverse of ``offset``. Raises TilingError where no texel of a row of macrotiles has it.
+        """
+        block_width, block_height = BLOCKS[self.cpp]
+        place = offset // self.cpp * self.cpp
+        columns = {part: x for x, part in enumerate(self.columns(self._blocks_a_row * block_width))}
+        top = place // (self.pitch * 4 * block_height) * 4 * block_height
+        for y in range(top, top + 4 * block_height):
+            base, bits = self._row(y // block_height, y % block_height)
+            x = columns.get(place - base ^ bits)
+            if x is not None:
+                return x, y
+        raise TilingError(f"no texel lies at {offset:#x}")
+
     def _column(self, block: int, inside: int) -> int:
         number = (7 if block & 1 else 0) ^ (block >> 1) << 3
         if self.cpp < 16:

@@ -15,10 +15,11 @@ from cffpy.image.devices import device
 from cffpy.image.formats import image_format
 from cffpy.image.layout import ImageLayout, ImageRequest, LayoutError, image_layout
 from cffpy.image.lrz import LrzLayout, lrz_layout
-from cffpy.image.tiled import BankSwizzle, TiledMemory, tile
+from cffpy.image.tiled import BankSwizzle, TiledMemory, tile, untile
 
-#: Bytes of tiled memory that one question may ask for.
-_MOST_TILED_BYTES = 1 << 28
+#: Bytes of memory that one question may ask for, whatever its length, and for each byte of its
+#: texels: a single column of them fills a row of blocks.
+_LEAST_BYTES, _BYTES_PER_BYTE = 1 << 22, 1 << 10
 
 Question = Mapping[str, Any]
 
@@ -30,21 +31,21 @@ class QuestionError(CffpyError):
 def _number(question: Question, name: str, default: int | None = None) -> int:
     value = question.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise QuestionError(f"{name} is a number")
+        raise QuestionError(f"{name} must be an integer")
     return value
 
 
 def _flag(question: Question, name: str) -> bool:
     value = question.get(name, False)
     if not isinstance(value, bool):
-        raise QuestionError(f"{name} is true or false")
+        raise QuestionError(f"{name} must be true or false")
     return value
 
 
 def _text(question: Question, name: str) -> str:
     value = question.get(name)
     if not isinstance(value, str):
-        raise QuestionError(f"{name} is a text")
+        raise QuestionError(f"{name} must be a string")
     return value
 
 
@@ -53,7 +54,7 @@ def answer_image(question: Question) -> dict[str, Any]:
     part = device(_text(question, "gpu"))
     tile_mode = _number(question, "tile_mode", 3)
     if tile_mode not in (0, 2, 3):
-        raise QuestionError("tile_mode is 0, 2 or 3")
+        raise QuestionError("tile_mode must be 0, 2 or 3")
     request = ImageRequest(
         format=image_format(_text(question, "format")),
         width=_number(question, "width"),
@@ -126,7 +127,7 @@ def lrz_values(layout: LrzLayout) -> dict[str, Any]:
 
 
 def answer_tile(question: Question) -> dict[str, Any]:
-    """Tiled memory made of rows of texels."""
+    """Tiled memory made of rows of texels (``linear_hex``), or rows of it (``tiled_hex``)."""
     swizzle = BankSwizzle(
         _number(question, "highest_bank_bit"),
         _number(question, "bank_swizzle_levels"),
@@ -134,14 +135,29 @@ def answer_tile(question: Question) -> dict[str, Any]:
     )
     memory = TiledMemory(_number(question, "cpp"), _number(question, "pitch"), swizzle)
     width, height = _number(question, "width"), _number(question, "height")
-    size = _number(question, "size")
-    if not 0 <= size <= _MOST_TILED_BYTES or min(width, height) < 0:
-        raise LayoutError(f"tiled memory has at most {_MOST_TILED_BYTES} bytes")
-    try:
-        linear = bytes.fromhex(_text(question, "linear_hex"))
-    except ValueError:
-        raise QuestionError("linear_hex is no text of hex digits") from None
+    if min(width, height) < 0 or width * memory.cpp > memory.pitch:
+        raise LayoutError("width and height are numbers from 0; a row of texels fits into pitch")
+    if "linear_hex" not in question and "tiled_hex" in question:
+        tiled = _bytes(question, "tiled_hex")
+        _check_size(width * height * memory.cpp, len(tiled))
+        return {**question, "linear_hex": untile(tiled, width, height, memory).hex()}
+    linear, size = _bytes(question, "linear_hex"), _number(question, "size")
+    _check_size(size, len(linear))
     return {**question, "tiled_hex": tile(linear, width, height, memory, size).hex()}
+
+
+def _bytes(question: Question, name: str) -> bytes:
+    try:
+        return bytes.fromhex(_text(question, name))
+    except ValueError:
+        raise QuestionError(f"{name} must be hex digits") from None
+
+
+def _check_size(size: int, given: int) -> None:
+    """Raise LayoutError for an answer that is out of proportion to the question."""
+    most = _LEAST_BYTES + _BYTES_PER_BYTE * given
+    if not 0 <= size <= most:
+        raise LayoutError(f"{given} bytes of texels fill at most {most} bytes, not {size}")
 
 
 #: Kind of question -> the function that answers it.

@@ -6,29 +6,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cffpy.image.layout import LINEAR
+from cffpy.image.numbers import minify
 from cffpy.image.vectors import image_values, lrz_values
-from cffpy.views.svg import FAINT, INK, PAPER, Svg
+from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, PAPER, Svg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cffpy.image.devices import Device
-    from cffpy.image.gmem import Tiling
+    from cffpy.image.gmem import GmemLayout, Tiling
     from cffpy.image.layout import ImageLayout, ImageRequest
     from cffpy.image.lrz import LrzLayout
 
 #: Schemas of the documents.
-IMAGE_SCHEMA = "cffpy.layout.image/1"
+IMAGE_SCHEMA = "cffpy.layout.image/2"
 LRZ_SCHEMA = "cffpy.layout.lrz/1"
-TILES_SCHEMA = "cffpy.layout.tiles/1"
+TILES_SCHEMA = "cffpy.layout.tiles/2"
 TEXELS_SCHEMA = "cffpy.layout.texels/1"
 
 #: The longer side of a drawing, in pixels.
 _DRAWING = 800
+#: Of the drawing of an image: height of a row, width of its label, height of the title.
+_ROW, _LABEL, _TITLE = 22, 260, 26
 
 
-def image_lines(request: ImageRequest, layout: ImageLayout, part: Device) -> Iterator[str]:
-    """The layout of an image: a line of facts, then a line a level. Sizes in bytes, in hex."""
+def image_lines(
+    request: ImageRequest, layout: ImageLayout, part: Device, lrz: LrzLayout | None = None
+) -> Iterator[str]:
+    """The layout of an image: a line of facts, then a line a level. Sizes in bytes, in hex.
+
+    ``lrz``: the LRZ buffer of a depth image.
+    """
     asked = f"{request.format.name} {request.width}x{request.height}"
     if request.is_3d:
         asked += f"x{request.depth}"
@@ -40,6 +48,8 @@ def image_lines(request: ImageRequest, layout: ImageLayout, part: Device) -> Ite
     )
     if layout.layer_first:
         yield f"layers {request.layers}, {layout.layer_size:#x} apart"
+    else:
+        yield "slices of a level follow each other, as many bytes apart as one has"
     if layout.ubwc_layer_size:
         yield f"UBWC flags: {layout.ubwc_layer_size:#x} a layer"
     yield f"{'level':>5} {'size':>11} {'offset':>10} {'pitch':>7} {'bytes':>10} {'mode':7} flags"
@@ -53,9 +63,47 @@ def image_lines(request: ImageRequest, layout: ImageLayout, part: Device) -> Ite
             f"{number:5} {f'{width}x{height}':>11} {level.offset:#10x} {level.pitch:7}"
             f" {level.size:#10x} {mode:7} {flags}"
         )
+    if lrz is not None:
+        yield from lrz_lines(lrz, part, (request.width, request.height))
 
 
-def image_document(request: ImageRequest, layout: ImageLayout, part: Device) -> dict[str, Any]:
+def image_svg(request: ImageRequest, layout: ImageLayout, part: Device) -> Iterator[str]:
+    """Memory from left to right: the flags and the pixels of each level, a row each.
+
+    Of an array the first layer is drawn, of a 3D image all slices of a level.
+    """
+    spans = []
+    for number, level in enumerate(layout.levels):
+        size = f"{minify(request.width, number)}x{minify(request.height, number)}"
+        if layout.ubwc_layer_size and level.tile_mode != LINEAR:
+            following = [one.ubwc_offset for one in layout.levels[number + 1 :] if one.ubwc_offset]
+            end = following[0] if following else layout.ubwc_layer_size
+            if layout.ubwc_layer_size == layout.layer_size:  # the flags precede each level
+                end = level.offset
+            spans.append((f"level {number}: flags", level.ubwc_offset, end, PALETTE[1]))
+        slices = 1 if layout.layer_first else minify(request.depth, number)
+        end = level.offset + level.size * slices
+        spans.append((f"level {number}: {size}", level.offset, end, PALETTE[0]))
+    last = max(end for _, _, end, _ in spans)
+    scale = _DRAWING / max(1, last)
+    title = f"{request.format.name} {request.width}x{request.height} on a{part.name}"
+    drawing = Svg(_LABEL + _DRAWING + 10, _TITLE + _ROW * len(spans) + 4, title)
+    drawing.text(4, 17, f"{title}: {layout.size:#x} bytes, a layer of {last:#x}", 13)
+    for row, (name, start, end, colour) in enumerate(spans):
+        top = _TITLE + _ROW * row
+        hint = f"{name}: {start:#x} to {end:#x}"
+        drawing.text(4, top + 15, f"{name} at {start:#x}, {end - start:#x} bytes", 11)
+        drawing.rectangle(_LABEL, top + 3, _DRAWING, _ROW - 6, fill=NEUTRAL, stroke=FAINT)
+        width = max(1.0, (end - start) * scale)
+        drawing.rectangle(
+            _LABEL + start * scale, top + 3, width, _ROW - 6, fill=colour, stroke=INK, hint=hint
+        )
+    return drawing.lines()
+
+
+def image_document(
+    request: ImageRequest, layout: ImageLayout, part: Device, lrz: LrzLayout | None = None
+) -> dict[str, Any]:
     """The layout of an image as JSON (IMAGE_SCHEMA)."""
     return {
         "gpu": part.name,
@@ -70,6 +118,7 @@ def image_document(request: ImageRequest, layout: ImageLayout, part: Device) -> 
             **image_values(layout),
             "tile_all": layout.tile_all,
             "min_layer_size": layout.min_layer_size,
+            "lrz": None if lrz is None else {"offset": lrz.offset, **lrz_values(lrz)},
         },
     }
 
@@ -101,8 +150,13 @@ def lrz_document(
     }
 
 
-def tiling_lines(tiling: Tiling, part: Device, size: tuple[int, int]) -> Iterator[str]:
-    """The tiles of a framebuffer, and its attachments in GMEM."""
+def tiling_lines(
+    tiling: Tiling, part: Device, size: tuple[int, int], layouts: Mapping[str, GmemLayout]
+) -> Iterator[str]:
+    """The tiles of a framebuffer, and its attachments in GMEM.
+
+    ``layouts``: the driver's GMEM layouts by name; the tiles are those of one of them.
+    """
     yield (
         f"{size[0]}x{size[1]} on a{part.name}: {tiling.count[0]}x{tiling.count[1]} tiles"
         f" of {tiling.tile[0]}x{tiling.tile[1]}"
@@ -115,12 +169,18 @@ def tiling_lines(tiling: Tiling, part: Device, size: tuple[int, int]) -> Iterato
         yield "binning: not possible, a pipe would have more than 32 tiles"
     else:
         yield f"binning: {'yes' if tiling.binning else 'possible, not used by default'}"
-    for place in tiling.layout.places:
-        yield f"GMEM {place.offset:#8x}: {place.name}, {place.cpp} bytes a pixel"
+    for name, layout in layouts.items():
+        used = " (these tiles)" if layout == tiling.layout else ""
+        fits = "" if layout.pixels else ": does not fit"
+        yield f"GMEM layout {name}{used}{fits}"
+        for place in layout.places if layout.pixels else ():
+            yield f"  {place.offset:#8x}: {place.name}, {place.cpp} bytes a pixel"
 
 
-def tiling_document(tiling: Tiling, part: Device, size: tuple[int, int]) -> dict[str, Any]:
-    """The tiles of a framebuffer as JSON (TILES_SCHEMA)."""
+def tiling_document(
+    tiling: Tiling, part: Device, size: tuple[int, int], layouts: Mapping[str, GmemLayout]
+) -> dict[str, Any]:
+    """The tiles of a framebuffer as JSON (TILES_SCHEMA). ``layouts`` as in ``tiling_lines``."""
     return {
         "gpu": part.name,
         "width": size[0],
@@ -131,11 +191,24 @@ def tiling_document(tiling: Tiling, part: Device, size: tuple[int, int]) -> dict
         "pipe_count": list(tiling.pipe_count),
         "binning": tiling.binning,
         "binning_possible": tiling.binning_possible,
-        "gmem": [
-            {"attachment": place.name, "cpp": place.cpp, "offset": place.offset}
-            for place in tiling.layout.places
+        "gmem": _places(tiling.layout),
+        "gmem_layouts": [
+            {
+                "name": name,
+                "used": layout == tiling.layout,
+                "pixels": layout.pixels,
+                "gmem": _places(layout),
+            }
+            for name, layout in layouts.items()
         ],
     }
+
+
+def _places(layout: GmemLayout) -> list[dict[str, Any]]:
+    return [
+        {"attachment": place.name, "cpp": place.cpp, "offset": place.offset}
+        for place in layout.places
+    ]
 
 
 def tiling_svg(tiling: Tiling, part: Device, size: tuple[int, int]) -> Iterator[str]:

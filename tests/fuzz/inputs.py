@@ -58,13 +58,45 @@ end
 function end_cmdstream() io.write(n, "\\n") end
 """
 
-_QUESTIONS = (
-    {"gpu": "650", "format": "R8G8B8A8_UNORM", "size": [64, 64], "levels": 3, "ubwc": True},
-    {"gpu": "530", "format": "RG16F", "size": [100, 2000], "vendor": True},
-    {"gpu": "740", "size": [1920, 1080], "samples": 4},
-    {"gpu": "660", "framebuffer": [1920, 1080], "attachments": ["RGBA8", "D24S8"]},
+#: Kind of question -> questions that have an answer.
+_QUESTIONS = {
+    "image": (
+        {"gpu": "650", "format": "R8G8B8A8_UNORM", "width": 64, "height": 64, "levels": 3},
+        {"gpu": "530", "format": "RG16F", "width": 100, "height": 2000, "ubwc_asked": True},
+        {"gpu": "740", "format": "ASTC_6x5", "width": 9, "height": 9, "depth": 7, "is_3d": True},
+    ),
+    "lrz": (
+        {"gpu": "740", "width": 1920, "height": 1080, "samples": 4, "layers": 6},
+        {"gpu": "540", "width": 64, "height": 64},
+    ),
+    "tile": (
+        {
+            "cpp": 4,
+            "width": 16,
+            "height": 4,
+            "pitch": 256,
+            "size": 4096,
+            "highest_bank_bit": 15,
+            "bank_swizzle_levels": 6,
+            "macrotile": 8,
+            "linear_hex": "5a" * 256,
+        },
+        {
+            "cpp": 16,
+            "width": 4,
+            "height": 1,
+            "pitch": 1024,
+            "highest_bank_bit": 13,
+            "bank_swizzle_levels": 7,
+            "macrotile": 4,
+            "tiled_hex": "a5" * 2048,
+        },
+    ),
+}
+_VALUES = (
+    *(0, 1, -1, 3, 31, 1 << 20, 1 << 28, 1 << 40, 10**4000, 1e300, 1.5, float("nan"), True, None),
+    *("", "ff", "\x1b[31m", "\ud800", "R" * 3000, [], {}, [0, 0], [[[[]]]]),
 )
-_VALUES = (0, -1, 1 << 40, 1e300, "", "\x1b[31m", None, True, [], {}, [0, 0], "R" * 3000, 1.5)
 
 
 def has(library: str) -> bool:
@@ -133,15 +165,17 @@ def intel(rng: Random, files: Files) -> list[str]:
 
 
 def layouts(rng: Random, files: Files) -> list[str]:
-    """Questions in JSON lines, with wrong values, broken lines, other questions' members."""
+    """Questions in JSON lines, with wrong values, broken lines, members that are missing."""
+    kind = rng.choice(("image", "lrz", "tile"))
     rows = []
     for _ in range(rng.choice((1, 3, 20))):
-        question = dict(rng.choice(_QUESTIONS))
-        if rng.random() < 0.6:
-            question[rng.choice((*question, "layers", "pitch"))] = rng.choice(_VALUES)
+        question: dict[str, object] = dict(rng.choice(_QUESTIONS[kind]))
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            question[rng.choice((*question, "layers", "samples"))] = rng.choice(_VALUES)
+        if rng.random() < 0.1:
+            question.pop(rng.choice(list(question)))
         row = json.dumps(question)
         rows.append(row if rng.random() < 0.8 else texts.mutated_text(rng, row))
     path = files.folder / "questions.jsonl"
     path.write_bytes("\n".join(rows).encode("utf-8", "surrogatepass"))
-    kind = rng.choice(("image", "image", "lrz", "tiles"))
     return ["layout", kind, "--batch", str(path)]

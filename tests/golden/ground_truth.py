@@ -62,6 +62,19 @@ def compare_capture(entry: dict[str, Any], passes: list[Pass]) -> list[Compariso
     ]
 
 
+def lines_of_passes(entry: dict[str, Any], passes: list[Pass]) -> list[tuple[Line, Pass]]:
+    """Each render pass with what the driver recorded of it."""
+    found = [one for one in passes if one.kind == "render"]
+    is_turnip = "turnip" in entry["made_with"]
+    lines = expected_lines(entry, is_turnip, len(found))
+    if not is_turnip or len(lines) >= len(found):
+        return list(zip(lines, found, strict=True))
+    return [
+        (min(lines, key=lambda line: _differences(compare_pass(line, one, True))), one)
+        for one in found
+    ]
+
+
 def expected_lines(entry: dict[str, Any], is_turnip: bool, found: int) -> list[Line]:
     """The lines of passes, of the last submit only where the capture holds no other.
 

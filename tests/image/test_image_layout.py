@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cffpy.errors import CffpyError, UnsupportedGpu
 from cffpy.image.devices import DEVICES, device
 from cffpy.image.formats import UnknownFormat, image_format
+from cffpy.image.gmem import gallium_tiles, turnip_tiles
 from cffpy.image.layout import ImageRequest, LayoutError, image_layout, vendor_flags_layout
 from cffpy.image.lrz import lrz_layout
 from cffpy.image.tiled import BLOCKS, BankSwizzle, TiledMemory, TilingError, tile, untile
@@ -57,6 +60,8 @@ def test_the_vendors_flags_of_the_a5xx_notes() -> None:
         ("X24S8_UINT", (4, 1, 1), 2, True),
         ("Z32_FLOAT", (4, 1, 1), 1, True),
         ("S8_UINT", (1, 1, 1), 1, True),
+        ("R8G8_B8G8_UNORM", (4, 2, 1), 3, False),
+        ("YUYV", (4, 2, 1), 3, False),
     ],
 )
 def test_formats(name: str, block: tuple[int, int, int], components: int, is_depth: bool) -> None:
@@ -127,6 +132,105 @@ def test_levels_lie_within_the_image_and_do_not_overlap(request: ImageRequest, n
     assert spans[-1][1] <= found.size
 
 
+def test_large_images_do_not_wrap() -> None:
+    """A layer has more than 4 GiB; only offsets and slices have 32 bits in the driver."""
+    request = ImageRequest(image_format("RGBA32F"), 16384, 16368, levels=2, layers=3, tile_mode=0)
+    found = image_layout(request, 6, False)
+    assert found.levels[0].size == 16384 * 16 * 16368 < 1 << 32
+    assert found.layer_size == found.levels[0].size * 5 // 4 > 1 << 32
+    assert found.size == 3 * found.layer_size
+
+
+@given(requests(), st.sampled_from(["530", "618", "650", "660", "740", "750"]))
+def test_larger_images_take_no_less(request: ImageRequest, name: str) -> None:
+    """More rows, columns or layers never make the image smaller, if the same levels are tiled.
+
+    Not so of 3D images: where slices stop being halved depends on both sides.
+    """
+    assume(not request.is_3d)
+    part = device(name)
+    found = image_layout(request, part.generation, part.has_linear_mip_fallback)
+    for member in ("width", "height", "layers"):
+        larger = replace(request, **{member: getattr(request, member) + 64})
+        other = image_layout(larger, part.generation, part.has_linear_mip_fallback)
+        modes = [[level.tile_mode for level in one.levels] for one in (found, other)]
+        if other.ubwc == found.ubwc and modes[0] == modes[1]:
+            assert other.size >= found.size, member
+    plain = image_layout(replace(request, ubwc=False), part.generation, False)
+    sizes = [level.size for level in plain.levels]
+    pitches = [level.pitch for level in plain.levels]
+    assert pitches == sorted(pitches, reverse=True)
+    # the last level has some rows more, which blits may read
+    assert sizes[:-1] == sorted(sizes[:-1], reverse=True)
+
+
+@given(
+    st.integers(1, 8192),
+    st.integers(1, 8192),
+    st.sampled_from([1, 2, 4, 8]),
+    st.integers(1, 4),
+    st.sampled_from(["530", "618", "650", "740"]),
+)
+def test_lrz_covers_the_image(width: int, height: int, samples: int, layers: int, gpu: str) -> None:
+    part = device(gpu)
+    flags = part.has_lrz_fast_clear
+    found = lrz_layout(part.generation, width, height, samples, layers, has_fast_clear=flags)
+    if not found.total_size:
+        assert -(-height // 8) * 4 * layers > 1 << 14
+        return
+    assert found.pitch * 8 >= width
+    assert found.height * 8 >= height
+    if part.generation > 5:
+        assert found.layer_size == 2 * found.pitch * found.height
+        assert found.total_size >= layers * found.layer_size + found.fast_clear_size
+        assert bool(found.fast_clear_offset) == flags
+    else:
+        assert found.total_size == found.offset + 2 * found.pitch * found.height
+
+
+@given(
+    st.integers(1, 4096),
+    st.integers(1, 4096),
+    st.lists(st.sampled_from(["RGBA8", "RG16F", "R8", "RGBA16F"]), min_size=1, max_size=6),
+    st.sampled_from([None, "D16", "D24S8", "D32S8"]),
+    st.sampled_from([1, 2, 4]),
+    st.sampled_from(["530", "618", "650", "660", "740", "750"]),
+)
+def test_tiles_cover_the_framebuffer(
+    width: int, height: int, colors: list[str], depth: str | None, samples: int, gpu: str
+) -> None:
+    """Whatever the driver: tiles cover it, pipes cover the tiles, attachments lie in GMEM."""
+    part = device(gpu)
+    forms = [image_format(name) for name in colors]
+    last = None if depth is None else image_format(depth)
+    every = forms if last is None else [*forms, last]
+    tilings = []
+    for make in (
+        lambda: gallium_tiles(part, width, height, forms, last, samples),
+        lambda: turnip_tiles(part, width, height, every, samples),
+        lambda: turnip_tiles(part, width, height, every, samples, avoid_ccu=True),
+        lambda: turnip_tiles(part, width, height, every, samples, force_binning=True),
+        lambda: turnip_tiles(part, width, height, every, samples, layers=2),
+    ):
+        with suppress(LayoutError):
+            tilings.append(make())
+    for found in tilings:
+        for axis, size in enumerate((width, height)):
+            assert found.tile[axis] * found.count[axis] >= size
+            assert found.pipe[axis] * found.pipe_count[axis] >= found.count[axis]
+            most = part.tile_max[axis]
+            assert most is None or found.tile[axis] <= most + part.tile_align[axis]
+        assert found.pipe_count[0] * found.pipe_count[1] <= part.vsc_pipes
+        ends = [
+            place.offset + place.cpp * found.tile[0] * found.tile[1]
+            for place in found.layout.places
+        ]
+        starts = [place.offset for place in found.layout.places]
+        assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
+        assert part.usable_gmem is not None
+        assert ends[-1] <= part.usable_gmem
+
+
 @given(
     cpp=st.sampled_from(sorted(BLOCKS)),
     blocks=st.integers(1, 9),
@@ -146,6 +250,7 @@ def test_tiling_is_undone(
     x, y = width - 1, height - 1
     offset = memory.offset(x, y)
     assert tiled[offset : offset + cpp] == linear[-cpp:]
+    assert memory.texel(offset + cpp - 1) == (x, y)
 
 
 def test_memory_that_is_too_small() -> None:

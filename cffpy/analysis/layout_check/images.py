@@ -28,8 +28,12 @@ _MAX_SIDE = 1 << (_MAX_LEVELS - 1)
 #: Sizes of other views that are tried, layers, layouts that are kept.
 _MAX_SIZES, _MAX_LAYERS, _MAX_KEPT = 256, 2048, 1 << 14
 
-#: Every base is aligned to this, those of images to more.
-_LEAST_ALIGNMENT = 64
+#: Every base is aligned to this number of bytes, those of images to more; rows of tiled images to
+#: this number of texels.
+_LEAST_ALIGNMENT, _TILED_TEXELS = 64, 64
+
+#: What a Difference is of: the least size of a slice of a 3D image.
+SLICE_SIZE = "least size of a slice"
 
 #: Narrower levels are linear, unless all are tiled.
 _NARROW = 16
@@ -233,6 +237,19 @@ def _is_wider(view: ImageView, differences: tuple[Difference, ...]) -> bool:
     return bool(view.pitch)
 
 
+def is_impossible(view: ImageView) -> bool:
+    """Whether no image has such a view, of whatever driver, size and number of levels.
+
+    Rows overlap, or rows or the base are off the alignment that the hardware needs.
+    """
+    if view.form is None or not view.address:
+        return False
+    cpp = view.form.block_bytes * view.samples
+    row = -(-view.width // view.form.block_width) * cpp
+    is_off = bool(view.tile_mode) and view.pitch % (_TILED_TEXELS * cpp) != 0
+    return view.pitch < row or is_off or view.address % _LEAST_ALIGNMENT != 0
+
+
 # -- one view and one layout ----------------------------------------------------------------------
 
 
@@ -261,7 +278,7 @@ def _differences(
 def _slice_differences(view: ImageView, layout: ImageLayout) -> Iterator[Difference]:
     least = layout.min_layer_size
     if view.levels > 1 and view.min_layer not in (least, layout.levels[-1].size):
-        yield Difference("least size of a slice", view.min_layer, least)
+        yield Difference(SLICE_SIZE, view.min_layer, least)
 
 
 def _flag_differences(view: ImageView, layout: ImageLayout, level: int) -> Iterator[Difference]:

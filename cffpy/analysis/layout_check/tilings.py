@@ -116,7 +116,7 @@ def _rules(
     formats: list[ImageFormat],
 ) -> Iterator[_Rule]:
     size = tiles.size.width, tiles.size.height
-    samples, layers = found.samples or 1, found.layers or 1
+    samples, layers = found.samples or 1, max(found.layers or 1, found.views or 1)
     colors: list[ImageFormat | None] = [
         form for form in formats if not form.is_depth_stencil and form.name != "S8_UINT"
     ]

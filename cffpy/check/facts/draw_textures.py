@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.bound_textures import BoundTextures
+from cffpy.analysis.image_views import ImageView, view_of_texture
+from cffpy.analysis.layout_check.images import ImageComparer, is_impossible
+from cffpy.analysis.layout_check.model import Comparison
 from cffpy.check.model import Facts
+from cffpy.errors import UnsupportedGpu
+from cffpy.image.devices import device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +25,19 @@ if TYPE_CHECKING:
     from cffpy.cp.sink import Payload
 
 
+#: Images that are compared, at most: many layouts are calculated for each.
+_MAX_COMPARED = 1 << 10
+
+
+class ComparedTexture(NamedTuple):
+    """An image at its first draw, and the result of comparing it with the calculated layouts."""
+
+    draw: Action
+    bound: BoundTexture
+    view: ImageView
+    comparison: Comparison
+
+
 class DrawTextures(Facts):
     """Records textures, and the rest of their buffers while the memory is available."""
 
@@ -28,6 +46,7 @@ class DrawTextures(Facts):
         self._bound = BoundTextures(walk, passes)
         #: Submit and address -> declared bytes from there to the end of its buffer; 0: no buffer.
         self._remaining: dict[tuple[int, int], int] = {}
+        self._compared: list[ComparedTexture] | None = None
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Packets that load descriptors."""
@@ -58,15 +77,29 @@ class DrawTextures(Facts):
             if bound.texture is not None and bound.texture.kind != "buffer":
                 yield bound, bound.texture
 
+    def compared(self, capture: CheckedCapture) -> list[ComparedTexture]:
+        """Images of the program's draws, compared as ``cffpy layout check`` does.
 
-def first_uses(
-    capture: CheckedCapture,
-) -> Iterator[tuple[Action, BoundTexture, Texture]]:
-    """Each distinct image of the program's draws, at its first draw."""
-    facts = capture.facts(DrawTextures)
-    seen: set[Texture] = set()
-    for _, draw in capture.draws():
-        for bound, texture in facts.images(draw):
-            if texture not in seen:
-                seen.add(texture)
-                yield draw, bound, texture
+        Each distinct one that is impossible or has slices and levels: what rules tell about. Empty
+        where there are no layout facts of the GPU.
+        """
+        if self._compared is None:
+            self._compared = list(self._compare(capture))
+        return self._compared
+
+    def _compare(self, capture: CheckedCapture) -> Iterator[ComparedTexture]:
+        try:
+            part = device(capture.found.gpu or "")
+        except UnsupportedGpu:
+            return
+        uses: dict[Texture, tuple[Action, BoundTexture]] = {}
+        for _, draw in capture.draws():
+            for bound, texture in self.images(draw):
+                uses.setdefault(texture, (draw, bound))
+        views = [view_of_texture(texture) for texture in uses]
+        comparer = ImageComparer(part, [(view.width, view.height, view.depth) for view in views])
+        left = _MAX_COMPARED
+        for (draw, bound), view in zip(uses.values(), views, strict=True):
+            if left and (is_impossible(view) or (view.is_3d and view.levels > 1)):
+                left -= 1
+                yield ComparedTexture(draw, bound, view, comparer.compare(view, is_exact=True))

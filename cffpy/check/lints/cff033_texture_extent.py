@@ -5,18 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.check.facts.draw_textures import DrawTextures, first_uses
+from cffpy.analysis.layout_check.images import is_impossible
+from cffpy.check.facts.draw_textures import DrawTextures
 from cffpy.check.model import FROM_A5XX, Lint, Report
-from cffpy.image.formats import UnknownFormat
-from cffpy.image.hardware_formats import hardware_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.check.model import CheckedCapture
-
-#: Rows of tiled images are a multiple of these texels; every base is a multiple of these bytes.
-_TEXELS, _ALIGNMENT = 64, 64
 
 
 class TextureExtent(Lint):
@@ -33,20 +29,9 @@ class TextureExtent(Lint):
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """Descriptors with a pitch below a row of texels, or a base or pitch off its alignment."""
-        for draw, bound, texture in first_uses(capture):
-            try:
-                form = hardware_format(texture.format)
-            except UnknownFormat:
-                continue
-            cpp = form.block_bytes * texture.samples
-            row = -(-texture.width // form.block_width) * cpp
-            where = f"{bound.stage} texture at {texture.address:#x}, {texture.width} wide:"
-            if texture.pitch < row:
-                text = f"{where} pitch {texture.pitch}, a row has {row} bytes"
-                yield Report(text, texture.address, draw.place, None, draw)
-            elif texture.tile_mode and texture.pitch % (_TEXELS * cpp):
-                text = f"{where} pitch {texture.pitch} is no multiple of {_TEXELS * cpp}"
-                yield Report(text, texture.address, draw.place, None, draw)
-            elif texture.address % _ALIGNMENT:
-                text = f"{where} base is no multiple of {_ALIGNMENT}"
-                yield Report(text, texture.address, draw.place, None, draw)
+        for one in capture.facts(DrawTextures).compared(capture):
+            if one.comparison.answer != "agrees" and is_impossible(one.view):
+                differences = "; ".join(str(each) for each in one.comparison.differences)
+                where = f"{one.bound.stage} texture at {one.view.address:#x}"
+                text = f"{where}: {one.view}{differences and f': {differences}'}"
+                yield Report(text, one.view.address, one.draw.place, None, one.draw)

@@ -5,12 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.check.facts.draw_textures import DrawTextures, first_uses
+from cffpy.analysis.layout_check.images import SLICE_SIZE
+from cffpy.check.facts.draw_textures import DrawTextures
 from cffpy.check.model import FROM_A6XX, Lint, Report
-from cffpy.errors import CffpyError
-from cffpy.image.devices import device
-from cffpy.image.hardware_formats import hardware_format
-from cffpy.image.layout import ImageRequest, image_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,34 +30,13 @@ class SliceSize(Lint):
     )
     advice = (
         "Set MIN_LAYERSZ to the size of the first slice that is not halved; cffpy layout image "
-        "--3d shows it."
+        "with a size like 64x64x16 shows it."
     )
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
-        """3D textures with all levels whose MIN_LAYERSZ differs from the layout."""
-        for draw, bound, texture in first_uses(capture):
-            if texture.kind != "3D" or texture.levels < 2:
-                continue
-            try:
-                part = device(capture.found.gpu or "")
-                request = ImageRequest(
-                    hardware_format(texture.format),
-                    texture.width,
-                    texture.height,
-                    texture.depth,
-                    texture.levels,
-                    is_3d=True,
-                    tile_mode=texture.tile_mode,
-                    tile_all=texture.tile_all,
-                )
-                layout = image_layout(request, part.generation, part.has_linear_mip_fallback)
-            except CffpyError:
-                continue
-            least = layout.levels[-1].size
-            if texture.min_layer not in (least, layout.min_layer_size):
-                where = f"{bound.stage} texture at {texture.address:#x}"
-                text = (
-                    f"{where}: MIN_LAYERSZ {texture.min_layer},"
-                    f" its smallest level has slices of {least}"
-                )
-                yield Report(text, texture.address, draw.place, None, draw)
+        """3D textures with several levels whose MIN_LAYERSZ differs from the layout."""
+        for one in capture.facts(DrawTextures).compared(capture):
+            for difference in one.comparison.differences:
+                if difference.what == SLICE_SIZE:
+                    text = f"{one.bound.stage} texture at {one.view.address:#x}: {difference}"
+                    yield Report(text, one.view.address, one.draw.place, None, one.draw)

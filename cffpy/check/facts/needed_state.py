@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""NeededState: whether the registers that draws cannot do without were written, and where.
+
+A draw needs the viewport and scissors, the description of each target that it writes, and the
+programs of its stages. Which other registers it reads is not known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.analysis.passes.tracker import is_program_draw
+from cffpy.analysis.provenance import WriteObserver
+from cffpy.analysis.registers import Remembered
+from cffpy.check.model import Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.passes.finder import PassFinder
+    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.provenance import Write, WriteSource
+    from cffpy.analysis.registers import RegisterReader
+    from cffpy.analysis.walk import Walk
+    from cffpy.capture.gpu import Gpu
+    from cffpy.regdb.database import Database
+
+_MAX_TARGETS = 8
+_STAGES = ("VS", "HS", "DS", "GS", "FS")
+
+#: First draws that are kept, at most.
+_MAX_KEPT = 1 << 14
+
+#: Names that a text has, at most.
+_SHOWN = 3
+
+
+class NeededRegister(NamedTuple):
+    """A register that a draw needs. ``write``: the packet that wrote it, None for none.
+
+    ``was_used``: something was drawn between the write and the pass of the draw.
+    """
+
+    name: str
+    write: Write | None
+    was_used: bool
+
+
+def listed(registers: Sequence[NeededRegister]) -> str:
+    """The names of the first registers, and how many more there are."""
+    names = [one.name for one in registers[:_SHOWN]]
+    more = len(registers) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+class NeedyDraw(NamedTuple):
+    """The first draw of a pass that needs these registers."""
+
+    found: Pass
+    draw: Action
+    registers: tuple[NeededRegister, ...]
+    #: Whether commands that ran before it were not captured.
+    misses_commands: bool
+
+
+class NeededState(WriteObserver, Facts):
+    """Takes, for the first draw of each pass with the same needs, what wrote each register."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        super().__init__(walk, passes)
+        self.walk, self.passes = walk, passes
+        self._names: Remembered[tuple[str, ...]]
+        self._seen: set[tuple[int, tuple[str, ...]]] = set()
+        self._misses_commands = False
+        #: Register -> its last write, and how much had been drawn then.
+        self._writes: dict[int, tuple[WriteSource, int]] = {}
+        #: Draws so far; those before the current pass, and its index.
+        self._drawn = self._before = 0
+        self._pass: int | None = None
+        self.draws: list[NeedyDraw] = []
+
+    def bound(self, gpu: Gpu, database: Database) -> None:
+        """Read registers by the generation's names."""
+        self._names = Remembered(self.walk.machine, _needed)
+
+    def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
+        """Remember the write."""
+        self._writes.update(dict.fromkeys(registers, (source, self._drawn)))
+
+    def commands_missing(self, gpuaddr: int) -> None:
+        """What they wrote is not known."""
+        self._misses_commands = True
+
+    def action(self, action: Action) -> None:
+        """Take one of the program's draws outside of binning runs."""
+        found = self.passes.current
+        index = None if found is None else found.index
+        if index != self._pass:
+            self._pass, self._before = index, self._drawn
+        self._drawn += action.executed.is_possible
+        if found is None or found.kind != "render" or action.is_binning:
+            return
+        if not action.executed.is_possible or not is_program_draw(action):
+            return
+        names = self._names()
+        key = found.index, names
+        if key in self._seen or len(self._seen) >= _MAX_KEPT:
+            return
+        self._seen.add(key)
+        registers = tuple(self._register(name) for name in names)
+        self.draws.append(NeedyDraw(found, action, registers, self._misses_commands))
+
+    def _register(self, name: str) -> NeededRegister:
+        offset = self.walk.machine.names.register_offset(name)
+        source, drawn = self._writes.get(offset, (None, 0))
+        write = None if source is None else source.of(offset)
+        return NeededRegister(name, write, drawn < self._before)
+
+
+def _needed(reader: RegisterReader) -> tuple[str, ...]:
+    """The names of the registers that a draw needs now, as the generation has them."""
+    return tuple(name for name in _candidates(reader) if reader.offset(name))
+
+
+def _candidates(reader: RegisterReader) -> Iterator[str]:
+    discard = reader.first("PC_RASTER_CNTL", "VPC_RAST_CNTL") or ""
+    if not reader.flag(discard, "DISCARD"):
+        yield from _raster()
+        yield from _colours(reader)
+        yield from _depth(reader)
+    for stage in _STAGES:
+        if reader.flag(f"SP_{stage}_CONFIG", "ENABLED"):
+            yield f"SP_{stage}_OBJ_START"
+            yield f"SP_{stage}_CTRL_REG0"
+
+
+def _raster() -> Iterator[str]:
+    for axis in "XY":
+        for part in ("SCALE", "OFFSET"):
+            yield f"GRAS_CL_VPORT[0].{axis}{part}"
+            yield f"GRAS_CL_VPORT_{axis}{part}_0"
+            yield f"PA_CL_VPORT_{axis}{part}"
+    for corner in ("TL", "BR"):
+        yield f"GRAS_SC_SCREEN_SCISSOR[0].{corner}"
+        yield f"GRAS_SC_VIEWPORT_SCISSOR[0].{corner}"
+        yield f"GRAS_SC_SCREEN_SCISSOR_{corner}"
+
+
+def _colours(reader: RegisterReader) -> Iterator[str]:
+    count = reader.field("RB_FS_OUTPUT_CNTL1", "MRT")
+    if count is None:
+        count = reader.field("RB_FS_OUTPUT_CNTL", "MRT")
+    for index in range(min(count or 0, _MAX_TARGETS)):
+        target = f"RB_MRT[{index}]"
+        yield f"{target}.CONTROL"
+        if reader.field(f"{target}.CONTROL", "COMPONENT_ENABLE") == 0:
+            continue
+        for part in ("BUF_INFO", "PITCH", "BASE", "BASE_LO"):
+            yield f"{target}.{part}"
+        if reader.flag(f"{target}.CONTROL", "BLEND"):
+            yield f"{target}.BLEND_CONTROL"
+
+
+def _depth(reader: RegisterReader) -> Iterator[str]:
+    depth = reader.first("RB_DEPTH_CNTL", "RB_DEPTH_CONTROL") or ""
+    test = "Z_TEST_ENABLE" if reader.field(depth, "Z_TEST_ENABLE") is not None else "Z_ENABLE"
+    if depth and reader.flag(depth, test):
+        yield depth
+        yield from ("RB_DEPTH_BUFFER_INFO", "RB_DEPTH_BUFFER_PITCH", "RB_DEPTH_BUFFER_BASE")
