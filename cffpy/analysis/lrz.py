@@ -226,10 +226,9 @@ class _PassFollower:
         func = state.depth_func or "unknown"
         name = func.removeprefix("FUNC_")
         locked = self._rules.is_gallium and self._direction is not None
-        direction = state.direction
         if func == "FUNC_NEVER" and self._rules.is_gallium:
-            direction = "less"  # enabled, as if it were LESS
-        elif func in _EQUAL:
+            return self._change("less", state)  # enabled, as if it were LESS
+        if func in _EQUAL:
             if locked and func == "FUNC_EQUAL":
                 return Why("no direction", name)
             return Why("equal", name)
@@ -237,12 +236,15 @@ class _PassFollower:
             if locked and not state.writes_depth:
                 return Why("no direction", name)
             return Why("always, written" if state.writes_depth else "always", name)
-        if self._direction is not None and direction != self._direction:
-            key = "direction, written" if state.writes_depth else "direction"
-            if self._rules.is_gallium:
-                key = "direction, any draw"
-            return Why(key, direction or name)
-        return None
+        return self._change(state.direction or name, state)
+
+    def _change(self, direction: str, state: DepthState) -> Why | None:
+        """A direction against that of the last draw that wrote depth."""
+        if self._direction is None or direction == self._direction:
+            return None
+        if self._rules.is_gallium:
+            return Why("direction, any draw", direction)
+        return Why("direction, written" if state.writes_depth else "direction", direction)
 
     def _stencil(self, state: DepthState) -> Why | None:
         if not state.writes_stencil or all(func == "FUNC_NEVER" for func in state.stencil_funcs):

@@ -115,32 +115,55 @@ def _rules(
     targets: list[Attachment],
     formats: list[ImageFormat],
 ) -> Iterator[_Rule]:
-    size = tiles.size.width, tiles.size.height
-    samples, layers = found.samples or 1, max(found.layers or 1, found.views or 1)
-    colors: list[ImageFormat | None] = [
-        form for form in formats if not form.is_depth_stencil and form.name != "S8_UINT"
+    """What each driver would do, where it can render such a pass in tiles."""
+    shares = len({target.gmem for target in targets}) < len(targets)
+    calls = [
+        *_turnip_calls(part, found, tiles, formats),
+        *_gallium_calls(part, found, tiles, formats, shares),
     ]
-    depth = next((form for form in formats if form.is_depth_stencil), None)
-    shares = depth is not None and len({target.gmem for target in targets}) < len(targets)
-    calls: list[tuple[str, Callable[[], Tiling]]] = []
-    if part.facts.has_turnip:
-        for name, avoids, forces in (
-            ("turnip", False, False),
-            ("turnip, avoiding the colour cache", True, False),
-            ("turnip, with forced binning", False, True),
-            ("turnip, with forced binning, avoiding the colour cache", True, True),
-        ):
-            rule = partial(turnip_tiles, avoid_ccu=avoids, force_binning=forces, layers=layers)
-            calls.append((name, partial(rule, part, *size, formats, samples)))
-    calls.append(("Gallium", partial(gallium_tiles, part, *size, colors, depth, samples)))
-    if shares:  # a depth buffer that no draw uses has no place in GMEM
-        name = "Gallium, depth buffer not used"
-        calls.append((name, partial(gallium_tiles, part, *size, colors, None, samples)))
     for name, call in calls:
         try:
             yield _Rule(name, call())
         except CffpyError:
             continue
+
+
+_Calls = list[tuple[str, "Callable[[], Tiling]"]]
+
+
+def _turnip_calls(
+    part: Device, found: Pass, tiles: PassTiles, formats: list[ImageFormat]
+) -> _Calls:
+    if not part.facts.has_turnip:
+        return []
+    layers = max(count or 1 for count in (found.layers, found.views))
+    calls: _Calls = []
+    for name, avoids, forces in (
+        ("turnip", False, False),
+        ("turnip, avoiding the colour cache", True, False),
+        ("turnip, with forced binning", False, True),
+        ("turnip, with forced binning, avoiding the colour cache", True, True),
+    ):
+        rule = partial(turnip_tiles, avoid_ccu=avoids, force_binning=forces, layers=layers)
+        sides = tiles.size.width, tiles.size.height
+        calls.append((name, partial(rule, part, *sides, formats, found.samples or 1)))
+    return calls
+
+
+def _gallium_calls(
+    part: Device, found: Pass, tiles: PassTiles, formats: list[ImageFormat], shares: bool
+) -> _Calls:
+    """``shares``: attachments have one place, as a depth buffer that no draw uses has none."""
+    colors: list[ImageFormat | None] = [
+        form for form in formats if not form.is_depth_stencil and form.name != "S8_UINT"
+    ]
+    depth = next((form for form in formats if form.is_depth_stencil), None)
+    samples = found.samples or 1
+    rule = partial(gallium_tiles, part, tiles.size.width, tiles.size.height, colors)
+    calls: _Calls = [("Gallium", partial(rule, depth, samples))]
+    if shares and depth is not None:
+        calls.append(("Gallium, depth buffer not used", partial(rule, None, samples)))
+    return calls
 
 
 def _differences(tiles: PassTiles, rule: _Rule) -> Iterator[Difference]:
