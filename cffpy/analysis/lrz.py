@@ -113,6 +113,7 @@ class _Rules:
 
     def __init__(self, found: Passes, passes: Iterable[Pass], facts: Generation, lrz: Lrz) -> None:
         self.tests_kills = lrz.tests_kills
+        self.is_for_each_draw = lrz.is_for_each_draw
         try:
             part = device(found.gpu or "")
         except UnsupportedGpu:
@@ -187,8 +188,8 @@ class _PassFollower:
 
     def _why_off(self, action: Action, state: DepthState) -> tuple[Why, ...]:
         """What the draw's own state rules out, the first that applies."""
-        if self._rules.generation == 5:
-            why = self._why_off_a5xx(action, state)
+        if self._rules.is_for_each_draw:
+            why = self._why_off_alone(action, state)
             return () if why is None else (why,)
         why = (
             self._pass_changes(action, state)
@@ -199,8 +200,8 @@ class _PassFollower:
         )
         return () if why is None else (why,)
 
-    def _why_off_a5xx(self, action: Action, state: DepthState) -> Why | None:
-        """Each draw for itself: the driver neither tracks the direction nor loses LRZ."""
+    def _why_off_alone(self, action: Action, state: DepthState) -> Why | None:
+        """What rules LRZ out where no earlier draw matters (a5xx)."""
         if not state.tests_depth:
             return Why("no depth test")
         if state.direction is None:

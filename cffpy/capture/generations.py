@@ -50,18 +50,21 @@ class Lrz(ValueObject):
     ``fast_clear``: the most fast-clear flags, and bytes of the buffer with them and the direction;
     (0, 0) where the flags have a fixed place. ``tracks_direction``: the GPU keeps the direction in
     memory, and so finds a wrong one; else the device table says which parts do. ``tests_kills``:
-    LRZ is on for programs that discard fragments (it does not write).
+    LRZ is on for programs that discard fragments (it does not write). ``is_for_each_draw``: no draw
+    turns LRZ off for later ones.
     """
 
-    __slots__ = ("fast_clear", "tests_kills", "tracks_direction")
+    __slots__ = ("fast_clear", "is_for_each_draw", "tests_kills", "tracks_direction")
 
     def __init__(
         self,
         fast_clear: tuple[int, int] = (0, 0),
         tracks_direction: bool = False,
         tests_kills: bool = True,
+        is_for_each_draw: bool = False,
     ) -> None:
         self.fast_clear = fast_clear
+        self.is_for_each_draw = is_for_each_draw
         self.tracks_direction = tracks_direction
         self.tests_kills = tests_kills
 
@@ -337,7 +340,7 @@ GENERATIONS = {
             load_state="CP_LOAD_STATE4",
             has_uncounted_blits=True,
             image_layout="a5xx",
-            lrz=Lrz(tests_kills=False),
+            lrz=Lrz(tests_kills=False, is_for_each_draw=True),
             microcode=Microcode("SQE", has_marks=False),
         ),
         _from_a6xx(6),

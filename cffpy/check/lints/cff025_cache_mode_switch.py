@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.capture.generations import generation_of
 from cffpy.check.facts.barriers import Barriers
 from cffpy.check.model import FROM_A6XX, Lint, Report
 
@@ -42,18 +43,18 @@ class CacheModeSwitch(Lint):
         for before, after in barriers.switches:
             steps = barriers.steps[before + 1 : after]
             step = barriers.steps[after]
-            missing = _missing(steps, capture.generation)
+            missing = _missing(steps, generation_of(capture.generation).has_resolve_cache)
             if missing is not None:
                 text = f"the mode of the colour cache changes without {missing} before"
                 yield Report(text, missing, step.place, step.found, step.action)
 
 
-def _missing(steps: list[Step], generation: int) -> str | None:
+def _missing(steps: list[Step], is_a7xx: bool) -> str | None:
     """What is missing between two actions with another mode, in words."""
-    emptying = _EMPTYING if generation >= 7 else _EMPTYING[:3]
+    emptying = _EMPTYING if is_a7xx else _EMPTYING[:3]
     names = [step.name for step in steps]
     if not any(part in name for name in names for part in emptying):
         return "a clean or invalidate of the cache"
-    if generation == 6 and not any(step.kind == "wait" for step in steps):
+    if not is_a7xx and not any(step.kind == "wait" for step in steps):
         return "CP_WAIT_FOR_IDLE"
     return None
