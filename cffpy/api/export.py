@@ -66,7 +66,9 @@ class Rows:
     """The result of ``sql``: ``columns``, and the rows as tuples when it is iterated."""
 
     def __init__(self, database: object, result: Any) -> None:  # noqa: ANN401
-        """``database`` is kept as long as the rows."""
+        """``database`` is kept as long as the rows. Raises UsageError if ``result`` is None."""
+        if result is None:  # DuckDB's answer to a text without a statement
+            raise UsageError("SQL: there is no statement")
         self._database = database
         self._result = result
         #: Names of the columns.

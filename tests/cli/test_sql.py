@@ -181,6 +181,8 @@ def test_sql_has_no_files(paths: list[Path], tmp_path: Path) -> None:
         "INSTALL httpfs",
         "SELECT * FROM nothing",
         "SELEC",
+        "",
+        "-- only a comment",
     ):
         with pytest.raises(cffpy.UsageError, match=r"^SQL: "):
             list(cffpy.sql(paths[:1], query))
