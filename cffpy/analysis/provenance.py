@@ -84,13 +84,15 @@ class StoredWrites:
         self._owner = owner
         self._executed = walk.executed
         self._condition = walk.condition
-        #: By packet: its group, if any, and its first dword.
-        self._writes: dict[tuple[int | None, int], Write] = {}
+        #: By packet: its group, if any, and its first dword. None until one is asked for.
+        self._writes: dict[tuple[int | None, int], Write] | None = None
 
     def of(self, register: int) -> Write:
         """The write of one of the registers; the same object each time."""
         packet = self._stored.packet(register)
         key = packet.group, packet.index
+        if self._writes is None:
+            self._writes = {}
         write = self._writes.get(key)
         if write is None:
             stream = self._stream if packet.group is None else self._group(packet.group)

@@ -55,16 +55,19 @@ class StoredRegisters:
         self.start = start
         self.end = end
         self._runs = runs
-        self._packets: dict[int, StoredPacket] = {}
+        #: Register -> its packet, once one is asked for: there are many of these objects.
+        self._packets: dict[int, StoredPacket] | None = None
 
     def packet(self, register: int) -> StoredPacket:
         """The packet that wrote one of the registers last."""
-        if not self._packets:
+        packets = self._packets
+        if packets is None:
+            packets = self._packets = {}
             if self.words is not None:
-                self._add_packets(None, self.words, self.start, self.end)
+                self._add_packets(packets, None, self.words, self.start, self.end)
             for position, (_, words, index, ndwords) in enumerate(self.groups):
-                self._add_packets(position, words, index, index + ndwords)
-        return self._packets[register]
+                self._add_packets(packets, position, words, index, index + ndwords)
+        return packets[register]
 
     @property
     def runs(self) -> RegisterRuns:
@@ -85,8 +88,15 @@ class StoredRegisters:
             index += size
         return self.words, last
 
-    def _add_packets(self, group: int | None, words: Words, start: int, end: int) -> None:
+    def _add_packets(
+        self,
+        packets: dict[int, StoredPacket],
+        group: int | None,
+        words: Words,
+        start: int,
+        end: int,
+    ) -> None:
         for index, ndwords, registers in self._runs.write_packets(words, start, end):
             packet = StoredPacket(group, words, index, ndwords)
             for register in registers:
-                self._packets[register] = packet
+                packets[register] = packet

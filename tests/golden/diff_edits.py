@@ -107,7 +107,7 @@ def subject(path: Path) -> Subject:
             if item is chosen:
                 found = Side(recording)
                 found.registers = dict(side.registers)
-                found._sources = dict(side._sources)
+                found._sources = dict(side.sources)
                 found.offsets = dict(side.offsets)
                 found.facts = used_facts(side)
     assert found is not None

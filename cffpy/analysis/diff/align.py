@@ -212,28 +212,40 @@ def _best_pairs(ones: range, others: range, alike_at: Callable[[int, int], float
     return pairs
 
 
-def note_states(recording: Recording) -> None:
-    """Set ``state`` of each record: equal where all state is equal, noise left out.
+class StateNoter:
+    """Sets ``state`` of records: equal where all state is equal, noise left out.
 
     Draws of one mesh may differ in state alone: in a viewport, a base vertex, an address of uniform
     data that was not captured. Where all of it is equal on both sides, the draw is recognised even
     among others like it.
     """
-    if recording.database is None or recording.has_states:
-        return
-    recording.has_states = True
-    program_state = _ProgramState(Subjects.open(recording.database))
-    values: dict[object, object] = {}
-    total = 0
-    for order in sorted(recording.records):
-        record = recording.records[order]
+
+    def __init__(self, recording: Recording) -> None:
+        self._orders = iter(sorted(recording.records))
+        self._records = recording.records
+        #: The last record whose state is set, by ``Action.order``.
+        self._last = -1
+        self._values: dict[object, object] = {}
+        self._total = 0
+        database = recording.database
+        self._state = None if database is None else _ProgramState(Subjects.open(database))
+
+    def note(self, records: Sequence[DrawRecord]) -> None:
+        """Set the state of these records, in order; that of earlier ones is set, too."""
+        while records and self._last < records[-1].action.order:
+            self._last = next(self._orders)
+            self._note(self._records[self._last])
+
+    def _note(self, record: DrawRecord) -> None:
+        assert self._state is not None
         now: dict[object, object] = {}
         for registers, _ in record.changes:
-            for register in program_state.of(registers, record.action.kind):
+            for register in self._state.of(registers, record.action.kind):
                 now[register] = registers[register]
         for key, fact in record.facts.items():
             now[key] = None if fact is None else (fact.digest, fact.address)
         now["sets"] = tuple((number, base) for number, (_, base) in sorted(record.sets.items()))
+        total, values = self._total, self._values
         for changed, value in now.items():
             before = values.get(changed, _NOT_THERE)
             if before != value:
@@ -241,7 +253,7 @@ def note_states(recording: Recording) -> None:
                     total ^= hash((changed, before))
                 total ^= hash((changed, value))
                 values[changed] = value
-        record.state = total
+        self._total = record.state = total
 
 
 _NOT_THERE = object()
@@ -368,17 +380,17 @@ def align_draws(
     good: Sequence[DrawRecord],
     bad: Sequence[DrawRecord],
     cells: Cells,
-    note_all_states: Callable[[], None],
+    states: tuple[StateNoter, StateNoter],
 ) -> list[tuple[DrawRecord | None, DrawRecord | None]]:
     """Pairs of draws of two passes, in order; None for a draw without a counterpart.
 
-    ``note_all_states`` sets ``state`` of all records. It is called where draws are not recognised
-    without it, since it is costly.
+    ``states`` are asked only where draws are not recognised without: that is costly.
     """
     keys = [record.fingerprint for record in good]
     if len(set(keys)) == len(keys) and keys == [record.fingerprint for record in bad]:
         return list(zip(good, bad, strict=True))
-    note_all_states()
+    for noter, records in zip(states, (good, bad), strict=True):
+        noter.note(records)
     return [
         (None if one is None else good[one], None if other is None else bad[other])
         for one, other in align(good, bad, (_state_key, _draw_key), _draw_likeness, cells)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.addresses import Addresses, ImageLinks
-from cffpy.analysis.diff.align import Cells, align_draws, align_passes, note_states
+from cffpy.analysis.diff.align import Cells, StateNoter, align_draws, align_passes
 from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set, set_of_base
 from cffpy.analysis.diff.differences import Differ, constant_addresses, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
@@ -120,6 +120,7 @@ class _Comparer:
         self._pending: set[Subject] = set()
         self._addresses = Addresses(self._sides[0].buffers, self._sides[1].buffers)
         self._cells = Cells()
+        self._states = StateNoter(result.good), StateNoter(result.bad)
         #: Descriptors that the pair of draws can use, by what, and whether the pair before could
         #: use others.
         self._slots = DrawSlots(())
@@ -164,14 +165,10 @@ class _Comparer:
         if sides[0].selection.draw is not None and sides[1].selection.draw is not None:
             aligned: _AlignedDraws = [(records[0][0], records[1][0])]
         else:
-            aligned = align_draws(*records, self._cells, self._note_states)
+            aligned = align_draws(*records, self._cells, self._states)
         pair.draws = [drawn for drawn in aligned if self._is_chosen(*drawn)]
         self._compare_draws(aligned, good, bad)
         self.structures.extend(missing_draws(pair))
-
-    def _note_states(self) -> None:
-        note_states(self.result.good)
-        note_states(self.result.bad)
 
     def _is_chosen(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> bool:
         """Whether the filter holds for either draw of a pair."""

@@ -147,8 +147,6 @@ class Recording:
     selection: Selection = WHOLE
     #: The draws of that part that are compared; None: all.
     chosen: Chosen | None = None
-    #: Whether ``state`` of the records is set.
-    has_states: bool = False
     #: Records the capture once more, the passes with these indices in their binning runs.
     record_binning: Callable[[frozenset[int]], Recording] | None = None
 

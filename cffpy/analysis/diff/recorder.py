@@ -197,6 +197,8 @@ class Recorder(Observer):
         self._parameters: dict[tuple[object, ...], Facts] = {}
         self._programs: tuple[object, Facts] = (None, _NO_FACTS)
         self._drawn: tuple[object, Facts] = (None, _NO_FACTS)
+        #: Memory, bases and places of the sets of the last record.
+        self._last_sets: tuple[Memory, Mapping[int, int], dict[int, SetPlace]] | None = None
 
     @property
     def taken(self) -> set[int]:
@@ -459,14 +461,20 @@ class Recorder(Observer):
     # -- records --------------------------------------------------------------------------------
 
     def records(self, wanted: Set[int]) -> dict[int, DrawRecord] | None:
-        """The records of the actions with these orders; None where one was not taken."""
+        """The records of the actions with these orders; None where one was not taken.
+
+        What was taken is gone after that.
+        """
         if not wanted <= self.taken:
             return None
+        sequence, self._sequence = self._sequence, []
+        sequence.reverse()
         found: dict[int, DrawRecord] = {}
         barriers = _Barriers()
         carried: list[Change] = []
         before: tuple[Facts, ...] = ()
-        for one in self._sequence:
+        while sequence:
+            one = sequence.pop()
             if not isinstance(one, _Taken):
                 barriers.note(one)
             elif one.action.order not in wanted:
@@ -489,10 +497,7 @@ class Recorder(Observer):
         memory = taken.memory
         assert memory is not None
         self._note_buffers(memory)
-        sets: dict[int, SetPlace] = {}
-        for number, base in taken.sets.items():
-            memory.add_bound(base)
-            sets[number] = memory, base
+        sets = self._places(memory, taken.sets)
         return DrawRecord(
             taken.action,
             changes,
@@ -504,6 +509,15 @@ class Recorder(Observer):
             taken.own,
             memory=memory,
         )
+
+    def _places(self, memory: Memory, bases: Mapping[int, int]) -> dict[int, SetPlace]:
+        """The sets at these bases. Most draws have those of the draw before: one object."""
+        if self._last_sets is None or self._last_sets[:2] != (memory, bases):
+            for base in bases.values():
+                memory.add_bound(base)
+            places = {number: (memory, base) for number, base in bases.items()}
+            self._last_sets = memory, bases, places
+        return self._last_sets[2]
 
 
 class _Barriers:

@@ -46,8 +46,8 @@ class NamedRegisters:
         self.notable = tuple(filter(is_notable, values))
 
 
-#: By names and values, in order.
-SharedRegisters = dict[tuple[tuple[str, int], ...], NamedRegisters]
+#: By names, and then by values in this order.
+SharedRegisters = dict[tuple[str, ...], dict[tuple[int, ...], NamedRegisters]]
 
 
 class Side:
@@ -62,6 +62,8 @@ class Side:
         #: By name: names are the same in both captures where offsets need not be.
         self.registers: dict[str, int] = {}
         self._sources: dict[str, WriteSource] = {}
+        #: Writes that are not among the sources yet: few are asked for.
+        self._log: dict[NamedRegisters, WriteSource] = {}
         self.facts: dict[FactKey, Fact] = {}
         self.sets: dict[int, SetPlace] = {}
         self.offsets: dict[str, int] = {}
@@ -93,13 +95,21 @@ class Side:
 
     def write(self, name: str) -> Write | None:
         """The write of a register's value; None where there is none."""
-        source = self._sources.get(name)
+        source = self.sources.get(name)
         return None if source is None else source.of(self.offsets[name])
 
     @property
     def writes(self) -> dict[str, Write]:
         """The writes of all registers, by name."""
-        return {name: source.of(self.offsets[name]) for name, source in self._sources.items()}
+        return {name: source.of(self.offsets[name]) for name, source in self.sources.items()}
+
+    @property
+    def sources(self) -> dict[str, WriteSource]:
+        """Where the write of each register is found, by name."""
+        log, self._log = self._log, {}
+        for named, source in log.items():
+            self._sources.update(dict.fromkeys(named.values, source))
+        return self._sources
 
     def fact(self, key: FactKey) -> Fact | None:
         """A fact with its place; None where there is none."""
@@ -129,7 +139,8 @@ class Side:
             named = self._named.get(id(values)) or self._name(values)
             written.append(named)
             self.registers.update(named.values)
-            self._sources.update(dict.fromkeys(named.values, source))
+            self._log.pop(named, None)  # the last write counts, so it is to be the last one here
+            self._log[named] = source
         for key, fact in record.facts.items():
             if self.facts.get(key) != fact:
                 touched.add(key)
@@ -148,10 +159,11 @@ class Side:
                 name = names[register] = self.text.name(register)
                 self.offsets[name] = register
         by_name = {names[register]: value for register, value in values.items()}
-        key = tuple(by_name.items())
-        found = self._shared.get(key)
+        of_names = self._shared.setdefault(tuple(by_name), {})
+        key = tuple(by_name.values())
+        found = of_names.get(key)
         if found is None:
-            found = self._shared[key] = NamedRegisters(by_name, self._is_notable)
+            found = of_names[key] = NamedRegisters(by_name, self._is_notable)
         self._named[id(values)] = found
         return found
 

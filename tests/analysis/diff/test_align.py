@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.diff import align as module
 from cffpy.analysis.diff.align import Pair, align
+from tests.analysis.diff.frames import DrawCall, frame
 
 
 def same(one: int, other: int) -> float:
@@ -87,3 +88,24 @@ def test_work_is_bounded_where_nothing_is_equal() -> None:
     )
     assert len(pairs) == count
     assert time.process_time() - started < 5
+
+
+@given(st.lists(st.integers(0, 5), max_size=6), st.lists(st.integers(0, 5), max_size=6))
+def test_draws_are_aligned_alike_with_and_without_their_states(
+    left: list[int], right: list[int]
+) -> None:
+    """Where all draws are recognised by what is their own, their state is not asked for."""
+    sides = [
+        frame([DrawCall(3 * number + 3, {"GRAS_CL_CNTL": at & 1}) for at, number in enumerate(of)])
+        for of in (left, right)
+    ]
+    good, bad = ([*one.records.values()] for one in sides)
+    states = module.StateNoter(sides[0]), module.StateNoter(sides[1])
+    found = module.align_draws(good, bad, module.Cells(), states)
+    for noter, records in zip(states, (good, bad), strict=True):
+        noter.note(records)
+    keys = module._state_key, module._draw_key
+    assert found == [
+        (None if one is None else good[one], None if other is None else bad[other])
+        for one, other in align(good, bad, keys, module._draw_likeness)
+    ]
