@@ -15,7 +15,7 @@ from cffpy.analysis.fragment_programs import FragmentPrograms
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_events import PassEvents
-from cffpy.analysis.passes.density_tracker import DensityTracker
+from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import (
     ChangeLog,
@@ -55,12 +55,9 @@ def find_passes(
 
     ``observers``: others that see the walk, too.
     """
-    walk = Walk()
-    finder = PassFinder(walk)
-    walk.observe(finder, DensityTracker(walk, finder), *observers)
-    finder.found.damage = walk.run(content, complain, register_db, gpu)
-    finder.found.truncated = list(content.truncated)
-    return finder, finder.found.damage
+    walk = PassWalk(content, complain, register_db, gpu)
+    walk.observe(*observers)
+    return walk.finder, walk.run()
 
 
 def find_pass_events(
@@ -84,13 +81,11 @@ def find_lrz(
     gpu: Gpu | None = None,
 ) -> tuple[tuple[PassFinder, list[PassLrz]], list[Damage]]:
     """The passes, LRZ in each render pass, and the capture's damage."""
-    walk = Walk()
-    finder = PassFinder(walk)
-    programs = FragmentPrograms(walk, register_db)
-    walk.observe(finder, DensityTracker(walk, finder), programs)
-    finder.found.damage = walk.run(content, complain, register_db, gpu)
-    finder.found.truncated = list(content.truncated)
-    return (finder, lrz_of_passes(finder.found, programs.of)), finder.found.damage
+    walk = PassWalk(content, complain, register_db, gpu)
+    programs = FragmentPrograms(walk.walk, register_db)
+    walk.observe(programs)
+    damage = walk.run()
+    return (walk.finder, lrz_of_passes(walk.finder.found, programs.of)), damage
 
 
 def find_layouts(
@@ -103,16 +98,16 @@ def find_layouts(
     from cffpy.analysis.layout_check.check import check_layouts  # lazily: little needs it
     from cffpy.analysis.layout_check.uses import MAX_USES, LayoutUses
 
-    walk = Walk()
-    finder = PassFinder(walk)
-    uses = LayoutUses(walk, finder, register_db)
-    walk.observe(finder, DensityTracker(walk, finder), uses)
-    finder.found.damage = walk.run(content, complain, register_db, gpu)
+    walk = PassWalk(content, complain, register_db, gpu)
+    finder = walk.finder
+    uses = LayoutUses(walk.walk, finder, register_db)
+    walk.observe(uses)
+    damage = walk.run()
     if uses.is_full:
         content.note_truncated([Truncation("", f"more than {MAX_USES} textures: not all compared")])
-    finder.found.truncated = list(content.truncated)
-    known = walk.machine.gpu if finder.found.generation else None
-    return (finder, check_layouts(finder.found, uses, known)), finder.found.damage
+        finder.found.truncated = list(content.truncated)
+    known = walk.walk.machine.gpu if finder.found.generation else None
+    return (finder, check_layouts(finder.found, uses, known)), damage
 
 
 def walk_with_history(
@@ -126,14 +121,20 @@ def walk_with_history(
 
     ``observers``: others that see the walk, too.
     """
-    walk = Walk()
-    finder = PassFinder(walk)
-    changes = ChangeLog(walk, finder)
-    history = RegisterHistory(walk, finder, changes, most_changes(len(content.data)))
-    walk.observe(finder, DensityTracker(walk, finder), changes, history, *observers)
-    finder.found.damage = walk.run(content, complain, register_db, gpu)
-    finder.found.truncated = list(content.truncated)
-    return finder, history
+    walk = PassWalk(content, complain, register_db, gpu)
+    history = observe_registers(walk)
+    walk.observe(*observers)
+    walk.run()
+    return walk.finder, history
+
+
+def observe_registers(walk: PassWalk) -> RegisterHistory:
+    """Have a walk record the registers at the program's draws."""
+    changes = ChangeLog(walk.walk, walk.finder)
+    most = most_changes(len(walk.content.data))
+    history = RegisterHistory(walk.walk, walk.finder, changes, most)
+    walk.observe(changes, history)
+    return history
 
 
 class _Found(Exception):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.machine import Machine
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.isa.a2xx import VertexFetch
     from cffpy.isa.statistics import Statistics
     from cffpy.regdb.database import Database
 
@@ -91,6 +92,10 @@ class ProgramReader:
             return None
         code = bytes(data[: new.instructions * 8])
         return Program(code, new.instructions, new.text, new.statistics)
+
+    def vertex_fetches(self, code: bytes) -> list[VertexFetch]:
+        """The fetches of vertices in an a2xx program."""
+        return self._disassemblers.a2xx().vertex_fetches(code)
 
 
 class Naming(ValueObject):

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.limits import Truncation
     from cffpy.query.filters import BoundFilter, Filter
+    from cffpy.views.cffdump.packet_text import PacketText
 
 
 class Submit:
@@ -261,6 +262,21 @@ class Capture:
     def checked(self, lints: Sequence[Lint]) -> Checked:
         """The result of lints: ``findings``, ``passes``. A walk over the commands."""
         return self._source.check(lints)
+
+    def walk_whole(self, lints: Sequence[Lint]) -> Checked:
+        """Decode the commands once for what a report shows; the result of lints.
+
+        Passes, registers, ``lrz``, events before passes and what draws have bound need no further
+        walk then.
+        """
+        return self._source.walk_whole(lints)
+
+    def packet_text(self) -> PacketText:
+        """What makes the dump's text of single packets; its shape may change.
+
+        Raises CaptureError where no commands were run.
+        """
+        return self._source.packet_text()
 
     def draw(self, name: str | int) -> Action:
         """A draw by the name that commands take: "p0:8", or 57 for draw 57 of the dump.

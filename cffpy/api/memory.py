@@ -60,6 +60,11 @@ class Memory:
         self._image = image
 
     @property
+    def image(self) -> memory.MemoryImage:
+        """The object behind it; its shape may change."""
+        return self._image
+
+    @property
     def buffers(self) -> list[Buffer]:
         """The buffers by rising address."""
         return [Buffer(buffer) for buffer in self._image.buffers]

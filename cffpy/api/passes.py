@@ -10,6 +10,7 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 from cffpy.api.pictures import NamedImage
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
+from cffpy.api.vertices import VertexAttribute, attributes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -253,12 +254,7 @@ class Draw(Action):
             for number, texture in enumerate(self.textures)
         ]
         one = self.pass_
-        for number, target in enumerate(() if one is None else self.targets):
-            assert one is not None
-            found.append(
-                NamedImage.of("target", number, target.name, partial(one.image, target.name))
-            )
-        return found
+        return found if one is None else found + _images_of(one, self.targets)
 
     @property
     def samplers(self) -> list[Descriptor]:
@@ -277,8 +273,16 @@ class Draw(Action):
 
     @property
     def vertex_buffers(self) -> list[DataBuffer]:
-        """The captured data that it can fetch as vertices (a3xx and later)."""
+        """The captured data that it can fetch as vertices."""
         return self._frame.source.bound(self.model).buffers("vertex buffer")
+
+    @property
+    def attributes(self) -> list[VertexAttribute]:
+        """Its vertex attributes: ``format``, ``buffer``, ``offset``, ``stride``, ``instanced``.
+
+        Empty for what draws no vertices.
+        """
+        return attributes_of(self._frame.source, self.model)
 
     @property
     def constants(self) -> list[Constants]:
@@ -418,6 +422,11 @@ class Pass:
         """The buffers that its draws render to."""
         return self.model.attachments
 
+    @property
+    def images(self) -> list[NamedImage]:
+        """Its attachments, with what the capture has of their contents."""
+        return _images_of(self, self.attachments)
+
     def image(self, attachment: str = "color 0") -> CapturedImage:
         """The image of an attachment, by its name, as in "color 0", "depth".
 
@@ -546,6 +555,13 @@ class Pass:
         return f"<b>{self!r}</b>".replace("<Pass", "Pass").replace("draws>", "draws") + table(
             ("draw", "primitive", "vertices", "instances", "packet"), rows
         )
+
+
+def _images_of(one: Pass, targets: Iterable[Attachment]) -> list[NamedImage]:
+    return [
+        NamedImage.of("target", number, target.name, partial(one.image, target.name))
+        for number, target in enumerate(targets)
+    ]
 
 
 class Frame:

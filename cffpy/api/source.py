@@ -12,13 +12,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from cffpy.analysis.draw_names import find_draw
+from cffpy.analysis.fragment_programs import FragmentPrograms
+from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
+from cffpy.analysis.pass_events import PassEvents
+from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.queries import (
     find_layouts,
     find_lrz,
     find_pass_events,
     find_passes,
     inherited_registers,
+    observe_registers,
     state_at,
     state_of_draw,
     walk_with_history,
@@ -26,6 +31,7 @@ from cffpy.analysis.queries import (
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
+from cffpy.api.vertices import fetched_buffers
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
@@ -64,6 +70,7 @@ if TYPE_CHECKING:
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
     from cffpy.tables.lines import LineOptions
+    from cffpy.views.cffdump.packet_text import PacketText
 
     Progress = Callable[[int, int], None]
     #: (Content, warnings, edition, GPU) -> what is found, and the damage.
@@ -223,6 +230,37 @@ class Source:
         self._walked = Walked(finder, history, problems)
         return self._walked
 
+    def walk_whole(self, lints: Sequence[Lint]) -> Checked:
+        """One walk for registers, LRZ, events, bindings and lints; the result of the lints.
+
+        The others are kept: ``walked``, ``lrz``, ``pass_events``, ``recording``.
+        """
+        from cffpy.analysis.diff.record import PendingRecording
+        from cffpy.check.runner import PendingCheck
+
+        warnings: list[str] = []
+        walk = PassWalk(self.content, warnings.append, self.register_db, self.given_gpu)
+        with uncollected():
+            history = observe_registers(walk)
+            programs = FragmentPrograms(walk.walk, self.register_db)
+            events = PassEvents(walk.walk, walk.finder)
+            recording, check = PendingRecording(walk), PendingCheck(walk, lints)
+            reporters = () if self._progress is None else (_Reporter(self.content, self._progress),)
+            walk.observe(programs, events, *reporters)
+            damage = walk.run()
+            found = recording.finish()
+        problems = self._note(warnings, damage, found.passes.truncated)
+        known = self._walked
+        finder = walk.finder if known is None else known.finder
+        self._walked = Walked(finder, history, problems)
+        for name, result in (
+            ("recording", found),
+            ("lrz", lrz_of_passes(walk.finder.found, programs.of)),
+            ("pass_events", events.before),
+        ):
+            self.__dict__[name] = result
+        return check.finish()
+
     def ask(
         self, query: Filter, at_draws: bool = False, is_lenient: bool = False
     ) -> BoundFilter | None:
@@ -369,13 +407,17 @@ class Source:
 
         last = self._last_bound
         if last is None or last[0] != action.order:
-            found = Bound(
-                self.bindings.of_draw(action.order),
-                self.structures,
-                self.pictures(action.place.submit.submit),
-            )
+            facts = dict(self.bindings.of_draw(action.order))
+            facts.update(fetched_buffers(self, action, facts))
+            pictures = self.pictures(action.place.submit.submit)
+            found = Bound(facts.items(), self.structures, pictures)
             last = self._last_bound = action.order, found
         return last[1]
+
+    @property
+    def fetches_by_program(self) -> bool:
+        """Whether programs fetch their vertices themselves, as on a2xx."""
+        return self.walked.finder.walk.machine.gpu.facts.instruction_set == "a2xx"
 
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None:
         """The program at an address; None where none was captured."""
@@ -387,13 +429,14 @@ class Source:
             data = self.memory(submit).rest(gpuaddr)
             generation = self.walked.finder.found.generation
             if data is not None:
-                program = self._programs.program(generation, stage, data)
+                program = self.programs.program(generation, stage, data)
             found = None if program is None else Shader(stage, generation, gpuaddr, program)
             self._shaders[key] = found
         return self._shaders[key]
 
     @cached_property
-    def _programs(self) -> ProgramReader:
+    def programs(self) -> ProgramReader:
+        """Reads programs by the instruction sets of the edition."""
         from cffpy.analysis.shaders import ProgramReader
 
         return ProgramReader(self.register_db)
@@ -412,6 +455,13 @@ class Source:
         return VisibilityReader(self.walked.finder.found)
 
     # -- registers ------------------------------------------------------------------------------
+
+    def packet_text(self) -> PacketText:
+        """Makes the dump's text of single packets. Raises CaptureError as ``database``."""
+        from cffpy.views.cffdump.packet_text import PacketText
+
+        assert self.database
+        return PacketText(self.walked.finder.walk.machine.gpu, self.register_db)
 
     def packets(self) -> Iterator[ExecutedPacket]:
         """The packets as they are executed: a walk each time."""
@@ -518,7 +568,7 @@ _CACHED = (
     "pass_events",
     "structures",
     "bindings",
-    "_programs",
+    "programs",
     "_visibility_reader",
 )
 

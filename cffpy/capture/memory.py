@@ -284,6 +284,14 @@ class MemoryImage:
         other._added, other._tree = self._added.copy(), self._tree
         return other
 
+    def show(self, other: MemoryImage) -> None:
+        """Have the buffers of another image instead of those that are here."""
+        self._starts, self._buffers = other._starts.copy(), other._buffers.copy()
+        self._added, self._tree = other._added.copy(), other._tree
+        self.epoch += 1
+        self.drops += 1
+        self.layout += 1
+
     def add(self, gpuaddr: int, size: int, contents: memoryview, file_offset: int = 0) -> None:
         """Add a buffer of ``size`` bytes, whose contents lie at ``file_offset``.
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.passes.density_tracker import DensityTracker
-from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.walk import Walk
+from cffpy.analysis.pass_walk import PassWalk
 from cffpy.check.model import SEVERITIES, CheckedCapture, Finding
 
 if TYPE_CHECKING:
@@ -48,25 +46,36 @@ def check_capture(
 
     The findings are sorted: errors first, then by pass and draw.
     """
-    walk = Walk()
-    finder = PassFinder(walk)
-    kinds: dict[type[Facts], None] = {}
-    for lint in lints:
-        kinds.update(dict.fromkeys(lint.needs))
-    facts = [kind(walk, finder) for kind in kinds]
-    walk.observe(finder, DensityTracker(walk, finder), *facts)
-    damage = walk.run(content, complain, register_db, gpu)
-    finder.found.damage = damage
-    finder.found.truncated = list(content.truncated)
-    capture = CheckedCapture(finder.found, facts, finder.actions)
-    findings = [
-        finding
-        for lint in lints
-        if capture.generation in lint.generations
-        for finding in _run(lint, capture)
-    ]
-    findings.sort(key=_order)
-    return Checked(finder.found, findings, damage)
+    walk = PassWalk(content, complain, register_db, gpu)
+    pending = PendingCheck(walk, lints)
+    walk.run()
+    return pending.finish()
+
+
+class PendingCheck:
+    """The facts that lints need, attached to a walk; ``finish`` when the walk has run."""
+
+    def __init__(self, walk: PassWalk, lints: Sequence[Lint]) -> None:
+        self._finder = walk.finder
+        self._lints = lints
+        kinds: dict[type[Facts], None] = {}
+        for lint in lints:
+            kinds.update(dict.fromkeys(lint.needs))
+        self._facts = [kind(walk.walk, walk.finder) for kind in kinds]
+        walk.observe(*self._facts)
+
+    def finish(self) -> Checked:
+        """The findings."""
+        found = self._finder.found
+        capture = CheckedCapture(found, self._facts, self._finder.actions)
+        findings = [
+            finding
+            for lint in self._lints
+            if capture.generation in lint.generations
+            for finding in _run(lint, capture)
+        ]
+        findings.sort(key=_order)
+        return Checked(found, findings, found.damage)
 
 
 def _run(lint: Lint, capture: CheckedCapture) -> Iterable[Finding]:

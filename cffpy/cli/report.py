@@ -28,7 +28,7 @@ Examples:
 @click.option(
     "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/1).")
+@click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/2).")
 @capture_options
 def report(
     path: str,

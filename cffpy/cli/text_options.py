@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from cffpy.cli.output import PagedOutput, is_terminal, use_colour, write_all
-from cffpy.views.plain_text import Styled, folded
+from cffpy.views.plain_text import Painted, Styled, folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -89,9 +89,19 @@ def rendered(lines: Iterable[str]) -> Iterator[str]:
     fits = given.wide or not is_terminal(sys.stdout)
     width = 0 if fits else shutil.get_terminal_size().columns
     for line in lines:
+        if colour and isinstance(line, Painted) and not 0 < width < len(line):
+            yield painted(line)
+            continue
         style = _STYLES.get(line.style) if colour and isinstance(line, Styled) else None
         for part in folded(line, width) if width else (line,):
             yield part if style is None else f"\x1b[{style}m{part}\x1b[0m"
+
+
+def painted(line: Painted) -> str:
+    """The line with the colours of its parts, as far as the terminal has them."""
+    from cffpy.cli.paint import paint  # lazily: rich takes 20 ms
+
+    return paint(line)
 
 
 def write_lines(lines: Iterable[str], truncated: Iterable[Truncation] = ()) -> None:

@@ -50,6 +50,31 @@ class A2xxListing(ValueObject):
         self.size = size
 
 
+class VertexFetch(ValueObject):
+    """A fetch of a vertex attribute. ``offset``, ``stride``: bytes.
+
+    ``constant``: the number of its fetch constant, of two dwords each. ``format``: with the type
+    that components are converted from, as in "FMT_8_8_8_8_UNORM"; "" for an unknown one.
+    """
+
+    __slots__ = ("constant", "format", "offset", "stride")
+
+    def __init__(self, constant: int, form: str, offset: int, stride: int) -> None:
+        self.constant = constant
+        self.format = form
+        self.offset = offset
+        self.stride = stride
+
+
+#: Fetch constants of vertices that lie where one of a texture would.
+_VERTEX_CONSTANTS = 3
+
+#: Bits of any fetch instruction that tell its kind; 0 for vertices.
+_FETCH_KIND = 0x1F
+
+_VERTEX_FIELDS = ("CONST", "CONST_SELECT", "SIGN", "NORMALIZED", "FORMAT", "STRIDE", "OFFSET")
+
+
 class A2xxDisassembler:
     """Disassembles a2xx programs. Words and programs are memoised."""
 
@@ -65,6 +90,7 @@ class A2xxDisassembler:
         self._vector_mask = field_bits(isa, "#alu-vector", "VECTOR_MASK")
         self._scalar_mask = field_bits(isa, "#alu-vector", "SCALAR_MASK")
         self._exec_opcodes = _opcodes(isa, "#cf-exec")
+        self._isa = isa
         #: Indexed by a word's last byte, whose upper half is the opcode: 1 for these opcodes.
         self._exec_tops = bytes(top >> 4 in self._exec_opcodes for top in range(256))
         self._words: dict[tuple[int, int], str] = {}
@@ -92,11 +118,44 @@ class A2xxDisassembler:
             self._programs[key] = known
         return known
 
-    def _list(self, data: bytes, tabs: str, fragment: bool) -> A2xxListing:
+    def vertex_fetches(self, data: bytes | memoryview) -> list[VertexFetch]:
+        """The fetches of vertices in a program, in the order of execution."""
+        data = bytes(data)
+        found = []
+        fields = [field_bits(self._isa, "VERTEX", name) for name in _VERTEX_FIELDS]
+        count = min(self._flow_words(data), len(data) // _CF_BYTES)
+        for number in range(count):
+            flow = _flow_word(data, number)
+            if flow >> 44 not in self._exec_opcodes:
+                continue
+            sequence, address = _get(flow, self._serialize), _get(flow, self._address)
+            for place in range(address, address + _get(flow, self._count)):
+                raw = data[place * 12 : place * 12 + 12]
+                if len(raw) == 12 and sequence & _FETCH and not raw[0] & _FETCH_KIND:
+                    word = int.from_bytes(raw, "little")
+                    found.append(self._vertex_fetch(*(_get(word, bits) for bits in fields)))
+                sequence >>= 2
+        return found
+
+    def _vertex_fetch(
+        self, constant: int, select: int, sign: int, is_integer: int, number: int, *place: int
+    ) -> VertexFetch:
+        """A fetch by the values of ``_VERTEX_FIELDS``."""
+        form: str = self._isa["enums"]["#fetch-format"].get(number, "")
+        if form and not form.endswith("_FLOAT"):
+            form += f"_{'S' if sign else 'U'}{'SCALED' if is_integer else 'NORM'}"
+        stride, offset = place
+        return VertexFetch(constant * _VERTEX_CONSTANTS + select, form, offset, stride)
+
+    def _flow_words(self, data: bytes) -> int:
+        """How many control flow words the program says it has; -1 where none runs anything."""
         first = data[_CF_BYTES - 1 :: _CF_BYTES].translate(self._exec_tops).find(1)
-        if first < 0:
+        return -1 if first < 0 else 2 * _get(_flow_word(data, first), self._address)
+
+    def _list(self, data: bytes, tabs: str, fragment: bool) -> A2xxListing:
+        count = self._flow_words(data)
+        if count < 0:
             return A2xxListing("", 0, 0, is_cut=True)
-        count = 2 * _get(_flow_word(data, first), self._address)
         size = min(count, len(data) // _CF_BYTES) * _CF_BYTES
         is_cut = size < count * _CF_BYTES
         lines: list[str] = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The document of ``cffpy report --json``: everything that the page shows.
 
-The page unpacks its members one by one: ``passes`` and ``draws`` at once, ``registers``,
+The page unpacks its members one by one: ``passes`` and ``draws`` at once, ``registers``, ``dump``,
 ``bindings``, ``shaders`` and ``resources`` when they are needed.
 """
 
@@ -11,23 +11,27 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from cffpy._version import __version__
+from cffpy.api.comparison import diff
+from cffpy.check.registry import chosen_lints
 from cffpy.reports.bindings import BindingColumns
+from cffpy.reports.differences import differences
 from cffpy.reports.draws import DrawColumns, primitives_of
 from cffpy.reports.passes import MAX_PASSES, TILE_COLUMNS, PassDocuments, pass_totals
 from cffpy.reports.pictures import PictureList
 from cffpy.reports.registers import register_columns
 from cffpy.reports.resources import Resources
+from cffpy.reports.vertices import AttributeSets
 from cffpy.reports.words import Cuts
 from cffpy.views.check import finding_document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cffpy.api.capture import Capture
-    from cffpy.api.comparison import Comparison
     from cffpy.api.passes import Pass
+    from cffpy.check.model import Finding
 
-SCHEMA = "cffpy.report/1"
+SCHEMA = "cffpy.report/2"
 
 #: Findings, submits, and lines about damage that a report has.
 _MAX_FINDINGS, _MAX_SUBMITS, _MAX_PROBLEMS = 2000, 5000, 200
@@ -35,32 +39,28 @@ _MAX_FINDINGS, _MAX_SUBMITS, _MAX_PROBLEMS = 2000, 5000, 200
 
 def document(
     capture: Capture,
-    comparison: Comparison | None = None,
+    compare: Capture | None = None,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> dict[str, Any]:
     """The document, without its schema.
 
-    ``comparison``: of this capture (``bad``) with another; its entries become part of the report.
+    ``compare``: another capture; what differs from it becomes part of the report.
     ``progress`` is called with the name of each step.
     """
-    from cffpy.reports.differences import differences
-
     cuts = Cuts()
-    progress("registers")
-    capture.walk()
+    progress("commands")
+    checked = capture.walk_whole(chosen_lints((), ()))
     passes = capture.passes[:MAX_PASSES]
     if len(capture.passes) > MAX_PASSES:
         cuts.note(f"passes behind the first {MAX_PASSES:,}")
-    progress("LRZ")
     lrz = capture.lrz
-    draws = DrawColumns(lrz, primitives_of(passes, cuts), cuts)
+    draws = DrawColumns(lrz, primitives_of(passes, cuts), AttributeSets(capture), cuts)
     progress("passes")
     costs = capture.costs
     pictures = PictureList(cuts)
     makes = PassDocuments(costs, lrz, pictures, cuts)
     pass_documents = [makes.of(one, draws.add(one.draws)) for one in passes]
-    progress("checks")
-    findings = _findings(capture, cuts)
+    findings = _findings(checked.findings, cuts)
     progress("bindings")
     bindings = BindingColumns(pictures, cuts)
     columns = draws.to_dict()
@@ -70,12 +70,16 @@ def document(
     resources.add_bindings(bindings)
     for one in pass_documents:
         one["totals"] = pass_totals(columns, *one["draws"])
+    compared = None
+    if compare is not None:
+        progress("comparison")
+        compared = differences(diff(compare, capture), draws.orders, cuts)
     progress("texts")
     model = capture.model
     registers: dict[str, Any] = {"columns": [], "writes": None}
+    dump: dict[str, Any] | None = None
     if draws.orders:
-        database = capture.registers.database
-        registers = register_columns(capture.history, database, draws.orders, cuts)
+        registers, dump = register_columns(capture, draws.orders, cuts)
     problems = [one.line for one in capture.problems_so_far]
     if len(problems) > _MAX_PROBLEMS:
         problems[_MAX_PROBLEMS:] = [f"and {len(problems) - _MAX_PROBLEMS:,} more"]
@@ -93,8 +97,9 @@ def document(
         "passes": pass_documents,
         "draws": columns,
         "findings": findings,
-        "comparison": None if comparison is None else differences(comparison, draws.orders, cuts),
+        "comparison": compared,
         "registers": registers,
+        "dump": dump,
         "shaders": draws.programs.to_list(),
         "bindings": bindings.to_dict(),
         "resources": resources.to_dict(),
@@ -111,8 +116,7 @@ def _add_bindings(passes: list[Pass], draws: DrawColumns, bindings: BindingColum
                 bindings.add(number, draw)
 
 
-def _findings(capture: Capture, cuts: Cuts) -> list[dict[str, Any]]:
-    found = capture.check()
+def _findings(found: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
     if len(found) > _MAX_FINDINGS:
         cuts.note(f"findings of check behind the first {_MAX_FINDINGS:,}")
     shown = []

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.api.passes import Draw, Pass
     from cffpy.api.shaders import Shader
+    from cffpy.reports.vertices import AttributeSets
     from cffpy.reports.words import Cuts
 
 #: Draws of a report; passes whose visibility streams are decoded for it; characters of all
@@ -91,8 +92,15 @@ def primitives_of(passes: Iterable[Pass], cuts: Cuts) -> dict[int, int]:
 class DrawColumns:
     """Collects the draws of a capture. ``orders``: position of each draw -> its number here."""
 
-    def __init__(self, lrz: Sequence[PassLrz], primitives: Mapping[int, int], cuts: Cuts) -> None:
+    def __init__(
+        self,
+        lrz: Sequence[PassLrz],
+        primitives: Mapping[int, int],
+        attributes: AttributeSets,
+        cuts: Cuts,
+    ) -> None:
         self._cuts = cuts
+        self._attributes = attributes
         self._primitives = primitives
         self._lrz = {draw.action.order: draw for one in lrz for draw in one.draws}
         self.orders: dict[int, int] = {}
@@ -100,7 +108,7 @@ class DrawColumns:
         self._targets: Interned[tuple[tuple[str, str | None, str | None], ...]] = Interned()
         self._words = {
             name: WordColumn()
-            for name in ("kind", "packet", "primitive", "condition", "lrz", "stream")
+            for name in ("kind", "role", "packet", "primitive", "condition", "lrz", "stream")
         }
         self._columns: dict[str, list[Any]] = {
             name: []
@@ -119,6 +127,7 @@ class DrawColumns:
                 "visible",
                 "programs",
                 "targets",
+                "attributes",
             )
         }
 
@@ -154,7 +163,9 @@ class DrawColumns:
         columns["visible"].append(self._primitives.get(action.order))
         columns["programs"].append(self.programs.add(draw))
         columns["targets"].append(self._targets.add(tuple(map(_target, action.targets))))
-        words["kind"].append(action.role or action.kind)
+        columns["attributes"].append(self._attributes.add(draw))
+        words["kind"].append(action.kind)
+        words["role"].append(action.role)
         words["packet"].append(action.packet)
         words["primitive"].append(action.label)
         words["condition"].append(action.condition)
@@ -169,12 +180,13 @@ class DrawColumns:
         return f"{found.use}: {reasons}" if reasons else found.use
 
     def to_dict(self) -> dict[str, Any]:
-        """The columns, and the distinct lists of programs and targets."""
+        """The columns, and the distinct lists of programs, targets and vertex attributes."""
         return {
             **self._columns,
             **{name: column.to_dict() for name, column in self._words.items()},
             "program_sets": self.programs.sets,
             "target_sets": [list(one) for one in self._targets.values],
+            "attribute_sets": self._attributes.to_list(),
         }
 
 

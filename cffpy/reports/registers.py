@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
-from cffpy.pm4.reader import read_header
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
+from cffpy.reports.dump_fragments import DumpFragments
 from cffpy.reports.words import NONE, Interned, WordColumn
 
 if TYPE_CHECKING:
@@ -22,21 +22,20 @@ if TYPE_CHECKING:
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.provenance import Write
     from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.api.capture import Capture
     from cffpy.regdb.database import Database
     from cffpy.reports.words import Cuts
 
 #: Changes of registers, and distinct packets that wrote them, that a report has.
 MAX_CHANGES, MAX_WRITES = 2_000_000, 400_000
 
-#: Dwords of a packet that are shown.
-_MAX_DWORDS = 40
-
 
 class Writes:
     """The packets that wrote registers: a column for each property."""
 
-    def __init__(self, database: Database, cuts: Cuts) -> None:
+    def __init__(self, database: Database, fragments: DumpFragments, cuts: Cuts) -> None:
         self._database = database
+        self._fragments = fragments
         self._cuts = cuts
         self._known: dict[int, int] = {}
         #: Keeps them alive, so that their ids are not reused.
@@ -48,7 +47,7 @@ class Writes:
         self._pass: list[int] = []
         self._address: list[str] = []
         self._offset: list[int] = []
-        self._dwords: list[str] = []
+        self._places: list[PacketLocation | None] = []
 
     def add(self, write: Write | None) -> int:
         """The index of a write; -1 where there is none, or where there are too many."""
@@ -67,8 +66,6 @@ class Writes:
     def _append(self, write: Write) -> None:
         place = write.place
         header = place.words.get(place.index)
-        _, _, size = read_header(header)
-        data = place.words.bytes(place.index, min(size, _MAX_DWORDS))
         self._packet.append(packet_name(self._database, header))
         self._stream.append(self._stream_text(place))
         self._condition.append(write.condition if write.executed is Executed.UNKNOWN else None)
@@ -77,7 +74,7 @@ class Writes:
         self._pass.append(NONE if write.pass_index is None else write.pass_index)
         self._address.append(f"{place.gpuaddr:#x}")
         self._offset.append(place.file_offset)
-        self._dwords.append(bytes(data).hex())
+        self._places.append(place if self._fragments.add(place) else None)
 
     def _stream_text(self, place: PacketLocation) -> str:
         """The streams that the packet lies in, without the packet's own address."""
@@ -87,8 +84,9 @@ class Writes:
             known = self._streams[key] = str(place).rpartition(", packet ")[0]
         return known
 
-    def to_dict(self) -> dict[str, Any]:
-        """The columns. ``dwords``: of the packet with its header, as bytes in hex."""
+    def to_dict(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The columns, and the fragments of the dump. ``dump``: the packet's row in these."""
+        fragments, rows = self._fragments.to_dict(self._places)
         return {
             "packet": self._packet.to_dict(),
             "stream": self._stream.to_dict(),
@@ -98,8 +96,8 @@ class Writes:
             "pass": self._pass,
             "gpuaddr": self._address,
             "file_offset": self._offset,
-            "dwords": self._dwords,
-        }
+            "dump": rows,
+        }, fragments
 
 
 class _Column:
@@ -148,13 +146,16 @@ class _Column:
 
 
 def register_columns(
-    history: RegisterHistory, database: Database, draws: Mapping[int, int], cuts: Cuts
-) -> dict[str, Any]:
-    """The columns of all registers and of the packets that wrote them.
+    capture: Capture, draws: Mapping[int, int], cuts: Cuts
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns of all registers and of the packets that wrote them; fragments of the dump.
 
-    ``draws``: ``Action.order`` of a draw -> its number in the report.
+    ``draws``: ``Action.order`` of a draw -> its number in the report. Raises CaptureError where no
+    commands were run.
     """
-    text, writes, subjects = RegisterText(database), Writes(database, cuts), Subjects.open(database)
+    history, database = capture.history, capture.registers.database
+    text, subjects = RegisterText(database), Subjects.open(database)
+    writes = Writes(database, DumpFragments(capture, cuts), cuts)
     columns = []
     left = MAX_CHANGES
     for offset in text.listed(history.all_registers()):
@@ -169,7 +170,8 @@ def register_columns(
             break
         if column.draws:
             columns.append(column.to_dict(subjects.register(offset).topic))
-    return {"columns": columns, "writes": writes.to_dict()}
+    found, fragments = writes.to_dict()
+    return {"columns": columns, "writes": found}, fragments
 
 
 def _changes(

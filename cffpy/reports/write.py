@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from cffpy.api.comparison import diff
 from cffpy.errors import CffpyError
 from cffpy.reports.document import document
 
@@ -57,8 +56,7 @@ def report(
     the name of each step. Raises CaptureError where the capture has no commands, CffpyError if the
     file cannot be written.
     """
-    comparison = None if compare is None else diff(compare, capture)
-    found = Report(document(capture, comparison, progress or (lambda _step: None)))
+    found = Report(document(capture, compare, progress or (lambda _step: None)))
     if path is not None:
         try:
             with open(path, "wb") as file:

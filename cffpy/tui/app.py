@@ -19,6 +19,7 @@ from cffpy.analysis.draw_names import parse_draw_name
 from cffpy.api.comparison import diff
 from cffpy.errors import CffpyError
 from cffpy.tui.differences import Differences
+from cffpy.tui.marks import write_exported
 from cffpy.tui.outline import Outline
 from cffpy.tui.outline_view import OutlineView
 from cffpy.tui.reader import ALL, CHANGED, DIFFERENT, THIS_PASS, Reader, Stopped
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from cffpy.api.passes import Draw, Pass
+    from cffpy.tui.marks import Marks
     from cffpy.tui.outline import Node
     from cffpy.tui.reader import Decoding, StateRow
 
@@ -48,7 +50,7 @@ class Page(NamedTuple):
     heading: str = _NO_DRAW
 
 
-_PAGES = ("pass", "state", "shaders", "bindings", "dump", "differences")
+_PAGES = ("pass", "state", "shaders", "bindings", "dump", "pictures", "differences")
 
 #: Seconds that the cursor rests on a node before its page is made.
 _REST = 0.15
@@ -56,7 +58,13 @@ _REST = 0.15
 #: Seconds between two updates of the progress.
 _PERIOD = 0.1
 
-_PROMPTS = {"/": "search: ", "w": "draws where: ", "p": "go to draw: "}
+_PROMPTS = {
+    "/": "search: ",
+    "w": "draws where: ",
+    "p": "go to draw: ",
+    "a": "note on the draw: ",
+    "x": "write the marks to a new file: ",
+}
 
 
 class Browser(App[CffpyError]):
@@ -79,6 +87,8 @@ class Browser(App[CffpyError]):
         Binding("escape", "clear", show=False),
         Binding("m", "mark", "Mark"),
         Binding("apostrophe", "next_mark", show=False),
+        Binding("a", "ask('a')", show=False),
+        Binding("x", "ask('x')", show=False),
         Binding("c", "cycle", "Registers"),
         Binding("right_square_bracket", "step_draw(1)", show=False),
         Binding("left_square_bracket", "step_draw(-1)", show=False),
@@ -100,7 +110,7 @@ class Browser(App[CffpyError]):
         #: Index of the capture that is shown.
         self._side = 0
         self._chosen: dict[int, set[int]] = {}
-        self._marks: list[dict[int, Draw]] = [{} for _ in paths]
+        self._marks: list[Marks] = []
         self.differences: Differences | None = None
         self._node: Node | None = None
         self._which = DIFFERENT if len(self._paths) > 1 else CHANGED
@@ -150,7 +160,9 @@ class Browser(App[CffpyError]):
             for path in self._paths:
                 reader = Reader(path, self._decoding, self._note_progress)
                 self.readers.append(reader)
-                self._passes.append(reader.passes(is_stopped))
+                passes = reader.passes(is_stopped)
+                self._marks.append(reader.marks(is_stopped))
+                self._passes.append(passes)
                 if len(self.readers) == 1:
                     self.call_from_thread(self._show_outline)
             if len(self.readers) > 1:
@@ -179,6 +191,8 @@ class Browser(App[CffpyError]):
 
     def _make_page(self, page: str, node: Node, side: int, is_stopped: Callable[[], bool]) -> Page:
         reader, draw = self.readers[side], node.draw
+        if page == "pictures":
+            return self._make_pictures(reader, draw or node.pass_, is_stopped)
         if page == "pass":
             if node.pass_ is not None:
                 return Page(reader.pass_page(node.pass_, is_stopped))
@@ -194,6 +208,16 @@ class Browser(App[CffpyError]):
             "dump": reader.dump_page,
         }[page]
         return Page(make(draw, is_stopped))
+
+    def _make_pictures(
+        self, reader: Reader, node: Draw | Pass | None, is_stopped: Callable[[], bool]
+    ) -> Page:
+        if node is None:
+            return Page(["choose a pass or a draw in the outline"])
+        size = self.query_one("#pictures-view", TextView).size
+        return Page(
+            reader.picture_page(node, (max(8, size.width), max(4, size.height - 3)), is_stopped)
+        )
 
     def _make_state(
         self, reader: Reader, draw: Draw, side: int, is_stopped: Callable[[], bool]
@@ -232,9 +256,19 @@ class Browser(App[CffpyError]):
 
     def _outline(self, side: int) -> Outline:
         signs = {} if self.differences is None else dict(self.differences.signs[side])
-        for order in self._marks[side]:
-            signs[order] = f"*{signs.get(order, '')}"
-        return Outline(self._passes[side], self._chosen.get(side), signs)
+        notes = {}
+        for draw, note in self._marked(side):
+            signs[draw.order] = f"*{signs.get(draw.order, '')}"
+            notes[draw.order] = note
+        return Outline(self._passes[side], self._chosen.get(side), signs, notes)
+
+    def _marked(self, side: int) -> list[tuple[Draw, str]]:
+        """The draws that are marked, in order, with their notes."""
+        notes = self._marks[side].notes if side < len(self._marks) else {}
+        if not notes:
+            return []
+        draws = (draw for one in self._passes[side] for draw in one.draws)
+        return [(draw, notes[draw.name]) for draw in draws if draw.name in notes]
 
     def _show_outline(self) -> None:
         outline = self._outline(self._side)
@@ -295,7 +329,7 @@ class Browser(App[CffpyError]):
         tabs = self.query_one(TabbedContent)
         was_draw = self._node is not None and self._node.draw is not None
         self._node = node
-        if node.draw is None and tabs.active != "differences":
+        if node.draw is None and tabs.active not in ("differences", "pictures"):
             tabs.active = "pass"
         elif not was_draw and tabs.active == "pass":
             tabs.active = "state"
@@ -323,7 +357,9 @@ class Browser(App[CffpyError]):
     def _answered(self, event: Input.Submitted) -> None:
         prompt, text = self._prompt, event.value.strip()
         self._close_prompt()
-        if not text:
+        if prompt == "a":
+            self._note(text)
+        if not text or prompt == "a":
             return
         if prompt == "/":
             self._searched = text
@@ -331,6 +367,8 @@ class Browser(App[CffpyError]):
         elif prompt == "w":
             self._say("filtering ...")
             self._filter(text, self._side)
+        elif prompt == "x":
+            self._export(text)
         else:
             self._go_to_name(text)
 
@@ -354,6 +392,8 @@ class Browser(App[CffpyError]):
 
     def action_ask(self, prompt: str) -> None:
         """Open the prompt."""
+        if prompt in ("a", "x") and not self._may_mark(prompt == "a"):
+            return
         self._asked_in_outline = isinstance(self.focused, OutlineView) or self.focused is None
         self._prompt = prompt
         box = self.query_one("#prompt", Input)
@@ -398,17 +438,58 @@ class Browser(App[CffpyError]):
     def action_mark(self) -> None:
         """Mark the draw, or remove its mark."""
         draw = self._current_draw()
-        if draw is None:
+        if draw is None or draw.name is None or not self._may_mark(True):
             return
         marks = self._marks[self._side]
-        if marks.pop(draw.order, None) is None:
-            marks[draw.order] = draw
-        self.outline_view.outline = self._outline(self._side)
-        self.outline_view.relabel(draw)
+        try:
+            if draw.name in marks.notes:
+                marks.remove(draw.name)
+            else:
+                marks.set(draw.name, "")
+        except CffpyError as problem:
+            self._say(visible(str(problem)))
+        self._show_marks(draw)
 
     def action_next_mark(self) -> None:
         """Go to the next draw with a mark."""
-        self._step(sorted(self._marks[self._side]), 1, "no draw is marked")
+        self._step([draw.order for draw, _ in self._marked(self._side)], 1, "no draw is marked")
+
+    def _may_mark(self, needs_draw: bool) -> bool:
+        """Whether marks can be made now; says why not."""
+        if len(self._marks) <= self._side:
+            self._say("still reading")
+        elif needs_draw and self._current_draw() is None:
+            self._say(_NO_DRAW)
+        elif not needs_draw and not self._marked(self._side):
+            self._say("no draw is marked")
+        else:
+            return True
+        return False
+
+    def _note(self, text: str) -> None:
+        """Put a note on the draw, which marks it."""
+        draw = self._current_draw()
+        if draw is None or draw.name is None:
+            return
+        try:
+            self._marks[self._side].set(draw.name, text)
+        except CffpyError as problem:
+            self._say(visible(str(problem)))
+        self._show_marks(draw)
+
+    def _show_marks(self, draw: Draw) -> None:
+        self.outline_view.outline = self._outline(self._side)
+        self.outline_view.relabel(draw)
+
+    def _export(self, path: str) -> None:
+        marked = self._marked(self._side)
+        try:
+            write_exported(path, Path(self._paths[self._side]).name, marked)
+        except CffpyError as problem:
+            self._say(visible(str(problem)))
+            return
+        noun = "mark" if len(marked) == 1 else "marks"
+        self._say(f"{len(marked)} {noun} written to {visible(path)}")
 
     def action_step_draw(self, step: int) -> None:
         """Go to the next or previous draw."""

@@ -35,7 +35,8 @@ class Outline:
     """The nodes of a capture.
 
     ``chosen``: ``order`` of the draws that are shown, None for all. ``signs``: of draws by
-    ``order``, and of passes by ~index, a sign in front of the label.
+    ``order``, and of passes by ~index, a sign in front of the label. ``notes``: of draws by
+    ``order``, what stands behind the label.
     """
 
     def __init__(
@@ -43,10 +44,12 @@ class Outline:
         passes: Sequence[Pass],
         chosen: Collection[int] | None = None,
         signs: Mapping[int, str] | None = None,
+        notes: Mapping[int, str] | None = None,
     ) -> None:
         self._passes = passes
         self._chosen = chosen
         self.signs = dict(signs or {})
+        self._notes = dict(notes or {})
         self._draws = {one.index: self._chosen_draws(one) for one in passes}
 
     @property
@@ -100,8 +103,8 @@ class Outline:
             words.append(f"x {draw.instances}")
         if draw.groups is not None:
             words.append(" x ".join(map(str, draw.groups)))
-        sign = self.signs.get(draw.order, "")
-        return visible(" ".join(filter(None, (sign, *words))))
+        sign, note = self.signs.get(draw.order, ""), self._notes.get(draw.order, "")
+        return visible(" ".join(filter(None, (sign, *words, note and f"[{note}]"))))
 
     def pass_label(self, one: Pass) -> str:
         """The line of a pass."""

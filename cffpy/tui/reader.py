@@ -6,12 +6,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.api.capture import open as open_capture
 from cffpy.limits import VARIABLES
+from cffpy.tui.marks import Marks, marks_file
+from cffpy.tui.pictures import picture_page
 from cffpy.views.passes import pass_lines
 from cffpy.views.plain_text import headed_columns, visible
 from cffpy.views.tiles import HEADINGS, RIGHT, table
@@ -19,6 +22,7 @@ from cffpy.views.tiles import HEADINGS, RIGHT, table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from cffpy.analysis.lrz import PassLrz
     from cffpy.api.capture import Capture
     from cffpy.api.passes import Draw, Pass
     from cffpy.api.state import RegisterState, StateValue
@@ -91,6 +95,8 @@ class Reader:
         self._progress = progress
         self._lock = Lock()
         self._is_stopped: Callable[[], bool] = _never
+        #: LRZ by index of the pass, once a page needs it.
+        self._lrz: dict[int, PassLrz] | None = None
         gpu, register_db, limits = decoding
         self.capture: Capture = open_capture(
             path, gpu=gpu, register_db=register_db, limits=limits, progress=self._report
@@ -130,8 +136,9 @@ class Reader:
     def pass_page(self, one: Pass, is_stopped: Callable[[], bool]) -> list[str]:
         """What ``cffpy passes`` prints of a pass, and its tiles."""
         with self.asking(is_stopped) as capture:
-            lost = {lrz.found.index: lrz for lrz in lrz_of_passes(capture.model)}
-            found = lost.get(one.index)
+            if self._lrz is None:
+                self._lrz = {lrz.found.index: lrz for lrz in lrz_of_passes(capture.model)}
+            found = self._lrz.get(one.index)
             lines = list(pass_lines(one.model, found if found and found.lost_by else None))
             if one.tiles:
                 lines += ["", "tiles, in the order of execution:"]
@@ -161,6 +168,23 @@ class Reader:
                 lines.append(repr(buffer)[1:-1])
                 lines += _word_lines(buffer.dwords, buffer.floats)
             return [visible(line) for line in lines] or ["nothing is bound, as far as it is known"]
+
+    def picture_page(
+        self, node: Draw | Pass, size: tuple[int, int], is_stopped: Callable[[], bool]
+    ) -> list[str]:
+        """The captured textures and attachments. ``size``: characters and lines of a picture."""
+        with self.asking(is_stopped):
+            lines = []
+            for line in picture_page(node.images, *size):
+                if is_stopped():
+                    raise Stopped
+                lines.append(line)
+            return lines or ["no texture and no attachment"]
+
+    def marks(self, is_stopped: Callable[[], bool]) -> Marks:
+        """The marks that were made in this capture before."""
+        with self.asking(is_stopped) as capture:
+            return Marks(Path(self.path).name, marks_file(capture.content.data))
 
     def state_page(
         self,

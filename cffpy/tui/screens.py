@@ -20,7 +20,8 @@ Move
   h l, arrows   close, open a node; scroll left, right
   Tab, Enter    from the outline to the page
   ] [           next, previous draw   } {    next, previous pass
-  1 to 6        pass, state, shaders, bindings, dump, differences
+  1 to 7        pass, state, shaders, bindings, dump, pictures,
+                differences
 
 Find
   / n N         search in the outline or page; next, previous
@@ -29,6 +30,8 @@ Find
   Escape        all draws again
   : p           go to a draw: p0:8, or 57 for draw 57 of the dump
   m '           mark the draw; go to the next mark
+  a x           note on the draw, which marks it; write all marks
+                to a file
 
 Registers
   c             changed since the draw before, set in this pass,

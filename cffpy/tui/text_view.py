@@ -6,12 +6,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
+from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+
+from cffpy.tui.pictures import HALF, PixelLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +70,11 @@ class TextView(ScrollView, can_focus=True):
         return Strip(self._segments(text, style)).crop_extend(left, left + width, self.rich_style)
 
     def _segments(self, text: str, style: Style) -> list[Segment]:
+        if isinstance(text, PixelLine):
+            return [
+                Segment(HALF, Style(color=Color.from_rgb(*upper), bgcolor=Color.from_rgb(*lower)))
+                for upper, lower in text.pixels
+            ]
         if not self._pattern:
             return [Segment(text, style)]
         segments, folded, begin = [], text.lower(), 0

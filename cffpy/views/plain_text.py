@@ -5,7 +5,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 _GAP = "  "
 
@@ -22,6 +22,21 @@ class Styled(str):
         """The line; by default in bold, as headings are."""
         made = super().__new__(cls, text)
         made.style = style
+        return made
+
+
+class Painted(str):
+    """A line of text with a style for parts of it. ``parts``: begin, end, name of the style.
+
+    Styles are those of drawings: "heat 1" to "heat 9", from little to much; "gmem", "sysmem".
+    """
+
+    parts: tuple[tuple[int, int, str], ...]
+
+    def __new__(cls, text: str, parts: Iterable[tuple[int, int, str]]) -> Painted:
+        """The line; its parts follow each other."""
+        made = super().__new__(cls, text)
+        made.parts = tuple(parts)
         return made
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Grids of tiles and heat maps of plain characters, for terminals."""
+"""Grids of tiles and heat maps of characters, for terminals; colours repeat what they say."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.views.passes import title
-from cffpy.views.plain_text import Styled
+from cffpy.views.plain_text import Painted, Styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,10 +75,7 @@ def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> It
     rule = "  +" + f"{'-' * width}+" * drawn
     yield rule
     for row in range(min(rows, _MAX_ROWS)):
-        line = [cells.get((column, row)) for column in range(drawn)]
-        yield "  |" + "|".join(_number(cell, width) for cell in line) + "|"
-        if most:
-            yield "  |" + "|".join(_shade(cell, most, width) for cell in line) + "|"
+        yield from _row([cells.get((column, row)) for column in range(drawn)], most, width)
         yield rule
     if columns > drawn or rows > _MAX_ROWS:
         yield f"  {columns} x {rows} tiles: the rest is not drawn"
@@ -86,6 +83,35 @@ def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> It
         yield f"  number of the tile; {label}: '{_SHADES[1]}' few to '{_SHADES[-1]}' {most:,}"
     else:
         yield f"  number of the tile; {label} are not known"
+
+
+def _row(cells: list[_Cell | None], most: int, width: int) -> Iterator[str]:
+    """The numbers of tiles; below them their shades, where something is known."""
+    heats = [_style(cell, most) for cell in cells]
+    yield _painted([_number(cell, width) for cell in cells], heats)
+    if most:
+        yield _painted([_shade(cell, most, width) for cell in cells], heats)
+
+
+def _painted(cells: list[str], styles: list[str]) -> str:
+    """A row of cells of one width, each with its style; "" for none."""
+    text = "  |" + "|".join(cells) + "|"
+    width = len(cells[0]) + 1
+    return Painted(
+        text,
+        (
+            (3 + width * number, 2 + width * (number + 1), style)
+            for number, style in enumerate(styles)
+            if style
+        ),
+    )
+
+
+def _style(cell: _Cell | None, most: int) -> str:
+    """The style of a cell's heat."""
+    if cell is None or not cell.heat or cell.heat < 0:
+        return ""
+    return f"heat {_SHADES.index(shade(cell.heat, most))}"
 
 
 def _number(cell: _Cell | None, width: int) -> str:
@@ -114,14 +140,19 @@ def pass_lines(submits: Iterable[SubmitPasses]) -> Iterator[str]:
     most = max(len(one.program_draws) for one in shown)
     digits = max(len(str(one.index)) for one in shown)
     for one in shown[:_MAX_BARS]:
-        draws = len(one.program_draws)
-        length = -(-draws * _BAR // most) if most else 0
-        grid = f", {one.grid.width} x {one.grid.height} tiles" if one.grid and one.tiles else ""
-        mode = one.mode or "unknown"
-        bar = ("#" if mode == "gmem" else "=") * length
-        plural = "" if draws == 1 else "s"
-        text = f"{draws:,} draw{plural}{grid}"
-        yield f"pass {one.index:{digits}} {mode:7} |{bar:{_BAR}}| {text}"
+        yield _bar(one, digits, most)
     if len(shown) > _MAX_BARS:
         yield f"{len(shown) - _MAX_BARS} more passes"
     yield "# gmem, = sysmem; the longest bar has the most draws"
+
+
+def _bar(one: Pass, digits: int, most: int) -> Painted:
+    """The bar of a pass. ``digits``: of the largest index. ``most``: draws of the longest bar."""
+    draws = len(one.program_draws)
+    length = -(-draws * _BAR // most) if most else 0
+    grid = f", {one.grid.width} x {one.grid.height} tiles" if one.grid and one.tiles else ""
+    mode = one.mode or "unknown"
+    bar = ("#" if mode == "gmem" else "=") * length
+    head = f"pass {one.index:{digits}} {mode:7} |"
+    text = f"{head}{bar:{_BAR}}| {draws:,} draw{'' if draws == 1 else 's'}{grid}"
+    return Painted(text, ((len(head), len(head) + length, mode),) if length else ())

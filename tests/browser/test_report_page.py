@@ -178,6 +178,54 @@ def test_a_register_opens_to_fields_and_its_packet(opened: Browser) -> None:
     assert value.written_by.packet in text
 
 
+def test_a_value_leads_to_the_dump_around_its_packet(opened: Browser) -> None:
+    show_draw(opened, 1, draws()[1].name or "")
+    opened.press("a")
+    opened.run("document.querySelector('.register').open = true")
+    link = "return document.querySelector('.packet a')?.textContent ?? ''"
+    check_until(opened, link, "The dump around it")
+    opened.click(".packet a")
+    check_until(opened, SHOWN, ["packet"])
+    check_until(opened, "return document.querySelectorAll('.dump.chosen').length", 1)
+    text = opened.run("return document.querySelector('.dump.chosen').textContent")
+    first, name, *_, last = text.split("\n")
+    assert first.startswith("#cffpy packet 0x")
+    assert name.strip().startswith(("write ", "opcode: "))
+    assert last.split(":")[0] == f"{int(first.split()[2].rstrip(',;'), 16):016x}"
+    go(opened, "packet=99999")
+    check_until(
+        opened,
+        "return document.querySelector('#packet .note').textContent",
+        "This part of the dump is not in the page.",
+    )
+
+
+def test_tiles_in_the_timeline(opened: Browser) -> None:
+    frame = next(one for one in small_document()["passes"] if one["tiles"])
+    assert opened.run("return document.querySelectorAll('.tile-strip').length") == 0
+    go(opened, f"pass={frame['pass']}")
+    bars = "return document.querySelectorAll('.tile-strip .tile-bar').length"
+    check_until(opened, bars, len(frame["tiles"]))
+    hint = opened.run("return document.querySelector('.tile-strip title').textContent")
+    assert hint.startswith("tile 0: ")
+    assert "executed" in hint
+
+
+def test_markers_and_barriers_in_the_timeline(
+    clean: Browser, pages: dict[str, Path], tmp_path: Path
+) -> None:
+    found = small_document()
+    first, second, third = found["passes"]
+    first["markers"], second["markers"], third["markers"] = ["frame", "sky"], ["frame"], ["post"]
+    third["events_before"] = [["CACHE_FLUSH_TS", 2]]
+    (tmp_path / "page.html").write_bytes(page(found))
+    load(clean, tmp_path / "page.html")
+    texts = "return [...document.querySelectorAll('.marker title')].map((one) => one.textContent)"
+    assert clean.run(texts) == ["frame", "post", "sky"]
+    barrier = "return [...document.querySelectorAll('.barrier title')].at(-1).textContent"
+    assert clean.run(barrier) == "before pass 2:\nCACHE_FLUSH_TS ×2"
+
+
 def test_pictures_of_attachments(opened: Browser) -> None:
     go(opened, "pass=1")
     size = "return document.querySelector('#pass\\\\=1 .pictures img')?.naturalWidth ?? 0"
@@ -209,6 +257,14 @@ def test_tabs(opened: Browser) -> None:
         "changed(VFD_INDEX_OFFSET) or written(RB_BLEND_CNTL)",
         "RB_RENDER_CNTL != 0x10",
         "RB_MRT[*].CONTROL > 0",
+        "all(RB_MRT[*].CONTROL > 0)",
+        "any(target.format ~ '8_8')",
+        "draw.vertices * 2 - 3 >= 3 + draw.number",
+        "RB_RENDER_CNTL & 0x10 == 0",
+        "-draw.vertices in (-3, -6..-4)",
+        "pass.index + 1 == 2 and not (draw.number == 0)",
+        "unknown(draw.vertices > 3)",
+        "draw.kind in [draw, dispatch]",
         "marker('red')",
     ],
 )
@@ -374,6 +430,38 @@ def test_fits_and_can_be_read(opened: Browser, scheme: str, width: int) -> None:
     for fragment in ("overview", "pass=1", "row=1", "resources"):
         go(opened, fragment)
         check_until(opened, "return document.documentElement.scrollWidth <= innerWidth + 1", True)
+
+
+PRINTED = """
+return [...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility()).length
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_print(opened: Browser, scheme: str) -> None:
+    passes = len(small_document()["passes"])
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    opened.devtools("Emulation.setEmulatedMedia", {"media": "print", "features": features})
+    assert opened.run(PRINTED, ".toolbar, .tabs, #draws, #timeline, .skip") == 0
+    assert opened.run(PRINTED, "article.pass") == passes
+    assert opened.run(PRINTED, "#findings, #differences, #resources") == 3
+    assert opened.run("return getComputedStyle(document.body).backgroundColor") == (
+        "rgb(255, 255, 255)"
+    )
+    assert opened.run("return getComputedStyle(document.documentElement).colorScheme") == "light"
+    cut = "return [...document.querySelectorAll('main, .scroll, pre')].filter((one) => "
+    cut += "one.checkVisibility() && one.scrollHeight > one.clientHeight + 2).length"
+    assert opened.run(cut) == 0
+    entries = "#differences details.entry > table"
+    assert opened.run(PRINTED, entries) == opened.run(
+        "return document.querySelectorAll(arguments[0]).length", entries
+    )
+    go(opened, "row=1")
+    check_until(opened, SHOWN, ["draw"])
+    assert opened.run(PRINTED, "article.pass") == 0
+    printed = opened.devtools("Page.printToPDF", {})
+    assert len(printed["data"]) > 1000
+    opened.devtools("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def axe_path() -> Path | None:

@@ -14,11 +14,15 @@ from typing import Any
 import pytest
 
 import cffpy
+from cffpy.analysis.walk import Walk
+from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
 from cffpy.reports import bindings, draws, passes, registers
 from cffpy.reports.document import document
 from cffpy.reports.graph_layout import layout
 from cffpy.reports.words import Cuts
+from cffpy.views.cffdump.dump import Dump
+from cffpy.views.cffdump.options import DumpOptions
 from tests.analysis.passes.small import small_capture
 
 SAMPLES = (
@@ -95,6 +99,53 @@ def check_bindings(capture: cffpy.Capture, found: dict[str, Any]) -> int:
                 assert one.data.hex().startswith(value["data"])
             checked += 1
     return checked
+
+
+def dumped(path: Path) -> set[str]:
+    """The lines of a dump, without the tabs of their nesting."""
+    parts: list[bytes] = []
+    dump = Dump(DumpOptions(), parts.append, lambda _line: None)
+    dump.begin(path.name)
+    dump.file(open_capture(str(path)))
+    return {line.replace("\t", "") for line in b"".join(parts).decode("latin-1").split("\n")}
+
+
+def check_fragments(path: Path, found: dict[str, Any]) -> int:
+    """Every line about a packet is one of the dump's; rows follow each other in memory."""
+    dump, writes = found["dump"], found["registers"]["writes"]
+    lines = dumped(path)
+    for row, (text, dwords) in enumerate(zip(dump["lines"], dump["rows"], strict=True)):
+        start = int(dump["gpuaddr"][row], 16)
+        for line in dump["texts"][text].splitlines():
+            assert line.replace("\t", "") in lines
+        for line in filter("*".__ne__, dump["texts"][dwords].split("\n")):
+            at = start + int(line.split(":")[0], 16)
+            assert f"{at:0{dump['digits']}x}:{line}".replace("\t", "") in lines
+    for write, row in enumerate(writes["dump"]):
+        assert dump["gpuaddr"][row] == writes["gpuaddr"][write]
+    assert not dump["follows"][0]
+    return sum(dump["follows"])
+
+
+def test_fragments_of_the_dump(samples: Path) -> None:
+    for name in ("a220-triangle", "a430-depth-good", "a660-frame-binning", "a740-state-groups"):
+        path = samples / f"{name}.rd"
+        assert check_fragments(path, document(cffpy.open(path)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a220-gl-cube-full", "a330-gl-inst-mrt", "a740-vk-bindless-gmem"])
+def test_fragments_of_shared_captures(name: str, shared: Path) -> None:
+    path = shared / f"captures/{name}.rd.gz"
+    assert check_fragments(path, document(cffpy.open(path))) > 100
+
+
+def test_one_walk_records_everything(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    run = Walk.run_session
+    monkeypatch.setattr(Walk, "run_session", lambda *given: runs.append(1) or run(*given))
+    document(cffpy.open(samples / "a660-textures.rd"))
+    assert runs == [1]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -216,7 +267,7 @@ def test_differences_are_at_draws_of_the_report(samples: Path) -> None:
     good = cffpy.open(samples / "a430-depth-good.rd")
     bad = cffpy.open(samples / "a430-depth-bad.rd")
     comparison = cffpy.diff(good, bad)
-    found = document(bad, comparison)["comparison"]
+    found = document(bad, good)["comparison"]
     assert found["entries"]
     assert [entry["title"] for entry in found["entries"]] == [e.title for e in comparison.entries]
     extents = [extent for entry in found["entries"] for extent in entry["extents"]]

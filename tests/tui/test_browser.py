@@ -175,7 +175,7 @@ def test_two_captures(samples: Path) -> None:
                 for one in app.query_one(StateView).rows
             ),
         )
-        await pilot.press("6")
+        await pilot.press("7")
         await pilot.pause()
         assert any("ZFUNC" in line for line in text(app, "differences").lines)
 

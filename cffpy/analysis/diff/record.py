@@ -13,7 +13,7 @@ from cffpy.analysis.diff.align import note_sets
 from cffpy.analysis.diff.descriptors import Sets
 from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.diff.recorder import Recorder
-from cffpy.analysis.passes.density_tracker import DensityTracker
+from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import ChangeLog
 from cffpy.analysis.walk import Walk
@@ -44,44 +44,63 @@ def record(
     be those of the binning run: ``in_binning`` has the indices of such passes. Raises
     UnsupportedGpu where nothing tells the generation.
     """
-    walk = Walk()
-    finder = PassFinder(walk)
-    changes = ChangeLog(walk, finder)
-    most = content.limits.of_capture(len(content.data)).compared
-    recorder = Recorder(walk, finder, changes, register_db, most=_TAKEN_PER_DRAW * most)
-    walk.observe(finder, DensityTracker(walk, finder), changes, recorder)
-    finder.found.damage = damage = walk.run(content, complain, register_db, gpu)
-    finder.found.truncated = list(content.truncated)
-    passes = finder.found
-    for one in passes.passes:
-        if one.index in in_binning and one.binning is not None:
-            one.program_draws = [a for a in one.binning.draws if a.program_number is not None]
-    wanted = _wanted(passes, most)
-    records = recorder.records(wanted)
-    if records is None:
-        walk, recorder = _walk_again(content, register_db, gpu, wanted)
+    walk = PassWalk(content, complain, register_db, gpu)
+    pending = PendingRecording(walk)
+    walk.run()
+    return pending.finish(in_binning)
+
+
+class PendingRecording:
+    """The observers of a recording, attached to a walk; ``finish`` when the walk has run."""
+
+    def __init__(self, walk: PassWalk) -> None:
+        content = walk.content
+        self._walk = walk
+        self._most = content.limits.of_capture(len(content.data)).compared
+        changes = ChangeLog(walk.walk, walk.finder)
+        self._recorder = Recorder(
+            walk.walk,
+            walk.finder,
+            changes,
+            walk.register_db,
+            most=_TAKEN_PER_DRAW * self._most,
+        )
+        walk.observe(changes, self._recorder)
+
+    def finish(self, in_binning: frozenset[int] = frozenset()) -> Recording:
+        """The recording. ``in_binning``: as for ``record``."""
+        content, register_db, gpu = self._walk.content, self._walk.register_db, self._walk.gpu
+        walk, recorder = self._walk.walk, self._recorder
+        passes = self._walk.finder.found
+        for one in passes.passes:
+            if one.index in in_binning and one.binning is not None:
+                one.program_draws = [a for a in one.binning.draws if a.program_number is not None]
+        wanted = _wanted(passes, self._most)
         records = recorder.records(wanted)
-    generation = passes.generation
-    database = walk.machine.database if passes.passes else None
-    recording = Recording(content.name, passes, database, generation)
-    recording.records = records or {}
-    recording.listings = recorder.listings
-    recording.descriptors = recorder.descriptors
-    recording.last_events = recorder.last_events
-    recording.buffers = sorted(recorder.buffers.items())
-    recording.damage = damage
-    if recorder.left_out:
-        text = f"{recorder.left_out} parts of memory, too many to be compared"
-        passes.truncated.append(Truncation("", text))
-    if database is not None and generation_of(generation).has_bindless:
-        recording.sets = Sets(database, walk.machine.packets, generation)
-        note_sets(recording)
+        if records is None:
+            walk, recorder = _walk_again(content, register_db, gpu, wanted)
+            records = recorder.records(wanted)
+        generation = passes.generation
+        database = walk.machine.database if passes.passes else None
+        recording = Recording(content.name, passes, database, generation)
+        recording.records = records or {}
+        recording.listings = recorder.listings
+        recording.descriptors = recorder.descriptors
+        recording.last_events = recorder.last_events
+        recording.buffers = sorted(recorder.buffers.items())
+        recording.damage = passes.damage
+        if recorder.left_out:
+            text = f"{recorder.left_out} parts of memory, too many to be compared"
+            passes.truncated.append(Truncation("", text))
+        if database is not None and generation_of(generation).has_bindless:
+            recording.sets = Sets(database, walk.machine.packets, generation)
+            note_sets(recording)
 
-    def record_binning(passes: frozenset[int]) -> Recording:
-        return record(content, lambda _line: None, register_db, gpu, passes)
+        def record_binning(passes: frozenset[int]) -> Recording:
+            return record(content, lambda _line: None, register_db, gpu, passes)
 
-    recording.record_binning = record_binning
-    return recording
+        recording.record_binning = record_binning
+        return recording
 
 
 def _wanted(passes: Passes, most: int) -> set[int]:

@@ -16,6 +16,7 @@ class App {
     this.list = new DrawList(at("draws"), core, this.draws, go);
     this.drawPage = new DrawPage(at("draw"), core, this.draws);
     this.shaderPage = new ShaderPage(at("shaders"), this.draws);
+    this.dumpPage = new DumpPage(at("packet"), core, this.draws);
     this.resourcePage = new ResourcePage(at("resource-table"), this.draws);
     document.body.classList.add("scripted");
     for (const one of document.querySelectorAll(".scripted[hidden]")) one.hidden = false;
@@ -27,7 +28,7 @@ class App {
     this.route();
   }
 
-  // -- the fragment: #overview, #pass=3, #pass=3&draw=57, #row=812, #shader=2; &where=... --------
+  // -- the fragment: #overview, #pass=3, #pass=3&draw=57, #row=812, #shader=2, #packet=9; &where=...
 
   static parse(hash) {
     const found = {};
@@ -73,7 +74,7 @@ class App {
     if (!this.draws.passes.has(pass)) pass = null;
     const tab = TABS.find((name) => name in wanted);
     const view =
-      row >= 0 ? "draw" : pass !== null ? `pass=${pass}` : "shader" in wanted ? "shaders" : tab ?? "overview";
+      row >= 0 ? "draw" : pass !== null ? `pass=${pass}` : "shader" in wanted ? "shaders" : "packet" in wanted ? "packet" : tab ?? "overview";
     this.place = { pass, row };
     this.timeline.select(pass, row);
     this.list.select(pass, row);
@@ -84,16 +85,18 @@ class App {
     if (view.startsWith("pass=")) showPassPictures(this.draws.passes.get(this.place.pass));
     if (view === "draw") this.drawPage.show(this.place.row);
     if (view === "shaders") this.shaderPage.show(Number(wanted.shader ?? NaN));
+    if (view === "packet") this.dumpPage.show(Number(wanted.packet));
     if (view === "resources") this.resourcePage.show();
     const isKnown = document.getElementById(view);
     for (const one of document.querySelectorAll("main > .view")) one.hidden = one.id !== (isKnown ? view : "overview");
-    const tab = view.startsWith("pass=") || view === "draw" ? "overview" : view;
+    document.body.classList.toggle("whole", !["draw", "shaders", "packet"].includes(view));
+    const tab = view.startsWith("pass=") || ["draw", "packet"].includes(view) ? "overview" : view;
     for (const link of document.querySelectorAll(".tabs a")) {
       if (link.hash === `#${tab}`) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
     document.getElementById("content").scrollTop = 0;
-    const heading = view === "draw" ? this.draws.name(this.place.row) : this.place.pass === null ? "" : `pass ${this.place.pass}`;
+    const heading = view === "packet" ? "dump" : view === "draw" ? this.draws.name(this.place.row) : this.place.pass === null ? "" : `pass ${this.place.pass}`;
     document.title = `${heading ? `${heading} – ` : ""}${visible(this.core.file)} – cffpy report`;
   }
 

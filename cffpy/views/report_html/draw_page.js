@@ -190,7 +190,7 @@ class DrawPage {
     );
   }
 
-  // The packet that wrote a value, decoded: a fragment of the dump.
+  // The packet that wrote a value, as the dump has it, with a link to what stands around it.
   packet(write) {
     if (write < 0) return null;
     const { writes } = this.registers;
@@ -199,30 +199,20 @@ class DrawPage {
     const notes = [this.registers.origin(write, this.draws, this.row)];
     if (word(writes.condition, write)) notes.push(`conditional: ${word(writes.condition, write)}`);
     if (word(writes.patched_by, write)) notes.push(`stored there by CP_MEM_WRITE: ${word(writes.patched_by, write)}`);
-    return h(
+    const row = writes.dump[write];
+    const text = h("pre", { class: "listing", tabindex: 0, "aria-label": "The packet in the dump" });
+    const shown = h(
       "div",
       { class: "packet" },
-      h("p", {}, `Written by ${name}, ${notes.filter(Boolean).join(", ")}`),
+      h("p", {}, `Written by ${name}, ${notes.filter(Boolean).join(", ")}`, row < 0 ? null : [". ", h("a", { href: `#packet=${write}` }, "The dump around it")]),
       h("p", {}, h("code", {}, where)),
-      h("pre", { class: "listing", tabindex: 0 }, this.fragment(writes.dwords[write], name)),
+      text,
     );
-  }
-
-  fragment(hex, name) {
-    const data = bytesOf(hex);
-    const words = [];
-    for (let at = 0; at + 4 <= data.byteLength; at += 4) words.push(data.getUint32(at, true));
-    if (!words.length) return "";
-    const header = words[0];
-    const first = header >>> 28 === 4 ? (header >>> 8) & 0x3ffff : header >>> 30 === 0 ? header & 0x7fff : null;
-    const lines = [`${hex32(header)}  ${name}`];
-    words.slice(1).forEach((value, index) => {
-      const column = first === null ? null : this.registers.byOffset.get(first + index);
-      const below = first === null ? null : this.registers.byOffset.get(first + index - 1);
-      const title = column ? column.name : below?.bits === 64 ? `${below.name}, upper half` : first === null ? "" : `0x${(first + index).toString(16)}`;
-      lines.push(`${hex32(value)}    ${title}`);
+    part("dump").then((dump) => {
+      if (dump && row >= 0) replace(text, new DumpFragment(dump).text(row));
+      else text.remove();
     });
-    return lines.join("\n");
+    return shown;
   }
 
   // -- what it runs and reads -----------------------------------------------------------------------
@@ -304,7 +294,7 @@ class DrawPage {
   vertices(row, buffers, indices) {
     if (!buffers.length && !indices.length) return [];
     const data = new Map(buffers.filter(({ value }) => value.data).map(({ place, value }) => [place.slot, bytesOf(value.data)]));
-    const attributes = this.registers ? vertexAttributes(this.registers, row) : [];
+    const attributes = this.draws.attributes(row);
     const vertexRows = h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Vertices" }, vertexTable(attributes, data) ?? h("p", { class: "note" }, "The attributes cannot be decoded: see the buffers."));
     return [
       section(
@@ -312,10 +302,15 @@ class DrawPage {
         vertexRows,
         buffers.map((one) => this.data({ ...one, place: { ...one.place, stage: "buffer" } })),
         indices.map(({ place, value, isNew }) =>
-          this.folded({ ...place, stage: "indices", slot: "" }, isNew, [`${value.gpuaddr}, `, value.bytes === null ? "not captured" : plural(value.bytes, "byte")], () => [value.data ? indexList(bytesOf(value.data), this.indexSize(row, value)) : h("p", { class: "note" }, "not in the page")]),
+          this.folded({ ...place, stage: "indices", slot: "" }, isNew, [`${value.gpuaddr}, `, value.bytes === null ? "not captured" : plural(value.bytes, "byte")], () => [value.data ? this.indices(row, value) : h("p", { class: "note" }, "not in the page")]),
         ),
       ),
     ];
+  }
+
+  indices(row, value) {
+    const found = indexTable(bytesOf(value.data), this.indexSize(row, value), acrossOf(word(this.draws.columns.primitive, row)));
+    return h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Indices" }, found);
   }
 
   indexSize(row, value) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The search: words, or an expression of the language of --where without arithmetic and tiles.
+// The search: words, or an expression of the language of --where (grammars/filter.lark).
 // Values of a condition: true, false, null where it is not known.
 "use strict";
 
 const TOKEN =
-  /\s*(?:(\d+\.\.\d+)|(0x[0-9a-f]+|0b[01]+|0o[0-7]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?)(KiB|MiB|GiB|[KMG])?\b|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([a-z_][\w.]*(?:\[(?:\d+|\*|0x[0-9a-f]+)\][\w.]*)*)|(==|!=|<=|>=|!~|[<>~(),]|&&|\|\|))/iy;
+  /\s*(?:(0x[0-9a-f_]+|0b[01_]+|0o[0-7_]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?)(KiB|MiB|GiB|[KMG])?(?![0-9a-z_])|("[^"\n]*"|'[^'\n]*')|([0-9]*[a-z_]\w*(?:\[(?:\d+|\*|0x[0-9a-f]+)\])?(?:\.\w+(?:\[(?:\d+|\*|0x[0-9a-f]+)\])?)*)|(\.\.|==|!=|<=|>=|!~|&&|\|\||[<>~(),[\]+*&-]))/iy;
 
 const UNITS = { K: 1e3, M: 1e6, G: 1e9, KIB: 1024, MIB: 1024 ** 2, GIB: 1024 ** 3 };
+
+const FUNCTIONS = ["all", "any", "changed", "marker", "unknown", "written"];
 
 class FilterError extends Error {}
 
@@ -17,10 +19,9 @@ function tokens(text) {
     const at = TOKEN.lastIndex;
     const match = TOKEN.exec(text);
     if (!match) throw new FilterError(`column ${at + 1}: what is ${text.slice(at, at + 12)}?`);
-    const [, range, number, unit, quoted, name, sign] = match;
-    if (range) found.push({ range: range.split("..").map(Number) });
-    else if (number) found.push({ number: Number(number) * (UNITS[(unit ?? "").toUpperCase()] ?? 1) });
-    else if (quoted) found.push({ text: quoted.slice(1, -1).replace(/\\(.)/g, "$1") });
+    const [, number, unit, quoted, name, sign] = match;
+    if (number) found.push({ number: Number(number.replaceAll("_", "")) * (UNITS[(unit ?? "").toUpperCase()] ?? 1) });
+    else if (quoted) found.push({ text: quoted.slice(1, -1) });
     else if (name) found.push({ name });
     else found.push({ sign });
   }
@@ -37,19 +38,37 @@ function or(values) {
   return values.includes(true) ? true : values.includes(null) ? null : false;
 }
 
-// Parses an expression; result.test(row) is true, false or null. names(name) gives a function from
-// a row to a list of values, each a number, a text, a boolean or null.
+// Of several values one suffices, with isAll each has to do; without any, nothing is known.
+function joined(results, isAll) {
+  return results.length ? (isAll ? and : or)(results) : null;
+}
+
+const ARITHMETIC = {
+  "+": (one, other) => one + other,
+  "-": (one, other) => one - other,
+  "*": (one, other) => one * other,
+  "&": (one, other) => (Number.isInteger(one) && Number.isInteger(other) ? Number(BigInt(one) & BigInt(other)) : null),
+};
+
+// A number for arithmetic; null for what is none, such as the word of an enum.
+const numeric = (value) => (typeof value === "boolean" ? Number(value) : typeof value === "number" ? value : null);
+
+// Parses an expression. A node is a condition { test(row) }, or a value { get(row) }: a list of
+// numbers, texts, booleans and nulls; { word } is a name that may stand for a value of the other
+// side.
 class FilterParser {
   constructor(text, names) {
     this.tokens = tokens(text);
     this.names = names;
     this.position = 0;
     this.depth = 0;
+    this.isAll = false;
   }
 
+  // The condition: a function of a row.
   static parse(text, names) {
     const parser = new FilterParser(text, names);
-    const test = parser.either();
+    const test = parser.condition(parser.either());
     if (parser.position < parser.tokens.length) throw new FilterError(parser.unexpected());
     return test;
   }
@@ -57,7 +76,7 @@ class FilterParser {
   unexpected() {
     const one = this.tokens[this.position];
     if (!one) return "the expression ends too early";
-    const shown = one.name ?? one.sign ?? one.text ?? one.number ?? "a range";
+    const shown = one.name ?? one.sign ?? one.text ?? one.number;
     return `${shown} is not expected here`;
   }
 
@@ -74,85 +93,186 @@ class FilterParser {
     if (!this.take(sign)) throw new FilterError(`${this.unexpected()}: ${sign} is missing`);
   }
 
+  // -- nodes ----------------------------------------------------------------------------------------
+
+  // A node as a condition: a value holds if it is not 0.
+  condition(node) {
+    if (node.test) return node.test;
+    const { get } = this.value(node);
+    const { isAll } = this;
+    return (row) => joined(get(row).map(truth), isAll);
+  }
+
+  // A node as a value.
+  value(node) {
+    if (node.word !== undefined) return { get: this.names.values(node.word) };
+    if (!node.get) throw new FilterError("a condition is no value that can be compared");
+    return node;
+  }
+
+  // The other side of a comparison, where a word that is no name stands for itself.
+  other(node) {
+    if (node.word === undefined || this.names.has(node.word)) return this.value(node);
+    return { get: () => [node.word] };
+  }
+
   either() {
     const parts = [this.both()];
     while (this.take("or", "||")) parts.push(this.both());
-    return parts.length === 1 ? parts[0] : (row) => or(parts.map((one) => one(row)));
+    if (parts.length === 1) return parts[0];
+    const tests = parts.map((one) => this.condition(one));
+    return { test: (row) => or(tests.map((one) => one(row))) };
   }
 
   both() {
     const parts = [this.negated()];
     while (this.take("and", "&&")) parts.push(this.negated());
-    return parts.length === 1 ? parts[0] : (row) => and(parts.map((one) => one(row)));
+    if (parts.length === 1) return parts[0];
+    const tests = parts.map((one) => this.condition(one));
+    return { test: (row) => and(tests.map((one) => one(row))) };
   }
 
   negated() {
     if (++this.depth > 100) throw new FilterError("the expression is nested too deep");
-    if (this.take("not")) {
-      const inner = this.negated();
-      return (row) => not(inner(row));
+    if (!this.take("not")) return this.comparison();
+    const inner = this.condition(this.negated());
+    return { test: (row) => not(inner(row)) };
+  }
+
+  comparison() {
+    const node = this.sum();
+    const sign = this.take("==", "!=", "<", "<=", ">", ">=", "~", "!~", "in", "not");
+    if (!sign) return node;
+    if (sign === "not") this.need("in");
+    if (sign === "in" || sign === "not") return this.within(node, sign === "not");
+    if (sign === "~" || sign === "!~") return this.match(node, sign === "!~");
+    return this.compare(node, sign);
+  }
+
+  compare(node, sign) {
+    const other = this.sum();
+    const isSwapped = node.word !== undefined && !this.names.has(node.word) && other.word !== undefined && this.names.has(other.word);
+    const left = isSwapped ? this.other(node) : this.value(node);
+    const right = this.other(other);
+    const { isAll } = this;
+    const test = COMPARE[sign];
+    return {
+      test: (row) => {
+        const others = right.get(row);
+        const results = left.get(row).flatMap((one) => others.map((other) => (one === null || other === null ? null : test(order(one, other)))));
+        return joined(results, isAll);
+      },
+    };
+  }
+
+  within(node, isNegated) {
+    const { get } = this.value(node);
+    const { isAll } = this;
+    const members = this.members();
+    const holds = (row) => joined(get(row).map((value) => isMember(value, members)), isAll);
+    return { test: isNegated ? (row) => not(holds(row)) : holds };
+  }
+
+  match(node, isNegated) {
+    const { get } = this.value(node);
+    const { isAll } = this;
+    const pattern = expression(this.tokens[this.position]?.text ?? this.fail("~ needs a text in quotes"));
+    this.position++;
+    const holds = (row) => joined(get(row).map((value) => (value === null ? null : pattern.test(String(value)))), isAll);
+    return { test: isNegated ? (row) => not(holds(row)) : holds };
+  }
+
+  fail(text) {
+    throw new FilterError(text);
+  }
+
+  // Values and ranges [low, high].
+  members() {
+    const found = [];
+    const opened = this.take("(", "[");
+    do {
+      const low = this.member();
+      found.push(this.take("..") ? [low, this.member()] : low);
+    } while (opened && this.take(","));
+    if (opened) this.need(opened === "(" ? ")" : "]");
+    return found;
+  }
+
+  member() {
+    const sign = this.take("-") ? -1 : 1;
+    const one = this.tokens[this.position++];
+    const value = one?.number === undefined ? one?.text ?? one?.name : sign * one.number;
+    if (value === undefined) throw new FilterError("in needs values");
+    return value;
+  }
+
+  sum() {
+    return this.arithmetic(() => this.product(), "+", "-");
+  }
+
+  product() {
+    return this.arithmetic(() => this.factor(), "*", "&");
+  }
+
+  arithmetic(term, ...signs) {
+    let left = term();
+    for (let sign = this.take(...signs); sign; sign = this.take(...signs)) {
+      const [one, other] = [this.value(left), this.value(term())];
+      const apply = ARITHMETIC[sign];
+      left = {
+        get: (row) => {
+          const others = other.get(row).map(numeric);
+          return one.get(row).map(numeric).flatMap((first) => others.map((second) => (first === null || second === null ? null : apply(first, second))));
+        },
+      };
     }
+    return left;
+  }
+
+  factor() {
+    if (!this.take("-")) return this.atom();
+    const { get } = this.value(this.atom());
+    return { get: (row) => get(row).map(numeric).map((value) => (value === null ? null : -value)) };
+  }
+
+  atom() {
+    const one = this.tokens[this.position];
     if (this.take("(")) {
       const inner = this.either();
       this.need(")");
       return inner;
     }
-    return this.comparison();
-  }
-
-  comparison() {
-    const one = this.tokens[this.position++];
-    if (!one?.name) {
-      this.position--;
-      throw new FilterError(this.unexpected());
+    if (!one || one.sign) throw new FilterError(this.unexpected());
+    this.position++;
+    if (one.name === undefined) {
+      const values = [one.number ?? one.text];
+      return { get: () => values };
     }
-    const called = one.name.toLowerCase();
-    if (["changed", "written", "marker", "unknown"].includes(called) && this.take("(")) {
-      return this.call(called);
-    }
-    const values = this.names.values(one.name);
-    const sign = this.take("==", "!=", "<", "<=", ">", ">=", "~", "!~", "in", "not");
-    if (!sign) return (row) => or(values(row).map(truth));
-    if (sign === "not") this.need("in");
-    if (sign === "in" || sign === "not") {
-      const members = this.members();
-      const holds = (row) => or(values(row).map((value) => isMember(value, members)));
-      return sign === "in" ? holds : (row) => not(holds(row));
-    }
-    const other = this.tokens[this.position++];
-    const wanted = other?.number ?? other?.text ?? other?.name;
-    if (wanted === undefined) {
-      this.position--;
-      throw new FilterError(this.unexpected());
-    }
-    const test = comparer(sign, wanted);
-    return (row) => or(values(row).map((value) => (value === null ? null : test(value))));
+    return this.take("(") ? { test: this.call(one.name.toLowerCase()) } : { word: one.name };
   }
 
   call(name) {
-    const one = this.tokens[this.position++];
-    const given = one?.name ?? one?.text;
-    if (given === undefined) throw new FilterError(`${name}() needs a name`);
-    this.need(")");
-    if (name === "marker") return this.names.marker(new RegExp(given, "u"));
-    if (name === "unknown") {
-      const values = this.names.values(given);
-      return (row) => values(row).every((value) => value === null);
+    if (!FUNCTIONS.includes(name)) throw new FilterError(`the page has no function ${name}`);
+    if (name === "all" || name === "any") {
+      const before = this.isAll;
+      this.isAll = name === "all";
+      const test = this.condition(this.either());
+      this.isAll = before;
+      this.need(")");
+      return test;
     }
-    return name === "changed" ? this.names.changed(given) : this.names.written(given);
+    const node = this.either();
+    this.need(")");
+    if (name === "unknown") return this.unknown(node);
+    if (name === "marker") return this.names.marker(expression(node.get?.(-1)[0] ?? this.fail("marker takes a regular expression in quotes")));
+    if (node.word === undefined) throw new FilterError(`${name} takes a register or a field`);
+    return this.names[name](node.word);
   }
 
-  members() {
-    const found = [];
-    const hasMany = this.take("(");
-    do {
-      const one = this.tokens[this.position++];
-      const value = one?.range ?? one?.number ?? one?.text ?? one?.name;
-      if (value === undefined) throw new FilterError("in needs values");
-      found.push(value);
-    } while (hasMany && this.take(","));
-    if (hasMany) this.need(")");
-    return found;
+  unknown(node) {
+    if (node.test) return (row) => node.test(row) === null;
+    const { get } = this.value(node);
+    return (row) => get(row).includes(null);
   }
 }
 
@@ -161,42 +281,36 @@ const truth = (value) => (value === null ? null : Boolean(value) && value !== "f
 function isMember(value, members) {
   if (value === null) return null;
   return members.some((one) =>
-    Array.isArray(one) ? value >= one[0] && value <= one[1] : comparer("==", one)(value),
+    Array.isArray(one) ? order(value, one[0]) >= 0 && order(value, one[1]) <= 0 : order(value, one) === 0,
   );
 }
 
-function comparer(sign, wanted) {
-  if (sign === "~" || sign === "!~") {
-    let pattern;
-    try {
-      pattern = new RegExp(String(wanted), "u");
-    } catch (problem) {
-      throw new FilterError(problem.message);
-    }
-    return (value) => pattern.test(String(value)) === (sign === "~");
-  }
-  const isNumber = typeof wanted === "number";
-  const compare = (value) => {
-    if (typeof value === "boolean") value = isNumber ? Number(value) : String(value);
-    if (isNumber) return typeof value === "number" ? Math.sign(value - wanted) : NaN;
-    const [one, other] = [String(value).toLowerCase(), wanted.toLowerCase()];
-    return one === other ? 0 : one < other ? -1 : 1;
-  };
-  switch (sign) {
-    case "==":
-      return (value) => compare(value) === 0;
-    case "!=":
-      return (value) => compare(value) !== 0;
-    case "<":
-      return (value) => compare(value) < 0;
-    case "<=":
-      return (value) => compare(value) <= 0;
-    case ">":
-      return (value) => compare(value) > 0;
-    default:
-      return (value) => compare(value) >= 0;
+function expression(text) {
+  try {
+    return new RegExp(String(text), "u");
+  } catch (problem) {
+    throw new FilterError(problem.message);
   }
 }
+
+// -1, 0, 1; NaN for a text and a number. Words are compared in any case.
+function order(one, other) {
+  const [left, right] = [one, other].map((value) => (typeof value === "boolean" ? Number(value) : value));
+  if (typeof left === "number" && typeof right === "number") return Math.sign(left - right);
+  if (typeof one === "boolean" && typeof other === "string") return String(one) === other.toLowerCase() ? 0 : NaN;
+  if (typeof left !== "string" || typeof right !== "string") return NaN;
+  const [first, second] = [left.toLowerCase(), right.toLowerCase()];
+  return first === second ? 0 : first < second ? -1 : 1;
+}
+
+const COMPARE = {
+  "==": (found) => found === 0,
+  "!=": (found) => found !== 0,
+  "<": (found) => found < 0,
+  "<=": (found) => found <= 0,
+  ">": (found) => found > 0,
+  ">=": (found) => found >= 0,
+};
 
 // A text of the document as the value that it stands for.
 function valueOf(text) {
@@ -218,6 +332,7 @@ class FilterNames {
     const text = (name) => (row) => [word(columns[name], row)];
     this.known = {
       "draw.kind": text("kind"),
+      "draw.role": (row) => [word(columns.role, row)],
       "draw.packet": text("packet"),
       "draw.primitive": text("primitive"),
       "draw.executed": cell("executed"),
@@ -246,7 +361,17 @@ class FilterNames {
       "pass.samples": size((one) => one.samples),
       "pass.tiles": size((one) => one.tile_count),
       "pass.draws": size((one) => one.draws[1]),
+      "pass.views": size((one) => one.views),
+      "pass.bin_width": size((one) => one.bin_size?.[0]),
+      "pass.bin_height": size((one) => one.bin_size?.[1]),
+      "pass.markers": (row) => draws.pass(row).markers,
     };
+  }
+
+  // Whether a name is that of a property or of a register, and not just a word.
+  has(name) {
+    if (name.includes(".") || name.includes("[") || this.known[name.toLowerCase()]) return true;
+    return this.registers?.byName.has(plainName(name)) ?? false;
   }
 
   values(name) {
@@ -312,4 +437,4 @@ class FilterNames {
 }
 
 // Whether a search is an expression rather than words.
-const isExpression = (text) => /[=<>~(]|^\s*not\s|\b(?:in|and|or)\s|^\s*(?:draw|pass|target)\.\w/i.test(text);
+const isExpression = (text) => /[=<>~(&*]|^\s*not\s|\b(?:in|and|or)\s|^\s*(?:draw|pass|target)\.\w/i.test(text);

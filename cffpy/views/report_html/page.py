@@ -27,6 +27,7 @@ _SCRIPTS = (
     "draw_list.js",
     "tables.js",
     "pictures.js",
+    "dump_page.js",
     "draw_page.js",
     "shaders.js",
     "resources.js",
@@ -43,6 +44,15 @@ _KEYS = (
     ("c b a", "changed, since the pass began, all registers"),
     ("o", "all passes"),
     ("Esc", "clear the search"),
+)
+
+
+#: What of the filter language the search has.
+_SEARCH = (
+    "Words leave the draws that have all of them.",
+    "Expressions are those of cffpy draws --where: comparisons, in, ~, arithmetic, and, or, not,"
+    " all, any, changed, written, unknown, marker; registers, fields, draw., pass., target.",
+    "Not here: sampled, tile., texture., sampler., storage., numbers of shaders.",
 )
 
 
@@ -75,6 +85,7 @@ def page(report: Mapping[str, Any], most: int = MAX_BYTES) -> bytes:
                 element("article", id="shaders", class_="view", hidden=True),
                 sections.render(passes),
                 element("article", id="draw", class_="view", hidden=True),
+                element("article", id="packet", class_="view", hidden=True),
                 id="content",
                 tabindex="-1",
             ),
@@ -117,6 +128,10 @@ def _count(number: int, one: str, more: str) -> str:
     return f"{number:,} {one if number == 1 else more}"
 
 
+def _paragraph(text: str) -> Markup:
+    return element("p", text)
+
+
 def _toolbar() -> Markup:
     """What needs the script; it shows this once it runs."""
     keys = [
@@ -138,8 +153,8 @@ def _toolbar() -> Markup:
         element("output", id="count", aria_live="polite"),
         element(
             "details",
-            element("summary", "Keys"),
-            element("dl", keys),
+            element("summary", "Search, keys"),
+            element("div", map(_paragraph, _SEARCH), element("dl", keys), class_="help"),
             class_="keys",
         ),
         element("p", id="search-problem", role="alert", class_="bad"),

@@ -51,8 +51,9 @@ class Draws {
   }
 
   kind(row) {
-    const { primitive, kind } = this.columns;
-    return word(kind, row) === "draw" ? word(primitive, row) ?? "draw" : word(kind, row);
+    const { primitive, kind, role } = this.columns;
+    const what = word(role, row) ?? word(kind, row);
+    return what === "draw" ? word(primitive, row) ?? "draw" : what;
   }
 
   // What a draw draws, in a few words.
@@ -67,6 +68,11 @@ class Draws {
 
   programs(row) {
     return this.columns.program_sets[this.columns.programs[row]];
+  }
+
+  // [[number, format, buffer, offset, stride, instanced]]
+  attributes(row) {
+    return this.columns.attribute_sets[this.columns.attributes[row]] ?? [];
   }
 
   targets(row) {

@@ -28,14 +28,26 @@ function dataTable(data, most = 256) {
   return table(["offset", "x", "y", "z", "w", "dwords"], rows, { class: "data" });
 }
 
-function indexList(data, size, most = 1024) {
+// Indices in rows of as many as a primitive has, so that a row of a list is a primitive.
+function indexTable(data, size, across, most = 1024) {
   const read = size === 1 ? "getUint8" : size === 2 ? "getUint16" : "getUint32";
-  const found = [];
-  for (let at = 0; at + size <= data.byteLength && found.length < most; at += size) {
-    found.push(String(data[read](at, true)));
+  const restart = 2 ** (8 * size) - 1;
+  const rows = [];
+  const count = Math.min(most, Math.floor(data.byteLength / size));
+  for (let first = 0; first < count; first += across) {
+    const cells = [];
+    for (let index = first; index < Math.min(count, first + across); index++) {
+      const value = data[read](index * size, true);
+      cells.push(h("span", { class: value === restart ? "restart" : "" }, String(value)));
+    }
+    rows.push([String(first), ...cells, ...Array(across - cells.length).fill("")]);
   }
-  const restart = String(2 ** (8 * size) - 1);
-  return h("p", { class: "indices" }, found.map((one) => [h("span", { class: one === restart ? "restart" : "" }, one), " "]));
+  return table(["index", ...Array.from({ length: across }, (_one, place) => `+${place}`)], rows, { class: "data" });
+}
+
+// Vertices of one primitive of a list; 8 a row for all others.
+function acrossOf(primitive) {
+  return { POINTLIST: 1, LINELIST: 2, TRILIST: 3, QUADLIST: 4, RECTLIST: 3 }[(primitive ?? "").replace("DI_PT_", "")] ?? 8;
 }
 
 // A format such as FMT6_16_16_16_16_SNORM or VFMT4_32_32_FLOAT: bits of each component, their type.
@@ -98,44 +110,10 @@ function attributeAt(data, at, format) {
   });
 }
 
-// The vertex attributes of a draw, from its registers (a5xx and later, where each has one VFD_DECODE
-// with the buffer, the offset and the format).
-function vertexAttributes(registers, row) {
-  const field = (name, wanted) => {
-    const column = registers.byName.get(name);
-    const now = column && registers.at(column, row);
-    if (!now || now.value < 0) return null;
-    const found = registers.fields(column, now.value).find(([one]) => one === wanted);
-    return found ? found[3] : null;
-  };
-  const number = (name) => {
-    const column = registers.byName.get(name);
-    const now = column && registers.at(column, row);
-    return now && now.value >= 0 ? Number(registers.digits(column, now.value)) : null;
-  };
-  const length = Number(field("VFD_CNTL_0", "DECODE_CNT") ?? field("VFD_CONTROL_0", "DECODE_CNT") ?? field("VFD_CONTROL_0", "VTXCNT") ?? 0);
-  const found = [];
-  for (let index = 0; index < Math.min(length, 32); index++) {
-    const instruction = registers.byName.has(`VFD_DECODE[${index}].INSTR`) ? `VFD_DECODE[${index}].INSTR` : `VFD_FETCH_INSTR[${index}].INSTR`;
-    const format = field(instruction, "FORMAT");
-    if (format === null) continue;
-    const buffer = Number(field(instruction, "IDX") ?? 0);
-    found.push({
-      index,
-      format,
-      buffer,
-      offset: Number(field(instruction, "OFFSET") ?? 0),
-      instanced: /true|1/i.test(field(instruction, "INSTANCED") ?? ""),
-      stride: number(`VFD_FETCH[${buffer}].STRIDE`) ?? number(`VFD_VERTEX_BUFFER[${buffer}].STRIDE`),
-    });
-  }
-  return found;
-}
-
-// The first vertices of a draw. buffers: number -> DataView.
+// The first vertices of a draw. attributes: as in the data. buffers: slot -> DataView.
 function vertexTable(attributes, buffers, most = 128) {
   const known = attributes
-    .map((one) => ({ ...one, parsed: parseFormat(one.format), data: buffers.get(one.buffer) }))
+    .map(([index, format, buffer, offset, stride, instanced]) => ({ index, format, offset, stride, instanced, parsed: parseFormat(format), data: buffers.get(buffer) }))
     .filter((one) => one.parsed && one.data && one.stride);
   const rows = [];
   for (let vertex = 0; vertex < most && known.length; vertex++) {
@@ -143,6 +121,6 @@ function vertexTable(attributes, buffers, most = 128) {
     if (cells.every((cell) => cell === null)) break;
     rows.push([String(vertex), ...cells.map((cell) => (cell === null ? "" : cell.map(floatText).join(", ")))]);
   }
-  const headings = known.map((one) => `${one.index}: ${one.format.replace(/^[A-Z]*FMT\d_/, "")}${one.instanced ? ", per instance" : ""}`);
+  const headings = known.map((one) => `${one.index}: ${one.format.replace(/^[A-Z]*FMT\d?_/, "")}${one.instanced ? ", per instance" : ""}`);
   return rows.length ? table(["vertex", ...headings], rows, { class: "data" }) : null;
 }

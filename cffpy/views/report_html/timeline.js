@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The timeline: submits over passes over marks, to scale; below them the draws of the chosen pass.
+// The timeline: submits, debug markers, passes with their tiles, marks, to scale; below them the
+// draws and the tiles of the chosen pass.
 "use strict";
 
 const SCALES = {
@@ -11,10 +12,14 @@ const SCALES = {
 
 const MARKS = ["load", "clear", "store", "resolve", "copy"];
 
-// Pixels: of the least wide pass, of a submit's gap, of rows.
+// Pixels: of the least wide pass, of a submit's gap, of a row of markers, of a tile in a pass.
 const LEAST = 5;
 const GAP = 6;
-const ROW = { submit: 0, pass: 16, marks: 46, draws: 64, height: 90 };
+const MARKER = 14;
+const TILE = 3;
+
+// Rows of nested markers, at most.
+const MARKER_ROWS = 3;
 
 class Timeline {
   constructor(box, core, draws, go) {
@@ -24,6 +29,9 @@ class Timeline {
     this.go = go;
     this.scale = "draws";
     this.current = { pass: null, row: -1 };
+    const depth = Math.min(MARKER_ROWS, core.passes.reduce((most, one) => Math.max(most, one.markers.length), 0));
+    const top = 16 + depth * MARKER;
+    this.rows = { submit: 0, markers: 15, depth, pass: top, marks: top + 30, draws: top + 48, tiles: top + 76 };
     const choices = Object.entries(SCALES).filter(([, [, measure]]) => core.passes.some((one) => measure(one) > 0));
     const options = choices.map(([name, [text]]) => h("option", { value: name }, text));
     this.choice = h("select", { id: "timeline-scale" }, options);
@@ -39,7 +47,9 @@ class Timeline {
       this.picture,
     );
     box.hidden = false;
-    new ResizeObserver(() => this.draw()).observe(this.picture);
+    new ResizeObserver(() => {
+      if (this.picture.clientWidth !== this.width) this.draw();
+    }).observe(this.picture);
   }
 
   select(pass, row) {
@@ -69,18 +79,20 @@ class Timeline {
 
   draw() {
     const width = this.picture.clientWidth;
+    this.width = width;
     if (!width || !this.core.passes.length) return;
     const places = this.places(width);
-    const parts = [];
-    this.core.passes.forEach((one, index) => parts.push(this.pass(one, places[index])));
+    const parts = this.core.passes.map((one, index) => this.pass(one, places[index]));
+    const strips = [this.drawStrip(width), this.tileStrip(width)];
+    const height = strips[1] ? this.rows.tiles + 24 : strips[0] ? this.rows.tiles : this.rows.draws;
     const attributes = {
-      viewBox: `0 0 ${width} ${ROW.height}`,
+      viewBox: `0 0 ${width} ${height}`,
       width,
-      height: ROW.height,
+      height,
       role: "group",
       "aria-label": "Passes to scale",
     };
-    replace(this.picture, svg("svg", attributes, this.submits(places), parts, this.strip(width)));
+    replace(this.picture, svg("svg", attributes, this.submits(places), this.markers(places), parts, this.barriers(places), strips));
   }
 
   submits(places) {
@@ -95,19 +107,50 @@ class Timeline {
       return svg(
         "g",
         {},
-        svg("rect", { x, y: ROW.submit, width: Math.max(1, end - x - 1), height: 13, class: "submit" }),
-        label && svg("text", { x: x + 4, y: ROW.submit + 10, class: "small" }, label),
+        svg("rect", { x, y: this.rows.submit, width: Math.max(1, end - x - 1), height: 13, class: "submit" }),
+        label && svg("text", { x: x + 4, y: this.rows.submit + 10, class: "small" }, label),
+      );
+    });
+  }
+
+  // Bands of debug markers: passes in a row that have the same one.
+  markers(places) {
+    const { passes } = this.core;
+    const bands = [];
+    for (let level = 0; level < this.rows.depth; level++) {
+      let band = null;
+      passes.forEach((one, index) => {
+        const path = one.markers.slice(0, level + 1).join("\n");
+        const text = one.markers[level];
+        if (!band || band.path !== path || text === undefined) {
+          band = text === undefined ? null : { path, text, level, x: places[index].x, end: 0 };
+          if (band) bands.push(band);
+        }
+        if (band) band.end = places[index].x + places[index].width;
+      });
+    }
+    return bands.map(({ text, level, x, end }) => {
+      const y = this.rows.markers + level * MARKER;
+      const room = Math.floor((end - x - 6) / 6);
+      const shown = visible(text);
+      const label = room < 3 ? null : shown.length > room ? `${shown.slice(0, room - 1)}…` : shown;
+      return svg(
+        "g",
+        { class: "marker" },
+        svg("title", {}, shown),
+        svg("rect", { x, y, width: Math.max(1, end - x - 1), height: MARKER - 2 }),
+        label && svg("text", { x: x + 4, y: y + 10, class: "small" }, label),
       );
     });
   }
 
   pass(one, { x, width }) {
+    const { rows } = this;
     const label = width > 70 ? `pass ${one.pass}` : width > 16 ? String(one.pass) : null;
     const inner = Math.max(1, width - 1);
     const chosen = this.current.pass === one.pass;
     const marks = MARKS.filter((kind) => one.operations.some((operation) => operation.kind === kind));
     const step = Math.min(8, inner / Math.max(1, marks.length));
-    const flushes = one.events_before.reduce((sum, [, times]) => sum + times, 0);
     return svg(
       "a",
       {
@@ -117,13 +160,52 @@ class Timeline {
         tabindex: chosen || (this.current.pass === null && one === this.core.passes[0]) ? 0 : -1,
       },
       svg("title", {}, this.hint(one)),
-      svg("rect", { x, y: ROW.pass, width: inner, height: 26, class: "pass-box" }),
-      label && svg("text", { x: x + 5, y: ROW.pass + 17 }, label),
+      svg("rect", { x, y: rows.pass, width: inner, height: 26, class: "pass-box" }),
+      this.tilesIn(one, x, inner),
+      label && svg("text", { x: x + 5, y: rows.pass + 14 }, label),
       marks.map((kind, index) =>
-        svg("rect", { x: x + index * step, y: ROW.marks, width: Math.max(1, step - 1), height: 9, class: `mark-${kind}` }),
+        svg("rect", { x: x + index * step, y: rows.marks, width: Math.max(1, step - 1), height: 9, class: `mark-${kind}` }),
       ),
-      flushes > 0 && svg("rect", { x: Math.max(0, x - 1), y: ROW.pass - 2, width: 2, height: 30, class: "mark-barrier" }),
     );
+  }
+
+  // The tiles at the foot of a pass, in the order of execution, where they are wide enough.
+  tilesIn(one, x, width) {
+    if (one.tiles.length < 2 || width < TILE * one.tiles.length) return null;
+    return this.tileBars(one, width).map((bar) => svg("rect", { x: x + bar.x, y: this.rows.pass + 19, width: Math.max(1, bar.width - 1), height: 5, class: "tile-bar" }));
+  }
+
+  // Left edge and width of each tile within a width, by visible primitives or executed draws.
+  tileBars(one, width) {
+    const at = (name) => this.core.tile_columns.indexOf(name);
+    const [primitives, executed, draws] = ["primitives", "executed", "draws"].map(at);
+    const sizes = one.tiles.map((tile) => Math.max(0, (this.scale === "visible" ? tile[primitives] : null) ?? tile[executed] ?? tile[draws] ?? 0));
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const least = Math.min(2, width / 2 / sizes.length);
+    const room = Math.max(0, width - least * sizes.length);
+    let x = 0;
+    return sizes.map((size) => {
+      const bar = { x, size, width: least + (total ? (room * size) / total : room / sizes.length) };
+      x += bar.width;
+      return bar;
+    });
+  }
+
+  // Cache events and waits between a pass and the one before.
+  barriers(places) {
+    return this.core.passes.map((one, index) => {
+      if (!one.events_before.length) return null;
+      const texts = one.events_before.map(([name, times]) => (times > 1 ? `${name} ×${times}` : name));
+      const x = Math.max(1, places[index].x);
+      const { pass } = this.rows;
+      return svg(
+        "g",
+        { class: "barrier" },
+        svg("title", {}, [`before pass ${one.pass}:`, ...texts.map(visible)].join("\n")),
+        svg("rect", { x: x - 1, y: pass - 2, width: 2, height: 30, class: "mark-barrier" }),
+        svg("path", { d: `M${x - 4} ${pass - 3}h8l-4 6z`, class: "mark-barrier" }),
+      );
+    });
   }
 
   hint(one) {
@@ -132,15 +214,13 @@ class Timeline {
     for (const operation of one.operations.slice(0, 12)) {
       lines.push(`${operation.kind} ${operation.attachment ?? "?"}, ${plural(operation.times + operation.in_binning, "time")}`);
     }
-    if (one.events_before.length) {
-      lines.push(`before it: ${one.events_before.map(([name, times]) => (times > 1 ? `${name} ×${times}` : name)).join(", ")}`);
-    }
+    if (one.tile_count) lines.push(plural(one.tile_count, "tile"));
     if (one.totals.visible) lines.push(`${count(one.totals.visible)} visible primitives`);
     return lines.map(visible).join("\n");
   }
 
   // The draws of the chosen pass over the whole width; several in a pixel are one bar.
-  strip(width) {
+  drawStrip(width) {
     const one = this.draws.passes.get(this.current.pass);
     if (!one || !one.draws[1]) return null;
     const [first, length] = one.draws;
@@ -167,14 +247,34 @@ class Timeline {
     const strip = svg(
       "g",
       { class: "strip", "aria-hidden": "true" },
-      bars.map((bar) => svg("rect", { x: bar.x, y: ROW.draws, width: bar.width, height: 22, "data-row": bar.row, class: "draw-bar" }, svg("title", {}, `${this.draws.name(bar.row)}: ${visible(this.draws.size(bar.row))}`))),
-      chosen && svg("rect", { x: chosen.x, y: ROW.draws - 3, width: chosen.width, height: 28, class: "chosen-draw" }),
+      bars.map((bar) => svg("rect", { x: bar.x, y: this.rows.draws, width: bar.width, height: 22, "data-row": bar.row, class: "draw-bar" }, svg("title", {}, `${this.draws.name(bar.row)}: ${visible(this.draws.size(bar.row))}`))),
+      chosen && svg("rect", { x: chosen.x, y: this.rows.draws - 3, width: chosen.width, height: 28, class: "chosen-draw" }),
     );
     strip.addEventListener("click", (event) => {
       const row = event.target.closest("[data-row]");
       if (row) this.go({ row: Number(row.dataset.row) });
     });
     return strip;
+  }
+
+  // The tiles of the chosen pass over the whole width.
+  tileStrip(width) {
+    const one = this.draws.passes.get(this.current.pass);
+    if (!one || !one.tiles.length) return null;
+    const y = this.rows.tiles;
+    const at = (name) => this.core.tile_columns.indexOf(name);
+    const [number, primitives, executed] = ["number", "primitives", "executed"].map(at);
+    const bars = this.tileBars(one, width).map((bar, index) => {
+      const tile = one.tiles[index];
+      const seen = tile[primitives] === null ? "" : `, ${count(tile[primitives])} visible primitives`;
+      const hint = `tile ${tile[number]}: ${count(tile[executed])} of ${plural(one.draws[1], "draw")} executed${seen}`;
+      const label = bar.width > 22 ? String(tile[number]) : null;
+      return [
+        svg("rect", { x: bar.x, y, width: Math.max(0.6, bar.width - (bar.width > 3 ? 1 : 0)), height: 18, class: "tile-bar" }, svg("title", {}, hint)),
+        label && svg("text", { x: bar.x + 4, y: y + 13, class: "small" }, label),
+      ];
+    });
+    return svg("g", { class: "tile-strip", "aria-hidden": "true" }, bars);
   }
 
   measure() {

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""PassWalk: one walk that finds passes, shared by all questions that are asked of a capture.
+
+A question attaches its observers before the walk runs, and makes its answer of them afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.passes.density_tracker import DensityTracker
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cffpy.analysis.observer import Observer
+    from cffpy.capture.gpu import Gpu
+    from cffpy.container.damage import Damage
+    from cffpy.container.open import Content
+
+
+class PassWalk:
+    """``walk`` with the observers of passes and of fragment density maps, and with others."""
+
+    def __init__(
+        self,
+        content: Content,
+        complain: Callable[[str], None],
+        register_db: str | None = None,
+        gpu: Gpu | None = None,
+    ) -> None:
+        """The parameters are those of the functions in ``analysis/queries.py``."""
+        self.content = content
+        self.register_db = register_db
+        self.gpu = gpu
+        self._complain = complain
+        self.walk = Walk()
+        self.finder = PassFinder(self.walk)
+        self._observers: list[Observer] = [self.finder, DensityTracker(self.walk, self.finder)]
+
+    def observe(self, *observers: Observer) -> None:
+        """Attach further observers. Before ``run`` only."""
+        self._observers += observers
+
+    def run(self) -> list[Damage]:
+        """Run the capture; its damage, which ``finder.found`` has, too.
+
+        Raises UnsupportedGpu where nothing tells the generation.
+        """
+        self.walk.observe(*self._observers)
+        found = self.finder.found
+        found.damage = self.walk.run(self.content, self._complain, self.register_db, self.gpu)
+        found.truncated = list(self.content.truncated)
+        return found.damage

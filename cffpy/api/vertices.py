@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Vertex attributes of a draw: format, buffer, offset, stride, by its registers or its program.
+
+Since a5xx, ``VFD_DECODE`` names format, buffer and offset of an attribute, ``VFD_FETCH`` stride
+and address of a buffer. On a3xx and a4xx each ``VFD_DECODE`` goes with a ``VFD_FETCH``, and the
+next one follows where ``SWITCHNEXT`` is set. An a2xx program fetches its attributes itself: by a
+fetch constant with address and size.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.diff.facts import Fact, FactKey
+    from cffpy.analysis.shaders import ProgramReader
+    from cffpy.api.memory import Memory
+    from cffpy.api.shaders import Shader
+    from cffpy.api.state import RegisterState
+    from cffpy.isa.a2xx import VertexFetch
+    from cffpy.regdb.register_text import FieldValue
+
+#: Attributes of a draw, at most: the hardware has 32.
+_MAX_ATTRIBUTES = 32
+
+#: Registers and fields that have the number of attributes.
+_COUNTS = (
+    ("VFD_CNTL_0", "DECODE_CNT"),
+    ("VFD_CONTROL_0", "DECODE_CNT"),
+    ("VFD_CONTROL_0", "VTXCNT"),
+    ("VFD_CONTROL_0", "STRMDECINSTRCNT"),
+)
+
+#: CP_SET_CONSTANT: the type of fetch constants.
+_FETCH_CONSTANTS = 1
+
+
+class _Source(Protocol):
+    """What is asked of ``cffpy.api.source.Source``."""
+
+    @property
+    def fetches_by_program(self) -> bool: ...
+    @property
+    def programs(self) -> ProgramReader: ...
+    def state(self, action: Action) -> RegisterState: ...
+    def memory(self, submit: int) -> Memory: ...
+    def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None: ...
+
+
+class VertexAttribute(NamedTuple):
+    """An attribute that a draw fetches. ``offset``, ``stride``: bytes.
+
+    ``format``: by its name in the register database, as in "FMT6_32_32_FLOAT". ``buffer``: the
+    slot of its buffer among ``Draw.vertex_buffers``. ``stride``: None where it is not known.
+    """
+
+    number: int
+    format: str
+    buffer: int
+    offset: int
+    stride: int | None
+    instanced: bool = False
+
+
+def attributes_of(source: _Source, action: Action) -> list[VertexAttribute]:
+    """The attributes of a draw; none for what draws no vertices."""
+    if action.kind != "draw":
+        return []
+    if not source.fetches_by_program:
+        return attributes_of_registers(source.state(action))
+    address = dict(action.shaders).get("VS")
+    submit = action.place.submit.submit
+    program = None if address is None else source.shader(submit, "VS", address)
+    return (
+        []
+        if program is None
+        else attributes_of_program(source.programs.vertex_fetches(program.code))
+    )
+
+
+def is_vertex_register(name: str) -> bool:
+    """Whether attributes of draws depend on a register; addresses do not count."""
+    return name.startswith("VFD_") and not name.endswith((".BASE", ".BASE_LO", ".BASE_HI", ".SIZE"))
+
+
+def attributes_of_registers(state: RegisterState) -> list[VertexAttribute]:
+    """The attributes of a draw (a3xx and later)."""
+    counts = (_number(_fields(state, name), field) for name, field in _COUNTS)
+    count = next((one for one in counts if one is not None), 0)
+    one_each = "VFD_FETCH[0].INSTR_0" in state
+    decode = (
+        "VFD_DECODE[{}].INSTR" if "VFD_DECODE[0].INSTR" in state else "VFD_FETCH_INSTR[{}].INSTR"
+    )
+    found = []
+    buffer = 0
+    for number in range(min(count, _MAX_ATTRIBUTES)):
+        fields = _fields(state, decode.format(number))
+        form = fields.get("FORMAT")
+        if form is None:
+            continue
+        if one_each:
+            fetch = _fields(state, f"VFD_FETCH[{buffer}].INSTR_0")
+            found.append(
+                VertexAttribute(
+                    number,
+                    form.text,
+                    buffer,
+                    0,
+                    _number(fetch, "BUFSTRIDE"),
+                    bool(_number(fetch, "INSTANCED")),
+                )
+            )
+            buffer += bool(_number(fields, "SWITCHNEXT"))
+            continue
+        buffer = _number(fields, "IDX") or 0
+        found.append(
+            VertexAttribute(
+                number,
+                form.text,
+                buffer,
+                _number(fields, "OFFSET") or 0,
+                _stride(state, buffer),
+                bool(_number(fields, "INSTANCED")),
+            )
+        )
+    return found
+
+
+def _stride(state: RegisterState, buffer: int) -> int | None:
+    for name in (f"VFD_FETCH[{buffer}].STRIDE", f"VFD_VERTEX_BUFFER[{buffer}].STRIDE"):
+        if name in state:
+            return state[name].value
+    return None
+
+
+def _fields(state: RegisterState, name: str) -> Mapping[str, FieldValue]:
+    return state[name].fields if name in state else {}
+
+
+def _number(fields: Mapping[str, FieldValue], name: str) -> int | None:
+    found = fields.get(name)
+    if found is None or not isinstance(found.value, int):
+        return None
+    return int(found.value)
+
+
+# -- a2xx -----------------------------------------------------------------------------------------
+
+
+def attributes_of_program(fetches: Iterable[VertexFetch]) -> list[VertexAttribute]:
+    """The attributes that an a2xx program fetches; a buffer's slot is that of its constant."""
+    return [
+        VertexAttribute(number, one.format, one.constant, one.offset, one.stride or None)
+        for number, one in enumerate(fetches)
+    ]
+
+
+def fetched_buffers(
+    source: _Source, action: Action, facts: Mapping[FactKey, Fact]
+) -> dict[FactKey, Fact]:
+    """The buffers of an a2xx draw, by the fetch constants among its ``facts``; else nothing.
+
+    As much of each as the draw can fetch, where that is known.
+    """
+    if action.kind != "draw" or not source.fetches_by_program:
+        return {}
+    from cffpy.analysis.diff.facts import region  # lazily: little needs it
+
+    elements = None if action.indexed else action.vertices
+    memory, dwords = source.memory(action.place.submit.submit), _fetch_constants(facts)
+    found: dict[FactKey, Fact] = {}
+    for one in attributes_of(source, action):
+        address, size = dwords.get(2 * one.buffer), dwords.get(2 * one.buffer + 1)
+        if address is None or size is None:
+            continue
+        address -= address % 4  # its lowest two bits are the kind of the constant
+        if one.stride and elements is not None:
+            size = min(size, one.stride * elements)
+        found["vertex buffer", one.buffer] = region(memory.rest(address), address, size)
+    return found
+
+
+def _fetch_constants(facts: Mapping[FactKey, Fact]) -> dict[int, int]:
+    """The dwords of fetch constants that packets loaded, by their index."""
+    found: dict[int, int] = {}
+    for key, fact in facts.items():
+        index = key[1] if key[0] == "constants" and len(key) == 2 else None
+        if isinstance(index, int) and index // (1 << 16) == _FETCH_CONSTANTS and fact.data:
+            values = fact.data.cast("B").cast("I")
+            found.update(zip(range(index % (1 << 16), 1 << 16), values, strict=False))
+    return found

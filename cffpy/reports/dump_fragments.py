@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""Fragments of the dump in a report: the packets that wrote registers, and those around them.
+
+A row is a packet. Rows are in the order of memory; ``follows`` tells whether a row is the packet
+behind that of the row before, so that the page can show what stands around a packet.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+from cffpy.reports.words import NONE, Interned
+
+if TYPE_CHECKING:
+    from cffpy.analysis.packet_location import PacketLocation
+    from cffpy.api.capture import Capture
+    from cffpy.capture.memory import Words
+    from cffpy.reports.words import Cuts
+
+#: Packets before and behind a packet that wrote a register.
+_AROUND = 3
+
+#: Packets of a report, and characters of their distinct texts, at most.
+_MAX_PACKETS, _MAX_CHARACTERS = 400_000, 24_000_000
+
+
+class DumpFragments:
+    """Collects packets; ``to_dict`` makes their texts."""
+
+    def __init__(self, capture: Capture, cuts: Cuts) -> None:
+        self._capture = capture
+        self._cuts = cuts
+        self._text = capture.packet_text()
+        #: Words by id, in the order in which they came, each with the number of a submit.
+        self._words: dict[int, tuple[Words, int]] = {}
+        #: Id of the words -> indices of the packets in them that are rows.
+        self._indices: dict[int, set[int]] = {}
+        self._starts: dict[tuple[int, int, int], list[int]] = {}
+        self._count = 0
+
+    def add(self, place: PacketLocation) -> bool:
+        """Take a packet and those around it; False where there are too many."""
+        if self._count >= _MAX_PACKETS:
+            self._cuts.note(f"dumps of packets, but for {_MAX_PACKETS:,}")
+            return False
+        words, index = place.words, place.index
+        key = id(words)
+        if key not in self._words:
+            self._words[key] = words, place.submit.submit
+            self._indices[key] = set()
+        indices = self._indices[key]
+        before = len(indices)
+        indices.add(index)
+        starts = self._packets_of(place)
+        at = bisect_left(starts, index)
+        if at < len(starts) and starts[at] == index:
+            indices.update(starts[max(0, at - _AROUND) : at + _AROUND + 1])
+        self._count += len(indices) - before
+        return True
+
+    def _packets_of(self, place: PacketLocation) -> list[int]:
+        """The packets of the stream that a packet is in."""
+        stream = place.stream
+        while stream.kind == "block" and stream.caller is not None:
+            stream = stream.caller.stream
+        words = place.words
+        first = (stream.gpuaddr - words.address) // 4
+        key = id(words), first, stream.ndwords
+        found = self._starts.get(key)
+        if found is None:
+            known = 0 <= first <= place.index
+            found = self._text.starts(words, first, stream.ndwords) if known else []
+            self._starts[key] = found
+        return found
+
+    def to_dict(self, places: list[PacketLocation | None]) -> tuple[dict[str, Any], list[int]]:
+        """The columns, and the row of each of these packets; -1 for None."""
+        places_of: dict[tuple[int, int], int] = {}
+        texts: Interned[str] = Interned()
+        left = _MAX_CHARACTERS
+        lines: list[int] = []
+        rows: list[int] = []
+        addresses: list[str] = []
+        offsets: list[int] = []
+        follows: list[int] = []
+        for key, (words, submit) in self._words.items():
+            self._text.use_memory(self._capture.submits[submit].memory.image)
+            end = -1
+            for index in sorted(self._indices[key]):
+                packet = self._text.of(words, index)
+                if left < 0:
+                    self._cuts.note("texts of many packets")
+                    packet = packet._replace(lines="", rows="")
+                known = len(texts)
+                places_of[key, index] = len(lines)
+                lines.append(texts.add(packet.lines))
+                rows.append(texts.add(packet.rows))
+                left -= len(packet.lines) + len(packet.rows) if len(texts) > known else 0
+                addresses.append(f"{words.address + 4 * index:#x}")
+                offsets.append(words.file_offset + 4 * index)
+                follows.append(int(index == end))
+                end = index + packet.size
+        found = {
+            "digits": self._text.digits,
+            "texts": texts.values,
+            "lines": lines,
+            "rows": rows,
+            "gpuaddr": addresses,
+            "file_offset": offsets,
+            "follows": follows,
+        }
+        return found, [
+            NONE if place is None else places_of.get((id(place.words), place.index), NONE)
+            for place in places
+        ]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""PacketText: single packets as the dump prints them, apart from a dump of the whole capture.
+
+A packet's own text: its line, its registers or fields, and its dwords. What it leads to in the
+dump (commands that it calls, state that it loads, a draw's registers) is left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from cffpy.cp.session import Session
+from cffpy.pm4.reader import BAD, OPCODE, REGISTERS
+from cffpy.views.cffdump.options import DumpOptions
+from cffpy.views.cffdump.output import Output
+from cffpy.views.cffdump.text import CffdumpSink
+
+if TYPE_CHECKING:
+    from cffpy.capture.gpu import Gpu
+    from cffpy.capture.memory import MemoryImage, Words
+
+#: Dwords of a packet that are shown.
+_MAX_DWORDS = 256
+
+
+class _PacketSink(CffdumpSink):
+    """A view that is asked for the text of packets and receives no events."""
+
+    uses_segments = False
+
+    def registers_text(self, words: Words, index: int, register: int, count: int) -> str:
+        """The lines of a packet of type 0 or 4."""
+        values = words.data[index + 1 : index + 1 + count].tolist()
+        run = self._writes.run(register, len(values))
+        return self._writes.text(run, values, 1, False) if values else ""
+
+    def opcode_text(self, words: Words, index: int, opcode: int, count: int) -> str:
+        """The lines of a packet with an opcode."""
+        return self._packets.text(opcode, words, index + 1, count, 0)
+
+
+class TextOfPacket(NamedTuple):
+    """A packet in the dump. ``lines``: of its registers or fields. ``size``: dwords.
+
+    ``rows``: its dwords; an address and a colon are to be put before each row but ``*``.
+    """
+
+    lines: str
+    rows: str
+    size: int
+
+
+class PacketText:
+    """Texts of the packets of one GPU."""
+
+    def __init__(self, gpu: Gpu, register_db: str | None = None) -> None:
+        """``register_db``: directory of another edition."""
+        self._sink = _PacketSink(DumpOptions(), Output(_ignore), _ignore, register_db)
+        session = Session(self._sink, warn=_ignore, register_db=register_db, segments=False)
+        session.use_gpu(gpu)
+        self._machine = session.machine
+        self._image = session.image
+
+    def use_memory(self, image: MemoryImage) -> None:
+        """Look addresses up in this image from now on."""
+        self._image.show(image)
+
+    def starts(self, words: Words, index: int, ndwords: int) -> list[int]:
+        """The indices of the packets' headers in ``words[index : index + ndwords]``.
+
+        They end where a dword is no header.
+        """
+        headers, data = self._machine.headers, words.data
+        end = min(index + ndwords, words.count)
+        found = []
+        while index < end:
+            kind, _, size = headers[data[index]]
+            if kind == BAD:
+                break
+            found.append(index)
+            index += size
+        return found
+
+    def of(self, words: Words, index: int) -> TextOfPacket:
+        """The text of the packet whose header is ``words[index]``."""
+        sink = self._sink
+        kind, number, size = self._machine.headers[words.get(index)]
+        count = max(0, min(size - 1, words.count - index - 1, _MAX_DWORDS))
+        lines = ""
+        if kind == REGISTERS:
+            lines = sink.registers_text(words, index, number, count)
+        elif kind == OPCODE:
+            lines = sink.opcode_text(words, index, number, count)
+        rows = sink.rows(words, index, count + 1, 1, sink.is_64bit)
+        bare = [row if row == "*" else row[self.digits + 1 :] for row in rows.splitlines()]
+        return TextOfPacket(lines, "\n".join(bare), size)
+
+    @property
+    def digits(self) -> int:
+        """The hexadecimal digits of an address before a row."""
+        return 16 if self._sink.is_64bit else 8
+
+
+def _ignore(_text: object) -> None:
+    """Discard it: what was wrong was reported when the capture was decoded."""
