@@ -96,7 +96,7 @@ def test_commands(command: CommandHelp) -> None:
 
 #: Commands whose pages have no example that is run: they need files that are not here,
 #: or a terminal.
-UNTRIED = ("db import", "completion", "crashdec", "aubinator", "aubinator-error-decode", "tui")
+UNTRIED = ("db import", "completion", "crashdec", "tui")
 
 
 def test_no_line_of_a_table_of_commands_is_cut(run_cffpy: Run) -> None:

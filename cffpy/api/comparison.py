@@ -131,7 +131,7 @@ def diff(
     if unknown:
         raise UsageError(f"no class of differences is named {unknown[0]}: {', '.join(CLASSES)}")
     hidden = frozenset(name for name in CLASSES if name not in shown and "all" not in shown)
-    parts = _part(good_part), _part(bad_part)
+    parts = parse_part(good_part), parse_part(bad_part)
     recordings = _recordings(good, bad)
     first, second = (one.selected(part) for one, part in zip(recordings, parts, strict=True))
     if where is not None:
@@ -197,7 +197,8 @@ def _matching(source: Source, query: Filter) -> Chosen:
     return Chosen(text, draws, frozenset(whole))
 
 
-def _part(text: str) -> Selection:
+def parse_part(text: str) -> Selection:
+    """A part as it is written: "submit1", "pass3", "pass3/draw7". Raises UsageError."""
     if not text:
         return WHOLE
     _, part = parse_selection(f"x:{text}")

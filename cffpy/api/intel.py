@@ -174,11 +174,20 @@ class IntelCapture:
             raise CaptureError(f"{self.content.name}: not a GPU crash dump, but an AUB file")
         return analyse(self.content, self._register_db)
 
-    def differences(self, other: IntelCapture) -> Differences:
-        """What differs between this capture and another: ``missing``, ``added``, ``entries``."""
-        from cffpy.intel.analysis.comparison import compare
+    def differences(self, other: IntelCapture, part: str = "", other_part: str = "") -> Differences:
+        """What differs between this capture and another: ``missing``, ``added``, ``entries``.
 
-        return compare(self.content, other.content, self._register_db)
+        Parts are written as for ``cffpy diff``: "submit1", "pass3", "pass3/draw7"; "" is all of it.
+        Raises UsageError for other texts, CaptureError where a capture has no such part.
+        """
+        from cffpy.api.comparison import parse_part
+        from cffpy.intel.analysis.comparison import Part, compare
+
+        parts = [
+            Part(one.submit, one.index, one.draw)
+            for one in (parse_part(part), parse_part(other_part))
+        ]
+        return compare(self.content, other.content, self._register_db, *parts)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy info --json``, without its schema."""

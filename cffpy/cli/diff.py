@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +13,7 @@ from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, writ
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_USAGE, print_warning
 from cffpy.cli.output_file import write_output
-from cffpy.cli.parameters import edition_option, limit_option
+from cffpy.cli.parameters import edition_option, limit_option, path_and_part
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import ContainerError
@@ -22,7 +21,6 @@ from cffpy.limits import Limits
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
-    from cffpy.analysis.diff.model import Selection
     from cffpy.api.capture import Capture
     from cffpy.api.comparison import Comparison
     from cffpy.capture.gpu import Gpu
@@ -125,7 +123,7 @@ def diff(
     their commands is not reported.
     """
     _check_usage(as_json, unified, html, brief)
-    (path, part), (other_path, other_part) = _part(good), _part(bad)
+    (path, part), (other_path, other_part) = path_and_part(good), path_and_part(bad)
     if path == other_path == "-":
         raise click.UsageError("GOOD and BAD cannot both be standard input")
     captures = _open(path, other_path, gpu, register_db)
@@ -173,13 +171,6 @@ def _open(
         if not len(content.data):
             raise ContainerError(f"{content.name}: the file is empty")
     return first, second
-
-
-def _part(text: str) -> tuple[str, Selection]:
-    """A path, and the part of the capture that is written behind it."""
-    from cffpy.analysis.diff.model import WHOLE, parse_selection
-
-    return (text, WHOLE) if os.path.exists(text) else parse_selection(text)
 
 
 def _same(contents: tuple[Content, Content], quiet: bool) -> int:

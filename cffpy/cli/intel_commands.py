@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from cffpy.api.intel import IntelCapture, of_content
 from cffpy.cli.analysis_options import print_problems, write_csv, write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
-from cffpy.cli.parameters import command_limits
+from cffpy.cli.parameters import command_limits, path_and_part
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import write_lines
 from cffpy.container.open import Content, open_capture
@@ -28,11 +29,21 @@ if TYPE_CHECKING:
 def opened(content: Content, register_db: str | None) -> tuple[IntelCapture, int]:
     """A capture whose commands were run, and the exit code: 1 where it is damaged."""
     gc.disable()  # what an analysis finds lives as long as the command
+    _check_edition(register_db)
     capture = of_content(content, register_db)
     with progress(f"Reading {content.name}", content):
         assert capture.model
     print_problems(content.name, capture.problems, print_error)
     return capture, EXIT_FAILURE if capture.problems else EXIT_OK
+
+
+def _check_edition(register_db: str | None) -> None:
+    """Warn where the edition that was chosen has no descriptions of Intel GPUs."""
+    from cffpy.intel.descriptions.store import has_descriptions
+
+    if register_db is not None and not has_descriptions(register_db):
+        name = os.path.basename(register_db)
+        print_warning(f"edition {name} has none of Intel GPUs: the bundled descriptions are used")
 
 
 def info_lines(capture: IntelCapture) -> Iterator[str]:
@@ -172,14 +183,18 @@ def diff(
     """``cffpy diff``: 0 without differences, 1 with any."""
     from cffpy.intel.views import diff as view
 
-    first, second = (
-        content if path in ("-", content.name) else open_capture(path, command_limits())
-        for path in (good, bad)
-    )
+    _check_edition(register_db)
+    (path, part), (other_path, other_part) = path_and_part(good), path_and_part(bad)
+    opened = {"-": content, content.name: content}
+    for each in (path, other_path):
+        if each not in opened:
+            opened[each] = open_capture(each, command_limits())
+    first, second = opened[path], opened[other_path]
     capture, other = of_content(first, register_db), of_content(second, register_db)
     with progress("Comparing"):
-        found = capture.differences(other)
-    for one, recorded in ((first, found.good), (second, found.bad)):
+        found = capture.differences(other, str(part)[1:], str(other_part)[1:])
+    sides = [(first, found.good), (second, found.bad)]
+    for one, recorded in sides[:1] if found.good is found.bad else sides:
         problems = [str(each) for each in (*one.faults, *recorded.found.run.damage)]
         print_problems(one.name, problems, print_warning)
     if as_json:
@@ -190,13 +205,18 @@ def diff(
 
 
 def write_intel_lines(
-    content: object, path: str, only: tuple[str, ...], emit: Callable[[str], object]
+    content: object,
+    path: str,
+    only: tuple[str, ...],
+    emit: Callable[[str], object],
+    register_db: str | None,
 ) -> int:
     """``cffpy lines``: the lines of one file, which IntelFileError has; its exit code."""
     assert isinstance(content, Content)
     from cffpy.intel.views.lines import write_lines as write
 
-    found = write(content, path, frozenset(only), emit)
+    _check_edition(register_db)
+    found = write(content, path, frozenset(only), emit, register_db)
     problems = [str(each) for each in (*content.faults, *found.run.damage)]
     print_problems(content.name, problems, print_error)
     return EXIT_FAILURE if problems else EXIT_OK

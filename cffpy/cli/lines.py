@@ -94,8 +94,9 @@ def lines(
             except IntelFileError as found:
                 from cffpy.cli.intel_commands import write_intel_lines
 
-                _check_intel(path, where, changed)
-                code = max(code, write_intel_lines(found.content, path, only or KINDS, emit))
+                _check_intel(path, {"--where": where, "--changed": changed, "--gpu": gpu})
+                kinds = only or KINDS
+                code = max(code, write_intel_lines(found.content, path, kinds, emit, register_db))
             except CffpyError as problem:
                 print_error(
                     f"{path}: {problem}" if isinstance(problem, FilterError) else str(problem)
@@ -110,11 +111,11 @@ def lines(
     return code
 
 
-def _check_intel(path: str, where: str | None, changed: bool) -> None:
-    """Raise UsageError for options that mean nothing for Intel captures."""
-    if where is not None or changed:
-        message = "--where and --changed do not apply to Intel captures"
-        raise click.UsageError(f"{message} ({path})")
+def _check_intel(path: str, options: dict[str, object]) -> None:
+    """Raise UsageError for an option that is given and means nothing for Intel captures."""
+    for name, value in options.items():
+        if value:
+            raise click.UsageError(f"{name} does not apply to Intel captures ({path})")
 
 
 def _writer(stream: BinaryIO) -> Callable[[str], None]:

@@ -19,6 +19,8 @@ from cffpy.regdb.edition import VARIABLE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from cffpy.analysis.diff.model import Selection
+
     _Parameter = click.Parameter | None
     _Context = click.Context | None
     _IntegerType = click.ParamType[int]
@@ -113,3 +115,10 @@ def edition_option(command: _Command) -> _Command:
         help=f"{long.help}  [env: {VARIABLE}]",
     )
     return decorate(command)
+
+
+def path_and_part(text: str) -> tuple[str, Selection]:
+    """A path, and the part of the capture that is written behind it (``FILE:pass3/draw7``)."""
+    from cffpy.analysis.diff.model import WHOLE, parse_selection
+
+    return (text, WHOLE) if os.path.exists(text) else parse_selection(text)

@@ -7,6 +7,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from struct import pack
 
 import pytest
 
@@ -32,9 +33,9 @@ def test_from_standard_input(command: str, frame: Path, run_cffpy: Run) -> None:
 
 
 SCHEMAS = {
-    "draws": ("cffpy.intel-draws/1", ()),
+    "draws": ("cffpy.intel-draws/2", ()),
     "passes": ("cffpy.intel-passes/1", ()),
-    "state": ("cffpy.intel-state/1", ("--draw", "p0:0")),
+    "state": ("cffpy.intel-state/2", ("--draw", "p0:0")),
 }
 
 
@@ -105,6 +106,76 @@ def test_diff_of_a_missing_draw(frame: Path, tmp_path: Path, run_cffpy: Run) -> 
     assert b"not a capture of an Intel GPU, but text" in adreno.stderr
 
 
+def test_diff_of_descriptor_sets(frame: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    """A buffer's range in the set; equal sets are no difference."""
+    record = pack("<QII", frames.UNIFORMS, 0x100, 0)
+    data = frames.frame()
+    assert data.count(record) == 1
+    other = tmp_path / "other.aub"
+    other.write_bytes(data.replace(record, pack("<QII", frames.UNIFORMS, 0x80, 0)))
+    lines = run_cffpy("diff", frame, other).stdout.decode().splitlines()
+    what = "set of PS table entry 1 descriptor 0x0"
+    assert lines[1] == f"{what}: buffer, 256 bytes -> buffer, 128 bytes"
+    assert len(lines) == 3
+
+
+def test_diff_of_push_constants(shared: Path, run_cffpy: Run) -> None:
+    """Two frames of one capture: the angle, and the dynamic offset of the uniform buffer."""
+    capture = f"{shared / 'intel' / 'captures' / 'dg2-vk-cube.aub.gz'}"
+    done = run_cffpy("diff", f"{capture}:pass0", f"{capture}:pass1")
+    lines = done.stdout.decode().splitlines()
+    assert lines[1] == "push constant 0x0: 0x3f60a940 -> 0x3f325b5f"
+    assert lines[-2] == "dynamic offset 0: none -> 0x100"
+    assert (len(lines), done.returncode) == (11, 1)
+
+
+def test_diff_of_parts(frame: Path, run_cffpy: Run) -> None:
+    done = run_cffpy("diff", f"{frame}:pass0/draw0", f"{frame}:pass0/draw7")
+    assert done.stdout.decode().splitlines()[:3] == [
+        "1 and 1 passes, 1 and 1 draws and dispatches",
+        "draw vertices: 36 -> 24",
+        "    p0:0",
+    ]
+    same = run_cffpy("diff", f"{frame}:submit0", frame)
+    assert (same.returncode, same.stdout.splitlines()[-1]) == (0, b"no differences")
+    for part, message in (
+        ("pass1", b"there is no pass 1; passes: 0 to 0"),
+        ("pass0/draw8", b"there is no draw 8; draws of pass 0: 0 to 7"),
+        ("submit1", b"there is no submit 1; submits: 0 to 0"),
+    ):
+        missing = run_cffpy("diff", f"{frame}:{part}", frame)
+        assert (missing.returncode, missing.stderr.count(b"\n")) == (2, 1)
+        assert message in missing.stderr
+
+
+def test_an_edition_without_intel(frame: Path, run_cffpy: Run) -> None:
+    plain = run_cffpy("lines", frame)
+    for command in ("lines", "draws", "passes"):
+        done = run_cffpy(command, "--edition", "mesa-25.3", frame)
+        assert done.returncode == 0
+        assert done.stderr == (
+            b"cffpy: warning: edition mesa-25.3 has none of Intel GPUs:"
+            b" the bundled descriptions are used\n"
+        )
+    assert run_cffpy("lines", "--edition", "mesa-25.3", frame).stdout == plain.stdout
+
+
+def test_predicates_are_shown(tmp_path: Path, run_cffpy: Run) -> None:
+    predicate = frames.words(0x060000C0)  # load the inverse of true
+    batch = frames.bases() + predicate + frames.words(0x7B000105, 0, 3, 0, 1, 0, 0)
+    path = tmp_path / "predicate.aub"
+    path.write_bytes(aub_files.file({frames.BATCH: batch + aub_files.END}, frames.BATCH))
+    assert b"draw predicate false" in run_cffpy("draws", path).stdout
+    (draw,) = json.loads(run_cffpy("draws", "--json", path).stdout)["draws"]
+    assert (draw["predicated"], draw["predicate"]) == (True, False)
+    assert run_cffpy("draws", "--csv", path).stdout.rstrip().endswith(b",false")
+    shown = run_cffpy("state", "--draw", "0", path).stdout
+    assert b"predicate false: it is not executed" in shown
+    assert b"0x02418  = 0x00000000  by MI_PREDICATE" in shown
+    detail = run_cffpy("passes", "--pass", "0", path).stdout
+    assert b"predicate  on 1 of them: false for 1, unknown for 0" in detail
+
+
 def test_lines(frame: Path, run_cffpy: Run) -> None:
     done = run_cffpy("lines", frame)
     rows = [line.split("\t") for line in done.stdout.decode().splitlines()]
@@ -115,7 +186,10 @@ def test_lines(frame: Path, run_cffpy: Run) -> None:
     assert [*head, name, "00000004", "4 (TRILIST)"] in rows
     only = run_cffpy("lines", "--only", "draws", frame).stdout.decode().splitlines()
     assert len(only) == 11
-    assert run_cffpy("lines", "--changed", frame).returncode == 2
+    for option in (("--changed",), ("--gpu", "630"), ("--where", "draw.vertices > 3")):
+        refused = run_cffpy("lines", *option, frame)
+        assert refused.returncode == 2
+        assert f"{option[0]} does not apply to Intel captures".encode() in refused.stderr
 
 
 def test_what_is_not_there(frame: Path, run_cffpy: Run) -> None:

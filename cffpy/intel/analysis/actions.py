@@ -75,6 +75,8 @@ class Action:
         self.is_indexed = False
         self.is_indirect = False
         self.is_predicated = False
+        #: Whether a predicated action is executed; None where only the GPU knows it.
+        self.predicate: bool | None = None
         self.programs: list[Program] = []
         self.tables: list[BindingTable] = []
         self.depth: Surface | None = None

@@ -10,6 +10,10 @@ import zlib
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from cffpy.container.damage import Damage
+from cffpy.errors import CaptureError
+from cffpy.intel.analysis.descriptors import descriptor_sets
+from cffpy.intel.analysis.draw_state import pushed_constants
 from cffpy.intel.analysis.survey import survey
 from cffpy.intel.decoder.text import field_texts
 from cffpy.intel.descriptions import rows
@@ -18,16 +22,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.intel.analysis.actions import Action
+    from cffpy.intel.analysis.descriptors import Descriptor, DescriptorSet
+    from cffpy.intel.analysis.push_constants import PushConstants
     from cffpy.intel.analysis.state import Executed
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
 
     Uses = dict[str, str]
+    _Aligned = tuple[list[tuple[Action, Action]], list[Action], list[Action]]
 
 #: Draws that are aligned by their contents; more of them by their number.
 _MOST_ALIGNED = 1 << 12
 #: Bytes of a kernel that its digest is made of.
 _KERNEL_BYTES = 1 << 20
+#: Descriptors of a capture that are compared.
+_MAX_DESCRIPTORS = 1 << 18
+
+
+class Part(NamedTuple):
+    """A part of a capture: a submission, a pass, or a draw of a pass; all of it without any."""
+
+    submit: int | None = None
+    pass_index: int | None = None
+    draw: int | None = None
 
 
 class Recorded:
@@ -36,18 +53,55 @@ class Recorded:
     def __init__(self, content: Content, directory: str | None) -> None:
         self.uses: dict[int, Uses] = {}
         self._fields: dict[tuple[str, tuple[int, ...]], Uses] = {}
+        self._descriptors_left = _MAX_DESCRIPTORS
+        self._name = content.name
         self.found: Survey = survey(content, directory, self._take)
         self.actions: list[Action] = [one for one in self.found.actions if one.is_program]
+        if self._descriptors_left <= 0:
+            message = "too many descriptors: those of later draws are not compared"
+            self.found.run.damage.append(Damage(None, message, limit="descriptors"))
 
-    def _take(self, walk: SurveyWalk, action: Action, _command: Executed) -> bool:
+    def selected(self, part: Part) -> list[Action]:
+        """The program's actions of a part. Raises CaptureError where the capture has none."""
+        if part.submit is not None:
+            count = len(self.found.run.submissions)
+            if part.submit >= count:
+                raise self._missing(f"submit {part.submit}", "submits", count)
+            return [one for one in self.actions if one.submit == part.submit]
+        if part.pass_index is None:
+            return self.actions
+        if part.pass_index >= len(self.found.passes):
+            raise self._missing(f"pass {part.pass_index}", "passes", len(self.found.passes))
+        actions = [one for one in self.actions if one.pass_index == part.pass_index]
+        if part.draw is None:
+            return actions
+        if part.draw >= len(actions):
+            raise self._missing(
+                f"draw {part.draw}", f"draws of pass {part.pass_index}", len(actions)
+            )
+        return [actions[part.draw]]
+
+    def _missing(self, what: str, those: str, count: int) -> CaptureError:
+        there = f"0 to {count - 1}" if count else "none"
+        return CaptureError(f"{self._name}: there is no {what}; {those}: {there}")
+
+    def _take(self, walk: SurveyWalk, action: Action, command: Executed) -> bool:
         if action.is_program:
-            self.uses[action.number] = self._used(walk, action)
+            used = self.uses[action.number] = self._used(walk, action)
+            pushed = pushed_constants(walk, action, command)
+            used.update(_pushed(pushed))
+            if self._descriptors_left > 0:
+                for one in descriptor_sets(walk.state, action, walk, pushed):
+                    self._descriptors_left -= len(one.descriptors) + len(one.samplers)
+                    used.update(_set(one))
         return False
 
     def _used(self, walk: SurveyWalk, action: Action) -> Uses:
         counts = action.counts._asdict()
         found = {f"draw {name}": str(value) for name, value in counts.items() if value is not None}
         found["draw topology"] = action.topology
+        if action.is_predicated:
+            found["draw predicate"] = str(action.predicate)
         for slot, command in walk.state.slots.items():
             found.update(self._slot(walk, slot, command))
         for program in action.programs:
@@ -82,6 +136,9 @@ class Recorded:
         return known
 
 
+_WHOLE = Part()
+
+
 class Entry(NamedTuple):
     """One difference: what differs, its two values ("" where there is none), and the draws."""
 
@@ -92,12 +149,22 @@ class Entry(NamedTuple):
 
 
 class Differences:
-    """The comparison: pairs of actions that belong together, those without a counterpart."""
+    """The comparison: pairs of actions that belong together, those without a counterpart.
 
-    def __init__(self, good: Recorded, bad: Recorded) -> None:
+    ``actions``: those of each side that are compared.
+    """
+
+    def __init__(
+        self, good: Recorded, bad: Recorded, part: Part = _WHOLE, other: Part = _WHOLE
+    ) -> None:
         self.good = good
         self.bad = bad
-        self.pairs, self.missing, self.added = _aligned(good.actions, bad.actions)
+        first, second = self.actions = good.selected(part), bad.selected(other)
+        if part.draw is not None and other.draw is not None:
+            found: _Aligned = list(zip(first, second, strict=True)), [], []
+        else:
+            found = _aligned(first, second)
+        self.pairs, self.missing, self.added = found
         self.entries = _entries(good, bad, self.pairs)
 
     @property
@@ -106,9 +173,57 @@ class Differences:
         return bool(self.entries or self.missing or self.added)
 
 
-def compare(good: Content, bad: Content, directory: str | None = None) -> Differences:
-    """Compare two captures. Raises UnsupportedGpu for an unknown device."""
-    return Differences(Recorded(good, directory), Recorded(bad, directory))
+def compare(
+    good: Content,
+    bad: Content,
+    directory: str | None = None,
+    part: Part = _WHOLE,
+    other: Part = _WHOLE,
+) -> Differences:
+    """Compare two captures, or a part of each.
+
+    Raises UnsupportedGpu for an unknown device, CaptureError where there is no such part.
+    """
+    first = Recorded(good, directory)
+    return Differences(first, first if bad is good else Recorded(bad, directory), part, other)
+
+
+def _pushed(blocks: list[PushConstants]) -> Uses:
+    """The program's constants that stages read, and dynamic offsets that are not zero.
+
+    The stages of a draw share one block; where they do not, names begin with the stages.
+    """
+    found = {}
+    shared: dict[int, list[PushConstants]] = {}
+    for block in blocks:
+        shared.setdefault(block.address, []).append(block)
+    for readers in shared.values():
+        stages = "" if len(shared) == 1 else f"{' '.join(one.stage for one in readers)} "
+        block = readers[0]
+        for reader in readers:
+            for start in range(reader.first, min(reader.first + reader.size, len(block.client)), 4):
+                value = int.from_bytes(block.client[start : start + 4], "little")
+                found[f"{stages}push constant {start:#x}"] = f"{value:#010x}"
+        for number, offset in enumerate(block.dynamic_offsets):
+            if offset:
+                found[f"{stages}dynamic offset {number}"] = f"{offset:#x}"
+    return found
+
+
+def _set(one: DescriptorSet) -> Uses:
+    """The descriptors of a set, without addresses."""
+    name = f"set {one.number}" if one.number is not None else f"set of {one.source}"
+    found = {f"{name} descriptor {each.offset:#x}": _descriptor(each) for each in one.descriptors}
+    for sampler in one.samplers:
+        found[f"{name} sampler {sampler.number}"] = sampler.describe()
+    return found
+
+
+def _descriptor(one: Descriptor) -> str:
+    if one.kind == "buffer":
+        return f"buffer, {one.size} bytes"
+    sampler = "" if one.sampler_state is None else f", sampler {one.sampler_state.describe()}"
+    return f"{one.kind} {_surface(one.surface)}{sampler}"
 
 
 def _surface(surface: Surface | None) -> str:
@@ -121,9 +236,7 @@ def _signature(action: Action) -> tuple[object, ...]:
     return action.role, action.topology, action.counts.vertices, action.counts.groups, targets
 
 
-def _aligned(
-    good: list[Action], bad: list[Action]
-) -> tuple[list[tuple[Action, Action]], list[Action], list[Action]]:
+def _aligned(good: list[Action], bad: list[Action]) -> _Aligned:
     if max(len(good), len(bad)) > _MOST_ALIGNED:
         both = min(len(good), len(bad))
         return list(zip(good, bad, strict=False)), good[both:], bad[both:]

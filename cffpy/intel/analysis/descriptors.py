@@ -3,9 +3,10 @@
 
 Up to gen12.0 a set is a buffer of small records, reached through an entry of a binding table:
 handles of surface states and samplers, or the address and range of a buffer. From gen12.5 on a set
-is an array of surface states in the bindless heap; push constants have the offsets of sets, and
-entries of binding tables name their memory. The layout of a set is not in the command stream, so
-the kind of a record is found from what it refers to. Facts: anv_descriptor_set.c of Mesa 25.0.7.
+is an array of surface states in the bindless heap, with an array of its samplers in dynamic state;
+push constants have the offsets of both, and entries of binding tables name their memory. The layout
+of a set is not in the command stream, so the kind of a record is found from what it refers to. Facts:
+anv_descriptor_set.c of Mesa 25.0.7.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from struct import unpack
 from typing import NamedTuple
 
 from cffpy.intel.analysis.heaps import BINDLESS, SURFACE_STATES, heap_of, is_anv
+from cffpy.intel.analysis.samplers import sampler_at, set_samplers
 from cffpy.intel.analysis.surfaces import read_surface
 from cffpy.intel.decoder.batches import M48
 
@@ -24,14 +26,15 @@ if TYPE_CHECKING:
 
     from cffpy.intel.analysis.actions import Action
     from cffpy.intel.analysis.push_constants import PushConstants
+    from cffpy.intel.analysis.samplers import Sampler
     from cffpy.intel.analysis.state import State
     from cffpy.intel.analysis.surfaces import Surface
     from cffpy.intel.decoder.batches import BatchRunner
 
 _FIRST_DIRECT = 125
 _SET_HEAPS = ("indirect descriptors", "push descriptors")
-#: Bytes of one set that are read.
-_MAX_SET = 1 << 14
+#: Sets of one action, and bytes of one set, that are read. ANV binds 8 sets.
+_MAX_SETS, _MAX_SET = 32, 1 << 14
 _STATE_SIZE, _RECORD = 64, 8
 #: Bits of a handle below the offset of its surface state.
 _HANDLE_SHIFT = 6
@@ -43,7 +46,8 @@ class Descriptor(NamedTuple):
     """A descriptor at ``offset`` bytes in its set.
 
     ``kind``: "buffer" (address and range), "sampled image", "image" (without a sampler, or a
-    storage image), "surface" (a surface state in the set itself). ``sampler``: its address, or 0.
+    storage image), "surface" (a surface state in the set itself). ``sampler``: its address, or 0;
+    ``sampler_state`` is None where it is not in memory.
     """
 
     offset: int
@@ -52,6 +56,7 @@ class Descriptor(NamedTuple):
     address: int
     size: int
     sampler: int
+    sampler_state: Sampler | None = None
 
     def describe(self) -> str:
         """One line."""
@@ -59,6 +64,8 @@ class Descriptor(NamedTuple):
             return f"{self.offset:#x}: buffer at {self.address:#x}, {self.size} bytes"
         what = "not in memory" if self.surface is None else self.surface.describe()
         sampler = f", sampler at {self.sampler:#x}" if self.sampler else ""
+        if self.sampler_state is not None:
+            sampler += f": {self.sampler_state.describe()}"
         return f"{self.offset:#x}: {self.kind} {what}{sampler}"
 
     def document(self) -> dict[str, Any]:
@@ -77,6 +84,7 @@ class DescriptorSet(NamedTuple):
     """A descriptor set: address, bytes (0 where they are not known), its descriptors.
 
     ``number`` is None where only a binding table refers to it. ``source``: what refers to it.
+    ``samplers``: the array of a direct set.
     """
 
     number: int | None
@@ -84,6 +92,7 @@ class DescriptorSet(NamedTuple):
     size: int
     source: str
     descriptors: tuple[Descriptor, ...]
+    samplers: tuple[Sampler, ...] = ()
 
     def describe(self) -> str:
         """Its heading, in one line."""
@@ -109,8 +118,28 @@ def descriptor_sets(
     if not is_anv(state):
         return []
     is_direct = state.database.verx10 >= _FIRST_DIRECT
+    found = _places(state, action, pushed if is_direct else ())
+    read = _surface_states if is_direct else _records
+    samplers = _samplers_of_sets(state, runner, pushed) if is_direct else {}
+    return [
+        DescriptorSet(
+            number,
+            address,
+            size,
+            source,
+            read(state, runner, address, size, found),
+            samplers.get(number, ()),
+        )
+        for address, (number, size, source) in sorted(found.items(), key=lambda one: _order(*one))
+    ]
+
+
+def _places(
+    state: State, action: Action, pushed: Iterable[PushConstants]
+) -> dict[int, tuple[int | None, int, str]]:
+    """Address of each set -> its number, size, and what leads to it."""
     found: dict[int, tuple[int | None, int, str]] = {}
-    for block in pushed if is_direct else ():
+    for block in pushed:
         for index, offset in enumerate(block.set_offsets):
             if offset:
                 address = SURFACE_STATES + (offset & ~(_STATE_SIZE - 1))
@@ -120,15 +149,28 @@ def descriptor_sets(
             surface = entry.surface
             if surface is None or not surface.is_buffer or not _is_set(surface, state):
                 continue
-            known = found.get(surface.address)
-            number = None if known is None else known[0]
-            source = f"{table.stage} table entry {entry.number}" if known is None else known[2]
-            found[surface.address] = number, surface.size, source
-    read = _surface_states if is_direct else _records
-    return [
-        DescriptorSet(number, address, size, source, read(state, runner, address, size, found))
-        for address, (number, size, source) in sorted(found.items(), key=lambda one: _order(*one))
-    ]
+            number, _, source = found.get(
+                surface.address, (None, 0, f"{table.stage} table entry {entry.number}")
+            )
+            if surface.address in found or len(found) < _MAX_SETS:
+                found[surface.address] = number, surface.size, source
+    return found
+
+
+def _samplers_of_sets(
+    state: State, runner: BatchRunner, pushed: Iterable[PushConstants]
+) -> dict[int | None, tuple[Sampler, ...]]:
+    """Number of a set -> its samplers. All stages of a draw share one block of offsets."""
+    offsets = {
+        number: offset
+        for block in pushed
+        for number, offset in enumerate(block.sampler_offsets)
+        if offset and block.set_offsets[number]
+    }
+    return {
+        number: tuple(set_samplers(runner, state, offset, offsets.values()))
+        for number, offset in offsets.items()
+    }
 
 
 def _order(address: int, one: tuple[int | None, int, str]) -> tuple[int, int]:
@@ -202,4 +244,5 @@ def _image(state: State, runner: BatchRunner, record: bytes, offset: int) -> Des
     has_sampler = second > _MOST_LAYERS
     sampler = state.dynamic_base + second if has_sampler else 0
     kind = "sampled image" if has_sampler else "image"
-    return Descriptor(offset, kind, surface, surface.address, surface.size, sampler)
+    known = sampler_at(runner, sampler) if has_sampler else None
+    return Descriptor(offset, kind, surface, surface.address, surface.size, sampler, known)

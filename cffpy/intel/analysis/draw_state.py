@@ -9,7 +9,8 @@ from cffpy.errors import CaptureError
 from cffpy.intel.analysis.descriptors import descriptor_sets
 from cffpy.intel.analysis.programs import COMPUTE
 from cffpy.intel.analysis.push_constants import push_constants
-from cffpy.intel.analysis.state import command_structs, read_struct
+from cffpy.intel.analysis.samplers import stage_samplers
+from cffpy.intel.analysis.state import command_structs
 from cffpy.intel.analysis.survey import survey
 
 TYPE_CHECKING = False
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.push_constants import PushConstants
     from cffpy.intel.analysis.state import Executed, State
     from cffpy.intel.analysis.survey import Survey, SurveyWalk
-    from cffpy.intel.decoder.groups import Command
-
-_SAMPLERS_OF_A_GROUP = 4
-#: Samplers of one stage that are read.
-_MAX_SAMPLERS = 16
 
 
 class Kernel(NamedTuple):
@@ -34,15 +30,6 @@ class Kernel(NamedTuple):
     width: str
     address: int
     facts: KernelFacts | None
-
-
-class Sampler(NamedTuple):
-    """A sampler of a stage, from its SAMPLER_STATE."""
-
-    stage: str
-    number: int
-    address: int
-    state: Command
 
 
 class VertexBuffer(NamedTuple):
@@ -71,10 +58,10 @@ class DrawState:
         self.action = action
         self.state: State = walk.state.copy()
         self.kernels = _kernels(walk, action)
-        self.samplers = _samplers(walk, action)
+        self.samplers = stage_samplers(walk, walk.state, action)
         self.vertex_buffers = _vertex_buffers(walk)
         self.constants = _constants(walk, action)
-        self.pushed = _pushed(walk, action, command)
+        self.pushed = pushed_constants(walk, action, command)
         self.sets = descriptor_sets(walk.state, action, walk, self.pushed)
         self.found: Survey | None = None
 
@@ -108,29 +95,6 @@ def _kernels(walk: SurveyWalk, action: Action) -> list[Kernel]:
     ]
 
 
-def _samplers(walk: SurveyWalk, action: Action) -> list[Sampler]:
-    """The samplers of all stages: the driver says how many groups of four a stage has."""
-    struct = walk.database.struct("SAMPLER_STATE")
-    found: list[Sampler] = []
-    if struct is None:
-        return found
-    for program in action.programs:
-        offset = program.sampler_states
-        if offset is None:
-            offset = walk.state.samplers.get(program.stage)
-        if offset is None or not program.samplers:
-            continue
-        size = 4 * struct.dwords
-        for number in range(min(program.samplers * _SAMPLERS_OF_A_GROUP, _MAX_SAMPLERS)):
-            address = walk.state.dynamic_base + offset + number * size
-            data = walk.span(address, size)
-            state = read_struct(struct, data)
-            if state is None or not any(data):
-                break  # the driver rounds the number up
-            found.append(Sampler(program.stage, number, address, state))
-    return found
-
-
 def _vertex_buffers(walk: SurveyWalk) -> list[VertexBuffer]:
     found = []
     for number, (state, _) in sorted(walk.state.vertex_buffers.items()):
@@ -155,7 +119,7 @@ def _constants(walk: SurveyWalk, action: Action) -> list[ConstantBuffer]:
     ]
 
 
-def _pushed(walk: SurveyWalk, action: Action, command: Executed) -> list[PushConstants]:
+def pushed_constants(walk: SurveyWalk, action: Action, command: Executed) -> list[PushConstants]:
     """The push constants of each stage; a dispatch before 12.5 loads them by MEDIA_CURBE_LOAD."""
     found = []
     for program in action.programs:

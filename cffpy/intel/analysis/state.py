@@ -147,7 +147,7 @@ class State:
         count = (command.group.length_of(command.dword(0)) - 1) // 2
         for number in range(max(count, 0)):
             offset, value = command.dword(2 * number + 1), command.dword(2 * number + 2)
-            self._set_register(_register(command, offset & 0x7FFFFC), value, command)
+            self._set_register(register_offset(command, offset & 0x7FFFFC), value, command)
 
     def _set_register(self, offset: int, value: int | None, command: Executed) -> None:
         self.registers[offset] = value, command
@@ -160,14 +160,14 @@ class State:
 
     def _copy_register(self, command: Executed) -> None:
         source, target = command.values("Source Register Address", "Destination Register Address")
-        source = _register(command, source or 0, " Source")
+        source = register_offset(command, source or 0, " Source")
         value = self.registers.get(source, (None, command))[0]
-        self._set_register(_register(command, target or 0, " Destination"), value, command)
+        self._set_register(register_offset(command, target or 0, " Destination"), value, command)
 
     def set_register(self, command: Executed, value: int | None) -> None:
         """MI_LOAD_REGISTER_MEM: the value that memory held, None where it is unknown."""
         offset = command.number("Register Address")
-        self._set_register(_register(command, offset), value, command)
+        self._set_register(register_offset(command, offset), value, command)
 
     def _vertex_buffers(self, command: Executed) -> None:
         for inner in command_structs(self.database, command, "VERTEX_BUFFER_STATE"):
@@ -222,7 +222,7 @@ class State:
                 self.constants[stage] = found
 
 
-def _register(command: Command, offset: int, which: str = "") -> int:
+def register_offset(command: Command, offset: int, which: str = "") -> int:
     """The offset of a register; some commands count from the start of the command streamer's."""
     is_relative = command.number(f"Add CS MMIO Start Offset{which}")
     return offset + _STREAMER if is_relative else offset

@@ -6,13 +6,12 @@ Stores of immediate data are executed, so that secondary command buffers return 
 
 from __future__ import annotations
 
-from struct import unpack
-
 from cffpy.intel.analysis.actions import DRAWS, is_action, is_rectangle, make_action
 from cffpy.intel.analysis.flushes import FLUSHES
 from cffpy.intel.analysis.generated import find_generation, generated_commands
 from cffpy.intel.analysis.programs import Kernels
 from cffpy.intel.analysis.state import Executed, State, sets_state
+from cffpy.intel.analysis.streamer import STREAMER_COMMANDS, Streamer
 from cffpy.intel.decoder.batches import M48, START, BatchRunner, Kind
 
 TYPE_CHECKING = False
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.row_readers import BytesLike
 
 #: Handlers of instructions, by name.
-_IGNORE, _STATE, _ACTION, _FLUSH, _LOAD, _JUMP = range(6)
+_IGNORE, _STATE, _FLUSH, _LOAD, _JUMP, _COMPUTE = range(6)
 _MAX_PROBLEMS = 1 << 10
 #: Vertices of the rectangle that generates draws.
 _GENERATION_VERTICES = 3
@@ -48,6 +47,8 @@ def _role(name: str) -> int:
         return _LOAD
     if name == START:
         return _JUMP
+    if name in STREAMER_COMMANDS:
+        return _COMPUTE
     if name.startswith("MI_"):
         return _STATE if name in _STATE_OF_STREAMER else _IGNORE
     return _STATE
@@ -76,6 +77,7 @@ class Walk(BatchRunner):
     def __init__(self, database: Database, memory: AddressSpace, budget: int) -> None:
         super().__init__(database, memory, budget, follows_stores=True)
         self.state = State(database)
+        self.streamer = Streamer(self.state, self)
         self.kernels = Kernels(self)
         self.submit = -1
         #: Whether it was ended by ``stop``.
@@ -113,6 +115,7 @@ class Walk(BatchRunner):
         """A submission follows: memory may have changed."""
         self.submit += 1
         self.kernels.forget()
+        self.streamer.begin_submission()
 
     def run_data(
         self,
@@ -155,10 +158,13 @@ class Walk(BatchRunner):
                 self.state.take(command)
                 self.state_set(command)
         elif role == _FLUSH:
+            self.streamer.execute(command)
             self.flushed(command)
         elif role == _LOAD:
-            self.state.set_register(command, self._loaded(command))
+            self.streamer.execute(command)
             self.state_set(command)
+        elif role == _COMPUTE:
+            self.streamer.execute(command)
         else:
             self.jumped(command)
 
@@ -166,6 +172,8 @@ class Walk(BatchRunner):
         """Report the action that an instruction is; ``generated``: where a shader wrote it."""
         action = make_action(self._actions, command, self.state, self, self.kernels)
         self._actions += 1
+        if action.is_predicated:
+            action.predicate = self.streamer.predicate
         if action.name in DRAWS and is_rectangle(action):
             is_one = action.counts.vertices == _GENERATION_VERTICES
             call = find_generation(self.state, self, len(self.generations)) if is_one else None
@@ -230,9 +238,3 @@ class Walk(BatchRunner):
         if (text, address) not in self._named and len(self._named) < _MAX_PROBLEMS:
             self._named.add((text, address))
             self.problems.append(Problem(text, address))
-
-    def _loaded(self, command: Executed) -> int | None:
-        """The dword that MI_LOAD_REGISTER_MEM loads, None where it is not in memory."""
-        address, is_global = command.values("Memory Address", "Use Global GTT")
-        data = self.span(address or 0, 4, ppgtt=not is_global)
-        return unpack("<I", data)[0] if len(data) == 4 else None

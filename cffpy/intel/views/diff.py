@@ -23,8 +23,8 @@ def lines(found: Differences) -> Iterator[str]:
     """Draws without a counterpart, then each difference with its draws."""
     good = names_of(found.good.found.actions)
     bad = names_of(found.bad.found.actions)
-    counts = len(found.good.actions), len(found.bad.actions)
-    passes = len(found.good.found.passes), len(found.bad.found.passes)
+    counts = [len(actions) for actions in found.actions]
+    passes = [len({one.pass_index for one in actions}) for actions in found.actions]
     yield f"{passes[0]} and {passes[1]} passes, {counts[0]} and {counts[1]} draws and dispatches"
     for title, actions, names in (("missing", found.missing, good), ("added", found.added, bad)):
         for action in actions:

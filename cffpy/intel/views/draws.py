@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.actions import Action
     from cffpy.intel.analysis.surfaces import Surface
 
-SCHEMA = "cffpy.intel-draws/1"
+SCHEMA = "cffpy.intel-draws/2"
 
 HEADINGS = (
     "action",
@@ -49,6 +49,7 @@ CSV_COLUMNS = (
     "targets",
     "depth",
     "predicted",
+    "predicate",
 )
 
 
@@ -96,11 +97,12 @@ def row(action: Action, name: str | None) -> tuple[object, ...]:
         "; ".join(_short(target) for target in action.targets),
         None if action.depth is None else _short(action.depth),
         action.generated is not None and action.generated.is_predicted,
+        predicate_word(action) if action.is_predicated else None,
     )
 
 
 def document(action: Action, name: str | None) -> dict[str, Any]:
-    """An action as members of a JSON document. Counts that only the GPU knows are null."""
+    """An action as members of a JSON document. What only the GPU knows is null."""
     counts = action.counts
     found: dict[str, Any] = {
         "action": action.number,
@@ -113,6 +115,7 @@ def document(action: Action, name: str | None) -> dict[str, Any]:
         "pass": action.pass_index,
         "indirect": action.is_indirect,
         "predicated": action.is_predicated,
+        "predicate": action.predicate,
     }
     if counts.groups is not None:
         found["groups"] = list(counts.groups)
@@ -152,17 +155,30 @@ def describe_counts(action: Action) -> str:
     return f"{text}, base vertex {_number(counts.base)}" if action.is_indexed else text
 
 
+def describe_predicate(action: Action) -> str:
+    """Whether a predicated action is executed, in words; "" for an action without predicate."""
+    if not action.is_predicated:
+        return ""
+    known = {True: ": it is executed", False: ": it is not executed", None: ""}
+    return f"predicate {predicate_word(action)}{known[action.predicate]}"
+
+
 def _what(action: Action) -> str:
     parts = [action.role]
     if action.is_indirect:
         parts.append("indirect")
     if action.is_predicated:
-        parts.append("predicated")
+        parts.append(f"predicate {predicate_word(action)}")
     if action.generated is not None:
         origin = action.generated
         state = "predicted" if origin.is_predicted else "generated"
         parts.append(f"{state} {origin.generation}:{origin.item}")
     return " ".join(parts)
+
+
+def predicate_word(action: Action) -> str:
+    """The predicate of a predicated action: true, false (it is not executed), unknown."""
+    return "unknown" if action.predicate is None else str(action.predicate).lower()
 
 
 def _number(value: int | None) -> str:

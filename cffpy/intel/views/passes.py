@@ -65,6 +65,7 @@ def lines(one: Pass, generations: list[Generation]) -> Iterator[str]:
             yield f"  {name:10} {action.role} by {action.name} at {action.address:#x}"
     if draws:
         yield f"  draws      {_span(draws)}"
+        yield from _predicated(draws)
     for call in generations:
         predicted = [
             action.generated.is_predicted
@@ -76,6 +77,14 @@ def lines(one: Pass, generations: list[Generation]) -> Iterator[str]:
             yield f"  {call.describe()}{note}"
     for address, words in one.flushes:
         yield f"  before     {address:#x}: {', '.join(words)}"
+
+
+def _predicated(draws: list[Action]) -> Iterator[str]:
+    """How many draws their predicate leaves out, or may leave out."""
+    states = [action.predicate for action in draws if action.is_predicated]
+    if states:
+        off, unknown = states.count(False), states.count(None)
+        yield f"  predicate  on {len(states)} of them: false for {off}, unknown for {unknown}"
 
 
 def _span(draws: list[Action]) -> str:

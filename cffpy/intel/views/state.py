@@ -6,7 +6,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from cffpy.intel.decoder.text import field_texts
-from cffpy.intel.views.draws import describe_counts
+from cffpy.intel.views.draws import describe_counts, describe_predicate
 from cffpy.intel.views.draws import document as action_document
 
 TYPE_CHECKING = False
@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from cffpy.intel.analysis.descriptors import DescriptorSet
     from cffpy.intel.analysis.draw_state import DrawState
+    from cffpy.intel.analysis.samplers import Sampler
     from cffpy.intel.analysis.state import Executed
+    from cffpy.intel.decoder.database import Database
 
-SCHEMA = "cffpy.intel-state/1"
+SCHEMA = "cffpy.intel-state/2"
 
 
 def chosen_slots(found: DrawState, names: Sequence[str]) -> list[tuple[str, Executed]]:
@@ -56,6 +59,9 @@ def lines(found: DrawState, name: str | None, names: Sequence[str]) -> Iterator[
         counts = describe_counts(action)
         if counts:
             yield f"  {counts}"
+        predicate = describe_predicate(action)
+        if predicate:
+            yield f"  {predicate}"
         yield from _uses(found)
     yield "state"
     for slot, command in chosen_slots(found, names):
@@ -97,16 +103,15 @@ def _set_lines(found: DrawState) -> Iterator[str]:
         yield f"  {one.describe()}"
         for descriptor in one.descriptors:
             yield f"    {descriptor.describe()}"
+        for sampler in one.samplers:
+            yield f"    sampler {sampler.number} at {sampler.address:#x}: {sampler.describe()}"
 
 
 def _buffer_lines(found: DrawState) -> Iterator[str]:
     """Samplers, vertex buffers and constants."""
     for sampler in found.samplers:
-        state = sampler.state
-        filters = f"{state.text('Min Mode Filter')}/{state.text('Mag Mode Filter')}"
-        wrap = "/".join(state.text(f"TC{axis} Address Control Mode") for axis in "XYZ")
         where = f"{sampler.stage} sampler {sampler.number} at {sampler.address:#x}"
-        yield f"  {where}: {filters}, {wrap}"
+        yield f"  {where}: {sampler.describe()}"
     for buffer in found.vertex_buffers:
         yield (
             f"  vertex buffer {buffer.number} at {buffer.address:#x}, {buffer.size} bytes,"
@@ -117,6 +122,25 @@ def _buffer_lines(found: DrawState) -> Iterator[str]:
             f"  {constants.stage} constants in slot {constants.slot} at {constants.address:#x},"
             f" {constants.size} bytes"
         )
+
+
+def _set_document(database: Database, one: DescriptorSet) -> dict[str, Any]:
+    """A descriptor set with its samplers: those of the set, and those that records name."""
+    shown = one.document()
+    for descriptor, member in zip(one.descriptors, shown["descriptors"], strict=True):
+        known = descriptor.sampler_state
+        member["sampler_fields"] = None if known is None else _sampler_fields(database, known)
+    shown["samplers"] = [_sampler_document(database, sampler) for sampler in one.samplers]
+    return shown
+
+
+def _sampler_document(database: Database, one: Sampler) -> dict[str, Any]:
+    fields = _sampler_fields(database, one)
+    return {"number": one.number, "address": one.address, "fields": fields}
+
+
+def _sampler_fields(database: Database, one: Sampler) -> dict[str, str]:
+    return dict(field_texts(database, one.state.group, one.state.words))
 
 
 def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[str, Any]:
@@ -134,16 +158,10 @@ def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[s
             for kernel in found.kernels
         ],
         "binding_tables": [table.document() for table in found.action.tables],
-        "descriptor_sets": [one.document() for one in found.sets],
+        "descriptor_sets": [_set_document(database, one) for one in found.sets],
         "push_constants": [one.document() for one in found.pushed],
         "samplers": [
-            {
-                "stage": one.stage,
-                "number": one.number,
-                "address": one.address,
-                "fields": dict(field_texts(database, one.state.group, one.state.words)),
-            }
-            for one in found.samplers
+            {"stage": one.stage, **_sampler_document(database, one)} for one in found.samplers
         ],
         "vertex_buffers": [one._asdict() for one in found.vertex_buffers],
         "constants": [

@@ -28,6 +28,12 @@ def test_indirect_descriptors_of_a_driver(shared: Path) -> None:
     assert (images.address, buffers.address) == (0x2BFFFFF80, 0x2BFFFFFC0)
     assert _kinds(images) == [(offset, "sampled image") for offset in (0, 8, 16)]
     samplers = [one.sampler for one in images.descriptors]
+    states = [one.sampler_state for one in images.descriptors]
+    assert [one and one.describe().partition("/")[0] for one in states] == [
+        "ANISOTROPIC",
+        "NEAREST",
+        "LINEAR",
+    ]
     assert samplers == [0x3C0040100, 0x3C0040140, 0x3C0040180]
     assert [(one.address, one.size) for one in buffers.descriptors] == [
         (0xEFFEFFFE8000, 0x100),
@@ -51,6 +57,15 @@ def test_direct_descriptors_of_a_driver(shared: Path) -> None:
     assert (first.size, second.size) == (128, 192)
     kinds = [one.surface.kind for one in second.descriptors if one.surface is not None]
     assert kinds == ["2D", "2D", "cube"]
+    assert first.samplers == ()
+    assert [(one.number, one.address) for one in second.samplers] == [
+        (0, 0x37FFFFFA0),
+        (1, 0x37FFFFFC0),
+        (2, 0x37FFFFFE0),
+    ]
+    assert second.samplers[0].describe() == "ANISOTROPIC/ANISOTROPIC, WRAP/WRAP/WRAP"
+    document = capture.state("p1:0").to_dict()["descriptor_sets"][1]
+    assert document["samplers"][2]["fields"]["Mag Mode Filter"] == "1 (LINEAR)"
 
 
 def test_sets_of_a_dispatch_without_a_table(shared: Path) -> None:

@@ -137,6 +137,23 @@ def test_a_batch_ends_with_its_last_whole_dword() -> None:
     assert "".join(parts).count("unknown instruction") == 1
 
 
+def test_the_second_interface_descriptor_begins_8_bytes_behind_the_first() -> None:
+    """The reference advances the data by 8 bytes, the address by 32; 0x40 bytes count as 100."""
+    bases = [0x61010011, *[0] * 18]
+    bases[6] = 0x200001
+    load = [0x70020002, 0, 64, 0]
+    data = pack("<8I", *range(0x100, 0x900, 0x100)) + bytes(64)
+    batch = pack("<23I", *bases, *load) + aub.END
+    text, _ = dump(aub.file({BATCH: batch, 0x200000: data.ljust(4096, b"\0")}, BATCH))
+    shown = text.partition("descriptor 0")[2].splitlines()
+    dwords = [line.split(" :")[0] for line in shown if line.endswith(" : Dword 0")]
+    assert dwords[:3] == [
+        "0x00200000:  0x00000100",
+        "0x00200020:  0x00000300",
+        "0x00200040:  0x00000500",
+    ]
+
+
 def test_comment_and_cut_file() -> None:
     data = aub.file({BATCH: aub.END}, BATCH) + aub.comment("hello")
     text, damage = dump(data)

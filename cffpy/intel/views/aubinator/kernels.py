@@ -131,12 +131,14 @@ def interface_descriptor_load(printer: Printer, command: Command) -> None:
     size = 4 * descriptor.dwords
     count = int(str(length or 0), 16) // size
     offset = (offset or 0) & _M32
-    address = printer.dynamic_base + offset
+    start = address = printer.dynamic_base + offset
     if not printer.span(address, 1):
         printer.out("  interface descriptors unavailable\n")
         return
     for index in range(count):
-        data = printer.span(address, size)
+        # handle_media_interface_descriptor_load advances the data by dwords counted as bytes, the
+        # address that it prints by their size (mesa 25.0.7)
+        data = printer.span(start + index * descriptor.dwords, size)
         if len(data) < size:
             return
         printer.out(f"descriptor {index}: {offset:08x}\n")
