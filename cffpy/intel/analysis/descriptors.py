@@ -5,8 +5,8 @@ Up to gen12.0 a set is a buffer of small records, reached through an entry of a 
 handles of surface states and samplers, or the address and range of a buffer. From gen12.5 on a set
 is an array of surface states in the bindless heap, with an array of its samplers in dynamic state;
 push constants have the offsets of both, and entries of binding tables name their memory. The layout
-of a set is not in the command stream, so the kind of a record is found from what it refers to. Facts:
-anv_descriptor_set.c of Mesa 25.0.7.
+of a set is not in the command stream, so the kind of a record is found from what it refers to.
+Facts: anv_descriptor_set.c of Mesa 25.0.7.
 """
 
 from __future__ import annotations
