@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cffpy.limits import Limits
-    from cffpy.row_readers import BytesLike
 
 OPTIONS = (
     Option("annotate", "Add lines that mark passes, tiles, draws, and where the CP stands."),
@@ -86,7 +85,9 @@ def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:
         print_error(str(problem))
         return EXIT_FAILURE
     if b"\0" in bytes(memoryview(content.data)[:4]):  # a devcoredump is text
-        print_error(f"{content.name}: not a devcoredump, but {_binary_kind(content.data)}")
+        from cffpy.container.kinds import kind_of
+
+        print_error(f"{content.name}: not a devcoredump, but {kind_of(content.data)}")
         return EXIT_FAILURE
     # Nearly all objects live until the end; garbage collection would take a third of the time.
     gc.disable()
@@ -104,10 +105,3 @@ def _print(settings: dict[str, Any], name: str, limits: Limits) -> int:
     for damage in content.faults:
         print_error(f"{content.name}: {damage}")
     return EXIT_FAILURE if dump.is_damaged or content.faults else EXIT_OK
-
-
-def _binary_kind(data: BytesLike) -> str:
-    """What a file that is no text is, and the command for it."""
-    from cffpy.container.kinds import is_capture, kind_of
-
-    return "a capture (see cffpy dump)" if is_capture(data) else kind_of(data)

@@ -349,8 +349,11 @@ def _intel(is_found: bool, name: str) -> int:
 
 
 def _catalogs(chip: str | None, register_db: str | None) -> list[Catalog]:
+    from cffpy.regdb import store
     from cffpy.regdb.catalog import catalogs
 
+    if register_db is None and chip is not None and chip not in store.chips(None):
+        register_db = store.describing(chip)
     return catalogs(register_db, None if chip is None else [chip])
 
 

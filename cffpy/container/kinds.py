@@ -149,7 +149,8 @@ def kind_of(data: BytesLike) -> str:
     if not start.strip(b"\0"):
         return "zero bytes"
     if not _is_text(start):
-        return "binary data of unknown format"
+        is_known = is_capture(data)
+        return "a capture (see cffpy dump)" if is_known else "binary data of unknown format"
     from cffpy.container.devcoredump import is_devcoredump  # lazy: it needs re
 
     if is_devcoredump(data):

@@ -26,6 +26,9 @@ HEADER = "# kind\twithin\told name\tnew name\tgenerations\n"
 _INDEX = re.compile(r"\[[^\]]*\]")
 _COLUMNS = 5
 
+#: Indices of an array's first element, and of any.
+_FIRST = ("[]", "[0]", "[0x0]")
+
 
 class Alias(NamedTuple):
     """Two names of one thing. ``kind``, ``within``: as ``compare.Change`` has them."""
@@ -193,9 +196,13 @@ def _head(name: str) -> str:
 
 def _indexed(table: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
     indices = _INDEX.findall(name)
-    return tuple(_with_indices(other, indices) for other in table.get(_INDEX.sub("[]", name), ()))
+    others = table.get(_INDEX.sub("[]", name), ())
+    found = (_with_indices(other, indices) for other in others)
+    return tuple(other for other in found if other is not None)
 
 
-def _with_indices(name: str, indices: Sequence[str]) -> str:
+def _with_indices(name: str, indices: Sequence[str]) -> str | None:
+    """The name with these indices: a single register is the first element; None for others."""
     rest = iter(indices)
-    return _INDEX.sub(lambda _match: next(rest, "[]"), name)
+    found = _INDEX.sub(lambda _match: next(rest, "[0]"), name)
+    return found if all(index in _FIRST for index in rest) else None

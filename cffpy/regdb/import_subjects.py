@@ -18,15 +18,20 @@ from cffpy.regdb.model import (
     Array,
     Bitfield,
     Bitset,
+    Condition,
     Declaration,
     Description,
     Domain,
     Element,
+    Enum,
     Register,
     Stripe,
     Subject,
     Type,
 )
+
+#: The enum of the generations.
+_CHIP = "chip"
 
 #: The domains that hold registers of a generation; others are packets and structures in memory.
 _REGISTER_SPACE = re.compile(r"A[0-9X]XX")
@@ -74,12 +79,15 @@ class _Registers:
         self.arrays: dict[tuple[str, str], Subject] = {}
         #: Register spaces in which any register has a topic.
         self.described: set[str] = set()
+        self.chips: set[str] = set()
         for description in files.values():
             for declaration in description.declarations:
                 if isinstance(declaration, Bitset):
                     self.bitsets[declaration.name].extend(declaration.fields)
                 elif isinstance(declaration, Domain):
                     self._add(declaration)
+                elif isinstance(declaration, Enum) and declaration.name == _CHIP:
+                    self.chips.update(value.name for value in declaration.values)
 
     def fields(self, kind: Type) -> list[Bitfield]:
         """The fields of a register: its own, and those of its bitset."""
@@ -181,7 +189,10 @@ class _Carrier:
         return found
 
     def _same(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
-        """The register of the old edition of this name, else the one at its offset."""
+        """The register of the old edition of this name, else the one at its offset.
+
+        Of a generation that the old edition does not describe, an offset tells nothing.
+        """
         named = self.old.by_name.get((domain, path))
         if named:
             return min(
@@ -191,6 +202,8 @@ class _Carrier:
                     abs(one.offset - offset),
                 ),
             ).register
+        if self._is_newer(register.condition):
+            return None
         renamed = [
             place.register
             for former, place in self.old.by_offset.get((domain, offset), ())
@@ -198,6 +211,11 @@ class _Carrier:
         ]
         same = [one for one in renamed if one.condition == register.condition]
         return next(iter(same or renamed), None)
+
+    def _is_newer(self, condition: Condition | None) -> bool:
+        if condition is None or condition.varset != _CHIP:
+            return False
+        return not any(one.first in (None, *self.old.chips) for one in condition.ranges)
 
     def _fields(
         self, fields: Iterable[Bitfield], former: Sequence[Bitfield]

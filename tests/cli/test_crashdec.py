@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders import type7
+from tests import kgsl_snapshots
+from tests.builders import capture, type7
 from tests.crash_dumps import CP_NOP, hang
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
@@ -57,3 +58,17 @@ def test_help(run_cffpy: Run) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"Usage: cffpy crashdec [OPTIONS] [FILE]" in done.stdout
     assert run_cffpy("crashdec", "--unit-test").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (kgsl_snapshots.hang([1], 1), b"a GPU snapshot of the KGSL driver (see cffpy crash)"),
+        (capture(630, type7(CP_NOP, 1)), b"a capture (see cffpy dump)"),
+        (b"\xff\0\xfe\0\xff\xff\xff\xff", b"binary data of unknown format"),
+    ],
+)
+def test_what_is_no_devcoredump_is_named(data: bytes, kind: bytes, run_cffpy: Run) -> None:
+    done = run_cffpy("crashdec", input=data)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.endswith(b": not a devcoredump, but " + kind + b"\n")

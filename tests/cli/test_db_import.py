@@ -76,6 +76,16 @@ def test_shared_material_gives_the_bundled_edition(shared: Path, tmp_path: Path)
         assert (tmp_path / path).read_bytes() == (bundled / path).read_bytes(), path
 
 
+@pytest.mark.slow
+def test_newer_material_gives_the_newer_edition(shared: Path, tmp_path: Path) -> None:
+    """No file of it, nor the table of aliases, is edited by hand."""
+    import_edition(str(shared / "rnndb-newer"), str(tmp_path), "mesa 25.3", "mesa-25.0")
+    newer = CHECKOUT / "register_db" / "editions" / "mesa-25.3"
+    assert written(tmp_path) == written(newer)
+    for path in written(newer):
+        assert (tmp_path / path).read_bytes() == (newer / path).read_bytes(), path
+
+
 @pytest.mark.parametrize(
     ("registers", "instructions", "start"),
     [

@@ -199,3 +199,10 @@ def test_show_in_another_edition(run):
     assert other.exit_code == 0
     assert "'RB_CNTL' is called RB_BIN_CONTROL in this edition" in other.output
     assert "RB_BIN_CONTROL  0x8800" in other.output
+
+
+def test_a_generation_of_another_edition_is_looked_up_there(run_cffpy):
+    shown = run_cffpy("db", "show", "--gpu", "a830", "RB_CNTL")
+    assert shown.returncode == 0
+    assert b"in A8XX" in shown.stdout
+    assert run_cffpy("db", "search", "--gpu", "a8xx", "RB_CNTL").returncode == 0

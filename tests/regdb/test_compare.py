@@ -88,6 +88,15 @@ def test_aliases_of_changes(changes):
     assert names.new_registers("SWAPPED") == ("OTHER",)
 
 
+def test_a_register_that_became_an_array():
+    """The single register is the first element; the others have no alias."""
+    row = aliases.Alias("register", "A6XX", "TABLE_0", "TABLE[].REG", ("A6XX",))
+    names = aliases.Aliases([row])
+    assert names.registers("TABLE_0") == ("TABLE[0].REG",)
+    assert names.registers("TABLE[0].REG") == names.registers("TABLE[0x0].REG") == ("TABLE_0",)
+    assert names.registers("TABLE[1].REG") == ()
+
+
 def test_a_table_is_read_as_it_was_written(changes, tmp_path):
     rows = aliases.renames({"A6XX": changes, "A7XX": changes})
     path = tmp_path / aliases.TABLE

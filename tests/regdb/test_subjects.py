@@ -10,6 +10,7 @@ import pytest
 from cffpy.regdb.check import check_files
 from cffpy.regdb.compile import read_directory
 from cffpy.regdb.database import Database
+from cffpy.regdb.edition import resolve_edition
 from cffpy.regdb.import_subjects import carry_subjects
 from cffpy.regdb.model import Description, Domain, Register, Subject
 from cffpy.regdb.parse import parse_text
@@ -101,6 +102,40 @@ def test_fields_and_descriptors_have_their_own() -> None:
     assert control.fields["BLEND"][0] == "blend"
     assert subjects.descriptor("A6XX_TEX_CONST", "3").fields["FLAG"][0] == "ubwc"
     assert subjects.register(0xFFFF) is UNKNOWN
+
+
+def test_a_renamed_register_of_another_generation_is_found_by_its_new_name() -> None:
+    """a8xx has LATER, which was FORMER, at another offset."""
+    both = NEW.replace(
+        "reg32 0x11 LATER : uint",
+        "reg32 0x11 LATER : uint when chip A6XX\n    reg32 0x99 LATER : uint when chip A8XX",
+    ).replace("A6XX = 6 }", "A6XX = 6 A8XX = 8 }")
+    carried = carry_subjects({"a6xx": parse_text(both)}, {"a6xx": parse_text(OLD)})
+    text = print_description(carried.files["a6xx"])
+    assert text.count("about scissor engine dispatch") == 2
+    assert carried.unknown == ("A6XX.FRESH",)
+
+
+def test_registers_of_a8xx_that_a7xx_has_are_for_the_same() -> None:
+    """Names that both have, at whatever offset: diff, lints and groups need it."""
+    newer = resolve_edition("mesa-25.3")
+    old, new = Database.open("A7XX", newer), Database.open("A8XX", newer)
+    subjects = Subjects.open(old), Subjects.open(new)
+    numbers = dict(old.register_names())
+    compared = 0
+    for name, offset in new.register_names():
+        if name in numbers:
+            compared += 1
+            before = subjects[0].register(numbers[name])
+            assert subjects[1].register(offset)[:4] == before[:4], name
+    assert compared > 700
+    for name, topic in (
+        ("GRAS_CL_VIEWPORT[0].XSCALE", "viewport"),
+        ("GRAS_SU_CNTL", "rasterizer"),
+        ("RB_DEPTH_CNTL", "depth_stencil"),
+        ("GRAS_CL_INTERP_CNTL", "instructions"),
+    ):
+        assert subjects[1].register(new.register_offset(name)).topic == topic, name
 
 
 @pytest.mark.slow

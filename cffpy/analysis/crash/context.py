@@ -21,6 +21,7 @@ from cffpy.errors import RegisterDbError
 from cffpy.pm4.fields import Fields
 from cffpy.pm4.reader import OPCODE, REGISTERS, next_packet
 from cffpy.regdb.database import Database
+from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -193,9 +194,9 @@ class CrashContext:
             index += size
 
     def packet_name(self, kind: int, number: int) -> str:
-        """The name of a packet: its opcode's, or that it writes registers."""
-        if kind == REGISTERS:
-            return "register write"
+        """The name of a packet: its opcode's, or that it writes a register, and those behind it."""
+        if kind == REGISTERS and self.machine is not None:
+            return f"register write of {RegisterText(self.machine.database).name(number)}"
         name = None if self.machine is None else self.machine.packet_names[number]
         return name or f"opcode {number:#x}"
 

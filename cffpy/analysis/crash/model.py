@@ -46,7 +46,7 @@ def lines(*numbers: int | None) -> tuple[Evidence, ...]:
 
 def addresses(*places: int | None) -> tuple[Evidence, ...]:
     """Evidence in memory; None is ignored."""
-    return tuple([Evidence(address=place) for place in places if place is not None])
+    return tuple([Evidence(address=place) for place in dict.fromkeys(places) if place is not None])
 
 
 @dataclass(slots=True)

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.attachments import Attachment
     from cffpy.analysis.crash.flight import DrawState, Flight
     from cffpy.analysis.crash.stand import Stand
     from cffpy.analysis.crash.status import Handler
+    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.shaders import Shader
     from cffpy.capture.gpu import Gpu
     from cffpy.container.crash_dump import DumpSection
@@ -278,10 +280,11 @@ def _position(context: CrashContext, stand: Stand) -> Section:
             wait = wait_of(context, packet)
             if wait is not None:
                 section.say(f"it waits for {wait}", (*addresses(wait.address), *lines(wait.line)))
+    places = addresses(*[one.gpuaddr for one in stand.levels])
     if stand.method == "look-ahead":
-        section.say("the fetcher is ahead: found by following the calls back from it")
+        section.say("the fetcher is ahead: found by following the calls back from it", places)
     if stand.inferred:
-        section.say(stand.inferred)
+        section.say(stand.inferred, places)
     for text in stand.unknown:
         section.unknown(text)
     section.data = {
@@ -343,7 +346,8 @@ def _draws(context: CrashContext, stand: Stand, flight: Flight | None) -> Sectio
         text = "what came before the last wait for idle is finished"
         section.say(text, addresses(flight.waited.gpuaddr))
     if flight.sent:
-        section.say(f"sent, and perhaps not finished: {flight.sent_count}")
+        text = f"sent, and perhaps not finished: {flight.sent_count}"
+        section.say(text, addresses(*[one.place.gpuaddr for one in flight.sent]))
     elif stand.packet is not None:
         section.say("nothing else was sent since", addresses(stand.packet.gpuaddr))
     for action in reversed(flight.sent):
@@ -376,7 +380,8 @@ def _pass(flight: Flight | None) -> Section:
     section.say(text, addresses(found.first.gpuaddr))
     for one in found.attachments:
         at = "no address" if one.address is None else f"{one.address:#x}"
-        section.say(f"{one.name}: {one.format} at {at}, pitch {one.pitch}")
+        text = f"{one.name}: {one.format} at {at}, pitch {one.pitch}"
+        section.say(text, addresses(_first_draw_to(found, one)))
     for text in found.unknown:
         section.unknown(text)
     section.data = {
@@ -396,6 +401,17 @@ def _pass(flight: Flight | None) -> Section:
         "unknown": list(found.unknown),
     }
     return section
+
+
+def _first_draw_to(found: Pass, attachment: Attachment) -> int:
+    """Address of the packet of the first draw of a pass to an attachment, else of its marker."""
+    place = attachment.name, attachment.address
+    draws = (
+        action.place.gpuaddr
+        for action in found.actions
+        if any((one.name, one.address) == place for one in action.targets)
+    )
+    return next(draws, found.first.gpuaddr)
 
 
 def _shaders(context: CrashContext, flight: Flight | None, shaders: list[Shader]) -> Section:
@@ -530,7 +546,8 @@ def _lacks(context: CrashContext) -> Section:
         section.unknown(f"no section {name}")
     without = [one for one in dump.buffers if one.block is None]
     if without:
-        section.say(f"{len(without)} of {len(dump.buffers)} buffers are there without contents")
+        text = f"{len(without)} of {len(dump.buffers)} buffers are there without contents"
+        section.say(text, lines(*[one.line for one in without[:_MOST]]))
     for problem in dump.problems[:_MOST]:
         section.unknown(f"skipped: {problem}")
     if not section.statements:

@@ -45,6 +45,7 @@ def find_suspicions(
         *_fault(context, flight),
         *_wait(context, stand),
         *_threads(context),
+        *_handlers(context),
         *_position(context, stand),
         *_calls(context, stand),
     ]
@@ -202,6 +203,15 @@ def _threads(context: CrashContext) -> Iterator[Suspicion]:
         reasons = tuple([f"{one.thread} is in {one.packet} (PC {one.counter:#x})" for one in both])
         evidence = (*both[0].evidence, *both[1].evidence)
         yield Suspicion("threads", "BR and BV may be waiting for each other", reasons, evidence)
+
+
+def _handlers(context: CrashContext) -> Iterator[Suspicion]:
+    """A thread of the SQE that has met a packet that its microcode does not handle."""
+    for one in sqe_states(context):
+        if one.handler is not None and not one.handler.packets:
+            text = f"the SQE ({one.thread}) has met a packet that its microcode does not handle"
+            reason = f"its PC {one.counter:#x} is in the handler of such packets, at "
+            yield Suspicion("sqe", text, (f"{reason}{one.handler.start:#x}",), one.evidence)
 
 
 def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:

@@ -165,6 +165,87 @@ def test_each_statement_has_evidence_or_says_what_is_unknown() -> None:
     assert not bare
 
 
+#: Statements about the dump as a whole: there is no place where something is missing.
+_ABSENT = ("the dump reports no page fault", "nothing: all sections are there")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.devcore.gz")), ids=lambda path: path.name)
+def test_statements_about_recorded_dumps_have_evidence(path: Path) -> None:
+    found = analyse_crash(open_bytes(gzip.decompress(path.read_bytes())))
+    bare = [
+        statement.text
+        for section in found.sections
+        for statement in section.statements
+        if not statement.evidence and not statement.is_unknown and statement.text not in _ABSENT
+    ]
+    assert not bare
+    assert all(one.evidence for one in found.suspicions)
+
+
+@pytest.mark.parametrize(
+    ("commands", "said"),
+    [
+        (
+            type7(0x70, 0x210, 0x201, 7),  # CP_WAIT_TWO_REGS
+            "registers RBBM_STATUS and RBBM_INT_0_STATUS with 0x7; it is 0x5 and "
+            "the dump does not have it",
+        ),
+        (
+            type7(0x14, 0, 0x300000, 0, 9),  # CP_WAIT_MEM_GTE
+            "memory at 0x300000 >= 0x9; it is 0x104",
+        ),
+        (
+            type7(0x3C, 3, 0x210, 0, 0, 1, 16),  # CP_WAIT_REG_MEM of a register
+            "register RBBM_STATUS & 0x1 == 0x0; it is 0x5",
+        ),
+        (
+            type7(0x52, 0x210, 0, 4, 1),  # CP_WAIT_REG_EQ
+            "register RBBM_STATUS & 0x4 == 0x0; it is 0x5",
+        ),
+    ],
+)
+def test_what_waits_are_for(commands: list[int], said: str) -> None:
+    dump = with_buffer(hang([*DRAW, *commands], len(commands)), 0x300000, [0x104])
+    dump = dump.replace(b"registers-gmu", register(4 * 0x210, 5).encode() + b"registers-gmu", 1)
+    assert reasons(dump, "wait")[1] == f"it waits for {said}"
+
+
+def test_a_wait_for_a_time_stamp_of_a7xx() -> None:
+    commands = type7(0x14, 0, 0x300000, 0, 9, 0)
+    dump = hang([*DRAW, *commands], len(commands), revision="0 (67.5.10.1)")
+    dump = with_buffer(dump, 0x300000, [8])
+    assert reasons(dump, "wait")[1] == "it waits for memory at 0x300000 >= 0x9; it is 0x8"
+
+
+def test_a_register_write_is_named() -> None:
+    write = type4(0x8820, 1, 2)
+    found = report(hang([*DRAW, *write], len(write)))["hang"]
+    assert found["packet"]["name"] == "register write of RB_MRT[0].CONTROL"
+
+
+def test_a_packet_that_the_microcode_does_not_handle() -> None:
+    path = FOLDER / "crash.devcore.gz"
+    if not path.exists():
+        pytest.skip("no recorded dumps (CFFPY_SHARED)")
+    found = report(gzip.decompress(path.read_bytes()))["suspicious"]
+    assert [(one["kind"], one["reasons"]) for one in found] == [
+        ("sqe", ["its PC 0xc5 is in the handler of such packets, at 0xc3"])
+    ]
+
+
+def test_a_program_without_an_end() -> None:
+    """Its buffer ends, or it has words that are no instructions."""
+    config = type4(0xA832, 0x100)
+    ib1 = [*type4(0xAB04, 0x100), *type4(0xA983, 0x400000, 0), *config, *DRAW]
+    texts = []
+    for program in ([0x1, 0x20044000] * 4, [0xFFFFFFFF, 0xFFFFFFFF, 0, 0x03000000]):
+        dump = with_buffer(hang(ib1, 4), 0x400000, program)
+        texts += [one["text"] for one in report(dump)["suspicious"] if one["kind"] == "shader"]
+    assert any(text.endswith("has no end") for text in texts)
+    assert any(text.endswith("has unknown instructions") for text in texts)
+
+
 def test_what_is_no_dump() -> None:
     with pytest.raises(ContainerError, match="not a GPU crash dump, but text"):
         analyse_crash(open_bytes(b"hello\n"))
