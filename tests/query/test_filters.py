@@ -404,8 +404,16 @@ def selected_writes(content: Content, at_once: bool) -> tuple[int, list[object]]
     return known, [list(map(list, selected.changes(register))) for register in registers]
 
 
-def test_filters_that_ask_for_writes_replay_streams(shared: Path) -> None:
-    content = open_capture(str(shared / "captures" / "a618-vk-depth-lrz-gmem.rd.gz"))
+def test_filters_that_ask_for_writes_replay_streams(samples: Path) -> None:
+    check_writes(open_capture(str(samples / "a660-frame-gmem.rd")))
+
+
+@pytest.mark.slow
+def test_filters_that_ask_for_writes_replay_streams_of_a_driver(shared: Path) -> None:
+    check_writes(open_capture(str(shared / "captures" / "a618-vk-depth-lrz-gmem.rd.gz")))
+
+
+def check_writes(content: Content) -> None:
     replayed, changes = selected_writes(content, True)
     assert replayed
     assert changes == selected_writes(content, False)[1]

@@ -14,17 +14,8 @@ from cffpy.cli.db import db
 from .conftest import ROOT
 
 
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    """A cache directory for all tests of the file: compiling the bundled edition takes a second."""
-    with pytest.MonkeyPatch.context() as environment:
-        path = tmp_path_factory.mktemp("cache")
-        environment.setenv("CFFPY_CACHE", str(path))
-        yield path
-
-
 @pytest.fixture
-def run(compiled):
+def run():
     def invoke(*arguments):
         return CliRunner().invoke(db, arguments)
 
@@ -164,7 +155,7 @@ def test_import_that_cannot_be_written(run, tmp_path):
     assert "out" in result.stderr
 
 
-def test_as_a_process(compiled):
+def test_as_a_process():
     code = "from cffpy.cli.db import db; db(prog_name='cffpy db')"
     run = [sys.executable, "-c", code, "search", "TILE6_LINEAR"]
     environment = {**os.environ, "PYTHONPATH": ROOT}
