@@ -94,7 +94,8 @@ def test_slow_tests_and_times(checkout: Checkout) -> None:
     code, _, calls = checkout.dev("test", "--all", "tests/cp", PYTHON="fine")
     assert code == 0
     assert calls[-3:] == [
-        "-m pytest -n auto -m not perf and not fuzz --hypothesis-profile=thorough tests/cp",
+        "-m pytest -n auto -m not perf and not fuzz --hypothesis-profile=thorough"
+        " --new-processes tests/cp",
         "-m pytest -n auto -m fuzz tests/cp",
         "-m pytest -m perf tests/cp",
     ]
