@@ -47,7 +47,8 @@ def can_share() -> bool:
     """Whether two processes of this program can run at once. CFFPY_PROCESSES=1 forbids it."""
     if sys.platform != "linux" or os.environ.get("CFFPY_PROCESSES") == "1":
         return False
-    return len(os.sched_getaffinity(0)) > 1
+    is_possible = hasattr(os, "fork") and hasattr(os, "pread") and hasattr(os, "sched_getaffinity")
+    return is_possible and len(os.sched_getaffinity(0)) > 1
 
 
 class SecondProcess:
