@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.errors import CaptureIndexError
 from cffpy.index.model import SCHEMA, Entry, Journal, Part, Snapshot
 from cffpy.index.tables import FILES, fingerprint
-from cffpy.tables.writers import library, record_batch
+from cffpy.tables.writers import first_line, library, record_batch
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -81,7 +81,7 @@ class Catalog:
             rows = library("pyarrow.parquet").read_table(io.BytesIO(data)).to_pylist()
             return {row["name"]: _entry(row) for row in rows}
         except (ValueError, KeyError, TypeError, OSError) as problem:
-            text = f"{self.storage.url}: files of snapshot {snapshot.number}: {problem}"
+            text = f"{self.storage.url}: files of snapshot {snapshot.number}: {first_line(problem)}"
             raise CaptureIndexError(text) from None
 
     def journals(self, known: Collection[str]) -> Iterator[tuple[str, Journal]]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Rows of a row group: rows of several captures are collected until there are this many.
 _GROUP = 1 << 15
+#: Rows that wait as tuples.
+_BATCH = 1 << 10
 #: The same of a table that is sorted: readers skip groups without the registers that they need.
 _SORTED_GROUP = 1 << 16
 
@@ -35,7 +37,10 @@ class TableFile:
     def __init__(self, table: Table, path: str) -> None:
         self._table = table
         self._path = path
+        #: Rows that wait, the first of them as batches of Arrow, which need less memory.
         self._waiting: list[Row] = []
+        self._batches: list[Any] = []
+        self._batched = 0
         self._writer: Any = None
         self.rows = 0
 
@@ -45,7 +50,9 @@ class TableFile:
         for batch in batches(rows):
             self.rows += len(batch)
             self._waiting += batch
-            if len(self._waiting) >= _GROUP:
+            if len(self._waiting) >= _BATCH:
+                self._pack()
+            if self._batched >= _GROUP:
                 self._flush()
         return self.rows - before
 
@@ -65,12 +72,20 @@ class TableFile:
             self._writer.close()
         return True
 
-    def _flush(self) -> None:
+    def _pack(self) -> None:
+        """Make a batch of Arrow of the rows that wait."""
         if self._waiting:
-            batch = record_batch(self._table, self._waiting)
-            with reported(self._path):
-                self._open().write_batch(batch)
+            self._batches.append(record_batch(self._table, self._waiting))
+            self._batched += len(self._waiting)
             self._waiting = []
+
+    def _flush(self) -> None:
+        self._pack()
+        if self._batches:
+            found = library("pyarrow").Table.from_batches(self._batches)
+            with reported(self._path):
+                self._open().write_table(found)
+            self._batches, self._batched = [], 0
 
     def _open(self) -> Any:  # noqa: ANN401
         if self._writer is None:

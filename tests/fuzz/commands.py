@@ -80,13 +80,13 @@ def _form(rng: Random, *forms: str) -> list[str]:
 
 
 def _passes(rng: Random, files: Files) -> list[str]:
-    form = _form(rng, "--json", "--csv", "--cost", "--plot")
+    form = _form(rng, "--json", "--jsonl", "--csv", "--cost", "--plot")
     chosen = rng.choice(([], [], [], ["--pass", "1"], ["--submit", "0"]))
     return ["passes", *form, *chosen, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
 def _draws(rng: Random, files: Files) -> list[str]:
-    form = _form(rng, "--json", "--csv") + _form(rng, "--program")
+    form = _form(rng, "--json", "--jsonl", "--csv") + _form(rng, "--program")
     chosen = ["--pass", "1"] if rng.random() < 0.1 else []
     return ["draws", *form, *chosen, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
@@ -103,7 +103,8 @@ def _state(rng: Random, files: Files) -> list[str]:
     if rng.random() < 0.2:
         chosen += ["--origin", rng.choice(("this pass", "before the pass", "earlier submit"))]
     names = ["RB_*", "0x8820"] if rng.random() < 0.2 else []
-    return ["state", *chosen, *_form(rng, "--json", "--csv"), *_gpu(rng), str(files.mutant), *names]
+    form = _form(rng, "--json", "--jsonl", "--csv")
+    return ["state", *chosen, *form, *_gpu(rng), str(files.mutant), *names]
 
 
 def _lrz(rng: Random, files: Files) -> list[str]:

@@ -113,15 +113,30 @@ def sql(rng: Random, files: Files) -> list[str]:
     return ["sql", *form, str(files.mutant), select]
 
 
+#: Expressions with names of each kind: registers, properties, descriptors, programs, functions.
+FILTERS = (
+    "RB_MRT[*].CONTROL.BLEND == 1 and (pass.mode in (gmem, 3..5) or not draw.vertices > 3)",
+    'texture.FMT ~ "8_8" and (sampler.ANISO in 1..16 or unknown(texture.WIDTH))',
+    "all(texture.WIDTH >= 64) and texture.stage == FS and texture.slot in (0, 1)",
+    "sampled(0x100008000) or sampled(4KiB) or texture.address not in (0, 1MiB..2MiB)",
+    "draw.shaders.FS.instructions > 10 and draw.shaders.VS.cat5 == 0 or draw.shaders.CS.full < 4",
+    'marker("(a+)+b") or pass.markers !~ "^x" or written(RB_DEPTH_CNTL)',
+)
+
+
 def filtered(rng: Random, files: Files) -> list[str]:
-    """A filter that is changed: of find, or of a list."""
-    select = "RB_MRT[*].CONTROL.BLEND == 1 and (pass.mode in (gmem, 3..5) or not draw.vertices > 3)"
-    wanted = texts.mutated_text(rng, select).replace("\0", "")[:2000]
+    """A filter, mostly changed: of find, or of a list."""
+    select = rng.choice(FILTERS)
+    if rng.random() < 0.8:
+        select = texts.mutated_text(rng, select)
+    wanted = select.replace("\0", "")[:2000]
     mutant = str(files.mutant)
     if rng.random() < 0.5:
-        return ["find", "--jobs", "1", *rng.choice(([], ["--json"])), "--", wanted, mutant]
-    command = rng.choice(("draws", "passes", "lines"))
-    return [command, f"--where={wanted}", mutant]
+        form = rng.choice(([], ["--json"], ["--jsonl"], ["--all"]))
+        return ["find", "--jobs", "1", *form, "--", wanted, mutant]
+    command = rng.choice(("draws", "passes", "lines", "tiles", "state"))
+    form = rng.choice(([], ["--jsonl"]))
+    return [command, f"--where={wanted}", *form, mutant]
 
 
 def exported(rng: Random, files: Files) -> list[str]:

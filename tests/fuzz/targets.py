@@ -55,6 +55,7 @@ from tests.builders import type7
 from tests.crash_dumps import CP_NOP, IB2, call, hang
 from tests.fuzz import texts
 from tests.fuzz.captures import CHECKOUT
+from tests.fuzz.inputs import FILTERS
 from tests.intel import aub_files, frames
 
 _GPUS = (200, 320, 430, 540, 630, 740)
@@ -238,7 +239,7 @@ TARGETS: dict[str, tuple[Callable[[bytes], None], Callable[[], list[bytes]]]] = 
     "capture_text": (capture_text, lambda: _texts("samples", "*.pm4")),
     "filter": (
         filter_text,
-        lambda: [b"not RB_MRT[*].CONTROL.BLEND or pass.mode in (gmem, sysmem)"],
+        lambda: [text.encode() for text in FILTERS],
     ),
     "registers": (registers, lambda: _texts("register_db/adreno", "*.regs")),
     "instructions": (instructions, lambda: _texts("register_db/isa", "*.isa")),
