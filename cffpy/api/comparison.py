@@ -65,12 +65,12 @@ class Comparison:
     @property
     def truncated(self) -> list[Truncation]:
         """What limits left out of either capture."""
-        found: dict[Truncation, None] = {}
         sides = zip((self.model.good, self.model.bad), self._captures, strict=True)
-        for one, capture in sides:
-            for cut in (*one.passes.truncated, *capture.content.truncated):
-                found[Truncation(cut.limit, f"{one.name}: {cut.where}")] = None
-        return list(found)
+        return [
+            Truncation(cut.limit, f"{one.name}: {cut.where}")
+            for one, capture in sides
+            for cut in dict.fromkeys((*one.passes.truncated, *capture.content.truncated))
+        ]
 
     def lines(self, everything: bool = False) -> Iterator[str]:
         """The lines that ``cffpy diff`` prints, with ``everything`` those of ``--all``."""

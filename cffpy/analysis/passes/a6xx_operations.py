@@ -409,18 +409,43 @@ def finish_gmem(found: Pass, is_clipped: bool) -> None:
 def _find_framebuffer(found: Pass, covered: Rectangle, bin_size: Size, is_clipped: bool) -> None:
     """The framebuffer is what tiles cover, if they are clipped to it, or all of it is cleared.
 
-    No render area is larger than the framebuffer.
+    Otherwise it is at most what tiles cover and attachments hold. No render area is larger than
+    the framebuffer, so where it is as large as that, it is the framebuffer.
     """
     may_stick_out = not (
         (covered.size.width % bin_size.width and covered.right != _LARGEST)
         or (covered.size.height % bin_size.height and covered.bottom != _LARGEST)
     )
-    is_filled = found.render_area == covered and not found.render_area_rounded
-    if is_clipped or not may_stick_out or is_filled:
+    area = found.render_area
+    is_exact = area is not None and not found.render_area_rounded
+    if is_clipped or not may_stick_out or (is_exact and area == covered):
         found.framebuffer = covered.size
+        return
+    limit = _held(found, covered.size)
+    if is_exact and area is not None and limit == Size(area.right, area.bottom):
+        found.framebuffer = limit
     else:
-        found.framebuffer_limit = covered.size
+        found.framebuffer_limit = limit
         found.unknown.append("framebuffer size: tiles are not clipped to it")
+
+
+def _held(found: Pass, most: Size) -> Size:
+    """What all attachments can hold, but at most ``most``, by their pitches.
+
+    An attachment that holds less than the render area is none: registers of buffers that are not
+    used have old values.
+    """
+    area = found.render_area
+    for one in found.attachments:
+        bits = sum(map(int, _FORMAT_BITS.findall((one.format or "").partition("_AS_")[0])))
+        texel = bits // 8 * (one.samples or 1)
+        if not one.pitch or not texel:
+            continue
+        width = one.pitch // texel
+        height = one.layer_pitch // one.pitch if one.layer_pitch else most.height
+        if area is None or (area.right <= width and area.bottom <= height):
+            most = Size(min(most.width, width), min(most.height, height))
+    return most
 
 
 def _find_render_area(found: Pass, walked: Rectangle) -> None:

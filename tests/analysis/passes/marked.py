@@ -19,8 +19,10 @@ def bins(s: Streams, width: int, height: int, mode: str = "RENDERING_PASS") -> l
     return s.reg("RB_BIN_CONTROL", BINW=width, BINH=height, RENDER_MODE=mode)
 
 
-def targets(s: Streams, colours: int = 1, depth: bool = True, samples: int = 0) -> list[int]:
-    """Colour buffers at COLOUR and, with depth, a buffer after them."""
+def targets(
+    s: Streams, colours: int = 1, depth: bool = True, samples: int = 0, pitch: int = 1024
+) -> list[int]:
+    """Colour buffers at COLOUR and, with depth, a buffer after them. ``pitch``: bytes a row."""
     code = [
         *s.reg("RB_FS_OUTPUT_CNTL1", MRT=colours),
         *s.reg("RB_DEST_MSAA_CNTL", SAMPLES=samples),
@@ -32,7 +34,7 @@ def targets(s: Streams, colours: int = 1, depth: bool = True, samples: int = 0) 
             COLOR_FORMAT="FMT6_8_8_8_8_UNORM",
             COLOR_TILE_MODE="TILE6_3",
         )
-        code += s.reg(f"RB_MRT[{index}].PITCH", value=1024)
+        code += s.reg(f"RB_MRT[{index}].PITCH", value=pitch)
         code += s.address(f"RB_MRT[{index}].BASE", COLOUR + 0x10000 * index)
         code += s.reg(f"RB_MRT[{index}].BASE_GMEM", value=0x8000 * index)
         code += s.reg(f"RB_MRT[{index}].CONTROL", COMPONENT_ENABLE=0xF)

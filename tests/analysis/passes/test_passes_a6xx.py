@@ -44,7 +44,7 @@ def test_sysmem(gpu: int) -> None:
 
 def grid(s: Streams, width: int, height: int, clipped: bool, stores: bool = False) -> list[int]:
     """The tiles of a pass of 128 x 96 without binning."""
-    draws = s.ib(targets(s), s.draw(), s.draw(6))
+    draws = s.ib(targets(s, pitch=2048), s.draw(), s.draw(6))
     code = []
     for y in range(0, height, 96):
         for x in range(0, width, 128):
@@ -86,6 +86,29 @@ def test_tiles_that_are_not_clipped_leave_it_unknown(gpu: int) -> None:
     assert stored.framebuffer is None
     assert stored.render_area == Rectangle(0, 0, 300, 200)
     assert stored.render_area_rounded
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("kind", "rows", "size", "limit"),
+    [
+        ("CLEAR", 96, Size(64, 96), None),
+        ("CLEAR", 100, None, Size(64, 96)),
+        ("CLEAR", 80, None, Size(128, 96)),  # less than what is cleared: of another buffer
+        ("STORE", 96, None, Size(64, 96)),  # stores are rounded outwards
+    ],
+)
+def test_no_framebuffer_is_larger_than_its_attachments(
+    gpu: int, kind: str, rows: int, size: Size | None, limit: Size | None
+) -> None:
+    """Tiles that are not clipped, and attachments of 64 pixels a row."""
+    s = Streams(gpu)
+    height = 90 if rows == 100 else 96
+    bound = [*targets(s, depth=False, pitch=256), *s.reg("RB_MRT[0].ARRAY_PITCH", value=256 * rows)]
+    moved = [*s.scissor("RB_BLIT_SCISSOR", 0, 0, 64, height), *move(s, kind, 0, COLOUR)]
+    found = only(s.find(tile(s, 0, 0, 128, 96, s.ib(bound, moved, s.draw()))).found.passes)
+    assert (found.framebuffer, found.framebuffer_limit) == (size, limit)
+    assert bool(found.unknown) is (size is None)
 
 
 @BOTH
