@@ -75,6 +75,33 @@ class IntelState:
         return state_view.document(self.model, self.name, names)
 
 
+class IntelReport:
+    """What the page of an Intel capture shows."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        """Use ``IntelCapture.report``."""
+        self._document = document
+
+    def page(self) -> bytes:
+        """The page of ``cffpy report``, in UTF-8: one HTML file that needs nothing else."""
+        from cffpy.views.intel_report_html import page
+
+        return page(self._document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``cffpy report --json``, without its schema."""
+        return self._document
+
+    @property
+    def cut(self) -> list[str]:
+        """What was left out, in words."""
+        cut: list[str] = self._document["cut"]
+        return cut
+
+    def __repr__(self) -> str:
+        return f"<IntelReport: {len(self._document['passes'])} passes>"
+
+
 class IntelCapture:
     """A file with commands of an Intel GPU. Made by ``cffpy.open_intel``.
 
@@ -188,6 +215,17 @@ class IntelCapture:
             for one in (parse_part(part), parse_part(other_part))
         ]
         return compare(self.content, other.content, self._register_db, *parts)
+
+    def report(self) -> IntelReport:
+        """The report of the capture: passes, draws with what they use, surfaces, batches.
+
+        The commands are run again. Raises UnsupportedGpu for an unknown device.
+        """
+        from cffpy.intel.analysis.report import Report
+        from cffpy.intel.views import report as view
+
+        found = Report(self.content, view.uses_document, self._register_db)
+        return IntelReport(view.document(found, self.content))
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy info --json``, without its schema."""

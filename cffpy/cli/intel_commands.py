@@ -12,6 +12,7 @@ import click
 from cffpy.api.intel import IntelCapture, of_content
 from cffpy.cli.analysis_options import print_problems, write_csv, write_json
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import command_limits, path_and_part
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import write_lines
@@ -168,6 +169,38 @@ def crash(
         )
         write_lines([Styled(visible(content.name)), *headings])
     return code
+
+
+def report(
+    content: Content,
+    *,
+    path: str,
+    register_db: str | None,
+    output: str | None,
+    as_json: bool,
+    **_others: Any,  # noqa: ANN401
+) -> int:
+    """``cffpy report``: a page, or its data."""
+    from cffpy.intel.views.report import SCHEMA
+
+    if as_json and output is not None:
+        raise click.UsageError("--json and --output cannot be used together")
+    if path == "-" and output is None and not as_json:
+        raise click.UsageError("--output is needed where the capture is standard input")
+    gc.disable()  # what an analysis finds lives as long as the command
+    _check_edition(register_db)
+    capture = of_content(content, register_db)
+    with progress(f"Reading {content.name}", content):
+        found = capture.report()
+    problems: list[str] = found.to_dict()["info"]["damage"]
+    print_problems(content.name, problems, print_error)
+    for text in found.cut:
+        print_warning(f"{content.name}: left out: {text}")
+    if as_json:
+        write_json(SCHEMA, found.to_dict())
+    else:
+        write_output(output or f"{path}.html", [found.page()], [path])
+    return EXIT_FAILURE if problems else EXIT_OK
 
 
 def diff(

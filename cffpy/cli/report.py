@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cffpy.cli.analysis_options import capture_options, decode, open_for, write_json
+from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import print_warning
 from cffpy.cli.output_file import write_output
 
@@ -30,6 +31,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/2).")
 @capture_options
+@or_intel("path", "output", "as_json")
 def report(
     path: str,
     gpu: Gpu | None,

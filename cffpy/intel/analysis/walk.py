@@ -29,6 +29,8 @@ _MAX_PROBLEMS = 1 << 10
 #: Vertices of the rectangle that generates draws.
 _GENERATION_VERTICES = 3
 _MAX_GENERATIONS = 1 << 10
+#: Batches that are listed.
+_MAX_BATCHES = 1 << 14
 _STATE_OF_STREAMER = frozenset(("MI_LOAD_REGISTER_IMM", "MI_LOAD_REGISTER_REG"))
 
 
@@ -85,6 +87,8 @@ class Walk(BatchRunner):
         self.problems: list[Problem] = []
         self._named: set[tuple[str, int]] = set()
         self._batch_address = 0
+        #: Submission and address of a batch -> how often it was run.
+        self.batches: dict[tuple[int, int], int] = {}
         self._actions = 0
         #: Calls that generate draws, in their order.
         self.generations: list[Generation] = []
@@ -127,15 +131,25 @@ class Walk(BatchRunner):
     ) -> None:
         """As BatchRunner does; notes which batch runs."""
         self._batch_address = address
+        if not from_ring:
+            self._count_batch()
         super().run_data(data, address, from_ring, behind, pointer)
 
     def run_at(self, address: int, ppgtt: bool) -> bool:
         """As BatchRunner does; notes which batch runs."""
         before = self._batch_address
         self._batch_address = address & M48
+        self._count_batch()
         found = super().run_at(address, ppgtt)
+        if not found:
+            self.batches.pop((self.submit, address & M48), None)
         self._batch_address = before
         return found
+
+    def _count_batch(self) -> None:
+        key = self.submit, self._batch_address
+        if key in self.batches or len(self.batches) < _MAX_BATCHES:
+            self.batches[key] = self.batches.get(key, 0) + 1
 
     def new_kind(self, group: Group, header: int, length: int) -> Kind:
         """With the handlers of its instructions."""

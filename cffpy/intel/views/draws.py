@@ -65,7 +65,7 @@ def cells(action: Action, name: str | None) -> tuple[str, ...]:
         name or "",
         str(action.submit),
         f"{action.address:#x}",
-        _what(action),
+        describe_role(action),
         action.topology,
         vertices,
         _number(counts.instances) if action.topology else "",
@@ -163,7 +163,8 @@ def describe_predicate(action: Action) -> str:
     return f"predicate {predicate_word(action)}{known[action.predicate]}"
 
 
-def _what(action: Action) -> str:
+def describe_role(action: Action) -> str:
+    """What an action is: its role, whether it is indirect, predicated or generated."""
     parts = [action.role]
     if action.is_indirect:
         parts.append("indirect")

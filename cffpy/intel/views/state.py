@@ -143,11 +143,10 @@ def _sampler_fields(database: Database, one: Sampler) -> dict[str, str]:
     return dict(field_texts(database, one.state.group, one.state.words))
 
 
-def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[str, Any]:
-    """The state as a JSON document."""
+def uses_document(found: DrawState) -> dict[str, Any]:
+    """Kernels, tables, sets, samplers and buffers as members of a JSON document."""
     database = found.state.database
     return {
-        "action": action_document(found.action, name),
         "kernels": [
             {
                 "stage": kernel.stage,
@@ -173,6 +172,15 @@ def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[s
             }
             for one in found.constants
         ],
+    }
+
+
+def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[str, Any]:
+    """The state as a JSON document."""
+    database = found.state.database
+    return {
+        "action": action_document(found.action, name),
+        **uses_document(found),
         "state": {
             slot: {
                 "address": command.address,

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The document of ``cffpy report --json`` of an Intel capture: everything that its page shows."""
+
+from __future__ import annotations
+
+from cffpy.intel.views import draws, info, passes, state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from cffpy.container.open import Content
+    from cffpy.intel.analysis.report import Change, Report, SurfaceUse
+
+SCHEMA = "cffpy.intel-report/1"
+
+
+def document(report: Report, content: Content) -> dict[str, Any]:
+    """The document, without its schema. Texts of tables and sets are those of ``cffpy state``."""
+    found = report.found
+    names = draws.names_of(found.actions)
+    faults = [str(one) for one in (*content.faults, *found.run.damage)]
+    return {
+        "info": {**info.document(found, content), "damage": faults},
+        "batches": _batches(report),
+        "passes": [
+            {**passes.document(one), "lines": list(passes.lines(one, found.generations))}
+            for one in found.passes
+        ],
+        "draws": [
+            {
+                **draws.document(action, names.get(action.number)),
+                "counts": draws.describe_counts(action),
+                "what": draws.describe_role(action),
+                "uses": report.uses.get(action.number),
+                "changes": [_change(one) for one in report.changes.get(action.number, ())],
+            }
+            for action in found.actions
+        ],
+        "surfaces": [_surface(one, names) for one in report.surfaces],
+        "cut": report.cut,
+    }
+
+
+def _batches(report: Report) -> list[dict[str, Any]]:
+    """Batches that run, in the order of their first run, with the actions in them."""
+    walk = report.found.run.walk
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    for (submit, address), runs in ({} if walk is None else walk.batches).items():
+        members = {"submit": submit, "address": address, "runs": runs, "actions": []}
+        found[submit, address] = members
+    for action in report.found.actions:
+        one = found.get((action.submit, action.batch))
+        if one is not None:
+            one["actions"].append(action.number)
+    return list(found.values())
+
+
+def _change(one: Change) -> dict[str, Any]:
+    return {"slot": one.slot, "address": one.address, "fields": [list(each) for each in one.fields]}
+
+
+def _surface(one: SurfaceUse, names: dict[int, str]) -> dict[str, Any]:
+    return {
+        **one.surface.document(),
+        "text": one.surface.describe(),
+        "uses": [
+            {"action": number, "draw": names.get(number), "as": way} for number, way in one.uses
+        ],
+    }
+
+
+uses_document = state.uses_document
+"""What is kept of an action's state."""

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: MIT
+"""The page of ``cffpy report`` of an Intel capture, made of its document. It has no script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cffpy.views.page_kit.document import document, files_of, footer, section
+from cffpy.views.page_kit.markup import Budget, Markup, element
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Row = Sequence[str | Markup]
+
+#: Characters of draws, and of all other parts.
+_DRAW_CHARACTERS, _OTHER_CHARACTERS = 32_000_000, 2_000_000
+
+
+def page(report: Mapping[str, Any]) -> bytes:
+    """The page in UTF-8. ``report``: the document of ``cffpy report --json``."""
+    info = report["info"]
+    draws = _Draws(report["draws"])
+    tabs = [
+        element("a", text, href=f"#{name}")
+        for name, text in (
+            ("passes", "Passes"),
+            ("draws", "Draws"),
+            ("surfaces", "Surfaces"),
+            ("batches", "Batches"),
+        )
+    ]
+    body = (
+        element("a", "Skip to the content", href="#content", class_="skip"),
+        element(
+            "header",
+            element("h1", info["file"]),
+            element("p", _summary(report), class_="note"),
+            element("nav", tabs, class_="tabs", aria_label="Parts"),
+        ),
+        element(
+            "main",
+            _problems(report),
+            section("passes", "Passes", _pass_table(report["passes"], draws)),
+            [_pass(one, draws) for one in report["passes"][: _most(report["passes"])]],
+            section("draws", "Draws and other actions", draws.table()),
+            draws.details(),
+            section("surfaces", "Surfaces", _surfaces(report["surfaces"], draws)),
+            section("batches", "Batches", _batches(report["batches"], draws)),
+            id="content",
+        ),
+        footer(),
+    )
+    title = f"{info['file']} – cffpy report"
+    return document(title, body, files_of(__file__, "intel_report.css"))
+
+
+def _most(rows: Sequence[object]) -> int:
+    """Rows of a table that are shown."""
+    return min(len(rows), 5000)
+
+
+def _summary(report: Mapping[str, Any]) -> str:
+    info = report["info"]
+    gpu = "unknown GPU" if info["gpu"] is None else info["gpu"]["name"]
+    parts = [info["kind"], gpu]
+    if info["application"]:
+        parts.append(info["application"])
+    for name, count in (
+        ("submissions", len(info["submissions"])),
+        ("passes", len(report["passes"])),
+        ("actions", len(report["draws"])),
+    ):
+        parts.append(f"{count:,} {name}")
+    return " · ".join(parts)
+
+
+def _problems(report: Mapping[str, Any]) -> Markup | None:
+    problems = [element("li", text, class_="bad") for text in report["info"]["damage"][:200]]
+    problems += [element("li", f"Left out: {text}.") for text in report["cut"]]
+    return element("ul", problems, class_="problems") if problems else None
+
+
+def _table(headings: Sequence[str], rows: Iterable[Row], caption: str | None = None) -> Markup:
+    """A table; it ends with a note where it would be too large for the page."""
+    budget = Budget(_OTHER_CHARACTERS)
+    body = []
+    for row in rows:
+        if budget.is_spent:
+            note = element("td", "More rows are not shown.", colspan=len(headings))
+            body.append(element("tr", note))
+            break
+        body.append(budget.take(element("tr", [element("td", cell) for cell in row])))
+    head = element("tr", [element("th", text, scope="col") for text in headings])
+    return element(
+        "div",
+        element(
+            "table",
+            element("caption", caption) if caption else None,
+            element("thead", head),
+            element("tbody", body),
+        ),
+        class_="scroll",
+        tabindex="0",
+        role="group",
+        aria_label=caption or headings[0],
+    )
+
+
+def _surface(one: Mapping[str, Any] | None) -> str:
+    """Format, size and address of a surface."""
+    if one is None:
+        return ""
+    if "width" not in one:
+        return f"{one['kind']} {one['format']} {one['address']:#x}"
+    return f"{one['format']} {one['width']}x{one['height']} {one['address']:#x}"
+
+
+class _Draws:
+    """Actions: rows of a table, and the details of those whose state is known."""
+
+    def __init__(self, draws: Sequence[Mapping[str, Any]]) -> None:
+        self._draws = draws
+        self._names = {one["action"]: one["draw"] or f"action {one['action']}" for one in draws}
+
+    def link(self, action: int) -> Markup:
+        """A link to an action."""
+        name = self._names.get(action, f"action {action}")
+        return element("a", name, href=f"#action{action}")
+
+    def links(self, actions: Sequence[int]) -> Markup:
+        """Links to the first and the last of these actions."""
+        if not actions:
+            return Markup("")
+        first, last = actions[0], actions[-1]
+        if first == last:
+            return self.link(first)
+        return element("span", self.link(first), " to ", self.link(last))
+
+    def table(self) -> Markup:
+        """All actions."""
+        headings = ("action", "name", "submit", "address", "what", "counts", "targets", "depth")
+        rows = (
+            (
+                str(one["action"]),
+                self.link(one["action"]) if one["uses"] else one["draw"] or "",
+                str(one["submit"]),
+                f"{one['address']:#x}",
+                one["what"],
+                one["counts"],
+                ", ".join(map(_surface, one["targets"])),
+                _surface(one["depth"]),
+            )
+            for one in self._draws
+        )
+        return _table(headings, rows)
+
+    def details(self) -> list[Markup]:
+        """What each draw uses, and the state that changed."""
+        budget = Budget(_DRAW_CHARACTERS)
+        found: list[Markup] = []
+        for one in self._draws:
+            if one["uses"] is None:
+                continue
+            if budget.is_spent:
+                found.append(element("p", "The page is full: more draws are not shown."))
+                break
+            found.append(budget.take(self._detail(one)))
+        return found
+
+    def _detail(self, one: Mapping[str, Any]) -> Markup:
+        title = f"{self._names[one['action']]}: {one['what']}, {one['counts']}"
+        return element(
+            "details",
+            element("summary", title),
+            element(
+                "p", f"{one['instruction']} at {one['address']:#x}, submission {one['submit']}"
+            ),
+            _kernels(one["uses"]["kernels"]),
+            [_binding_table(table) for table in one["uses"]["binding_tables"]],
+            [_push_constants(block) for block in one["uses"]["push_constants"]],
+            [_set(each) for each in one["uses"]["descriptor_sets"]],
+            _buffers(one["uses"]),
+            _changes(one["changes"]),
+            id=f"action{one['action']}",
+            class_="draw",
+        )
+
+
+def _pass_table(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
+    headings = ("pass", "submit", "kind", "size", "draws", "clears", "flushes", "targets", "depth")
+    rows = (
+        (
+            element("a", str(one["pass"]), href=f"#pass{one['pass']}"),
+            str(one["submit"]),
+            one["kind"],
+            f"{one['width']}x{one['height']}" if one["width"] else "",
+            element("span", f"{len(one['draws'])}: ", draws.links(one["draws"])),
+            ", ".join(action["role"] for action in one["clears"]),
+            str(len(one["flushes"])),
+            ", ".join(map(_surface, one["targets"])),
+            _surface(one["depth"]),
+        )
+        for one in passes
+    )
+    return _table(headings, rows)
+
+
+def _pass(one: Mapping[str, Any], draws: _Draws) -> Markup:
+    """Attachments, clears, generated draws and flushes of a pass."""
+    title, *lines = one["lines"]
+    return section(
+        f"pass{one['pass']}",
+        title,
+        element("pre", "\n".join(lines)[:60000], class_="listing"),
+        element("p", "Draws: ", draws.links(one["draws"])),
+    )
+
+
+def _kernels(kernels: Sequence[Mapping[str, Any]]) -> Markup | None:
+    if not kernels:
+        return None
+    rows = (
+        (
+            f"{one['stage']} {one['width']}",
+            f"{one['address']:#x}",
+            "not in memory" if one["size"] is None else f"{one['size']:,} bytes",
+        )
+        for one in kernels
+    )
+    return _table(("kernel", "address", "size"), rows, "Kernels")
+
+
+def _binding_table(one: Mapping[str, Any]) -> Markup:
+    notes = {True: ", in the gigabyte of binding tables", False: ", NOT in that gigabyte"}
+    place = notes.get(one["in_first_gigabyte"], "")
+    title = f"{one['stage']} binding table at {one['address']:#x} ({one['length_source']}){place}"
+    rows = (
+        (
+            str(entry["index"]),
+            f"{entry['offset']:#010x}",
+            f"{entry['state']:#x}",
+            entry["role"] or entry["heap"],
+            "not valid" if entry["surface"] is None else _described(entry["surface"]),
+        )
+        for entry in one["entries"]
+    )
+    return _table(("entry", "offset", "surface state", "as", "surface"), rows, title)
+
+
+def _described(surface: Mapping[str, Any]) -> str:
+    if "size" in surface:
+        return f"{surface['kind']} {surface['size']:,} bytes at {surface['address']:#x}"
+    more = [surface.get("tiling") or "", surface.get("aux") or ""]
+    return " ".join(filter(None, (surface["kind"], _surface(surface), *more)))
+
+
+def _push_constants(one: Mapping[str, Any]) -> Markup:
+    rows = [("client data", one["client"])]
+    for name, title in (
+        ("set_offsets", "offset of set"),
+        ("sampler_offsets", "offset of the samplers of set"),
+        ("dynamic_offsets", "dynamic offset"),
+    ):
+        rows += [
+            (f"{title} {number}", f"{value:#x}") for number, value in enumerate(one[name]) if value
+        ]
+    title = f"{one['stage']} push constants at {one['address']:#x}"
+    return _table(("what", "value"), rows, title)
+
+
+def _set(one: Mapping[str, Any]) -> Markup:
+    name = "Descriptor set" if one["set"] is None else f"Descriptor set {one['set']}"
+    rows = [
+        (
+            f"{each['offset']:#x}",
+            each["kind"],
+            f"{each['size']:,} bytes at {each['address']:#x}"
+            if each["surface"] is None
+            else _described(each["surface"]),
+            f"{each['sampler']:#x} {_sampler(each['sampler_fields'])}" if each["sampler"] else "",
+        )
+        for each in one["descriptors"]
+    ]
+    rows += [
+        (f"sampler {each['number']}", "sampler", _sampler(each["fields"]), f"{each['address']:#x}")
+        for each in one["samplers"]
+    ]
+    title = f"{name} at {one['address']:#x}, by {one['source']}"
+    return _table(("offset", "kind", "what", "sampler"), rows, title)
+
+
+def _sampler(fields: Mapping[str, str] | None) -> str:
+    """Filters and wrapping."""
+    if fields is None:
+        return "not in memory"
+    names = (
+        "Min Mode Filter",
+        "Mag Mode Filter",
+        *(f"TC{axis} Address Control Mode" for axis in "XYZ"),
+    )
+    return ", ".join(fields[name].partition(" ")[2].strip("()") for name in names if name in fields)
+
+
+def _buffers(uses: Mapping[str, Any]) -> Markup | None:
+    """Samplers of stages, vertex buffers and pushed constants."""
+    rows = [
+        (f"{one['stage']} sampler {one['number']}", f"{one['address']:#x}", _sampler(one["fields"]))
+        for one in uses["samplers"]
+    ]
+    rows += [
+        (
+            f"vertex buffer {one['number']}",
+            f"{one['address']:#x}",
+            f"{one['size']:,} bytes, pitch {one['pitch']}",
+        )
+        for one in uses["vertex_buffers"]
+    ]
+    rows += [
+        (
+            f"{one['stage']} constants, slot {one['slot']}",
+            f"{one['address']:#x}",
+            f"{one['size']:,} bytes",
+        )
+        for one in uses["constants"]
+    ]
+    return _table(("what", "address", "contents"), rows, "Samplers and buffers") if rows else None
+
+
+def _changes(changes: Sequence[Mapping[str, Any]]) -> Markup:
+    """The instructions of the state that changed since the draw before."""
+    rows = (
+        (one["slot"] if not index else "", f"{one['address']:#x}" if not index else "", *field)
+        for one in changes
+        for index, field in enumerate(one["fields"] or [["", "", ""]])
+    )
+    count = len(changes)
+    return element(
+        "details",
+        element("summary", f"State that changed since the draw before: {count} instructions"),
+        _table(("instruction", "at", "field", "before", "now"), rows),
+    )
+
+
+def _surfaces(surfaces: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
+    rows = (
+        (
+            f"{one['address']:#x}",
+            one["text"],
+            element(
+                "span", [(draws.link(use["action"]), f" {use['as']} ") for use in one["uses"][:8]]
+            ),
+        )
+        for one in surfaces
+    )
+    return _table(("address", "surface", "used by"), rows)
+
+
+def _batches(batches: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:
+    rows = (
+        (
+            str(one["submit"]),
+            f"{one['address']:#x}",
+            f"{one['runs']:,}",
+            element("span", f"{len(one['actions'])} ", draws.links(one["actions"])),
+        )
+        for one in batches
+    )
+    return _table(("submit", "address", "times run", "actions"), rows)
