@@ -20,6 +20,7 @@ _DRAW_CHARACTERS, _OTHER_CHARACTERS = 32_000_000, 2_000_000
 def page(report: Mapping[str, Any]) -> bytes:
     """The page in UTF-8. ``report``: the document of ``cffpy report --json``."""
     info = report["info"]
+    passes = report["passes"]
     draws = _Draws(report["draws"])
     tabs = [
         element("a", text, href=f"#{name}")
@@ -41,8 +42,8 @@ def page(report: Mapping[str, Any]) -> bytes:
         element(
             "main",
             _problems(report),
-            section("passes", "Passes", _pass_table(report["passes"], draws)),
-            [_pass(one, draws) for one in report["passes"][: _most(report["passes"])]],
+            section("passes", "Passes", _pass_table(passes, draws)),
+            [_pass(one, draws) for one in passes],
             section("draws", "Draws and other actions", draws.table()),
             draws.details(),
             section("surfaces", "Surfaces", _surfaces(report["surfaces"], draws)),
@@ -53,11 +54,6 @@ def page(report: Mapping[str, Any]) -> bytes:
     )
     title = f"{info['file']} – cffpy report"
     return document(title, body, files_of(__file__, "intel_report.css"))
-
-
-def _most(rows: Sequence[object]) -> int:
-    """Rows of a table that are shown."""
-    return min(len(rows), 5000)
 
 
 def _summary(report: Mapping[str, Any]) -> str:
@@ -122,10 +118,14 @@ class _Draws:
     def __init__(self, draws: Sequence[Mapping[str, Any]]) -> None:
         self._draws = draws
         self._names = {one["action"]: one["draw"] or f"action {one['action']}" for one in draws}
+        #: Characters of details are limited; only those that are on the page have links.
+        self._details = self._render()
 
     def link(self, action: int) -> Markup:
-        """A link to an action."""
+        """The name of an action, with a link to its details if the page has them."""
         name = self._names.get(action, f"action {action}")
+        if action not in self._details:
+            return element("span", name)
         return element("a", name, href=f"#action{action}")
 
     def links(self, actions: Sequence[int]) -> Markup:
@@ -143,7 +143,7 @@ class _Draws:
         rows = (
             (
                 str(one["action"]),
-                self.link(one["action"]) if one["uses"] else one["draw"] or "",
+                self.link(one["action"]) if one["draw"] else "",
                 str(one["submit"]),
                 f"{one['address']:#x}",
                 one["what"],
@@ -157,15 +157,19 @@ class _Draws:
 
     def details(self) -> list[Markup]:
         """What each draw uses, and the state that changed."""
+        found = list(self._details.values())
+        if len(found) < sum(one["uses"] is not None for one in self._draws):
+            found.append(element("p", "The page is full: more draws are not shown."))
+        return found
+
+    def _render(self) -> dict[int, Markup]:
         budget = Budget(_DRAW_CHARACTERS)
-        found: list[Markup] = []
+        found: dict[int, Markup] = {}
         for one in self._draws:
-            if one["uses"] is None:
-                continue
             if budget.is_spent:
-                found.append(element("p", "The page is full: more draws are not shown."))
                 break
-            found.append(budget.take(self._detail(one)))
+            if one["uses"] is not None:
+                found[one["action"]] = budget.take(self._detail(one))
         return found
 
     def _detail(self, one: Mapping[str, Any]) -> Markup:

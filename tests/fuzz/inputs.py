@@ -163,8 +163,22 @@ def editions(rng: Random, files: Files) -> list[str]:
     return [command, "--edition", name, *more, str(files.mutant)]
 
 
+#: Analyses of Intel captures.
+_INTEL_ANALYSES = (
+    ["info", "--json"],
+    ["draws", "--all", "--json"],
+    ["passes", "--pass", "0"],
+    ["state", "--draw", "0"],
+    ["state", "--draw", "1", "--json"],
+    ["lines"],
+    ["crash", "--json"],
+    ["diff", "--json"],
+    ["report", "--json"],
+)
+
+
 def intel(rng: Random, files: Files) -> list[str]:
-    """Mutants of AUB files and error states."""
+    """Mutants of AUB files and error states: as the reference's tools print them, and analyses."""
     is_aub = rng.random() < 0.5
     data = bytearray(rng.choice(aub_files.seeds() if is_aub else aub_files.error_states()))
     for _ in range(rng.choice((1, 2, 6))):
@@ -175,8 +189,11 @@ def intel(rng: Random, files: Files) -> list[str]:
         data[at : at + rng.choice((0, 2, 4, 40))] = piece
     path = files.folder / "intel.dump"
     path.write_bytes(bytes(data[: rng.randrange(len(data))] if rng.random() < 0.1 else data))
-    options = rng.choice(([], ["--headers"], ["--no-color"]))
-    return ["aubinator" if is_aub else "aubinator-error-decode", *options, str(path)]
+    if rng.random() < 0.5:
+        options = rng.choice(([], ["--headers"], ["--no-color"]))
+        return ["aubinator" if is_aub else "aubinator-error-decode", *options, str(path)]
+    line = rng.choice(_INTEL_ANALYSES)
+    return [*line, str(path), *([str(path)] if line[0] == "diff" else [])]
 
 
 def layouts(rng: Random, files: Files) -> list[str]:

@@ -11,8 +11,12 @@ if TYPE_CHECKING:
 
     from cffpy.container.open import Content
     from cffpy.intel.analysis.report import Change, Report, SurfaceUse
+    from cffpy.intel.analysis.survey import Survey
 
 SCHEMA = "cffpy.intel-report/1"
+
+#: Passes that a report has.
+_MAX_PASSES = 2000
 
 
 def document(report: Report, content: Content) -> dict[str, Any]:
@@ -25,7 +29,7 @@ def document(report: Report, content: Content) -> dict[str, Any]:
         "batches": _batches(report),
         "passes": [
             {**passes.document(one), "lines": list(passes.lines(one, found.generations))}
-            for one in found.passes
+            for one in found.passes[:_MAX_PASSES]
         ],
         "draws": [
             {
@@ -38,8 +42,13 @@ def document(report: Report, content: Content) -> dict[str, Any]:
             for action in found.actions
         ],
         "surfaces": [_surface(one, names) for one in report.surfaces],
-        "cut": report.cut,
+        "cut": [*report.cut, *_left_out(found)],
     }
+
+
+def _left_out(found: Survey) -> list[str]:
+    """Passes that are not in the report."""
+    return [f"passes behind the first {_MAX_PASSES:,}"] if len(found.passes) > _MAX_PASSES else []
 
 
 def _batches(report: Report) -> list[dict[str, Any]]:

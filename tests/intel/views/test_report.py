@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The report of Intel captures: its document and its page."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from cffpy.api.intel import IntelReport, open_intel
+from tests.intel import aub_files, frames
+
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+@pytest.fixture(scope="module")
+def report() -> IntelReport:
+    return open_intel(frames.frame()).report()
+
+
+def test_draws(report: IntelReport) -> None:
+    draws = report.to_dict()["draws"]
+    assert [one["draw"] for one in draws if one["uses"] is not None] == [
+        f"p0:{number}" for number in range(8)
+    ]
+    first = next(one for one in draws if one["draw"] == "p0:0")
+    (table,) = first["uses"]["binding_tables"]
+    assert table["entries"][0]["state"] == 0x100002040
+    (descriptors,) = first["uses"]["descriptor_sets"]
+    assert descriptors["address"] == frames.SET
+    changed = {one["slot"]: one["fields"] for one in first["changes"]}
+    assert ["Primitive Topology Type", "", "4 (TRILIST)"] in changed["3DSTATE_VF_TOPOLOGY"]
+
+
+def test_state_that_does_not_change(report: IntelReport) -> None:
+    """Draws one behind the other have no changes between them."""
+    draws = {one["draw"]: one["changes"] for one in report.to_dict()["draws"]}
+    assert draws["p0:1"] == draws["p0:2"] == []
+    assert [one["slot"] for one in draws["p0:3"]] == ["3DSTATE_CONSTANT_PS"]
+
+
+def test_surfaces_and_batches(report: IntelReport) -> None:
+    document = report.to_dict()
+    surfaces = {one["address"]: one for one in document["surfaces"]}
+    target = surfaces[frames.TARGET]
+    assert target["text"].startswith("2D R8G8B8A8_UNORM 64x32")
+    uses = [one["draw"] for one in target["uses"] if one["as"] == "render target"]
+    assert [one for one in uses if one] == [f"p0:{number}" for number in range(8)]
+    texture = surfaces[frames.TEXTURE]["uses"]
+    assert {one["as"] for one in texture} == {"PS table entry 2", "set, descriptor 0x10"}
+    batches = {one["address"]: one for one in document["batches"]}
+    assert next(iter(batches)) == frames.BATCH
+    assert batches[frames.SECONDARY]["actions"] == [3]
+    assert document["passes"][0]["pass"] == 0
+
+
+class _Page(HTMLParser):
+    """Collects ids and links; checks that elements are closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: set[str] = set()
+        self._open: list[str] = []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        if known.get("id"):
+            self.ids.append(str(known["id"]))
+        if (known.get("href") or "").startswith("#"):
+            self.links.add(str(known["href"])[1:])
+        if tag not in ("link", "meta"):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+
+def test_the_page(report: IntelReport) -> None:
+    text = report.page().decode()
+    page = _Page(text)
+    assert len(set(page.ids)) == len(page.ids)
+    assert page.links <= set(page.ids)
+    assert {"passes", "pass0", "draws", "action1", "surfaces", "batches"} <= set(page.ids)
+    assert "<script" not in text
+    assert "Descriptor set at 0x2bfffffc0, by PS table entry 1" in text
+
+
+def test_names_are_escaped() -> None:
+    data = aub_files.header(application="<b>bold</b>") + frames.frame()[len(aub_files.header()) :]
+    text = open_intel(data).report().page().decode()
+    assert "&lt;b&gt;bold&lt;/b&gt;" in text
+    assert "<b>bold" not in text
+
+
+def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
+    capture, page = tmp_path / "frame.aub", tmp_path / "out.html"
+    capture.write_bytes(frames.frame())
+    done = run_cffpy("report", capture, "-o", page)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert re.match(rb"<!doctype html>", page.read_bytes())
+    document = json.loads(run_cffpy("report", "--json", capture).stdout)
+    assert document["schema"] == "cffpy.intel-report/1"
+    assert document["info"]["gpu"]["verx10"] == 90
+    for arguments, message in (
+        (("--compare", capture, capture), b"--compare does not apply to Intel captures"),
+        (("--json", "-o", page, capture), b"cannot be used together"),
+    ):
+        refused = run_cffpy("report", *arguments)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+    piped = run_cffpy("report", "-", input=frames.frame())
+    assert piped.returncode == 2
+    assert b"--output is needed" in piped.stderr
+
+
+def test_a_cut_file(tmp_path: Path, run_cffpy: Run) -> None:
+    capture = tmp_path / "cut.aub"
+    capture.write_bytes(frames.frame()[:-10])
+    done = run_cffpy("report", "--json", capture)
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert len(json.loads(done.stdout)["info"]["damage"]) == 1
