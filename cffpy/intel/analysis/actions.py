@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cffpy.intel.analysis import surfaces
 from cffpy.intel.analysis.programs import COMPUTE, dispatch_programs, draw_programs
 from cffpy.intel.analysis.state import command_structs
-from cffpy.intel.analysis.tables import binding_table
+from cffpy.intel.analysis.tables import binding_table, is_missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ class Action:
         self.predicate: bool | None = None
         self.programs: list[Program] = []
         self.tables: list[BindingTable] = []
+        #: Stages whose tables are not in memory: what they use is unknown.
+        self.missing_tables: list[str] = []
         self.depth: Surface | None = None
         self.stencil: Surface | None = None
         self.has_hiz = False
@@ -236,6 +238,8 @@ def _add_tables(action: Action, state: State, runner: BatchRunner, kernels: Kern
         table = binding_table(state, program, runner, kernels)
         if table is not None:
             action.tables.append(table)
+        elif is_missing(state, program, runner):
+            action.missing_tables.append(program.stage)
 
 
 def stage_names(action: Action) -> str:

@@ -120,6 +120,14 @@ def binding_table(
     return BindingTable(program.stage, offset, address, source, in_gigabyte, tuple(entries))
 
 
+def is_missing(state: State, program: Program, runner: BatchRunner) -> bool:
+    """Whether the driver says that a program has a binding table, and it is not in memory."""
+    offset = program.table if program.table is not None else state.tables.get(program.stage)
+    if offset is None or not program.entries:
+        return False
+    return not runner.span(state.table_base + offset, 4)
+
+
 def _with_targets(entries: list[Entry], kernels: list[KernelFacts]) -> list[Entry]:
     """The entries of a fragment kernel's table, with the render targets marked."""
     targets = max((one.targets for one in kernels), default=0)

@@ -29,6 +29,9 @@ _MAX_PROBLEMS = 1 << 10
 #: Vertices of the rectangle that generates draws.
 _GENERATION_VERTICES = 3
 _MAX_GENERATIONS = 1 << 10
+#: The first generation whose descriptions have commands of the command streamer (MI_...). Bits
+#: 31:23 of those that matter before: MI_BATCH_BUFFER_END and _START, and the last of all.
+_FIRST_WITH_MI, _END_OPCODE, _START_OPCODE, _LAST_MI = 6, 0x0A, 0x31, 0x3F
 #: Batches that are listed.
 _MAX_BATCHES = 1 << 14
 _STATE_OF_STREAMER = frozenset(("MI_LOAD_REGISTER_IMM", "MI_LOAD_REGISTER_REG"))
@@ -232,17 +235,27 @@ class Walk(BatchRunner):
                 return
         self.jump(call.end, True)
 
-    def unknown(self, data: bytes, address: int) -> None:
-        """Note an instruction that no description has."""
+    def unknown(self, data: bytes, address: int) -> bool:
+        """Note an instruction that no description has; whether the batch ends with it."""
         if address in self._expected:
             self._run_generated(self._expected.pop(address))
-            return
+            return False
         header = int.from_bytes(data[:4], "little")
+        opcode = header >> 23
+        if self.database.ver < _FIRST_WITH_MI and opcode <= _LAST_MI:
+            if opcode == _START_OPCODE:
+                self.jump(int.from_bytes(data[4:8], "little") & ~3, False)
+            return opcode == _END_OPCODE
         self._note(f"unknown instruction {header:#010x}", address)
+        return False
 
     def missing_batch(self, address: int) -> None:
         """Note that a batch is not in memory."""
         self._note("the batch is not in memory", address)
+
+    def cut_batch(self, address: int) -> None:
+        """Note that what follows in a batch is not in memory."""
+        self._note("a batch has no MI_BATCH_BUFFER_END: its memory ends", address)
 
     def too_many_jumps(self, address: int) -> None:
         """Note that batches jump too often."""

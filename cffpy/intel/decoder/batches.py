@@ -100,14 +100,21 @@ class BatchRunner:
         """An instruction at an address; ``pointer``: its host address, where that is known."""
         raise NotImplementedError
 
-    def unknown(self, data: bytes, address: int) -> None:
-        """An instruction that no description has, with its guessed length."""
+    def unknown(self, data: bytes, address: int) -> bool:
+        """An instruction that no description has, with its guessed length.
+
+        Returns whether the batch ends with it.
+        """
+        return False
 
     def missing_batch(self, address: int) -> None:
         """A jump leads to an address that is unmapped."""
 
     def too_many_jumps(self, address: int) -> None:
         """The batch at this address is not run: jumps are nested too deep, or do not end."""
+
+    def cut_batch(self, address: int) -> None:
+        """A batch ends with its memory at this address, not with MI_BATCH_BUFFER_END."""
 
     # --- running --------------------------------------------------------------------------------
 
@@ -184,6 +191,8 @@ class BatchRunner:
         data, end = fetch(0, _STEP)
         while not self.is_exhausted:
             if position + 4 > end:
+                if not from_ring:
+                    self.cut_batch(address + start + position)
                 break
             if position >= len(data):
                 start += position
@@ -203,8 +212,7 @@ class BatchRunner:
                 self.is_exhausted = True
             instruction = data[position : position + size]
             if kind is None:
-                self.unknown(instruction, address + place)
-                if self._goto is not None:
+                if self.unknown(instruction, address + place) or self._goto is not None:
                     break
                 position += size
                 continue

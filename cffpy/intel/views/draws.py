@@ -134,6 +134,7 @@ def document(action: Action, name: str | None) -> dict[str, Any]:
         for program in action.programs
         for width, address in program.kernels
     ]
+    found["missing_tables"] = action.missing_tables
     found["targets"] = [target.document() for target in action.targets]
     found["depth"] = None if action.depth is None else action.depth.document()
     if action.generated is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.intel.analysis.survey import Survey
 
-SCHEMA = "cffpy.intel-info/1"
+SCHEMA = "cffpy.intel-info/2"
 
 
 def document(found: Survey, content: Content) -> dict[str, Any]:
@@ -43,6 +43,7 @@ def document(found: Survey, content: Content) -> dict[str, Any]:
         ],
         "passes": len(found.passes),
         "actions": dict(Counter(action.role for action in found.actions)),
+        "missing_tables": sum(bool(action.missing_tables) for action in found.actions),
         "generations": [call.document() for call in found.generations],
         "damage": [str(one) for one in run.damage],
     }
@@ -63,6 +64,10 @@ def lines(found: Survey, content: Content) -> Iterator[str]:
     listed = ", ".join(f"{count} {role}" for role, count in roles.most_common())
     yield f"  passes     {len(found.passes)}"
     yield f"  actions    {listed or 'none'}"
+    missing = sum(bool(action.missing_tables) for action in found.actions)
+    if missing:
+        what = "their targets and surfaces are unknown"
+        yield f"  missing    binding tables of {missing} actions: {what}"
     for call in found.generations:
         yield f"  {call.describe()}"
 

@@ -87,6 +87,8 @@ def _uses(found: DrawState) -> Iterator[str]:
         yield f"  {table.describe()}"
         for entry in table.entries:
             yield f"    {entry.describe()}"
+    for stage in action.missing_tables:
+        yield f"  {stage} table is not in memory"
     yield from _set_lines(found)
     if action.depth is not None:
         yield f"  depth {action.depth.describe()}{', with HiZ' if action.has_hiz else ''}"

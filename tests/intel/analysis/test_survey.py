@@ -177,3 +177,32 @@ def test_the_length_of_a_table_from_the_kernel(shared: Path) -> None:
     table = capture.find("p5:0").table("PS")
     assert table is not None
     assert [entry.role for entry in table.entries][:4] == ["render target"] * 3 + [""]
+
+
+def test_a_batch_without_an_end() -> None:
+    """Its memory ends before it: what follows is not in the file, and is said to be missing."""
+    batch = frames.draw(3).ljust(4096, b"\0")
+    capture = open_intel(aub_files.file({frames.BATCH: batch}, frames.BATCH))
+    end = frames.BATCH + 4096
+    assert capture.problems == [f"a batch has no MI_BATCH_BUFFER_END: its memory ends at {end:#x}"]
+    assert len(capture.actions) == 1
+
+
+def test_what_a_capture_lacks_is_said(shared: Path) -> None:
+    """The batch ends after 42 of 50 draws (workloads.json), and tables were not captured."""
+    capture = open_intel(str(shared / "intel" / "captures" / "hsw-vk-dyn.aub.gz"))
+    assert len(capture.draws) == 42
+    end = "a batch has no MI_BATCH_BUFFER_END: its memory ends at 0x9e4008"
+    assert capture.problems == [end]
+    assert capture.to_dict()["missing_tables"] == 42
+
+
+@pytest.mark.parametrize(
+    ("name", "draws", "indices"), [("brw-gl-cube", 4, 36), ("g4x-gl-tri", 1, 3)]
+)
+def test_gen4(name: str, draws: int, indices: int, shared: Path) -> None:
+    """Commands of the command streamer are not described there, but batches are followed."""
+    capture = open_intel(str(shared / "intel" / "captures" / f"{name}.aub.gz"))
+    assert capture.problems == []
+    assert len(capture.draws) == draws
+    assert capture.draws[-1].counts.vertices == indices

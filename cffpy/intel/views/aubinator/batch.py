@@ -97,7 +97,7 @@ class BatchPrinter(Printer):
         if kind.state is not None:
             kind.state(self, Command(kind.group, data))
 
-    def unknown(self, data: bytes, address: int) -> None:
+    def unknown(self, data: bytes, address: int) -> bool:
         """Print the dwords of an instruction that no description has."""
         shown = self._shown(address)
         data = data.ljust(4, b"\0")
@@ -105,6 +105,7 @@ class BatchPrinter(Printer):
         self._complain(f"0x{shown:08x}: unknown instruction {words[0]:08x}")
         for number, word in enumerate(words[1:], 1):
             self._complain(f"0x{shown + 4 * number:08x}: -- {word:08x}")
+        return False
 
     def missing_batch(self, address: int) -> None:
         """Print that the target of a jump is unmapped."""
