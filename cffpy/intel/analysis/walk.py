@@ -239,13 +239,13 @@ class Walk(BatchRunner):
         """Note an instruction that no description has; whether the batch ends with it."""
         if address in self._expected:
             self._run_generated(self._expected.pop(address))
-            return False
+            return True
         header = int.from_bytes(data[:4], "little")
         opcode = header >> 23
         if self.database.ver < _FIRST_WITH_MI and opcode <= _LAST_MI:
             if opcode == _START_OPCODE:
                 self.jump(int.from_bytes(data[4:8], "little") & ~3, False)
-            return opcode == _END_OPCODE
+            return opcode in (_START_OPCODE, _END_OPCODE)
         self._note(f"unknown instruction {header:#010x}", address)
         return False
 
@@ -253,9 +253,10 @@ class Walk(BatchRunner):
         """Note that a batch is not in memory."""
         self._note("the batch is not in memory", address)
 
-    def cut_batch(self, address: int) -> None:
+    def cut_batch(self, address: int, from_ring: bool) -> None:
         """Note that what follows in a batch is not in memory."""
-        self._note("a batch has no MI_BATCH_BUFFER_END: its memory ends", address)
+        if not from_ring:
+            self._note("a batch has no MI_BATCH_BUFFER_END: its memory ends", address)
 
     def too_many_jumps(self, address: int) -> None:
         """Note that batches jump too often."""

@@ -113,8 +113,8 @@ class BatchRunner:
     def too_many_jumps(self, address: int) -> None:
         """The batch at this address is not run: jumps are nested too deep, or do not end."""
 
-    def cut_batch(self, address: int) -> None:
-        """A batch ends with its memory at this address, not with MI_BATCH_BUFFER_END."""
+    def cut_batch(self, address: int, from_ring: bool) -> None:
+        """Commands end with their memory at this address; batches have MI_BATCH_BUFFER_END."""
 
     # --- running --------------------------------------------------------------------------------
 
@@ -191,8 +191,7 @@ class BatchRunner:
         data, end = fetch(0, _STEP)
         while not self.is_exhausted:
             if position + 4 > end:
-                if not from_ring:
-                    self.cut_batch(address + start + position)
+                self.cut_batch(address + start + position, from_ring)
                 break
             if position >= len(data):
                 start += position
@@ -212,7 +211,7 @@ class BatchRunner:
                 self.is_exhausted = True
             instruction = data[position : position + size]
             if kind is None:
-                if self.unknown(instruction, address + place) or self._goto is not None:
+                if self.unknown(instruction, address + place):
                     break
                 position += size
                 continue

@@ -11,7 +11,7 @@ import pytest
 from cffpy.api.intel import IntelCapture, open_intel
 from cffpy.errors import CaptureError, ContainerError
 from tests.conftest import CHECKOUT
-from tests.intel import frames
+from tests.intel import aub_files, frames
 
 
 @pytest.fixture(scope="module")
