@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -100,6 +101,19 @@ def test_sections_for_replay_are_shown(tmp_path: Path, run_cffpy: Callable) -> N
     assert "write      newer.bin: 16 bytes at 0x100002000" in text
     for name in ("RD_SHADER_LOG_BUFFER", "RD_CP_LOG_BUFFER", "RD_WRBUFFER"):
         assert name in text
+
+
+def test_sections_for_replay_are_in_the_json_document(tmp_path: Path, run_cffpy: Callable) -> None:
+    path = tmp_path / "logs.rd"
+    path.write_bytes(with_logs())
+    [file] = json.loads(run_cffpy("info", "--json", path).stdout)["files"]
+    assert [tuple(one.values()) for one in file["replay_buffers"]] == [
+        ("shader log", None, "0x1000", 64),
+        ("CP log", None, "0x1000", 64),
+        ("write", "out.bin", "0x100002000", 16),
+        ("write", "newer.bin", "0x100002000", 16),
+        ("write", None, "0x1", 0),
+    ]
 
 
 def test_sections_for_replay_survive_text(tmp_path: Path, run_cffpy: Callable) -> None:
