@@ -101,7 +101,7 @@ def exported(name: str, marked: list[tuple[Draw, str]]) -> Iterator[str]:
     for draw, note in marked:
         what = draw.primitive or draw.packet
         size = "" if draw.vertices is None else f", {draw.vertices:,} vertices"
-        words = visible(f"{draw.role} {what}{size}")
+        words = visible(f"{draw.role or draw.kind} {what}{size}")
         yield f"- `{draw.name}` {words}{f': {visible(note)}' if note else ''}"
 
 

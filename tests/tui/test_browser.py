@@ -18,12 +18,19 @@ from textual.widgets import Static
 from cffpy.errors import CffpyError
 from cffpy.tui.app import Browser
 from cffpy.tui.outline_view import OutlineView
+from cffpy.tui.pictures import PixelLine
 from cffpy.tui.reader import Decoding
 from cffpy.tui.screens import KeysScreen
 from cffpy.tui.state_view import StateView
 from cffpy.tui.text_view import TextView
 
 Steps = Callable[[Browser, "Pilot[CffpyError]"], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Marks of these tests are not the user's."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 def browse(steps: Steps, *paths: Path, size: tuple[int, int] = (80, 24)) -> Browser:
@@ -153,6 +160,53 @@ def test_filter_marks_steps(samples: Path) -> None:
         await until(pilot, lambda: not isinstance(app.screen, KeysScreen))
 
     browse(steps, samples / "a740-state-groups.rd")
+
+
+@pytest.mark.slow
+def test_marks_and_notes_are_kept(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    output = tmp_path / "marks.md"
+
+    async def mark(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        await pilot.press("x")
+        await until(pilot, lambda: "no draw is marked" in status(app))
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: app._current_draw() is not None)
+        await pilot.press("a", *"too dark", "enter")
+        await until(pilot, lambda: any(one.endswith("[too dark]") for one in labels(app)))
+        await pilot.press("x", *str(output), "enter")
+        await until(pilot, lambda: "1 mark written" in status(app))
+
+    async def again(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        await pilot.press("apostrophe")
+        await until(pilot, lambda: app._current_draw() is not None)
+        assert any(one.startswith("* p0:0") and "[too dark]" in one for one in labels(app))
+
+    browse(mark, samples / "a660-frame-gmem.rd")
+    assert "`p0:0`" in output.read_text("utf-8")
+    browse(again, samples / "a660-frame-gmem.rd")
+
+
+@pytest.mark.slow
+def test_pictures(samples: Path) -> None:
+    pytest.importorskip("PIL", reason="Pillow is not installed: pip install 'cffpy[image]'")
+
+    async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        await pilot.press("6")
+        await until(pilot, lambda: bool(text(app, "pictures").lines))
+        await pilot.press("p", *"p0:0", "enter")
+        lines = text(app, "pictures")
+        await until(pilot, lambda: any(isinstance(one, PixelLine) for one in lines.lines))
+        number = next(i for i, one in enumerate(lines.lines) if isinstance(one, PixelLine))
+        lines.scroll_to(0, number, animate=False)
+        await pilot.pause()
+        segment = next(iter(lines.render_line(0)))
+        assert segment.style is not None
+        assert segment.style.bgcolor is not None
+
+    browse(steps, samples / "a660-textures.rd")
 
 
 def test_two_captures(samples: Path) -> None:
