@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 #: From nothing to the most; the first is also for a value of 0.
 _SHADES = " .:-=+*#%@"
 
-#: Columns and rows of tiles that are drawn, characters of a cell, bars of passes.
+#: Columns and rows of tiles that are drawn; no line has more than 80 characters.
 _MAX_COLUMNS, _MAX_ROWS = 64, 64
-_NARROW, _WIDE = 3, 7
-_BAR, _MAX_BARS = 50, 500
+
+#: Columns of tiles, at most -> characters of a cell. More of them have one each, without a number.
+_CELLS = ((9, 7), (19, 3))
+
+#: Characters of a bar, bars of passes.
+_BAR, _MAX_BARS = 34, 500
 
 
 class _Cell(NamedTuple):
@@ -71,36 +75,43 @@ def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> It
     known = [cell.heat for cell in cells.values() if cell.heat is not None]
     most = max(known, default=0)
     drawn = min(columns, _MAX_COLUMNS)
-    width = _WIDE if drawn <= 16 else _NARROW
-    rule = "  +" + f"{'-' * width}+" * drawn
+    width = next((width for limit, width in _CELLS if drawn <= limit), 1)
+    has_numbers = width > 1
+    rule = f"  +{('-' * width + '+') * drawn}" if has_numbers else f"  +{'-' * drawn}+"
     yield rule
     for row in range(min(rows, _MAX_ROWS)):
         yield from _row([cells.get((column, row)) for column in range(drawn)], most, width)
+        if has_numbers:
+            yield rule
+    if not has_numbers:
         yield rule
     if columns > drawn or rows > _MAX_ROWS:
         yield f"  {columns} x {rows} tiles: the rest is not drawn"
+    legend = "number of the tile; " if has_numbers else ""
     if most:
-        yield f"  number of the tile; {label}: '{_SHADES[1]}' few to '{_SHADES[-1]}' {most:,}"
+        yield f"  {legend}{label}: '{_SHADES[1]}' few to '{_SHADES[-1]}' {most:,}"
     else:
-        yield f"  number of the tile; {label} are not known"
+        yield f"  {legend}{label} are {'0' if known else 'not known'}"
 
 
 def _row(cells: list[_Cell | None], most: int, width: int) -> Iterator[str]:
-    """The numbers of tiles; below them their shades, where something is known."""
+    """The numbers of tiles, if they have room; below them shades, where something is known."""
     heats = [_style(cell, most) for cell in cells]
-    yield _painted([_number(cell, width) for cell in cells], heats)
-    if most:
-        yield _painted([_shade(cell, most, width) for cell in cells], heats)
+    if width > 1:
+        yield _painted([_number(cell, width) for cell in cells], heats, "|")
+    if most or width == 1:
+        gap = "|" if width > 1 else ""
+        yield _painted([_shade(cell, most, width) for cell in cells], heats, gap)
 
 
-def _painted(cells: list[str], styles: list[str]) -> str:
+def _painted(cells: list[str], styles: list[str], gap: str) -> str:
     """A row of cells of one width, each with its style; "" for none."""
-    text = "  |" + "|".join(cells) + "|"
-    width = len(cells[0]) + 1
+    text = f"  |{gap.join(cells)}|"
+    step = len(cells[0]) + len(gap)
     return Painted(
         text,
         (
-            (3 + width * number, 2 + width * (number + 1), style)
+            (3 + step * number, 3 + step * number + len(cells[0]), style)
             for number, style in enumerate(styles)
             if style
         ),

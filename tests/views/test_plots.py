@@ -6,10 +6,14 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from cffpy.views.plots import shade
+from cffpy.analysis.queries import find_passes
+from cffpy.container.open import open_capture
+from cffpy.views.plots import shade, tile_lines
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -32,6 +36,27 @@ def test_tiles(run_cffpy: Run, samples: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("columns", [1, 9, 10, 19, 20, 64, 100])
+def test_no_line_is_wider_than_80_characters(columns: int, samples: Path) -> None:
+    finder, _ = find_passes(open_capture(str(samples / "a660-frame-gmem.rd")), print)
+    found = finder.found.passes[0]
+    assert found.bin_size is not None
+    width = found.bin_size.width
+    facts: Any = [
+        SimpleNamespace(
+            tile=SimpleNamespace(
+                number=number, pipe=None, rectangle=SimpleNamespace(left=number * width, top=0)
+            ),
+            executed=number,
+        )
+        for number in range(columns)
+    ]
+    lines = list(tile_lines(found, facts))
+    assert max(map(len, lines)) <= 80
+    assert len({len(line) for line in lines if line.startswith(("  +", "  |"))}) == 1
+    assert any("the rest is not drawn" in line for line in lines) == (columns > 64)
+
+
 def test_visibility(run_cffpy: Run, samples: Path) -> None:
     lines = drawn(run_cffpy, "vsc", "--plot", str(samples / "a660-frame-binning.rd"))
     assert lines[2] == "  |   0   |   1   |   4   |   5   |"
@@ -40,7 +65,7 @@ def test_visibility(run_cffpy: Run, samples: Path) -> None:
 
 def test_passes(run_cffpy: Run, samples: Path) -> None:
     lines = drawn(run_cffpy, "passes", "--plot", str(samples / "a660-frame-gmem.rd"))
-    assert lines[0] == f"pass 0 gmem    |{'#' * 50}| 2 draws, 2 x 2 tiles"
+    assert lines[0] == f"pass 0 gmem    |{'#' * 34}| 2 draws, 2 x 2 tiles"
     assert drawn(run_cffpy, "passes", "--plot", str(samples / "a690-compute.rd")) == [
         "no render pass"
     ]
