@@ -70,8 +70,7 @@ def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> It
     if not cells:
         yield "  no tiles whose places are known"
         return
-    columns = max(column for column, _ in cells) + 1
-    rows = max(row for _, row in cells) + 1
+    columns, rows = (max(place[axis] for place in cells) + 1 for axis in (0, 1))
     known = [cell.heat for cell in cells.values() if cell.heat is not None]
     most = max(known, default=0)
     drawn = min(columns, _MAX_COLUMNS)
@@ -87,11 +86,15 @@ def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> It
         yield rule
     if columns > drawn or rows > _MAX_ROWS:
         yield f"  {columns} x {rows} tiles: the rest is not drawn"
-    legend = "number of the tile; " if has_numbers else ""
+    yield f"  {'number of the tile; ' if has_numbers else ''}{label}{_legend(known)}"
+
+
+def _legend(known: list[int]) -> str:
+    """What the shades of these heats mean."""
+    most = max(known, default=0)
     if most:
-        yield f"  {legend}{label}: '{_SHADES[1]}' few to '{_SHADES[-1]}' {most:,}"
-    else:
-        yield f"  {legend}{label} are {'0' if known else 'not known'}"
+        return f": '{_SHADES[1]}' few to '{_SHADES[-1]}' {most:,}"
+    return " are 0" if known else " are not known"
 
 
 def _row(cells: list[_Cell | None], most: int, width: int) -> Iterator[str]:
