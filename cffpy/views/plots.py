@@ -75,18 +75,26 @@ def _grid(found: Pass, cells: Mapping[tuple[int, int], _Cell], label: str) -> It
     most = max(known, default=0)
     drawn = min(columns, _MAX_COLUMNS)
     width = next((width for limit, width in _CELLS if drawn <= limit), 1)
-    has_numbers = width > 1
-    rule = f"  +{('-' * width + '+') * drawn}" if has_numbers else f"  +{'-' * drawn}+"
-    yield rule
-    for row in range(min(rows, _MAX_ROWS)):
-        yield from _row([cells.get((column, row)) for column in range(drawn)], most, width)
-        if has_numbers:
-            yield rule
-    if not has_numbers:
-        yield rule
+    places = [
+        [cells.get((column, row)) for column in range(drawn)] for row in range(min(rows, _MAX_ROWS))
+    ]
+    yield from _rows(places, most, width)
     if columns > drawn or rows > _MAX_ROWS:
         yield f"  {columns} x {rows} tiles: the rest is not drawn"
-    yield f"  {'number of the tile; ' if has_numbers else ''}{label}{_legend(known)}"
+    yield f"  {'number of the tile; ' if width > 1 else ''}{label}{_legend(known)}"
+
+
+def _rows(rows: list[list[_Cell | None]], most: int, width: int) -> Iterator[str]:
+    """The cells in a frame; between them rules, if they are wider than one character."""
+    cell = "-" * width + ("+" if width > 1 else "")
+    rule = f"  +{cell * len(rows[0])}{'' if width > 1 else '+'}"
+    yield rule
+    for row in rows:
+        yield from _row(row, most, width)
+        if width > 1:
+            yield rule
+    if width == 1:
+        yield rule
 
 
 def _legend(known: list[int]) -> str:

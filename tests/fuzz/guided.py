@@ -30,8 +30,11 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=4096, help="Bytes of one input, at most.")
     parser.add_argument("--keep", default=os.path.join(tempfile.gettempdir(), "cffpy-guided"))
     parser.add_argument("--merge", metavar="FOLDER", help="Only choose inputs, into this one.")
-    options = parser.parse_args()
+    options, given = parser.parse_known_args()
     target, seeds = TARGETS[options.target]
+    if given:  # libFuzzer runs itself to merge, with flags of its own
+        atheris.Setup([sys.argv[0], *given], target)
+        atheris.Fuzz()
     corpus = Path(options.keep) / options.target
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(seeds()):
@@ -40,8 +43,12 @@ def main() -> None:
         (corpus / f"seed-{number}").write_bytes(seed)
     for path in sorted((CORPUS / options.target).glob("*")):
         (corpus / path.name).write_bytes(path.read_bytes())
+    again = Path(options.keep) / f"{options.target}-again.log"
+    command = f"{sys.executable} -m tests.fuzz.guided {options.target}"
+    again.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    again.chmod(0o700)
     arguments = [
-        sys.argv[0],
+        str(again),
         f"-max_total_time={options.minutes * 60:.0f}",
         f"-timeout={options.seconds}",
         f"-max_len={options.size}",
