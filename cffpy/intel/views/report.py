@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "cffpy.intel-report/1"
 
-#: Passes that a report has.
-_MAX_PASSES = 2000
+#: Passes and actions that a report has.
+_MAX_PASSES, _MAX_ACTIONS = 2000, 60_000
 
 
 def document(report: Report, content: Content) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def document(report: Report, content: Content) -> dict[str, Any]:
                 "uses": report.uses.get(action.number),
                 "changes": [_change(one) for one in report.changes.get(action.number, ())],
             }
-            for action in found.actions
+            for action in found.actions[:_MAX_ACTIONS]
         ],
         "surfaces": [_surface(one, names) for one in report.surfaces],
         "cut": [*report.cut, *_left_out(found)],
@@ -47,8 +47,15 @@ def document(report: Report, content: Content) -> dict[str, Any]:
 
 
 def _left_out(found: Survey) -> list[str]:
-    """Passes that are not in the report."""
-    return [f"passes behind the first {_MAX_PASSES:,}"] if len(found.passes) > _MAX_PASSES else []
+    """Passes and actions that are not in the report."""
+    return [
+        f"{name} behind the first {most:,}"
+        for name, count, most in (
+            ("passes", len(found.passes), _MAX_PASSES),
+            ("actions", len(found.actions), _MAX_ACTIONS),
+        )
+        if count > most
+    ]
 
 
 def _batches(report: Report) -> list[dict[str, Any]]:

@@ -127,3 +127,14 @@ def test_a_cut_file(tmp_path: Path, run_cffpy: Run) -> None:
     done = run_cffpy("report", "--json", capture)
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert len(json.loads(done.stdout)["info"]["damage"]) == 1
+
+
+def test_what_is_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cffpy.intel.views.report._MAX_ACTIONS", 4)
+    monkeypatch.setattr("cffpy.intel.analysis.report.MAX_DRAWS", 2)
+    report = open_intel(frames.frame()).report()
+    assert report.cut == ["the state of draws behind the first 2", "actions behind the first 4"]
+    text = report.page().decode()
+    assert len(report.to_dict()["draws"]) == 4
+    assert "Left out: actions behind the first 4." in text
+    assert _Page(text).links <= set(_Page(text).ids)
