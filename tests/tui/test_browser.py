@@ -170,8 +170,6 @@ def test_marks_and_notes_are_kept(
     output = tmp_path / "marks.md"
 
     async def mark(app: Browser, pilot: Pilot[CffpyError]) -> None:
-        await pilot.press("x")
-        await until(pilot, lambda: "no draw is marked" in status(app))
         await pilot.press("right_square_bracket")
         await until(pilot, lambda: app._current_draw() is not None)
         await pilot.press("a", *"too dark", "enter")
