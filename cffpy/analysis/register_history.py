@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 #: captures, few registers change more often than the file has dwords.
 _MAX_CHANGES, _CHANGES_PER_DWORD = 1 << 20, 2
 
+#: Registers whose changes are collected one by one, before those of all are collected at once.
+_COLLECTED = 16
+
 
 def most_changes(size: int) -> int:
     """The changes that are kept of a capture of ``size`` bytes."""
@@ -81,8 +84,13 @@ class RegisterHistory(Observer):
         self._passes = passes
         self._log = changes
         self._most = most
-        #: Changes in ``_steps``.
-        self._pending = 0
+        #: Changes in ``_steps``, and in ``_recorded``.
+        self._pending = self._kept = 0
+        #: The recorded draws: what was written since the one before. Emptied by ``_complete``.
+        self._recorded: list[tuple[int, list[Change]]] = []
+        self._is_joined = False
+        #: Registers that were collected, until ``_complete``: all of ``_changes``, and unknown ones.
+        self._collected: set[int] = set()
         self._changes: dict[int, _Changes] = {}
         #: The registers that changed, of all draws one after another; draw -> its first.
         self._changed = array("L")
@@ -114,10 +122,11 @@ class RegisterHistory(Observer):
         if run is not self._run:
             self._end_run()
             self._run = run
-        step = _Step(action.order, self._log.take())
-        self._steps.append(step)
-        self._pending += step.size
-        if self._pending + len(self._changed) > self._most:
+        changes = self._log.take()
+        self._steps.append(_Step(action.order, changes))
+        for values, _ in changes:
+            self._pending += len(values)
+        if self._pending + self._kept > self._most:
             self._stop()
 
     def finished(self) -> None:
@@ -176,7 +185,48 @@ class RegisterHistory(Observer):
         self._best_count, self._best = 0, (0, 0)
 
     def _record(self, order: int, changes: list[Change]) -> None:
-        self._starts[order] = len(self._changed)
+        self._starts[order] = self._kept
+        self._recorded.append((order, changes))
+        self._kept += len(set().union(*[values for values, _ in changes]))
+
+    # -- afterwards -----------------------------------------------------------------------------
+
+    def _row(self, register: int) -> _Changes | None:
+        """The changes of one register: most questions are about a few of them."""
+        if not self._is_joined and register not in self._collected:
+            if len(self._collected) < _COLLECTED:
+                self._collect(register)
+            else:
+                self._complete()
+        return self._changes.get(register)
+
+    def _collect(self, register: int) -> None:
+        self._collected.add(register)
+        row = _Changes()
+        orders, numbers, sources = row.orders.append, row.values.append, row.sources.append
+        for order, changes in self._recorded:
+            for values, source in reversed(changes):
+                value = values.get(register)
+                if value is not None:
+                    orders(order)
+                    numbers(value)
+                    sources(source)
+                    break
+        if row.orders:
+            self._changes[register] = row
+
+    def _complete(self) -> None:
+        """Collect all registers."""
+        if self._is_joined:
+            return
+        self._is_joined = True
+        self._changes = {}
+        recorded, self._recorded = self._recorded, []
+        recorded.reverse()
+        while recorded:  # and release each
+            self._add(*recorded.pop())
+
+    def _add(self, order: int, changes: list[Change]) -> None:
         known, changed = self._changes, self._changed
         for values, source in changes:
             for register, value in values.items():
@@ -191,15 +241,13 @@ class RegisterHistory(Observer):
                 row.sources.append(source)
                 changed.append(register)
 
-    # -- afterwards -----------------------------------------------------------------------------
-
     def has(self, order: int) -> bool:
         """Whether the registers at this draw were recorded."""
         return order in self._starts
 
     def value(self, register: int, order: int) -> int | None:
         """The value of a dword at a draw; None where it is unknown or was never written."""
-        row = self._changes.get(register)
+        row = self._row(register)
         if row is None:
             return None
         index = bisect_right(row.orders, order) - 1
@@ -213,12 +261,12 @@ class RegisterHistory(Observer):
 
         A value is -1 where only the GPU knows it. Both are empty for what was never written.
         """
-        row = self._changes.get(register)
+        row = self._row(register)
         return ((), ()) if row is None else (row.orders, row.values)
 
     def write(self, register: int, order: int) -> Write | None:
         """The write of a dword's value at a draw; None where it was never written."""
-        row = self._changes.get(register)
+        row = self._row(register)
         if row is None:
             return None
         index = bisect_right(row.orders, order) - 1
@@ -226,14 +274,17 @@ class RegisterHistory(Observer):
 
     def registers(self, order: int) -> Iterator[int]:
         """The dwords that were written before a draw, in no particular order."""
+        self._complete()
         return (register for register, row in self._changes.items() if row.orders[0] <= order)
 
     def all_registers(self) -> Iterator[int]:
         """The dwords that were written before any draw, in no particular order."""
+        self._complete()
         return iter(self._changes)
 
     def written_since(self, order: int) -> Sequence[int]:
         """The dwords that were written between the recorded draw before and this one."""
+        self._complete()
         start = self._starts[order]
         orders = self._ordered
         position = bisect_right(orders, order)
