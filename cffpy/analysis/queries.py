@@ -11,10 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.draw_names import find_draw
-from cffpy.analysis.fragment_programs import FragmentPrograms
-from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.pass_events import PassEvents
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import (
@@ -37,6 +34,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
+    from cffpy.analysis.pass_events import PassEvents
     from cffpy.analysis.passes.model import Pass
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -67,6 +65,8 @@ def find_pass_events(
     gpu: Gpu | None = None,
 ) -> tuple[PassEvents, list[Damage]]:
     """The waits and cache events between passes, and the capture's damage."""
+    from cffpy.analysis.pass_events import PassEvents  # lazily: little needs it
+
     walk = Walk()
     finder = PassFinder(walk)
     events = PassEvents(walk, finder)
@@ -81,6 +81,9 @@ def find_lrz(
     gpu: Gpu | None = None,
 ) -> tuple[tuple[PassFinder, list[PassLrz]], list[Damage]]:
     """The passes, LRZ in each render pass, and the capture's damage."""
+    from cffpy.analysis.fragment_programs import FragmentPrograms  # lazily: little needs it
+    from cffpy.analysis.lrz import lrz_of_passes
+
     walk = PassWalk(content, complain, register_db, gpu)
     programs = FragmentPrograms(walk.walk, register_db)
     walk.observe(programs)

@@ -89,7 +89,7 @@ class RegisterHistory(Observer):
         #: The recorded draws: what was written since the one before. Emptied by ``_complete``.
         self._recorded: list[tuple[int, list[Change]]] = []
         self._is_joined = False
-        #: Registers that were collected, until ``_complete``: all of ``_changes``, and unknown ones.
+        #: Registers that were collected, until ``_complete``: those of ``_changes`` and others.
         self._collected: set[int] = set()
         self._changes: dict[int, _Changes] = {}
         #: The registers that changed, of all draws one after another; draw -> its first.

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.errors import UnknownName, UnknownValue
@@ -242,6 +241,8 @@ class RegisterValue:
         return f"<{self.name} {number}: {self.text}>"
 
     def _repr_html_(self) -> str:
+        from html import escape  # lazy: only notebooks ask
+
         rows = "".join(
             f"<tr><td>{escape(field.name)}</td><td>{field.high}:{field.low}</td>"
             f"<td>{escape(field.text)}</td></tr>"

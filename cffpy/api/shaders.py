@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,6 +61,8 @@ class Shader:
         return f"<{type(self).__name__} {self.stage} at {self.gpuaddr:#x}, {text}>"
 
     def _repr_html_(self) -> str:
+        from html import escape  # lazy: only notebooks ask
+
         return f"<b>{escape(repr(self))}</b><pre>{escape(self.listing)}</pre>"
 
 

@@ -15,7 +15,7 @@ from cffpy.cli.parameters import Integer
 from cffpy.cli.text_options import text_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cffpy.analysis.passes.model import SubmitPasses
     from cffpy.api.capture import Capture
@@ -95,7 +95,6 @@ def _shown(
     """Of some passes of a capture those that match. ``asked``: the filter and the columns."""
     from cffpy.views import passes as text
     from cffpy.views import passes_document as view
-    from cffpy.views.plots import pass_lines
 
     query, columns = asked
     if query is not None:
@@ -112,11 +111,17 @@ def _shown(
         code,
         view.SCHEMA,
         lambda: view.document(capture.model, shown),
-        lambda: pass_lines(shown) if plot else text.lines(capture.model, shown),
+        lambda: _bars(shown) if plot else text.lines(capture.model, shown),
         view.CSV_COLUMNS,
         lambda: view.rows(shown),
         lambda: (view.pass_document(one) for submit in shown for one in submit.passes),
     )
+
+
+def _bars(shown: Sequence[SubmitPasses]) -> Iterable[str]:
+    from cffpy.views.plots import pass_lines
+
+    return pass_lines(shown)
 
 
 def _check_forms(cost: bool, plot: bool, columns: str | None, forms: Forms) -> None:

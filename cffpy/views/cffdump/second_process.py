@@ -43,12 +43,19 @@ _PIECE = 1 << 20
 _LENGTH = 8  # bytes of the length of the state, in the pipe
 
 
+#: Processes that wait for each processor, over the last minute, at most: where more do, a second
+#: process takes the time of others and saves none.
+_LOAD = 1.5
+
+
 def can_share() -> bool:
     """Whether two processes of this program can run at once. CFFPY_PROCESSES=1 forbids it."""
     if sys.platform != "linux" or os.environ.get("CFFPY_PROCESSES") == "1":
         return False
-    is_possible = hasattr(os, "fork") and hasattr(os, "pread") and hasattr(os, "sched_getaffinity")
-    return is_possible and len(os.sched_getaffinity(0)) > 1
+    if not (hasattr(os, "fork") and hasattr(os, "pread") and hasattr(os, "sched_getaffinity")):
+        return False
+    processors = len(os.sched_getaffinity(0))
+    return processors > 1 and os.getloadavg()[0] <= _LOAD * (os.cpu_count() or 1)
 
 
 class SecondProcess:
