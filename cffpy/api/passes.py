@@ -559,6 +559,8 @@ class Pass:
 
 
 def _images_of(one: Pass, targets: Iterable[Attachment]) -> list[NamedImage]:
+    from cffpy.api.pictures import NamedImage  # lazy: as above
+
     return [
         NamedImage.of("target", number, target.name, partial(one.image, target.name))
         for number, target in enumerate(targets)

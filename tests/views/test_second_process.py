@@ -69,11 +69,20 @@ def repeated(path: Path, times: int = 6) -> bytes:
 
 
 @pytest.fixture
-def no_child() -> Iterator[None]:
-    """Checks that no process is left."""
+def no_child(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Checks that no process of a dump is left."""
+    started: list[int] = []
+    fork = os.fork
+
+    def noted() -> int:
+        started.append(fork())
+        return started[-1]
+
+    monkeypatch.setattr(os, "fork", noted)
     yield
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    for process in started:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(process, os.WNOHANG)
 
 
 def check_same(dumped: Callable[..., Dumped], data: bytes, is_taken: bool, **options: Any) -> None:
