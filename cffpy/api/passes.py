@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
+from cffpy.api.pictures import NamedImage
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
 from cffpy.api.vertices import VertexAttribute, attributes_of
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
-    from cffpy.api.pictures import CapturedImage, NamedImage
+    from cffpy.api.pictures import CapturedImage
     from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
@@ -248,8 +249,6 @@ class Draw(Action):
     @property
     def images(self) -> list[NamedImage]:
         """Its textures, then its targets, with what the capture has of their contents."""
-        from cffpy.api.pictures import NamedImage  # lazy: most commands need no layouts
-
         found = [
             NamedImage.of("texture", number, texture.label, partial(getattr, texture, "image"))
             for number, texture in enumerate(self.textures)
@@ -559,8 +558,6 @@ class Pass:
 
 
 def _images_of(one: Pass, targets: Iterable[Attachment]) -> list[NamedImage]:
-    from cffpy.api.pictures import NamedImage  # lazy: as above
-
     return [
         NamedImage.of("target", number, target.name, partial(one.image, target.name))
         for number, target in enumerate(targets)
