@@ -170,14 +170,23 @@ def test_options_that_hide_text_and_a5xx_are_not_shared(
     check_same(dumped, repeated(next(samples.glob("a530-two-submits*.rd*"))), False)
 
 
+def test_running_processes_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "loadavg"
+    path.write_text("0.20 0.18 0.12 3/80 11206\n")
+    assert second_process._running(str(path)) == 3
+    assert second_process._running(str(tmp_path / "missing")) == 1
+    path.write_text("")
+    assert second_process._running(str(path)) == 1
+
+
 def test_processors_and_the_environment_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.delenv("CFFPY_PROCESSES", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(os, "getloadavg", lambda: (12.0, 1.0, 1.0))
+    monkeypatch.setattr(second_process, "_running", lambda: 2)
     assert not second_process.can_share()
-    monkeypatch.setattr(os, "getloadavg", lambda: (1.5, 12.0, 12.0))
+    monkeypatch.setattr(second_process, "_running", lambda: 1)
     assert second_process.can_share()
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1})
     assert not second_process.can_share()
