@@ -27,8 +27,10 @@ from benchmarks.report import machine, machine_line, print_table  # noqa: E402
 
 def profile(path: str, options: list[str], with_segments: bool) -> pstats.Stats:
     """The profile of one dump, whose text is thrown away."""
-    from cffpy.cli.dump import Dump, DumpOptions, open_capture
     from cffpy.cli.dump_options import parse
+    from cffpy.container.open import open_capture
+    from cffpy.views.cffdump.dump import Dump
+    from cffpy.views.cffdump.options import DumpOptions
 
     settings, _ = parse([*options, path])
     dump = Dump(

@@ -69,8 +69,10 @@ def measure_stages(path: str, options: list[str]) -> dict[str, Any]:
     import gc
 
     gc.disable()  # as cffpy dump does
-    from cffpy.cli.dump import Dump, DumpOptions, open_capture
     from cffpy.cli.dump_options import parse
+    from cffpy.container.open import open_capture
+    from cffpy.views.cffdump.dump import Dump
+    from cffpy.views.cffdump.options import DumpOptions
 
     stage("import")
     content = open_capture(path)
