@@ -168,11 +168,12 @@ def test_each_use_is_guarded(names: tuple[str, ...]) -> None:
 
 
 def test_no_path_of_one_system_is_named() -> None:
-    """``/dev/null`` is ``os.devnull``; other devices and /proc are not opened at all."""
+    """``/dev/null`` is ``os.devnull``; of devices and /proc only what is guarded is opened."""
     for path in sorted((CHECKOUT / "cffpy").rglob("*.py")):
         strings = (
             node.value
             for node in ast.walk(ast.parse(path.read_text("utf-8")))
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         )
-        assert not [text for text in strings if text.startswith(("/dev/", "/proc/", "/tmp"))]
+        named = {text for text in strings if text.startswith(("/dev/", "/proc/", "/tmp"))}
+        assert named <= {"/proc/loadavg"}  # of dumps with two processes: on Linux only

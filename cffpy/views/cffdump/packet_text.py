@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.cp.session import Session
-from cffpy.pm4.reader import BAD, OPCODE, REGISTERS
+from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import Output
+from cffpy.views.cffdump.quirks import LEVELS
 from cffpy.views.cffdump.text import CffdumpSink
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class _PacketSink(CffdumpSink):
 class TextOfPacket(NamedTuple):
     """A packet in the dump. ``lines``: of its registers or fields. ``size``: dwords.
 
-    ``rows``: its dwords; an address and a colon are to be put before each row but ``*``.
+    ``rows``: its dwords, none of a packet of type 2; an address and a colon are to be put before
+    each row but ``*``.
     """
 
     lines: str
@@ -85,6 +87,8 @@ class PacketText:
         """The text of the packet whose header is ``words[index]``."""
         sink = self._sink
         kind, number, size = self._machine.headers[words.get(index)]
+        if kind == IDLE:
+            return TextOfPacket(f"{LEVELS[1]}nop", "", size)
         count = max(0, min(size - 1, words.count - index - 1, _MAX_DWORDS))
         lines = ""
         if kind == REGISTERS:
