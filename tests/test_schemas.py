@@ -78,8 +78,25 @@ LINES = {
     "tiles.line": ("tiles", "--jsonl", "{A}"),
 }
 
-#: Documents without a schema so far, by what their names begin with.
-WITHOUT = ("index", "intel-", "microcode")
+#: The same of Intel captures, of indexes and of microcode; {I}, {E}: an AUB file, an error state.
+INTEL = {
+    "intel-crash": ("crash", "--json", "{E}"),
+    "intel-db-search": ("db", "search", "--gpu", "skl", "Depth", "--json"),
+    "intel-db-show": ("db", "show", "--gpu", "skl", "3DSTATE_VS", "--json"),
+    "intel-diff": ("diff", "--json", "{I}", "{E}"),
+    "intel-draws": ("draws", "--json", "{I}"),
+    "intel-passes": ("passes", "--json", "{I}"),
+    "intel-report": ("report", "--json", "{I}"),
+    "intel-state": ("state", "--draw", "1", "--json", "{I}"),
+}
+INDEXES = {
+    "index-compare": ("compare", "{OLD}", "{NEW}", "--json"),
+    "index-shader": ("shader", "{NEW}", "{DIGEST}", "--json"),
+    "index-stats": ("stats", "{NEW}", "--json"),
+    "index-values": ("values", "{NEW}", "RB_DEPTH_CNTL", "--json"),
+}
+#: Documents with tests of their own.
+ALONE = ("index-build", "index-values.line", "intel-info", "microcode")
 
 CAPTURES = (
     "a220-gl-passes",
@@ -105,7 +122,7 @@ def check_document(name: str, text: bytes) -> None:
 
 
 def test_each_schema_has_a_command() -> None:
-    assert {*COMMANDS, *OTHERS, *LINES} == set(SCHEMAS)
+    assert {*COMMANDS, *OTHERS, *LINES, *INTEL, *INDEXES, *ALONE} == set(SCHEMAS)
 
 
 def test_each_document_has_a_schema() -> None:
@@ -113,12 +130,10 @@ def test_each_document_has_a_schema() -> None:
     names = set()
     for path in sorted((FOLDER.parent / "cffpy").rglob("*.py")):
         names |= set(re.findall(r'"(cffpy\.[a-z.-]+/\d+)"', path.read_text("utf-8")))
-    names.remove("cffpy.tables/1")  # of tables, not of a document
+    names -= {"cffpy.tables/1", "cffpy.index/1"}  # of tables and files, not of a document
     known = {schema["$id"] for schema in SCHEMAS.values()}
     assert len(names) > 30
-    lacking = {re.sub(r"cffpy\.|/\d+", "", name) for name in names - known}
-    assert not [name for name in lacking if not name.startswith(WITHOUT)]
-    assert known <= names
+    assert known == names
 
 
 @pytest.mark.slow
@@ -171,6 +186,59 @@ def test_json_lines(name: str, samples: Path, run_cffpy: Run) -> None:
     assert rows
     for row in rows:
         assert not list(validator.iter_errors(row))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INTEL)
+def test_documents_of_intel_captures(name: str, run_cffpy: Run) -> None:
+    folder = FOLDER.parent / "samples"
+    places = {"I": folder / "skl-frame.aub.gz", "E": folder / "skl-hang.i915.gz"}
+    command = [part.format(**places) for part in INTEL[name]]
+    check_document(name, run_cffpy(*command, check=False).stdout)
+
+
+@pytest.mark.slow
+def test_documents_of_shared_intel_captures(shared: Path, run_cffpy: Run) -> None:
+    captures = sorted((shared / "intel/captures").glob("*.gz"))
+    for path in captures[::5]:
+        (found,) = json.loads(run_cffpy("info", "--json", path, check=False).stdout)["files"]
+        check_document("intel-info", json.dumps(found).encode())
+        for command in ("passes", "draws", "report"):
+            text = run_cffpy(command, "--json", path, check=False).stdout
+            check_document(f"intel-{command}", text)
+
+
+@pytest.mark.slow
+def test_documents_of_indexes(samples: Path, tmp_path: Path, run_cffpy: Run) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    places = {"OLD": tmp_path / "old.index", "NEW": tmp_path / "new.index", "DIGEST": ""}
+    one, other = samples / "a660-frame-gmem.rd", samples / "a430-depth-good.rd"
+    for files, index in (((one,), places["OLD"]), ((one, other), places["NEW"])):
+        check_document(
+            "index-build", run_cffpy("index", "build", *files, "-o", index, "--json").stdout
+        )
+    question = ("sql", places["NEW"], "SELECT digest FROM programs LIMIT 1", "--json")
+    places["DIGEST"] = json.loads(run_cffpy("index", *question).stdout)["rows"][0][0]
+    for name, arguments in INDEXES.items():
+        command = [part.format(**places) for part in arguments]
+        check_document(name, run_cffpy("index", *command, check=False).stdout)
+    lines = run_cffpy("index", "values", places["NEW"], "RB_DEPTH_CNTL", "--jsonl").stdout
+    validator = jsonschema.Draft202012Validator(SCHEMAS["index-values.line"])
+    for line in lines.splitlines():
+        assert not list(validator.iter_errors(json.loads(line)))
+    assert lines
+
+
+def test_documents_of_intel_info_and_microcode(tmp_path: Path, run_cffpy: Run) -> None:
+    folder = FOLDER.parent / "samples"
+    text = run_cffpy("info", "--json", folder / "skl-frame.aub.gz").stdout
+    check_document("info", text)
+    check_document("intel-info", json.dumps(json.loads(text)["files"][0]).encode())
+    firmware = tmp_path / "a6xx_sqe.fw"
+    run_cffpy("afuc", "asm", "--gpu", "a6xx", folder / "microcode/a6xx.asm", "-o", firmware)
+    text = run_cffpy("afuc", "disasm", "--gpu", "a6xx", "--json", firmware).stdout
+    check_document("microcode", text)
 
 
 def test_a_line_has_the_members_of_the_document() -> None:
