@@ -15,6 +15,7 @@ from cffpy.index.partition import build_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from concurrent.futures import ProcessPoolExecutor
 
     Outcome = Done | Lost
 
@@ -23,6 +24,10 @@ _WAITING = 2
 #: How often a capture is tried that ended its worker.
 _ATTEMPTS = 2
 _DIED = "the worker that decoded it was killed (out of memory?)"
+_NOT_STARTED = (
+    "worker processes cannot start: a script that builds an index with several jobs needs"
+    ' `if __name__ == "__main__":` before the call'
+)
 
 
 class Engine(Protocol):
@@ -59,9 +64,10 @@ class LocalEngine:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self._has_started = False
 
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
-        """As Engine has it."""
+        """As Engine has it. Raises CaptureIndexError if no worker can start."""
         suspects: deque[Task] = deque()
         while True:
             yield from self._run(tasks, suspects)
@@ -78,6 +84,7 @@ class LocalEngine:
         running: dict[Future[Done], Task] = {}
         pool = _pool(self.workers)
         try:
+            self._start(pool)
             while True:
                 for task in islice(tasks, self.workers * _WAITING - len(running)):
                     try:
@@ -99,6 +106,20 @@ class LocalEngine:
         finally:
             pool.shutdown(cancel_futures=True)
 
+    def _start(self, pool: ProcessPoolExecutor) -> None:
+        """Wait for the first worker: what ends it before its first task ends every worker.
+
+        Workers import the script that runs, so one that builds without a guard starts again there.
+        """
+        from concurrent.futures.process import BrokenProcessPool
+
+        if not self._has_started:
+            try:
+                pool.submit(_started).result()
+            except BrokenProcessPool:
+                raise CaptureIndexError(_NOT_STARTED) from None
+            self._has_started = True
+
     def _run_alone(self, task: Task) -> Iterator[Outcome]:
         """Run a task in a pool of its own; its captures one by one if a worker dies again."""
         from concurrent.futures.process import BrokenProcessPool
@@ -119,7 +140,11 @@ class LocalEngine:
             yield from self._run_alone(one)
 
 
-def _pool(workers: int) -> Any:  # noqa: ANN401
+def _started() -> None:
+    """Do nothing, in a worker."""
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
     import sys
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context

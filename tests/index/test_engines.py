@@ -237,3 +237,16 @@ def test_kill_9_of_the_scheduler(slow_corpus: Path, tmp_path: Path) -> None:
     assert report.captures == 8
     assert report.resumed > 0
     check_index(index, sorted(slow_corpus.iterdir()))
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_fails_at_once(samples: Path, tmp_path: Path) -> None:
+    """Its workers would start the build again; they end before their first task instead."""
+    files = [str(samples / f"{name}.rd") for name in ("a660-frame-gmem", "a430-depth-good")]
+    script = tmp_path / "build.py"
+    script.write_text(
+        f"import cffpy\ncffpy.build_index({files!r}, {str(tmp_path / 'i.index')!r}, jobs=2)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "CaptureIndexError: worker processes cannot start: a script that builds" in done.stderr
