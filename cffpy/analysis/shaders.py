@@ -362,18 +362,17 @@ class ShaderCollector(Sink):
     ) -> Iterator[_StoredNaming]:
         """The packets of ``words[start:end]`` that name programs."""
         runs, data, names = stored.runs, words.data, self._naming
-        headers, first, last = runs.headers, min(names, default=0), max(names, default=-1)
-        while start < end:
-            kind, number, size = headers[data[start]]
+        first, last = min(names, default=0), max(names, default=-1)
+        for index, size, kind, number in runs.packets(words, start, end):
             if kind == REGISTERS:
                 behind = number + size - 1
                 if number <= last and behind > first:
                     named = [one for one in names if number <= one < behind]
                     if named:
-                        values = dict(enumerate(data[start + 1 : start + size].tolist(), number))
-                        yield _StoredNaming(words.address + 4 * start, named, values)
+                        values = dict(enumerate(data[index + 1 : index + size].tolist(), number))
+                        yield _StoredNaming(words.address + 4 * index, named, values)
             elif kind == OPCODE:
-                payload = Payload(words, start + 1, size - 1)
+                payload = Payload(words, index + 1, size - 1)
                 if number == self._immediate or self._loads_program(number, payload):
                     yield _StoredNaming(0, [], {}, number, payload)
                 else:
@@ -381,7 +380,6 @@ class ShaderCollector(Sink):
                     named = [one for one in values if one in names]
                     if named:
                         yield _StoredNaming(_packet_address(payload), named, values)
-            start += size
 
     def _loads_program(self, opcode: int, payload: Payload) -> bool:
         return opcode in self._loads and loaded_state(self.machine, payload).kind == SHADER

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.capture import _limits
-from cffpy.api.source import Source
+from cffpy.api.source import Source, uncollected
 from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.folder import captures_in
 from cffpy.container.open import open_capture
@@ -197,10 +197,9 @@ class _Worker:
     def find(self, path: str) -> FoundFile:
         """What the filter finds in a file."""
         found = FoundFile(path)
-        was_enabled = gc.isenabled()
-        gc.disable()  # the results of a walk have few cycles, and are dropped as a whole
         try:
-            self._find(found)
+            with uncollected():
+                self._find(found)
         except CffpyError as problem:
             found.error = str(problem)
         except (OSError, MemoryError) as problem:
@@ -208,8 +207,6 @@ class _Worker:
         except Exception as problem:  # the other files are still wanted
             found.error = f"internal error: {type(problem).__name__}: {problem}"
         finally:
-            if was_enabled:
-                gc.enable()
             gc.collect()
         return found
 

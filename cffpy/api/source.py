@@ -12,10 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from cffpy.analysis.draw_names import find_draw
-from cffpy.analysis.fragment_programs import FragmentPrograms
-from cffpy.analysis.lrz import lrz_of_passes
 from cffpy.analysis.observer import Observer
-from cffpy.analysis.pass_events import PassEvents
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.queries import (
     find_layouts,
@@ -31,7 +28,6 @@ from cffpy.analysis.queries import (
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
-from cffpy.api.vertices import fetched_buffers
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
@@ -236,6 +232,9 @@ class Source:
         The others are kept: ``walked``, ``lrz``, ``pass_events``, ``recording``.
         """
         from cffpy.analysis.diff.record import PendingRecording
+        from cffpy.analysis.fragment_programs import FragmentPrograms
+        from cffpy.analysis.lrz import lrz_of_passes
+        from cffpy.analysis.pass_events import PassEvents
         from cffpy.check.runner import PendingCheck
 
         warnings: list[str] = []
@@ -404,6 +403,7 @@ class Source:
     def bound(self, action: Action) -> Bound:
         """What a draw has bound. Kept for the last draw only."""
         from cffpy.api.bindings import Bound
+        from cffpy.api.vertices import fetched_buffers
 
         last = self._last_bound
         if last is None or last[0] != action.order:

@@ -225,6 +225,13 @@ def write_json(schema: str, document: dict[str, Any], truncated: Sequence[Trunca
         write_all(stream, b"\n")
 
 
+def check_one_form(**given: bool) -> None:
+    """Raise UsageError for several forms of output. Names: as_json for ``--json``."""
+    options = [f"--{name.removeprefix('as_')}" for name, chosen in given.items() if chosen]
+    if len(options) > 1:
+        raise click.UsageError(f"{options[0]} and {options[1]} cannot be used together")
+
+
 def jsonl_option(what: str, schema: str) -> Callable[[_Command], _Command]:
     """The option ``--jsonl``. ``what`` an object is of; ``schema``: of each object."""
     text = f"Print an object for each {what} ({schema})."
@@ -240,14 +247,14 @@ def write_json_lines(objects: Iterable[dict[str, Any]], file: str | None = None)
     length = 0
     with PagedOutput(pager=False) as stream:
         for one in objects:
-            line = json.dumps({**head, **one})
+            line = json.dumps({**head, **one}) + "\n"
             waiting.append(line)
             length += len(line)
             if length >= _CHARACTERS_AT_ONCE:
-                write_all(stream, ("\n".join(waiting) + "\n").encode())
+                write_all(stream, "".join(waiting).encode())
                 waiting.clear()
                 length = 0
-        write_all(stream, "".join([f"{line}\n" for line in waiting]).encode())
+        write_all(stream, "".join(waiting).encode())
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

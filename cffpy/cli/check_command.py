@@ -9,6 +9,7 @@ import click
 
 from cffpy._version import __version__
 from cffpy.cli.analysis_options import (
+    check_one_form,
     decode,
     decoding_options,
     jsonl_option,
@@ -20,6 +21,8 @@ from cffpy.cli.index_reports import check_index
 from cffpy.cli.many_files import is_one_file
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, PagedOutput, print_error, write_all
 from cffpy.cli.text_options import text_options, write_lines
+from cffpy.container.folder import captures_in
+from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
 
 if TYPE_CHECKING:
@@ -98,8 +101,7 @@ def check(
     from cffpy.check.registry import chosen_lints
     from cffpy.check.runner import new_findings
 
-    if as_json + as_jsonl + as_sarif > 1:
-        raise click.UsageError("--json, --jsonl and --sarif cannot be used together")
+    check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_sarif=as_sarif, as_markdown=as_markdown)
     if explain is not None or as_list:
         return _describe(explain, select, ignore)
     lints = chosen_lints(select, ignore)
@@ -174,9 +176,6 @@ def _check_all(
 
     Of several files, errors of one are reported, and the next one follows.
     """
-    from cffpy.container.folder import captures_in
-    from cffpy.container.open import one_by_one
-
     results, code = [], EXIT_OK
     for path in one_by_one(captures_in(paths)):
         try:

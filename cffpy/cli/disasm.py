@@ -123,8 +123,9 @@ def disasm(
     if of_capture:
         if form != "auto" or fragment:
             raise click.UsageError("--format and --fragment cannot be used with --all")
-        if as_json and as_jsonl:
-            raise click.UsageError("--json and --jsonl cannot be used together")
+        from cffpy.cli.analysis_options import check_one_form
+
+        check_one_form(as_json=as_json, as_jsonl=as_jsonl)
         shown_as = "json" if as_json else "jsonl" if as_jsonl else ""
         return _run_all(path, generation, register_db, shown_as, only_list)
     if only_list or as_json or as_jsonl:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from cffpy.cli.analysis_options import (
+    check_one_form,
     decoding_options,
     jsonl_option,
     write_json,
@@ -156,8 +157,7 @@ def _of_index(
 
 
 def _check(as_json: bool, as_jsonl: bool, count: bool, first: bool) -> None:
-    if as_json and as_jsonl:
-        raise click.UsageError("--json and --jsonl cannot be used together")
+    check_one_form(as_json=as_json, as_jsonl=as_jsonl)
     if count and (first or as_jsonl):
         raise click.UsageError("--count cannot be used with --first or --jsonl")
 

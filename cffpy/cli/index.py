@@ -11,6 +11,7 @@ import click
 
 from cffpy.cli import index_reports
 from cffpy.cli.analysis_options import (
+    check_one_form,
     decoding_options,
     jsonl_option,
     write_json,
@@ -25,7 +26,7 @@ from cffpy.cli.output import (
     print_warning,
 )
 from cffpy.cli.parameters import IntegerRange, command_limits
-from cffpy.cli.sql import check_forms, row_options, write_rows
+from cffpy.cli.sql import row_options, write_rows
 from cffpy.cli.text_options import text_options, write_lines
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ def values(path: str, register: str, as_json: bool, as_jsonl: bool) -> int:
     from cffpy.cli.index_text import value_lines
     from cffpy.index.reader import open_index
 
-    check_forms(as_json, as_jsonl, False)
+    check_one_form(as_json=as_json, as_jsonl=as_jsonl)
     found = open_index(path).values(register)
     if as_json:
         write_json(

@@ -10,7 +10,6 @@ import click
 from cffpy.cli.analysis_options import write_json, write_json_lines
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.errors import UsageError
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
@@ -194,8 +193,6 @@ def check_index(
     from cffpy.index.reader import open_index
     from cffpy.views.check import SCHEMA, items
 
-    if sum(forms) > 1:
-        raise UsageError("--json, --jsonl and --markdown cannot be used together")
     as_json, as_jsonl, as_markdown = forms
     before = None if baseline is None else open_index(baseline)
     checks = findings_of(open_index(index), lints, before)

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cffpy.api.intel import IntelCapture, of_content
-from cffpy.cli.analysis_options import print_problems, write_csv, write_json
+from cffpy.cli.analysis_options import (
+    check_one_form,
+    print_problems,
+    write_csv,
+    write_json,
+)
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import command_limits, path_and_part
@@ -29,13 +34,17 @@ if TYPE_CHECKING:
 
 def opened(content: Content, register_db: str | None) -> tuple[IntelCapture, int]:
     """A capture whose commands were run, and the exit code: 1 where it is damaged."""
-    gc.disable()  # what an analysis finds lives as long as the command
-    _check_edition(register_db)
-    capture = of_content(content, register_db)
+    capture = _capture(content, register_db)
     with progress(f"Reading {content.name}", content):
         assert capture.model
     print_problems(content.name, capture.problems, print_error)
     return capture, EXIT_FAILURE if capture.problems else EXIT_OK
+
+
+def _capture(content: Content, register_db: str | None) -> IntelCapture:
+    gc.disable()  # what an analysis finds lives as long as the command
+    _check_edition(register_db)
+    return of_content(content, register_db)
 
 
 def _check_edition(register_db: str | None) -> None:
@@ -72,7 +81,7 @@ def draws(
     """``cffpy draws``."""
     from cffpy.intel.views import draws as view
 
-    _check_forms(as_json, as_csv)
+    check_one_form(as_json=as_json, as_csv=as_csv)
     capture, code = opened(content, register_db)
     if index is not None:
         shown = _the_pass(capture, index).actions
@@ -187,9 +196,7 @@ def report(
         raise click.UsageError("--json and --output cannot be used together")
     if path == "-" and output is None and not as_json:
         raise click.UsageError("--output is needed where the capture is standard input")
-    gc.disable()  # what an analysis finds lives as long as the command
-    _check_edition(register_db)
-    capture = of_content(content, register_db)
+    capture = _capture(content, register_db)
     with progress(f"Reading {content.name}", content):
         found = capture.report()
     problems: list[str] = found.to_dict()["info"]["damage"]
@@ -253,11 +260,6 @@ def write_intel_lines(
     problems = [str(each) for each in (*content.faults, *found.run.damage)]
     print_problems(content.name, problems, print_error)
     return EXIT_FAILURE if problems else EXIT_OK
-
-
-def _check_forms(as_json: bool, as_csv: bool) -> None:
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv cannot be used together")
 
 
 def _the_pass(capture: IntelCapture, index: int) -> Pass:

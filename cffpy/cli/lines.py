@@ -18,6 +18,8 @@ from cffpy.cli.output import (
     write_all,
 )
 from cffpy.cli.progress import progress
+from cffpy.container.folder import captures_in
+from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError, FilterError, IntelFileError
 from cffpy.tables.lines import COLUMNS, KINDS, UniqueLines
 
@@ -74,9 +76,6 @@ def lines(
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a file is damaged or cannot be read.
     """
-    from cffpy.container.folder import captures_in
-    from cffpy.container.open import one_by_one
-
     columns = ("count", *COLUMNS) if unique else COLUMNS
     values = UniqueLines()
     code = EXIT_OK

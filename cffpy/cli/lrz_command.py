@@ -9,6 +9,7 @@ import click
 
 from cffpy.cli.analysis_options import (
     capture_options,
+    check_one_form,
     decode,
     jsonl_option,
     open_for,
@@ -55,8 +56,7 @@ def lrz(
     """
     from cffpy.views import lrz as view
 
-    if as_json and as_jsonl:
-        raise click.UsageError("--json and --jsonl cannot be used together")
+    check_one_form(as_json=as_json, as_jsonl=as_jsonl)
     capture = open_for(path, gpu, register_db)
     shown, code = decode(capture, lambda opened: opened.lrz)
     if index is not None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from cffpy.cli.analysis_options import (
+    check_one_form,
     decoding_options,
     write_csv,
     write_json,
@@ -77,9 +78,7 @@ class Forms(NamedTuple):
 
     def check(self) -> None:
         """Raise UsageError for several forms."""
-        given = [f"--{name.removeprefix('as_')}" for name in self._fields if getattr(self, name)]
-        if len(given) > 1:
-            raise click.UsageError(f"{given[0]} and {given[1]} cannot be used together")
+        check_one_form(**self._asdict())
 
 
 def files_options(command: _Command) -> _Command:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cffpy.cli.analysis_options import decoding_options, write_csv
+from cffpy.cli.analysis_options import check_one_form, decoding_options, write_csv
 from cffpy.cli.export import Reports
 from cffpy.cli.output import PagedOutput, write_all
 from cffpy.cli.parameters import command_limits
@@ -80,7 +80,7 @@ def sql(
     from cffpy.api.export import Decoding
     from cffpy.api.export import sql as ask
 
-    check_forms(as_json, as_jsonl, as_csv)
+    check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_csv=as_csv)
     decoding = Decoding(gpu, register_db, command_limits())
     if shell:
         return _shell(arguments, decoding)
@@ -93,15 +93,9 @@ def sql(
     return reports.code
 
 
-def check_forms(as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
-    """Raises click.UsageError for several forms of output."""
-    if as_json + as_jsonl + as_csv > 1:
-        raise click.UsageError("--json, --jsonl and --csv cannot be used together")
-
-
 def write_rows(rows: Rows, as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
     """Write the answer to a question in SQL."""
-    check_forms(as_json, as_jsonl, as_csv)
+    check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_csv=as_csv)
     if as_json:
         document = {"schema": _SCHEMA, "columns": rows.columns, "rows": list(map(list, rows))}
         _write([json.dumps(document, indent=2, default=str), "\n"])

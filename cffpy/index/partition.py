@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.export import write_capture
-from cffpy.api.source import Source
+from cffpy.api.source import Source, uncollected
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
@@ -129,13 +129,12 @@ class _PartMaker:
         entry = Entry.of(file)
         entry.edition, entry.schema = self._edition, self._schema
         entry.settings = self._settings.key
-        was_enabled = gc.isenabled()
-        gc.disable()  # the results of a walk have few cycles, and are dropped as a whole
         try:
             if file.name in self._failed:
                 entry.error = self._failed[file.name]
             else:
-                self._decode(file, entry, reader)
+                with uncollected():
+                    self._decode(file, entry, reader)
         except (_Unwritable, CaptureIndexError):
             raise
         except CffpyError as problem:
@@ -145,8 +144,6 @@ class _PartMaker:
         except Exception as problem:  # the other captures are still wanted
             entry.error = f"internal error: {type(problem).__name__}: {problem}"
         finally:
-            if was_enabled:
-                gc.enable()
             self._collect(entry)
         entry.seconds = round(time.process_time() - begin, 6)
         entry.memory = peak_memory()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.views.page_kit.document import document, files_of, footer, section
+from cffpy.views.page_kit.document import document, files_of, footer, kit_files, section
 from cffpy.views.page_kit.markup import Budget, Markup, element
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def page(report: Mapping[str, Any]) -> bytes:
         footer(),
     )
     title = f"{info['file']} – cffpy report"
-    return document(title, body, files_of(__file__, "intel_report.css"))
+    styles = [*kit_files("report.css"), *files_of(__file__, "intel_report.css")]
+    return document(title, body, styles)
 
 
 def _summary(report: Mapping[str, Any]) -> str:

@@ -97,7 +97,7 @@ def page(report: Mapping[str, Any], most: int = MAX_BYTES) -> bytes:
     return document(
         f"{report['file']} – cffpy report",
         body,
-        files_of(__file__, "report.css"),
+        [*kit_files("report.css"), *files_of(__file__, "report.css")],
         [*kit_files("dom.js", "virtual_list.js"), *files_of(__file__, *_SCRIPTS)],
     )
 
