@@ -7,7 +7,7 @@ dword: type (7), opcode, sub-opcode, length. Facts: aub_read.c of Mesa 25.0.7, i
 
 from __future__ import annotations
 
-from struct import unpack_from
+from struct import Struct, unpack_from
 
 from cffpy.container.damage import Damage
 from cffpy.value_object import ValueObject
@@ -41,6 +41,7 @@ _MAX_NAME = 32
 _RINGS = {2: ENGINES["render"], 3: ENGINES["video"], 4: ENGINES["blitter"]}
 
 _M48 = (1 << 48) - 1
+_MEMORY_WRITE_HEADER = Struct("<Q2I").unpack_from
 
 GGTT, LOCAL, PHYSICAL, GGTT_ENTRY = 0, 1, 2, 4
 """Address spaces of memory writes."""
@@ -66,18 +67,21 @@ class Comment(ValueObject):
 
 
 class MemoryWrite(ValueObject):
-    """Bytes written to an address of a space (GGTT, LOCAL, PHYSICAL, GGTT_ENTRY).
+    """Bytes written to an address of a space (GGTT, LOCAL, PHYSICAL, GGTT_ENTRY)."""
 
-    ``behind``: the file from ``data`` on.
-    """
+    __slots__ = ("_file", "_start", "address", "data", "space")
 
-    __slots__ = ("address", "behind", "data", "space")
-
-    def __init__(self, space: int, address: int, behind: memoryview, size: int) -> None:
+    def __init__(self, space: int, address: int, file: memoryview, start: int, size: int) -> None:
         self.space = space
         self.address = address
-        self.behind = behind
-        self.data = behind[:size]
+        self.data = file[start : start + size]
+        self._file = file
+        self._start = start
+
+    @property
+    def behind(self) -> memoryview:
+        """The file from ``data`` on."""
+        return self._file[self._start :]
 
 
 class RegisterWrite(ValueObject):
@@ -145,6 +149,10 @@ class AubReader:
             if position + whole > end:
                 self._stop(f"the block ends {position + whole - end} bytes behind the file")
                 return
+            if header & 0xFFFF0000 == _MEMORY_WRITE and end - position >= 20:
+                yield self._memory_write(position)  # most blocks are such
+                self.position = position + whole
+                continue
             read = _READERS.get(header & 0xFFFF0000)
             if read is None:
                 self._stop(f"unknown block {header:#010x}")
@@ -185,21 +193,21 @@ class AubReader:
         if self.ver >= 8 and size >= 24:
             address |= self._dword(position + 20) << 32
         length = self._dword(position + 16)
-        data = self._data[position + size :]
+        start = position + size
         operation, space = flags & 0xFF, flags >> 16 & 0xFF
         if operation == 1 and space == 0:
-            yield MemoryWrite(LOCAL, address & _M48, data, length)
+            yield MemoryWrite(LOCAL, address & _M48, self._data, start, length)
         elif operation == 2:
             engine = _RINGS.get(flags >> 8 & 0xFF)
             if engine is None:
                 self._stop(f"commands for unknown ring {flags >> 8 & 0xFF}")
                 return
+            data = self._data[start:]
             yield RingWrite(engine, data[:length], data[length:])
 
-    def _memory_write(self, position: int, size: int) -> Iterator[Item]:
-        low, high, space, length = unpack_from("<4I", self._padded(position + 4, 16))
-        data = self._data[position + 20 :]
-        yield MemoryWrite(space >> 28, (low | high << 32) & _M48, data, length)
+    def _memory_write(self, position: int) -> MemoryWrite:
+        address, space, length = _MEMORY_WRITE_HEADER(self._data, position + 4)
+        return MemoryWrite(space >> 28, address & _M48, self._data, position + 20, length)
 
     def _discontiguous(self, position: int, size: int) -> Iterator[Item]:
         space = self._dword(position + 4) >> 28
@@ -207,7 +215,7 @@ class AubReader:
         for low, high, length in _triples(self._padded(position + 8, 12 * _ENTRIES)):
             if length:
                 # handle_memtrace_mem_write_discont does not advance the data (mesa 25.0.7)
-                yield MemoryWrite(space, (low | high << 32) & _M48, self._data[start:], length)
+                yield MemoryWrite(space, (low | high << 32) & _M48, self._data, start, length)
 
     def _register_write(self, position: int, size: int) -> Iterator[Item]:
         yield RegisterWrite(self._dword(position + 4), self._dword(position + 20))
@@ -227,7 +235,7 @@ _READERS = {
     _VERSION: AubReader._version,
     _BLOCK: AubReader._block,
     _BITMAP: AubReader._skipped,
-    _MEMORY_WRITE: AubReader._memory_write,
+    _MEMORY_WRITE: AubReader._skipped,  # the file ends inside its header
     _DISCONTIGUOUS: AubReader._discontiguous,
     _REGISTER_WRITE: AubReader._register_write,
     _COMMENT: AubReader._comment,

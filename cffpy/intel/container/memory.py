@@ -76,6 +76,9 @@ class AubMemory:
     def write_physical(self, address: int, data: memoryview) -> None:
         """Bytes at a physical address. Raises MemoryExceeded."""
         done, size = 0, len(data)
+        if size == PAGE and not address & 0xFFF:
+            self._write_page(address >> 12, 0, data)
+            return
         while done < size:
             number, offset = (address + done) >> 12, (address + done) & 0xFFF
             part = data[done : done + PAGE - offset]

@@ -21,7 +21,8 @@ _M64 = (1 << 64) - 1
 
 #: Fields that one group may unfold to; the largest of Mesa's has 4,000.
 _MAX_FIELDS = 1 << 16
-
+#: Fields that a group keeps, of all its lengths together.
+_MAX_KEPT_FIELDS = 1 << 9
 
 _UNKNOWN = -1
 
@@ -117,6 +118,8 @@ class Group:
 
     __slots__ = (
         "_blob",
+        "_fields",
+        "_kept",
         "_members",
         "_readers",
         "bias",
@@ -129,7 +132,6 @@ class Group:
         "mask",
         "name",
         "offset",
-        "texts",
     )
 
     def __init__(self, row: tuple[Any, ...], kind: str) -> None:
@@ -149,8 +151,9 @@ class Group:
         #: Whether a repeat continues until the end of the instruction; known with the members.
         self.has_open_repeat = True
         self._readers: dict[tuple[int, tuple[str, ...]], list[Field | None]] = {}
-        #: The printer's plans (text.py), by what they depend on.
-        self.texts: dict[Any, Any] = {}
+        #: Fields by what they depend on, and how many there are.
+        self._fields: dict[tuple[int, int, int], list[Field]] = {}
+        self._kept = 0
 
     @property
     def members(self) -> tuple[Any, ...]:
@@ -177,12 +180,22 @@ class Group:
             return found
         return length_by_header(header)
 
-    def fields(self, length: int, header: int = 0, p_bit: int = 0) -> Iterator[Field]:
+    def fields(self, length: int, header: int = 0, p_bit: int = 0) -> Sequence[Field]:
         """The fields of a group of ``length`` dwords (-1: no limit) in the order of printing.
 
         It ends with the first field that begins behind the length. ``header`` decides how often
         an open repeat repeats.
         """
+        key = (length, length_by_header(header) if self.has_open_repeat else 0, p_bit)
+        found = self._fields.get(key)
+        if found is None:
+            found = list(self._limited_fields(length, header, p_bit))
+            if self._kept + len(found) <= _MAX_KEPT_FIELDS:
+                self._kept += len(found)
+                self._fields[key] = found
+        return found
+
+    def _limited_fields(self, length: int, header: int, p_bit: int) -> Iterator[Field]:
         limit = length if length >= 0 else _MAX_FIELDS
         for count, field in enumerate(_unfold(self.members, 0, "", header, p_bit)):
             if field.dword >= limit or count >= _MAX_FIELDS:

@@ -9,26 +9,33 @@ from __future__ import annotations
 
 from struct import pack, unpack, unpack_from
 
-from cffpy.intel.decoder.groups import length_by_header
+from cffpy.intel.decoder.groups import Field, length_by_header
 from cffpy.intel.descriptions import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from cffpy.intel.decoder.database import Database
-    from cffpy.intel.decoder.groups import Field, Group
+    from cffpy.intel.decoder.groups import Group
 
-    Line = Callable[[int], str]
+    #: What stands before a value and behind it; the field, None for the whole dword; how far the
+    #: value of the piece is shifted to the right.
+    Line = tuple[str, str, Field | None, int]
 
 _FORMAT_FIELDS = ("Surface Format", "Source Element Format")
+_M32, _M64 = (1 << 32) - 1, (1 << 64) - 1
 
 #: Characters of remembered text, of all groups together.
 _MAX_REMEMBERED = 64 << 20
-#: Texts that one piece remembers.
-_MAX_VALUES = 1 << 14
+#: What a remembered text takes beside its characters.
+_OVERHEAD = 100
+#: Lines of all plans together; Mesa's descriptions have 60,000.
+_MAX_LINES = 1 << 17
 #: How deep structs may lie within structs; Mesa's do so once.
 _MAX_DEPTH = 8
+
+_NO_FIELD = Field(("", 0, 0, rows.MBO, None, (), False), 0, "")
 
 
 class GroupText:
@@ -47,21 +54,25 @@ class GroupText:
         self.database = database
         self.colour = colour
         self._indents = field_indent, dword_indent
-        self._key = (colour, field_indent, dword_indent)
         self._size = 0
-        self._plans: list[_Plan] = []
+        self._lines = 0
+        self._plans: dict[tuple[Group, int, int], Plan] = {}
 
-    def plan(self, group: Group, header: int, length: int | None = None) -> _Plan:
+    def plan(self, group: Group, header: int, length: int | None = None) -> Plan:
         """The plan of a group whose first dword is ``header``."""
         if length is None:
             length = group.length_of(header)
-        key = (self._key, length, length_by_header(header) if group.has_open_repeat else 0)
-        plan: _Plan | None = group.texts.get(key)
+        key = (group, length, length_by_header(header) if group.has_open_repeat else 0)
+        plan = self._plans.get(key)
         if plan is None:
-            steps: list[_Step] = []
-            self._unfold(steps, group, length, header, 0, 0, 0)
-            plan = group.texts[key] = _Plan(_pieces(steps))
-            self._plans.append(plan)
+            pieces: list[_Piece] = []
+            self._unfold(pieces, group, length, header, 0, 0, 0)
+            plan = Plan(pieces)
+            self._lines += plan.line_count
+            if self._lines > _MAX_LINES:
+                self._plans.clear()
+                self._lines = plan.line_count
+            self._plans[key] = plan
         return plan
 
     def text(self, group: Group, address: int, data: bytes) -> str:
@@ -72,233 +83,198 @@ class GroupText:
         header = unpack_from("<I", data)[0] if len(data) >= 4 else 0
         return self.planned(self.plan(group, header), address, data)
 
-    def planned(self, plan: _Plan, address: int, data: bytes) -> str:
+    def planned(self, plan: Plan, address: int, data: bytes) -> str:
         """As ``text``, with the group's plan."""
         key = data if len(data) == plan.size else data[: plan.size].ljust(plan.size, b"\0")
         template = plan.texts.get(key)
         if template is None:
-            template = plan.make(key)
-            self._size += len(template) + len(key)
-            if self._size > _MAX_REMEMBERED:
-                for other in self._plans:
-                    other.texts.clear()
-                self._size = 0
-            plan.texts[key] = template
+            template = plan.texts[key] = self._template(plan, key)
         if plan.is_dense:
             return template % tuple(range(address, address + plan.span, 4))
         return template % tuple([address + offset for offset in plan.offsets])
 
+    def _template(self, plan: Plan, data: bytes) -> str:
+        """The text of these ``plan.size`` bytes, with a place for each address."""
+        words = unpack(f"<{plan.size // 4}I", data)
+        parts = []
+        for piece in plan.pieces:
+            value = words[piece.first]
+            if piece.second >= 0:
+                value |= words[piece.second] << 32
+            text = piece.texts.get(value)
+            if text is None:
+                text = piece.texts[value] = self._piece_text(piece, value)
+                self._size += len(text) + _OVERHEAD
+            parts.append(text)
+        template = "".join(parts)
+        self._size += len(template) + len(data) + _OVERHEAD
+        if self._size > _MAX_REMEMBERED:
+            self._size = 0
+            for other in self._plans.values():
+                other.forget()
+            plan.forget()
+        return template
+
+    def _piece_text(self, piece: _Piece, value: int) -> str:
+        parts = []
+        for before, behind, field, shift in piece.lines:
+            if field is None:
+                parts.append(f"{before}{value >> shift & _M32:08x}{behind}")
+            else:
+                text = value_text(self.database, field, value >> shift, self.colour)
+                if "%" in text:
+                    text = text.replace("%", "%%")
+                parts.append(f"{before}{text}{behind}")
+        return "".join(parts)
+
     def _unfold(
         self,
-        steps: list[_Step],
+        pieces: list[_Piece],
         group: Group,
         length: int,
         header: int,
-        first: int,
+        origin: int,
         p_bit: int,
         depth: int,
     ) -> None:
-        """Append the lines of a group whose first dword is number ``first`` of the outermost."""
+        """Append the lines of a group whose first dword is number ``origin`` of the outermost."""
         field_indent, dword_indent = ("    ", "") if depth else self._indents
+        announcement = f"{dword_indent.replace('%', '%%')}0x%08x:  0x"
         last_dword = -1
-        line = _constant("")
-        source: tuple[int, ...] = ()
+        shown, place, second = _NO_FIELD, origin, -1
         for field in group.fields(length, header, p_bit):
             dword = field.high // 32
-            if dword != last_dword:
-                for number in range(last_dword + 1, dword + 1):
-                    announce = _announcement(number, dword_indent)
-                    steps.append(_Step((first + number,), announce, is_announcement=True))
-                last_dword = dword
-            place = first + field.dword
+            for number in range(last_dword + 1, dword + 1):
+                line = announcement, f" : Dword {number}\n", None
+                _append(pieces, origin + number, -1, line)
+            last_dword = dword  # it may go back: then a dword is announced again
             if field.kind != rows.MBO:
                 # intel_decoder.c: a field that must be one formats nothing, so that the value of
                 # the field before it is printed again (mesa 25.0.7)
-                line = value_text(field, self.database, self.colour)
-                source = (place, place + 1) if field.is_wide else (place,)
+                shown, place = field, origin + field.dword
+                second = place + 1 if field.is_wide else -1
+            elif shown is _NO_FIELD:
+                place = origin + field.dword
             if field.is_opcode:
                 continue
-            label = f"{field_indent}{field.name.replace('%', '%%')}: "
-            steps.append(_Step(source or (place,), _labelled(label, line)))
+            name = field.name.replace("%", "%%") if "%" in field.name else field.name
+            _append(pieces, place, second, (f"{field_indent}{name}: ", "\n", shown))
             if field.kind == rows.STRUCT and depth < _MAX_DEPTH:
                 inner = self.database.struct(field.argument)
                 if inner is not None:
                     bit = field.low % 32
-                    self._unfold(steps, inner, inner.dwords, 0, place, bit, depth + 1)
+                    at = origin + field.dword
+                    self._unfold(pieces, inner, inner.dwords, 0, at, bit, depth + 1)
 
 
-class _Step:
-    """A line of a plan: the dwords that it depends on, and a function from their value to text."""
-
-    __slots__ = ("dwords", "is_announcement", "line")
-
-    def __init__(self, dwords: tuple[int, ...], line: Line, is_announcement: bool = False) -> None:
-        self.dwords = dwords
-        self.line = line
-        self.is_announcement = is_announcement
-
-
-class _Plan:
+class Plan:
     """How a group of one length is printed.
 
     ``size``: bytes that it depends on. ``offsets``: of the addresses in its text, in bytes;
-    ``is_dense``: they are 0, 4, 8, ... up to ``span``.
+    ``is_dense``: they are 0, 4, 8, ... up to ``span``. ``texts``: text by these bytes.
     """
 
-    __slots__ = ("_pieces", "is_dense", "offsets", "size", "span", "texts")
+    __slots__ = ("is_dense", "line_count", "offsets", "pieces", "size", "span", "texts")
 
     def __init__(self, pieces: list[_Piece]) -> None:
-        self._pieces = pieces
+        self.pieces = pieces
+        self.line_count = sum([len(piece.lines) for piece in pieces])
         self.offsets = [4 * number for piece in pieces for number in piece.announced]
         self.span = 4 * len(self.offsets)
         self.is_dense = self.offsets == list(range(0, self.span, 4))
-        self.size = 4 * max((max(piece.dwords) + 1 for piece in pieces), default=0)
+        self.size = 4 * max([max(piece.first, piece.second) + 1 for piece in pieces], default=0)
         self.texts: dict[bytes, str] = {}
 
-    def make(self, data: bytes) -> str:
-        """The text of these ``size`` bytes, with a place for each address."""
-        words = unpack(f"<{self.size // 4}I", data)
-        parts = []
-        for piece in self._pieces:
-            dwords = piece.dwords
-            value = words[dwords[0]]
-            if len(dwords) > 1:
-                value |= words[dwords[1]] << 32
-            text = piece.texts.get(value)
-            if text is None:
-                text = "".join([line(value) for line in piece.lines])
-                if len(piece.texts) >= _MAX_VALUES:
-                    piece.texts.clear()
-                piece.texts[value] = text
-            parts.append(text)
-        return "".join(parts)
+    def forget(self) -> None:
+        """Forget all texts."""
+        self.texts.clear()
+        for piece in self.pieces:
+            piece.texts.clear()
 
 
 class _Piece:
-    """Lines whose text depends on the same one or two dwords."""
+    """Lines whose text depends on the same dwords: ``first``, and ``second`` unless that is -1."""
 
-    __slots__ = ("announced", "dwords", "lines", "texts")
+    __slots__ = ("announced", "first", "lines", "second", "texts")
 
-    def __init__(self, dwords: tuple[int, ...]) -> None:
-        self.dwords = dwords
+    def __init__(self, first: int, second: int) -> None:
+        self.first = first
+        self.second = second
         self.lines: list[Line] = []
         #: Numbers of the dwords whose addresses are in the text.
         self.announced: list[int] = []
         self.texts: dict[int, str] = {}
 
 
-def _pieces(steps: Sequence[_Step]) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    for step in steps:
-        if len(step.dwords) == 2:
-            _absorb(pieces, step.dwords)
-        last = pieces[-1] if pieces else None
-        if last is None or not set(step.dwords) <= set(last.dwords):
-            last = _Piece(step.dwords)
-            pieces.append(last)
-        last.lines.append(_shifted(step.line, 32 * last.dwords.index(step.dwords[0])))
-        if step.is_announcement:
-            last.announced.append(step.dwords[0])
-    return pieces
+def _append(
+    pieces: list[_Piece], first: int, second: int, line: tuple[str, str, Field | None]
+) -> None:
+    """Append a line to the last piece, or to a new one where it depends on other dwords."""
+    piece = pieces[-1] if pieces else None
+    if second >= 0 and (piece is None or (piece.first, piece.second) != (first, second)):
+        piece = _joined(pieces, first, second)
+    elif piece is None or first not in (piece.first, piece.second):
+        piece = _Piece(first, second)
+        pieces.append(piece)
+    piece.lines.append((*line, 0 if first == piece.first else 32))
+    if line[2] is None:
+        piece.announced.append(first)
 
 
-def _absorb(pieces: list[_Piece], dwords: tuple[int, ...]) -> None:
-    """Join the announcements of both dwords, where nothing else follows them, with their field."""
-    joined = _Piece(dwords)
-    while pieces and len(pieces[-1].dwords) == 1 and pieces[-1].dwords[0] in dwords:
+def _joined(pieces: list[_Piece], first: int, second: int) -> _Piece:
+    """A new piece of two dwords, with their announcements where nothing else follows these."""
+    joined = _Piece(first, second)
+    while pieces and pieces[-1].second < 0 and pieces[-1].first in (first, second):
         piece = pieces[-1]
         if len(piece.lines) != len(piece.announced):
             break
         pieces.pop()
-        shift = 32 * dwords.index(piece.dwords[0])
-        joined.lines[:0] = [_shifted(line, shift) for line in piece.lines]
+        shift = 0 if piece.first == first else 32
+        joined.lines[:0] = [(*line[:3], shift) for line in piece.lines]
         joined.announced[:0] = piece.announced
-    if joined.lines:
-        pieces.append(joined)
+    pieces.append(joined)
+    return joined
 
 
-def _shifted(line: Line, shift: int) -> Line:
-    return (lambda value: line(value >> shift)) if shift else line
+def value_text(database: Database, field: Field, word: int, colour: bool = False) -> str:
+    """The value of a field, as aubinator prints it; ``word``: its dword, or both of them."""
+    number = word >> field.shift & field.mask
+    match field.kind:
+        case rows.ADDRESS | rows.OFFSET:
+            return f"0x{number << field.left & _M64:08x}"
+        case rows.BOOL:
+            if not number:
+                return "false"
+            return "\x1b[0;35mtrue\x1b[0m" if colour else "true"
+        case rows.FLOAT:
+            return float_text(number & _M32)
+        case rows.STRUCT:
+            return f"<struct {field.argument}>"
+        case rows.UFIXED:
+            return f"{_single(number) / (1 << field.argument[1]):f}"
+        case rows.SFIXED:
+            return _signed_fixed(number, *field.argument)
+        case rows.MBO:
+            return ""
+    name = _value_name(database, field, number)
+    if field.kind in (rows.INT, rows.ENUM) and number >> 63:
+        number -= 1 << 64
+    return f"{number} ({name})" if name else str(number)
 
 
-def _announcement(number: int, indent: str) -> Line:
-    start = f"{indent.replace('%', '%%')}0x%08x:  0x"
-    end = f" : Dword {number}\n"
-    return lambda value: f"{start}{value & 0xFFFFFFFF:08x}{end}"
+def _value_name(database: Database, field: Field, number: int) -> str | None:
+    for value, name in field.values:
+        if value == number:
+            return str(name)
+    return database.formats.get(number) if field.name in _FORMAT_FIELDS else None
 
 
-def _constant(text: str) -> Line:
-    return lambda value: text
-
-
-def _labelled(label: str, line: Line) -> Line:
-    return lambda value: f"{label}{line(value)}\n"
-
-
-def value_text(field: Field, database: Database, colour: bool) -> Line:
-    """A function from the dwords of a field to its value as text."""
-    shift, mask, kind = field.shift, field.mask, field.kind
-    if kind in (rows.ADDRESS, rows.OFFSET):
-        left = field.left
-        whole = (1 << 64) - 1
-        plain: Line = lambda value: f"0x{(value >> shift & mask) << left & whole:08x}"  # noqa: E731
-    elif kind == rows.BOOL:
-        true = "\x1b[0;35mtrue\x1b[0m" if colour else "true"
-        plain = lambda value: true if value >> shift & mask else "false"  # noqa: E731
-    elif kind == rows.FLOAT:
-        plain = lambda value: float_text(value >> shift & mask & 0xFFFFFFFF)  # noqa: E731
-    elif kind == rows.STRUCT:
-        plain = _constant(f"<struct {field.argument}>".replace("%", "%%"))
-    elif kind == rows.UFIXED:
-        scale = 1 << field.argument[1]
-        plain = lambda value: f"{_single(value >> shift & mask) / scale:f}"  # noqa: E731
-    elif kind == rows.SFIXED:
-        plain = _signed_fixed(field)
-    else:
-        signed = kind in (rows.INT, rows.ENUM) and mask >> 63
-        plain = _number(shift, mask, bool(signed))
-    return _named(field, database, plain)
-
-
-def _number(shift: int, mask: int, signed: bool) -> Line:
-    if signed:
-        top = 1 << 64
-        return lambda value: str((value >> shift & mask) - (top if value >> shift >> 63 & 1 else 0))
-    return lambda value: str(value >> shift & mask)
-
-
-def _signed_fixed(field: Field) -> Line:
-    shift, mask = field.shift, field.mask
-    whole, fraction = field.argument
-    scale = 1 << fraction
+def _signed_fixed(number: int, whole: int, fraction: int) -> str:
     sign = 1 << (whole + fraction)
-
-    def line(value: int) -> str:
-        number = (value >> shift & mask) & (2 * sign - 1)
-        if number & sign:
-            number -= 2 * sign
-        return f"{_single(number) / scale:f}"
-
-    return line
-
-
-def _named(field: Field, database: Database, plain: Line) -> Line:
-    """With the name of the value, where it has one."""
-    names: dict[int, str] = {}
-    if field.kind in (rows.INT, rows.UINT, rows.MBZ, rows.ENUM):
-        for number, name in field.values:
-            names.setdefault(number, name.replace("%", "%%"))
-    if field.name in _FORMAT_FIELDS:
-        names = {**database.formats, **names}
-    if not names:
-        return plain
-    shift, mask = field.shift, field.mask
-
-    def line(value: int) -> str:
-        name = names.get(value >> shift & mask)
-        return plain(value) if name is None else f"{plain(value)} ({name})"
-
-    return line
+    number &= 2 * sign - 1
+    if number & sign:
+        number -= 2 * sign
+    return f"{_single(number) / (1 << fraction):f}"
 
 
 def float_text(word: int) -> str:
@@ -345,8 +321,8 @@ def field_rows(
 
 
 def field_text(database: Database, field: Field, words: Sequence[int]) -> str:
-    """The value of a field, as aubinator prints it."""
+    """The value of a field, as aubinator prints it; ``words``: those of its group."""
     word = words[field.dword] if field.dword < len(words) else 0
     if field.is_wide and field.dword + 1 < len(words):
         word |= words[field.dword + 1] << 32
-    return value_text(field, database, colour=False)(word).replace("%%", "%")
+    return value_text(database, field, word)

@@ -17,6 +17,7 @@ from cffpy.intel.views.aubinator.kernel_files import KernelText
 from cffpy.intel.views.aubinator.options import FULL, DecodeOptions, read_environment
 from cffpy.limits import Limits
 from tests.intel import aub_files as aub
+from tests.intel import frames
 
 BATCH = 0x100000
 
@@ -206,3 +207,31 @@ def test_commands(run_cffpy: Callable[..., object], tmp_path: Path) -> None:
     assert done.stdout.startswith(b"Aubinator:")  # type: ignore[attr-defined]
     done = run_cffpy("aubinator")
     assert done.returncode == 2  # type: ignore[attr-defined]
+
+
+def test_what_is_remembered_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = frames.frame() + frames.frame()[len(aub.header()) :]
+    shown = [dump(data), dump(data, DecodeOptions(0x7FFFFFFF))]
+    for name in (
+        "decoder.text._MAX_REMEMBERED",
+        "decoder.text._MAX_LINES",
+        "decoder.groups._MAX_KEPT_FIELDS",
+        "views.aubinator.tables._MAX_REMEMBERED",
+    ):
+        monkeypatch.setattr(f"cffpy.intel.{name}", 0)
+    assert [dump(data), dump(data, DecodeOptions(0x7FFFFFFF))] == shown
+
+
+def test_a_table_is_looked_up_again_in_the_next_submission() -> None:
+    """Its surface state is mapped only there."""
+    surfaces = 0x200000
+    base = [0x61010011, *[0] * 18]
+    base[4] = surfaces | 1
+    batch = pack("<19I2I", *base, 0x782A0000, 0) + aub.END
+    memory = {BATCH: batch, surfaces: pack("<2I", 0x1000, 0x1000).ljust(4096, b"\0")}
+    first = aub.file(memory, BATCH)
+    second = aub.file({**memory, surfaces + 0x1000: bytes(4096)}, BATCH)
+    text, damage = dump(first + second[len(aub.header()) :])
+    assert not damage
+    lines = [line for line in text.splitlines() if line.startswith("pointer 1:")]
+    assert lines == ["pointer 1: 0x00001000 <not valid>", "pointer 1: 0x00001000"]

@@ -110,4 +110,5 @@ def _print_commands(printer: BatchPrinter, commands: Commands, memory: AubMemory
     if isinstance(memory, HostMemory) and commands.global_address is not None:
         pointer = memory.pointer(False, commands.global_address)
     printer.engine = commands.engine
+    printer.tables.clear()
     printer.run_data(commands.data, commands.address, commands.is_ring, commands.behind, pointer)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cffpy.intel.container.memory import AddressSpace
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
-    from cffpy.intel.decoder.text import _Plan
+    from cffpy.intel.decoder.text import Plan
     from cffpy.intel.views.aubinator.options import DecodeOptions
 
 _RED = "\x1b[31m"
@@ -42,7 +42,7 @@ class _Kind(Kind):
 
     __slots__ = ("handler", "headline", "plan", "state")
 
-    def __init__(self, group: Group, length: int, plan: _Plan, headline: str) -> None:
+    def __init__(self, group: Group, length: int, plan: Plan, headline: str) -> None:
         # MI_LOAD_REGISTER_IMM shows the dword that follows it
         super().__init__(group, length, max(plan.size, 4 * max(1, length) + 4))
         self.plan = plan

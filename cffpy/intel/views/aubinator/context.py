@@ -47,6 +47,8 @@ class Printer(BatchRunner):
         self.instruction_base = 0
         self.pool_base = 0
         self.uses_256_byte_tables = False
+        #: Surface base and bytes of a binding table -> its text, while the memory stays the same.
+        self.tables: dict[tuple[int, bytes], str] = {}
         self._write = write
         self._chunks: list[str] = []
         self._collected = 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 
-from cffpy.intel.decoder.kernels import kernel_size
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.intel.views.aubinator.context import Printer
@@ -38,7 +36,10 @@ class KernelText:
         """The line of a kernel, or nothing. Raises OSError where its file cannot be written."""
         if not self._prints_names and self._directory is None:
             return ""
-        from hashlib import sha256  # lazy: only where kernels are asked for
+        # lazy: only where kernels are asked for
+        from hashlib import sha256
+
+        from cffpy.intel.decoder.kernels import kernel_size
 
         data = printer.span(address, kernel_size(printer, address))
         digest = sha256(data).hexdigest()

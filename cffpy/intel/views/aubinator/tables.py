@@ -9,11 +9,14 @@ from cffpy.intel.views.aubinator.options import SAMPLERS, SURFACES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.intel.decoder.groups import Command
+    from cffpy.intel.decoder.groups import Command, Group
     from cffpy.intel.views.aubinator.context import Printer
 
 _GUESSED = 32  # entries of a table whose length is unknown
 _MAX_ENTRIES = 1 << 12
+_NOT_VALID = " <not valid>"
+#: Tables of one submission whose text is remembered.
+_MAX_REMEMBERED = 1 << 12
 
 
 def binding_table(printer: Printer, offset: int, count: int = _GUESSED) -> None:
@@ -36,20 +39,55 @@ def binding_table(printer: Printer, offset: int, count: int = _GUESSED) -> None:
     data = printer.span(base + offset, 4 * min(count, _MAX_ENTRIES))
     if not data:
         printer.out("  binding table unavailable\n")
-        return
+    elif printer.flags & SURFACES:
+        _entries(printer, state, data)
+    else:
+        known = printer.tables
+        key = (printer.surface_base, data)
+        text = known.get(key)
+        if text is None:
+            text = _lines(printer, 4 * state.dwords, data)
+            if len(known) < _MAX_REMEMBERED:
+                known[key] = text
+        printer.out(text)
+
+
+def _entries(printer: Printer, state: Group, data: bytes) -> None:
+    """Print the entries of a table, each with its surface state."""
     size = 4 * state.dwords
-    shows_surfaces = printer.flags & SURFACES
+    for index, pointer in enumerate(_pointers(data)):
+        surface = _surface(printer, pointer, size)
+        printer.out(f"pointer {index}: 0x{pointer:08x}{'' if surface else _NOT_VALID}\n")
+        if surface:
+            printer.print_group(state, printer.surface_base + pointer, surface)
+
+
+def _lines(printer: Printer, size: int, data: bytes) -> str:
+    """The entries of a table whose surface states have ``size`` bytes."""
+    pointers = _pointers(data)
+    tails = {
+        pointer: "" if _surface(printer, pointer, size) else _NOT_VALID for pointer in set(pointers)
+    }
+    return "".join(
+        [
+            f"pointer {index}: 0x{pointer:08x}{tails[pointer]}\n"
+            for index, pointer in enumerate(pointers)
+        ]
+    )
+
+
+def _pointers(data: bytes) -> tuple[int, ...]:
+    return unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
+
+
+def _surface(printer: Printer, pointer: int, size: int) -> bytes:
+    """The surface state of an entry; nothing where it is not valid."""
+    address = printer.surface_base + pointer
     # above 48 bits an address is never inside a buffer, whose address has none
-    top = 48 if database.ver >= 8 else 64
-    for index, pointer in enumerate(unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])):
-        address = printer.surface_base + pointer
-        surface = b"" if pointer % 32 or address >> top else printer.span(address, size)
-        if len(surface) < size or not surface:
-            printer.out(f"pointer {index}: 0x{pointer:08x} <not valid>\n")
-            continue
-        printer.out(f"pointer {index}: 0x{pointer:08x}\n")
-        if shows_surfaces:
-            printer.print_group(state, address, surface)
+    if pointer % 32 or address >> (48 if printer.database.ver >= 8 else 64):
+        return b""
+    surface = printer.span(address, size)
+    return b"" if len(surface) < size else surface
 
 
 def samplers(printer: Printer, offset: int, count: int = 1) -> None:
