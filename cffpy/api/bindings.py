@@ -211,9 +211,16 @@ class StructureText:
 
     def packet_fields(self, name: str, dwords: tuple[int, ...]) -> dict[str, FieldValue]:
         """The fields of a packet by name."""
+        return self.fields(self._packet_domain(name), dwords)
+
+    def other_fields(self, packet: str, field: str) -> tuple[str, ...]:
+        """The names of a packet's field in other installed editions."""
+        return self._database.other_fields(self._packet_domain(packet), field)
+
+    def _packet_domain(self, name: str) -> str:
         if self._database.domain(name) is None:  # CP_LOAD_STATE6_GEOM and _FRAG are one structure
             name = name.removesuffix("_GEOM").removesuffix("_FRAG")
-        return self.fields(name, dwords)
+        return name
 
     def fields(self, domain: str | None, dwords: tuple[int, ...]) -> dict[str, FieldValue]:
         """The fields of a structure of ``domain`` by name."""

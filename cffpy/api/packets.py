@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
 from cffpy.api.registers import RegisterValue
+from cffpy.errors import UnknownName
 from cffpy.pm4.reader import OPCODE, REGISTERS, read_header
+from cffpy.regdb.register_text import named_field
 
 if TYPE_CHECKING:
     from cffpy.analysis.packet_location import PacketLocation
@@ -70,6 +72,23 @@ class Packet:
         if self.opcode is None:
             return {}
         return self._source.structures.packet_fields(self.name, self.dwords)
+
+    def field(self, name: str) -> FieldValue:
+        """One of ``fields``, also by its name in another installed edition.
+
+        An address may be described as one field ``X`` or as ``X_LO`` and ``X_HI``; each of these
+        names is known. Raises UnknownName, which is a KeyError.
+        """
+        fields = self.fields
+        found = named_field(fields, name)
+        if found is None and fields:
+            others = self._source.structures.other_fields(self.name, name)
+            known = (named_field(fields, other) for other in others)
+            found = next((field for field in known if field is not None), None)
+        if found is None:
+            has = f"; it has {', '.join(fields)}" if fields else ""
+            raise UnknownName(f"{self.name} has no field {name}{has}")
+        return found
 
     @property
     def registers(self) -> list[RegisterValue]:

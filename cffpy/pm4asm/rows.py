@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A row of fields: consecutive dwords of a packet or structure as items, and back.
 
-An address whose halves are two fields is one item: ``ADDR=...`` sets ADDR_LO and ADDR_HI.
+An address whose halves are two fields is one item: ``ADDR=...`` sets ADDR_LO and ADDR_HI. One that
+is a field of 64 bits may be given as these two. So a text means the same in each edition.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import NamedTuple
 
 from cffpy.pm4asm.elements import Element, Taken, Variants, build, show
 from cffpy.pm4asm.labels import NO_LABELS, Labels
-from cffpy.pm4asm.model import Call, Item, Name, Number, Value
+from cffpy.pm4asm.model import Call, Item, Name, Number, SourceProblem, Value
 from cffpy.pm4asm.values import DwordField, Resolve, decode, encode, plain_field
 from cffpy.pm4asm.vocabulary import Structure, Vocabulary
 from cffpy.regdb.rows import HEX
+from cffpy.regdb.structures import base_of_halves, names_of_halves
 
 #: Dwords of a row at most.
 _LONGEST = 256
@@ -46,15 +48,11 @@ def _find_halves(
     above = structure.element(position + 1, variants)
     if above is None or above.dwords != 1:
         return None
-    wanted = _base(low) + "_HI"
+    _, wanted = names_of_halves(base_of_halves(low.name))
     for field in above.fields:
         if field.name == wanted and not field.low:
             return _Halves(low, field, _is_alone(element, low), _is_alone(above, field))
     return None
-
-
-def _base(low: DwordField) -> str:
-    return low.name.removesuffix("_LO")
 
 
 def _is_alone(element: Element, field: DwordField) -> bool:
@@ -138,7 +136,7 @@ def _show_halves(
         return None
     address = (low.extract(first) << low.low) | high.extract(second) << 32
     if halves.is_low_alone and not first & ~low.mask:
-        return [Item(_base(low), _address(address, labels))]
+        return [Item(base_of_halves(low.name), _address(address, labels))]
     if address not in labels:
         return None
     items, rest = show(fields, first, NO_LABELS)
@@ -208,6 +206,7 @@ def build_row(structure: Structure, items: Sequence[Item], resolve: Resolve) -> 
     Raises SourceProblem for an item that is no field, or whose value does not fit.
     """
     taken = Taken(items)
+    taken.rename(structure.names, structure.other_fields)
     variants = structure.start()
     limit = structure.entry or _LONGEST
     words: list[int] = []
@@ -226,9 +225,9 @@ def build_row(structure: Structure, items: Sequence[Item], resolve: Resolve) -> 
                 break
             words.append(0)
             continue
-        pair = _build_pair(structure, position, element, taken, variants, resolve)
-        if pair is not None:
-            words += pair
+        address = _build_address(structure, position, element, taken, variants, resolve)
+        if address is not None:
+            words += address
             continue
         word, _ = build(element, taken, variants, structure.database, resolve)
         words.append(word & 0xFFFFFFFF)
@@ -238,6 +237,20 @@ def build_row(structure: Structure, items: Sequence[Item], resolve: Resolve) -> 
         raise taken.unknown(structure.name)
     words += [0] * (structure.entry - len(words))
     return words
+
+
+def _build_address(
+    structure: Structure,
+    position: int,
+    element: Element,
+    taken: Taken,
+    variants: Variants,
+    resolve: Resolve,
+) -> list[int] | None:
+    """The dwords of an address that is written in the other form than it is described."""
+    if element.dwords == 2:
+        return _build_halves(element, taken, resolve)
+    return _build_pair(structure, position, element, taken, variants, resolve)
 
 
 def _build_pair(
@@ -252,8 +265,8 @@ def _build_pair(
     if element.dwords != 1 or len(element.fields) != 1:
         return None
     low = element.fields[0]
-    base = _base(low)
-    if base not in taken or f"{base}_HI" in taken:
+    base = base_of_halves(low.name)
+    if base not in taken or names_of_halves(base)[1] in taken:
         return None
     halves = _find_halves(structure, position, element, low, variants)
     if halves is None or not halves.is_high_alone:
@@ -264,3 +277,20 @@ def _build_pair(
     whole = DwordField(base, low.low, 32 + high.high, low.low, HEX, 0, {}, {}, "", None, True)
     value = encode(whole, item.value, resolve, item.column) << low.low
     return [value & 0xFFFFFFFF, value >> 32]
+
+
+def _build_halves(element: Element, taken: Taken, resolve: Resolve) -> list[int] | None:
+    """The two dwords of a field of 64 bits that is written as two items; one if the row ends."""
+    name = "" if element.is_bitset else element.fields[0].name
+    halves = names_of_halves(name)
+    if not name or (halves[0] not in taken and halves[1] not in taken):
+        return None
+    low, high = taken.take(halves[0]), taken.take(halves[1])
+    whole = taken.take(name)  # the lower half of an address may have its name
+    if low is not None and whole is not None:
+        raise SourceProblem(f"{name} and {halves[0]} are the same bits", whole.column)
+    words = [
+        0 if half is None else encode(plain_field(part, 0, 31), half.value, resolve, half.column)
+        for part, half in zip(halves, (low or whole, high), strict=True)
+    ]
+    return words if high is not None or taken else words[:1]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from cffpy.capture.gpu import Gpu
 from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.pm4.fields import Packets
@@ -11,6 +13,7 @@ from cffpy.pm4asm.model import Call, Name, Number, SourceProblem, is_name
 from cffpy.pm4asm.values import nearest
 from cffpy.regdb.database import Database, Found
 from cffpy.regdb.rows import ARRAY, REGISTER, ElementRow
+from cffpy.regdb.structures import field_names
 
 PACKET_ENUM = "adreno_pm4_type3_packets"
 _OPCODES = 128
@@ -76,6 +79,16 @@ class Structure:
             return None
         name = str(found.parts[-1][1]) if found.parts[-1][0] == "name" else ""
         return make_element(found, "" if name.isdigit() else name, self.database, variants)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of its fields, and those by which the halves of an address are known."""
+        row = self.database.domain(self._domain)
+        return frozenset() if row is None else field_names(row[0])
+
+    def other_fields(self, name: str) -> tuple[str, ...]:
+        """The names of a field in other installed editions."""
+        return () if self._fixed is not None else self.database.other_fields(self._domain, name)
 
     @property
     def dwords(self) -> int:

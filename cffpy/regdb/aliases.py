@@ -3,7 +3,9 @@
 
 Each edition that is based on another has a table of what it renames, ``aliases.tsv``: kind, what it
 is within, old name, new name, generations. It is computed when the edition is imported
-(``cffpy.regdb.compare``) and reviewed by hand. Names of array members have empty indices.
+(``cffpy.regdb.compare``) and reviewed by hand. Names of array members have empty indices. A half is
+a field of a packet that became a part of one of 64 bits; the parts of such a field ``X`` are known
+as ``X_LO`` and ``X_HI`` (``cffpy.regdb.structures``).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.errors import RegisterDbError
 from cffpy.regdb.edition import editions
+from cffpy.regdb.structures import base_of_halves, names_of_halves
 
 if TYPE_CHECKING:
     from cffpy.regdb.compare import Change
@@ -25,6 +28,10 @@ HEADER = "# kind\twithin\told name\tnew name\tgenerations\n"
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 _COLUMNS = 5
+
+#: Kinds of rows of fields.
+_FIELD, _LOW_HALF, _HIGH_HALF = "field", "low half", "high half"
+_KINDS = frozenset(("register", _FIELD, _LOW_HALF, _HIGH_HALF, "enum", "value", "domain"))
 
 #: Indices of an array's first element, and of any.
 _FIRST = ("[]", "[0]", "[0x0]")
@@ -70,10 +77,24 @@ class Aliases:
                     self._plain[_plain(name)].add(_plain(other))
                     if "[" in name and "[" in other:
                         self._arrays[_head(name)].add(_head(other))
-                if row.kind == "field":
-                    self._fields[name].append((_plain(row.within), other))
-                elif other not in tables[row.kind][name]:
+                if row.kind in tables and other not in tables[row.kind][name]:
                     tables[row.kind][name].append(other)
+            self._add_field(row)
+
+    def _add_field(self, row: Alias) -> None:
+        within = _plain(row.within)
+        if row.kind == _FIELD:
+            self._fields[row.old].append((within, row.new))
+            self._fields[row.new].append((within, row.old))
+        elif row.kind in (_LOW_HALF, _HIGH_HALF):
+            part = names_of_halves(row.new)[row.kind == _HIGH_HALF]
+            if row.old != part:
+                self._fields[row.old].append((within, part))
+                self._fields[part].append((within, row.old))
+            base = base_of_halves(row.old)
+            if row.kind == _LOW_HALF and base != row.new:
+                self._fields[base].append((within, row.new))
+                self._fields[row.new].append((within, base))
 
     @classmethod
     def installed(cls) -> Aliases:
@@ -98,7 +119,11 @@ class Aliases:
         return self._old_values.get((enum, name), name)
 
     def fields(self, register: str, field: str) -> tuple[str, ...]:
-        """Other names of a field of a register, by any name of the register."""
+        """Other names of a field of a register, packet or structure, by any name of the register.
+
+        Of a packet also those of an address: for ``X``, ``X_LO`` and ``X_HI``, by the address's
+        other name.
+        """
         known = self._fields.get(field)
         if not known:
             return ()
@@ -174,9 +199,6 @@ def _rows(lines: Iterable[str], path: str) -> Iterator[Alias]:
             raise RegisterDbError("kind, within, old, new and generations are wanted", path, number)
         kind, within, old, new, chips = columns
         yield Alias(kind, within, old, new, tuple(chips.split()))
-
-
-_KINDS = frozenset(("register", "field", "enum", "value", "domain"))
 
 
 def _is_name(text: str) -> bool:

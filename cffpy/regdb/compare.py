@@ -2,22 +2,26 @@
 """What another edition of the register database names or places otherwise, by generation.
 
 Registers are the same where domain and offset are; fields, where they are bits of the same
-register; enum values, where they are numbers of the same enum; domains, where all offsets and bits
-are equal. Offsets are in dwords, and arrays are compared by their first element.
+register, packet or structure; enum values, where they are numbers of the same enum; domains, where
+all offsets and bits are equal. Offsets are in dwords, and arrays are compared by their first
+element. Packets and structures in memory are compared as lists of fields: their dwords have no
+names that mean anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cffpy.regdb import rows
 from cffpy.regdb.catalog import Catalog, RegisterPattern, catalogs
+from cffpy.regdb.structures import StructureField, structure_fields
 
 #: What a change is.
 RENAMED, MOVED, ADDED, REMOVED = "renamed", "moved", "added", "removed"
-#: What changed.
+#: What changed. Halves: a field of 32 bits that is now a part of one of 64.
 REGISTER, FIELD, ENUM, VALUE, DOMAIN = "register", "field", "enum", "value", "domain"
+LOW_HALF, HIGH_HALF = "low half", "high half"
 
 #: Name and offset of each register of a domain -> its row.
 _Registers = Mapping[tuple[str, int], rows.ElementRow]
@@ -26,10 +30,11 @@ _Registers = Mapping[tuple[str, int], rows.ElementRow]
 class Change(NamedTuple):
     """One difference of two editions.
 
-    ``within``: the domain of a register, the register of a field (its new name), the enum of a
-    value (its new name), else empty. ``old`` and ``new`` are names; one is empty for what is added
-    or removed. ``place``: a register's offset in dwords (the old one, for one that moved), a
-    field's ``low..high``, a value's number.
+    ``within``: the domain of a register, the register, packet or structure of a field (its new
+    name), the enum of a value (its new name), else empty. ``old`` and ``new`` are names; one is
+    empty for what is added or removed. ``place``: a register's offset in dwords, a field's
+    ``low..high``, a value's number; of what moved, the old one. Bits of a packet count from the
+    dword behind its header on.
     """
 
     change: str
@@ -72,7 +77,11 @@ class _Comparison:
         registers = [
             change
             for old, new in self._domains.items()
-            for change in self._register_changes(old, new)
+            for change in (
+                self._register_changes(old, new)
+                if old in self._old.register_domains
+                else self._structure_changes(old, new)
+            )
         ]
         return [*domains, *registers, *self._enum_changes()]
 
@@ -120,11 +129,14 @@ class _Comparison:
         before, after = _fields(old), _fields(new)
         names = {name for name, _row in after.values()}
         former = {name for name, _row in before.values()}
+        # fields of this name are also where they were
+        shared = {name for bits, (name, _) in before.items() if name == after.get(bits, ("",))[0]}
         for bits, (name, row) in before.items():
             found = after.get(bits)
             if found is None:
-                if name not in names:
-                    yield Change(REMOVED, FIELD, register, name, "", _bits(bits))
+                change, other = (MOVED, name) if name in names else (REMOVED, "")
+                if name not in shared:
+                    yield Change(change, FIELD, register, name, other, _bits(bits))
                 continue
             other, other_row = found
             self._match_enums(row, other_row)
@@ -133,6 +145,48 @@ class _Comparison:
         for bits, (name, _row) in after.items():
             if name not in former and bits not in before:
                 yield Change(ADDED, FIELD, register, "", name, _bits(bits))
+
+    def _structure_changes(self, old: str, new: str) -> Iterator[Change]:
+        """The changes of a packet or of a structure in memory."""
+        before = structure_fields(self._old.domain(old) or ())
+        after = structure_fields(self._new.domain(new) or ())
+        former = {field.name for field in before}
+        taken = set()
+        for field in before:
+            change = self._structure_change(new, field, former, after)
+            if change is not None:
+                taken.add(change.new)
+                yield change
+        for field in after:
+            if field.name not in former and field.name not in taken:
+                taken.add(field.name)
+                yield Change(ADDED, FIELD, new, "", field.name, _bits(field.bits))
+
+    def _structure_change(
+        self,
+        within: str,
+        field: StructureField,
+        former: Collection[str],
+        after: Sequence[StructureField],
+    ) -> Change | None:
+        """What became of a field of a structure, whose fields were called ``former``."""
+        same = [other for other in after if other.bits == field.bits]
+        if any(other.name == field.name for other in same):
+            for other in same:
+                self._match_enums(field.type_row, other.type_row)
+            return None
+        place = _bits(field.bits)
+        half = _half(field, after)
+        if half is not None and half[1] == field.name:
+            return None
+        if any(other.name == field.name for other in after):
+            return Change(MOVED, FIELD, within, field.name, field.name, place)
+        if half is not None:
+            return Change(RENAMED, half[0], within, field.name, half[1], place)
+        renamed = next((other.name for other in same if other.name not in former), None)
+        if renamed is not None:
+            return Change(RENAMED, FIELD, within, field.name, renamed, place)
+        return Change(REMOVED, FIELD, within, field.name, "", place)
 
     def _match_enums(self, old: rows.TypeRow, new: rows.TypeRow) -> None:
         if old[0] == rows.ENUM and new[0] == rows.ENUM:
@@ -146,9 +200,11 @@ class _Comparison:
             names, former = set(after.values()), set(before.values())
             for number, name in before.items():
                 other = after.get(number)
-                if name in names or other == name:
+                if other == name:
                     continue
-                if other is None:
+                if name in names:
+                    yield Change(MOVED, VALUE, new, name, name, str(number))
+                elif other is None:
                     yield Change(REMOVED, VALUE, new, name, "", str(number))
                 elif other not in former:
                     yield Change(RENAMED, VALUE, new, name, other, str(number))
@@ -207,6 +263,17 @@ def _fields(kind: rows.TypeRow) -> Mapping[tuple[int, int], tuple[str, rows.Type
     for name, _condition, row in kind[7]:
         found.setdefault((row[2], row[3]), (name, row))
     return found
+
+
+def _half(field: StructureField, others: Sequence[StructureField]) -> tuple[str, str] | None:
+    """The kind of half that a field is of one of 64 bits among ``others``, and its name."""
+    low, high = field.bits
+    for other in others:
+        if other.bits == (low, low + 63) and high == low + 31:
+            return LOW_HALF, other.name
+        if other.bits == (low - 32, low + 31) and high == low + 31:
+            return HIGH_HALF, other.name
+    return None
 
 
 def _bits(bits: tuple[int, int]) -> str:

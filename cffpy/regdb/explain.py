@@ -14,6 +14,7 @@ from typing import Any
 
 from cffpy.regdb import rows
 from cffpy.regdb.catalog import Catalog, RegisterPattern
+from cffpy.regdb.structures import field_names
 
 Document = dict[str, Any]
 
@@ -43,8 +44,8 @@ def explain(catalogs: Sequence[Catalog], asked: str) -> list[Document]:
     """All that ``asked`` names: an offset of a register, or a name (case is not important).
 
     ``RB_MRT[2].CONTROL`` is one register of an array, ``RB_MRT[].CONTROL`` or ``RB_MRT.CONTROL``
-    any, ``RB_MRT`` the array itself. A field (``RB_DEPTH_CNTL.ZFUNC``) is explained by its
-    register, an enum's value by its enum.
+    any, ``RB_MRT`` the array itself. A field (``RB_DEPTH_CNTL.ZFUNC``, ``CP_MEM_WRITE.ADDR``) is
+    explained by its register, packet or structure, an enum's value by its enum.
     """
     if _OFFSET.fullmatch(asked):
         return _merged(catalogs, asked, _by_offset)
@@ -122,8 +123,14 @@ def _by_part(catalog: Catalog, asked: str) -> Iterator[Document]:
     """What has a field or value of this name."""
     register, _, field = asked.rpartition(".")
     for document in _by_name(catalog, register) if register else ():
-        fields = document.get("type", document).get("fields", ())
-        if any(one["name"].upper() == field.upper() for one in fields):
+        if document["kind"] == "domain":
+            elements = catalog.domain(document["name"]) or ()
+            is_register_domain = document["name"] in catalog.register_domains
+            names = frozenset() if is_register_domain else field_names(elements)
+        else:
+            fields = document.get("type", document).get("fields", ())
+            names = frozenset(one["name"] for one in fields)
+        if field.upper() in map(str.upper, names):
             yield document
     for name in catalog.enum_names:
         if any(value[0].upper() == asked.upper() for value in catalog.enum(name) or ()):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.regdb import rows
 from cffpy.regdb.database import holds
 from cffpy.regdb.decode import Decoder, Palette, type_mask
+from cffpy.regdb.structures import names_of_halves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,30 @@ class FieldValue(NamedTuple):
     high: int
     text: str
     value: bool | int | float | str
+
+
+def named_field(fields: Mapping[str, FieldValue], name: str) -> FieldValue | None:
+    """A field of a packet by name; an address also by its halves, or by both together."""
+    if name in fields:
+        return fields[name]
+    low, high = names_of_halves(name)
+    lower, upper = fields.get(low, fields.get(name)), fields.get(high)
+    if lower is not None and upper is not None and upper.low == lower.high + 1:
+        return _number(name, lower.low, upper.high, _bits(lower) | _bits(upper) << 32)
+    for shift, end in ((0, "_LO"), (32, "_HI")):
+        whole = fields.get(name.removesuffix(end)) if name.endswith(end) else None
+        if whole is not None and whole.high == whole.low + 63:
+            first = whole.low + shift
+            return _number(name, first, first + 31, _bits(whole) >> shift & 0xFFFFFFFF)
+    return None
+
+
+def _bits(field: FieldValue) -> int:
+    return field.value if isinstance(field.value, int) else int(field.text, 16)
+
+
+def _number(name: str, low: int, high: int, value: int) -> FieldValue:
+    return FieldValue(name, low, high, f"{value:#x}", value)
 
 
 class FieldText(NamedTuple):

@@ -93,6 +93,82 @@ def test_compile_events_and_packets(edition: str, tmp_path: Path, run_cffpy: Run
     assert made[0] == made[1]
 
 
+#: Packets in the names of 25.0 and of 25.3; addresses as one number and as halves. "label" is the
+#: address of the commands, 0x1000.
+PACKETS = (
+    ("CP_MEM_WRITE ADDR_LO=0x20 ADDR_HI=0x1 [2]=0x7", "CP_MEM_WRITE ADDR=0x100000020 [2]=0x7"),
+    ("CP_MEM_WRITE ADDR_LO=lo(c) ADDR_HI=hi(c) [2]=0x7", "CP_MEM_WRITE ADDR=c [2]=0x7"),
+    ("CP_MEM_WRITE ADDR_LO=0x20", "CP_MEM_WRITE [0]=0x20"),
+    ("CP_MEM_WRITE ADDR_HI=0x1", "CP_MEM_WRITE ADDR=0x100000000"),
+    (
+        "CP_REG_TO_MEM REG=0x100 64B DEST=0x20 DEST_HI=0x1",
+        "CP_REG_TO_MEM REG=0x100 64B DEST=0x100000020",
+    ),
+    (
+        "CP_EVENT_WRITE EVENT=RB_DONE_TS ADDR_0_LO=0x20 ADDR_0_HI=0x1",
+        "CP_EVENT_WRITE EVENT=RB_DONE_TS ADDR=0x100000020",
+    ),
+    (
+        "CP_SET_BIN_DATA5 VSC_SIZE=2 BIN_DATA_ADDR=0x10 BIN_SIZE_ADDRESS=0x20 BIN_PRIM_STRM_LO=0x3",
+        "CP_SET_BIN_DATA5 VSC_SIZE=2 BIN_DATA_ADDR=0x10 BIN_SIZE_ADDR=0x20 BIN_PRIM_STRM_LO=0x3",
+    ),
+    (
+        "CP_RESET_CONTEXT_STATE CLEAR_GLOBAL_LOCAL_TS RESET_CONTEXT_STATE",
+        "CP_RESET_CONTEXT_STATE CLEAR_BV_BR_COUNTER RESET_GLOBAL_LOCAL_TS",
+    ),
+)
+
+
+@EDITIONS
+@pytest.mark.parametrize("forms", PACKETS, ids=lambda forms: forms[0].split()[0])
+def test_compile_fields_of_packets(
+    edition: str, forms: tuple[str, str], tmp_path: Path, run_cffpy: Run
+) -> None:
+    made = []
+    for form in forms:
+        source, output = tmp_path / "a.pm4", tmp_path / "a.rd"
+        source.write_text(
+            "pm4 1\ngpu a7xx\nchip_id 0x43050a01\nbuffer b 0x1000 size 64 {\n"
+            f"  commands c at 0x1000 {{\n    {form}\n  }}\n}}\nstream c\n"
+        )
+        done = run_cffpy("compile", "--edition", edition, source, "-o", output)
+        assert done.returncode == 0, done.stderr
+        made.append(output.read_bytes())
+    assert made[0] == made[1]
+
+
+@EDITIONS
+def test_halves_that_contradict_the_whole(edition: str, tmp_path: Path, run_cffpy: Run) -> None:
+    source = tmp_path / "a.pm4"
+    source.write_text(
+        "pm4 1\ngpu a7xx\nchip_id 0x43050a01\nbuffer b 0x1000 size 64 {\n"
+        "  commands c at 0x1000 {\n    CP_MEM_WRITE ADDR=0x20 ADDR_LO=0x30\n  }\n}\nstream c\n"
+    )
+    done = run_cffpy("compile", "--edition", edition, source, "-o", tmp_path / "a.rd")
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 3  # the message, the line, the mark
+
+
+@EDITIONS
+def test_fields_of_packets_in_python(edition: str, tmp_path: Path) -> None:
+    made = tmp_path / "a.rd"
+    set_bins = type7(0x2F, 0, 0, 0, 0x20, 1)
+    made.write_bytes(capture(730, [*set_bins, *type7(0x1F, 0xC), *type7(0x10, 0)]))
+    with cffpy.open(made, register_db=edition) as opened:
+        bins, reset, nop = opened.packets()
+        for address in ("BIN_SIZE_ADDR", "BIN_SIZE_ADDRESS"):
+            assert bins.field(address).value == 0x100000020
+            assert bins.field(f"{address}_LO").value == 0x20
+            assert bins.field(f"{address}_HI")[1:] == (128, 159, "0x1", 1)
+        for name in ("CLEAR_GLOBAL_LOCAL_TS", "CLEAR_BV_BR_COUNTER"):
+            assert reset.field(name).value is True
+            assert reset.field(name).name in reset.fields
+        with pytest.raises(cffpy.UnknownName, match="CP_RESET_CONTEXT_STATE has no field X; it"):
+            reset.field("X")
+        with pytest.raises(cffpy.UnknownName, match=r"CP_NOP has no field X$"):
+            nop.field("X")
+
+
 @EDITIONS
 @pytest.mark.parametrize(("register", "field"), NAMES)
 @pytest.mark.parametrize("value", VALUES)
@@ -143,6 +219,11 @@ def test_db_show(edition: str, run_cffpy: Run) -> None:
         VALUES,
         ("GRAS_CL_VPORT", "GRAS_CL_VIEWPORT"),
         ("GRAS_CL_VPORT[1].XSCALE", "GRAS_CL_VIEWPORT[1].XSCALE"),
+        (
+            "CP_RESET_CONTEXT_STATE.RESET_CONTEXT_STATE",
+            "CP_RESET_CONTEXT_STATE.RESET_GLOBAL_LOCAL_TS",
+        ),
+        ("CP_SET_BIN_DATA5.BIN_SIZE_ADDRESS_HI", "CP_SET_BIN_DATA5.BIN_SIZE_ADDR"),
     ):
         shown = [
             run_cffpy("db", "show", "--gpu", "a6xx", "--edition", edition, name)

@@ -16,9 +16,9 @@ COMMON = "enum chip { A2XX = 2 A3XX A4XX A5XX A6XX A7XX A8XX }\n"
 OLD = (
     COMMON
     + """
-enum mode { NONE = 0 FAST = 1 SLOW = 2 }
+enum mode { NONE = 0 FAST = 1 SLOW = 2 LAST = 4 }
 domain A6XX {
-    reg32 0x10 ALPHA_CONTROL { 0 ENABLE 1..2 MODE : mode }
+    reg32 0x10 ALPHA_CONTROL { 0 ENABLE 1..2 MODE : mode 8..9 WIDE }
     reg32 0x11 KEPT
     reg32 0x12 SWAPPED
     reg32 0x13 SWAPPED_TOO
@@ -27,14 +27,21 @@ domain A6XX {
     array 0x30 OLD_ARRAY[4] stride 2 { reg32 0 X }
 }
 domain MEMORY_OLD { reg32 0 A { 0..3 W } reg32 1 B }
+domain CP_PACKET {
+    reg32 0 "0" { 0 FLAG 4..7 SIZE 8 GONE : boolean }
+    reg32 1 "1" { 0..31 POLL_LO }
+    reg32 2 "2" { 0..31 POLL_HI }
+    reg32 3 "3" { 0..31 DEST }
+    reg32 4 "4" { 0..31 DEST_HI }
+}
 """
 )
 NEW = (
     COMMON
     + """
-enum mode { NONE = 0 QUICK = 1 SLOW = 2 NEWER = 3 }
+enum mode { NONE = 0 QUICK = 1 SLOW = 2 NEWER = 3 LAST = 5 }
 domain A6XX {
-    reg32 0x10 ALPHA_CNTL { 0 ENABLED 1..2 MODE : mode 3 MORE }
+    reg32 0x10 ALPHA_CNTL { 0 ENABLED 1..2 MODE : mode 3 MORE 8..10 WIDE }
     reg32 0x11 KEPT
     reg32 0x12 OTHER
     reg32 0x13 SWAPPED
@@ -43,6 +50,12 @@ domain A6XX {
     array 0x30 NEW_ARRAY[4] stride 2 { reg32 0 X }
 }
 domain MEMORY_NEW { reg32 0 A { 0..3 W } reg32 1 B }
+domain CP_PACKET {
+    reg32 0 "0" { 0 FLAG_NEW 3..7 SIZE }
+    stripe when mode QUICK { reg64 1 ADDR : address }
+    stripe when mode SLOW { reg32 1 OTHER }
+    reg64 3 DEST : address
+}
 """
 )
 
@@ -60,6 +73,7 @@ def test_changes(changes):
         Change("renamed", "register", "A6XX", "ALPHA_CONTROL", "ALPHA_CNTL", "0x10"),
         Change("renamed", "field", "ALPHA_CNTL", "ENABLE", "ENABLED", "0..0"),
         Change("added", "field", "ALPHA_CNTL", "", "MORE", "3..3"),
+        Change("moved", "field", "ALPHA_CNTL", "WIDE", "WIDE", "8..9"),
         Change("renamed", "register", "A6XX", "SWAPPED", "OTHER", "0x12"),
         Change("renamed", "register", "A6XX", "SWAPPED_TOO", "SWAPPED", "0x13"),
         Change("removed", "register", "A6XX", "GONE", "", "0x14"),
@@ -68,6 +82,14 @@ def test_changes(changes):
         Change("renamed", "register", "A6XX", "OLD_ARRAY[].X", "NEW_ARRAY[].X", "0x30"),
         Change("renamed", "value", "mode", "FAST", "QUICK", "1"),
         Change("added", "value", "mode", "", "NEWER", "3"),
+        Change("moved", "value", "mode", "LAST", "LAST", "4"),
+        Change("renamed", "field", "CP_PACKET", "FLAG", "FLAG_NEW", "0..0"),
+        Change("moved", "field", "CP_PACKET", "SIZE", "SIZE", "4..7"),
+        Change("removed", "field", "CP_PACKET", "GONE", "", "8..8"),
+        Change("renamed", "low half", "CP_PACKET", "POLL_LO", "ADDR", "32..63"),
+        Change("renamed", "high half", "CP_PACKET", "POLL_HI", "ADDR", "64..95"),
+        Change("renamed", "high half", "CP_PACKET", "DEST_HI", "DEST", "128..159"),
+        Change("added", "field", "CP_PACKET", "", "OTHER", "32..63"),
     }
 
 
@@ -86,6 +108,11 @@ def test_aliases_of_changes(changes):
     assert names.values("QUICK") == ("FAST",)
     assert names.domains("MEMORY_NEW") == ("MEMORY_OLD",)
     assert names.new_registers("SWAPPED") == ("OTHER",)
+    assert names.fields("CP_PACKET", "FLAG") == ("FLAG_NEW",)
+    for part in ("", "_LO", "_HI"):
+        assert names.fields("CP_PACKET", f"POLL{part}") == (f"ADDR{part}",)
+        assert names.fields("CP_PACKET", f"ADDR{part}") == (f"POLL{part}",)
+    assert names.fields("CP_PACKET", "DEST_HI") == ()
 
 
 def test_a_register_that_became_an_array():
