@@ -22,7 +22,7 @@ from cffpy.cli.analysis_options import (
     write_json_lines,
 )
 from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
-from cffpy.cli.text_options import write_lines
+from cffpy.cli.text_options import truncation_lines, write_lines
 from cffpy.container.folder import captures_in
 from cffpy.container.open import one_by_one
 from cffpy.errors import CffpyError
@@ -58,7 +58,7 @@ class Shown(NamedTuple):
     def text(self) -> Iterator[str]:
         """The lines, and what limits left out."""
         yield from self.lines()
-        yield from (f"truncated: {cut}" for cut in self.capture.truncated)
+        yield from truncation_lines(self.capture.truncated)
 
     def headed_document(self) -> dict[str, Any]:
         """The document with its schema, and with what limits left out; arrays are lists."""

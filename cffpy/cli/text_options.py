@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from cffpy.cli.output import PagedOutput, is_terminal, use_colour, write_all
-from cffpy.views.plain_text import Painted, Styled, folded
+from cffpy.views.plain_text import Painted, Styled, folded, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -111,12 +111,17 @@ def write_lines(lines: Iterable[str], truncated: Iterable[Truncation] = ()) -> N
     """
     with PagedOutput(given_text_options().pager is not False) as stream:
         chunk: list[str] = []
-        for line in rendered(chain(lines, (f"truncated: {cut}" for cut in truncated))):
+        for line in rendered(chain(lines, truncation_lines(truncated))):
             chunk.append(line)
             if len(chunk) >= _LINES_AT_ONCE:
                 write_all(stream, _encoded(chunk))
                 chunk.clear()
         write_all(stream, _encoded(chunk))
+
+
+def truncation_lines(truncated: Iterable[Truncation]) -> Iterator[str]:
+    """A line for each thing that a limit left out."""
+    return (f"truncated: {visible(str(cut))}" for cut in truncated)
 
 
 def _encoded(lines: list[str]) -> bytes:

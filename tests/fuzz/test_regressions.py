@@ -189,6 +189,7 @@ _EVIL = "E\x1b[31m\x07\x7f\x9b31m\x85\u202e\u2066\u200f\u061c\u2028\r\tX"
         "passes FILE",
         "draws --csv FILE",
         "diff --all --show all FILE OTHER",
+        "diff --limit draws=1 FILE OTHER",
         "diff --unified FILE OTHER",
         "diff --html - FILE OTHER",
         "state --draw 0 FILE EVIL",
