@@ -55,7 +55,7 @@ class CommandServer:
     def close(self) -> None:
         """End the server."""
         self._socket.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=120)
 
     def can_run(self, environment: Mapping[str, str]) -> bool:
         """Whether a fork behaves as a new process with this environment."""
@@ -78,9 +78,13 @@ class CommandServer:
         stdin: BinaryIO | None = None,
         cwd: str | os.PathLike[str] | None = None,
         check: bool = False,
+        merge: bool = False,
         timeout: float,
     ) -> subprocess.CompletedProcess[bytes]:
-        """As ``subprocess.run`` with ``capture_output``."""
+        """As ``subprocess.run`` with ``capture_output``.
+
+        ``merge``: standard error goes to standard output, as with ``2>&1``.
+        """
         request = [list(arguments), dict(environment), os.fspath(cwd or os.getcwd())]
         with _Pipe() as source, _Pipe() as output, _Pipe() as errors:
             of_stdin = 0 if stdin is None else stdin.fileno()
@@ -89,7 +93,7 @@ class CommandServer:
             socket.send_fds(
                 self._socket,
                 [json.dumps(request).encode()],
-                [of_stdin, output.writing, errors.writing],
+                [of_stdin, output.writing, (output if merge else errors).writing],
             )
             source.begin_write(input or b"")
             output.begin_read()

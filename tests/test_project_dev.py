@@ -21,6 +21,7 @@ case "$*" in
 "-m venv"*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python" ;;
 "-m pip"*) test -z "$NO_PIP" || {{ echo "ERROR: nothing found"; exit 1; }} ;;
 *ruff*) exit ${{RUFF:-0}} ;;
+*pytest*) test -z "$PYTHONDONTWRITEBYTECODE" || exit 1 ;;
 esac
 """
 
@@ -87,6 +88,10 @@ def test_checks_need_more_than_running(checkout: Checkout) -> None:
     assert "all checks passed" in errors
     assert modules(checkout.dev("test", PYTHON="fine")[2]) == ["ruff", "ruff", "mypy", "pytest"]
     assert modules(checkout.dev("run", PYTHON="fine")[2]) == ["cffpy"]
+
+
+def test_tests_are_kept_as_bytecode(checkout: Checkout) -> None:
+    assert checkout.dev("test", PYTHON="fine", PYTHONDONTWRITEBYTECODE="1")[0] == 0
 
 
 def test_slow_tests_and_times(checkout: Checkout) -> None:

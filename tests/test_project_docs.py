@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from tests.command_server import CommandServer
+from tests.selection import first_always
 from tools import docs, examples
 from tools.command_help import CommandHelp, commands
 from tools.command_pages import page_name
@@ -20,6 +22,8 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 README = (CHECKOUT / "README.md").read_text("utf-8")
 DOCUMENTS = [*examples.pages(), CHECKOUT / "CONTRIBUTING.md", CHECKOUT / "CHANGELOG.md"]
 PAGES = [page for page in examples.pages() if "```console" in page.read_text("utf-8")]
+#: Each of these pages builds an index, so all but the first are slow.
+INDEXES = sorted((CHECKOUT / "docs/commands").glob("index-*.md"))
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -31,12 +35,26 @@ def relative(path: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[examples.Runner]:
-    with examples.runner() as found:
+def runner(command_server: CommandServer | None) -> Iterator[examples.Runner]:
+    """Runs what needs no shell by the command server, if there is one."""
+
+    def run(
+        arguments: list[str], environment: dict[str, str], folder: Path
+    ) -> examples.Result | None:
+        if command_server is None or not command_server.can_run(environment):
+            return None
+        done = command_server.run(arguments, environment, cwd=folder, merge=True, timeout=120)
+        return examples.Result(done.stdout.decode(), done.returncode)
+
+    with examples.runner(run) as found:
         yield found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=relative)
+@pytest.mark.parametrize(
+    "page",
+    [*(page for page in PAGES if page not in INDEXES), *first_always(INDEXES)],
+    ids=relative,
+)
 def test_examples(page: Path, runner: examples.Runner) -> None:
     for example in examples.page_examples(page.read_text("utf-8")):
         report = examples.mismatch(example, runner.run(example))

@@ -11,10 +11,11 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,10 +72,21 @@ def page_examples(text: str) -> list[Example]:
     ]
 
 
-class Runner:
-    """Runs commands in one folder, by a shell, with ``cffpy`` of this checkout."""
+#: A call of cffpy that needs no shell: words without characters that mean something to one.
+_PLAIN_CALL = re.compile(r"""cffpy(?: (?:[\w./:,=@%+-]|'[^']*'|"[^"$`\\!]*")+)+""")
 
-    def __init__(self, folder: Path) -> None:
+#: Runs ``cffpy`` with arguments, environment and folder; None where it needs a new process.
+Command = Callable[[list[str], dict[str, str], Path], Result | None]
+
+
+class Runner:
+    """Runs commands in one folder, by a shell, with ``cffpy`` of this checkout.
+
+    ``run_command``: a faster way to run ``cffpy``, for examples that need no shell.
+    """
+
+    def __init__(self, folder: Path, run_command: Command | None = None) -> None:
+        self._run_command = run_command
         self.folder = folder / "work"
         self.folder.mkdir()
         programs = folder / "bin"
@@ -93,8 +105,13 @@ class Runner:
 
     def run(self, example: Example) -> Result:
         """Run a command; ``./dev run`` is taken for ``cffpy``."""
+        command = re.sub(r"^\./dev run\b", "cffpy", example.command)
+        if self._run_command is not None and _PLAIN_CALL.fullmatch(command):
+            result = self._run_command(shlex.split(command)[1:], self._environment, self.folder)
+            if result is not None:
+                return result
         done = subprocess.run(
-            ["bash", "-c", re.sub(r"^\./dev run\b", "cffpy", example.command)],
+            ["bash", "-c", command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -123,10 +140,10 @@ def compiled_samples() -> dict[str, bytearray]:
 
 
 @contextmanager
-def runner() -> Iterator[Runner]:
+def runner(run_command: Command | None = None) -> Iterator[Runner]:
     """A runner in a folder that is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
-        yield Runner(Path(folder))
+        yield Runner(Path(folder), run_command)
 
 
 def mismatch(example: Example, result: Result) -> str:

@@ -27,7 +27,7 @@ window.addEventListener("unhandledrejection", (event) => window.found.push(Strin
 
 def check_until(browser: Firefox, script: str, expected: Any) -> None:
     """Until a script returns this."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while (found := browser.run(script)) != expected:
         assert time.monotonic() < end, found
         time.sleep(0.05)

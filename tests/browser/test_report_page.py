@@ -82,9 +82,12 @@ def load(browser: Browser, path: Path) -> None:
     check_until(browser, "return document.body.classList.contains('scripted')", True)
 
 
+PATIENCE = 60.0  # seconds until a test gives up
+
+
 def check_until(browser: Browser, script: str, expected: Any) -> None:
     """Until a script returns this."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while (found := browser.run(script)) != expected:
         assert time.monotonic() < end, found
         time.sleep(0.02)
@@ -167,9 +170,11 @@ def test_a_register_opens_to_fields_and_its_packet(opened: Browser) -> None:
     row.open = true;
     return row.textContent;
     """
-    opened.run(script, value.name)
-    time.sleep(0.1)
-    text = opened.run(script, value.name)
+    # the page fills a row after it was opened
+    last = list(value.fields.values())[-1].name
+    end = time.monotonic() + PATIENCE
+    while last not in (text := opened.run(script, value.name)):
+        assert time.monotonic() < end, text
     for field in value.fields.values():
         assert field.name in text
         assert field.text in text
@@ -274,7 +279,7 @@ def test_expressions_find_what_where_finds(opened: Browser, expression: str) -> 
     find(opened, expression)
     problem = "return document.getElementById('search-problem').textContent"
     text = f"{len(names)} of {len(capture.draws)} draws"
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while opened.run(COUNT) != text and not opened.run(problem):
         assert time.monotonic() < end, opened.run(COUNT)
     if opened.run(problem):  # a register that no packet writes is an error here

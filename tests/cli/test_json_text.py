@@ -33,6 +33,7 @@ _VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text() | st.integers(), _VALUES))
 def test_text_is_that_of_the_standard_encoder(document: dict[str, object]) -> None:
     """For documents of all shapes, empty containers and names that are numbers included."""

@@ -8,7 +8,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -233,9 +232,10 @@ def test_interrupt_is_quiet(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(1.5)
+    assert process.stdin is not None
+    process.stdin.write(bytes(1 << 20))  # more than the pipe holds: the command has begun to read
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert (process.returncode, errors) == (130, b"")
 
 

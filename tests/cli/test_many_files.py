@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.selection import first_always
+
 resource = pytest.importorskip("resource", reason="no limits of descriptors")
 
 FILES = 60
@@ -51,7 +53,7 @@ def test_annotations_leave_the_dump_of_several_files(samples: Path, run_cffpy: R
     assert sum(line.startswith(prefix) and b"submit 0 begins" in line for line in annotated) == 3
 
 
-@pytest.mark.parametrize("command", ["dump", "lines", "check", "draws"])
+@pytest.mark.parametrize("command", first_always(["dump", "check", "lines", "draws"], 2))
 def test_what_decoded_a_capture_is_released(samples: Path, command: str) -> None:
     """Few decoders are left of many captures, although no collector runs while they decode."""
     path = str(samples / "a630-triangle.rd.gz")

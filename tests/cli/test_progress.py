@@ -20,7 +20,7 @@ from cffpy.cli.progress import progress
 from cffpy.container.open import Content
 from cffpy.container.writer import capture_bytes, gpu_id_section
 
-_PATIENCE = 30.0  # seconds until a test gives up
+_PATIENCE = 120.0  # seconds until a test gives up
 
 Terminal = Callable[[bytes], bytes]
 StandardError = Callable[[], AbstractContextManager[Terminal]]
@@ -130,6 +130,7 @@ def test_of_the_command(terminal: tuple[int, Terminal], tmp_path: Path) -> None:
     assert (tmp_path / "out.rd").read_bytes() == capture_bytes([gpu_id_section(630)])
 
 
+@pytest.mark.slow
 def test_none_where_the_output_is_a_pipe(terminal: tuple[int, Terminal]) -> None:
     theirs, read_until = terminal
     with _compile(subprocess.PIPE, theirs) as process:

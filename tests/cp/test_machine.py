@@ -105,6 +105,7 @@ def test_blocks_run_one_behind_the_other(run, packets) -> None:
     assert absent.sink.of("missing_stream") == [("missing_stream", 0x200000, 2)]
 
 
+@pytest.mark.slow
 def test_any_number_of_blocks_ends(run, packets) -> None:
     for size in (0, 1):
         packet = packets.type7(0x50, 0xFFFFFFFF, 0x200000, 0, size, 0)

@@ -404,7 +404,7 @@ def dumped(data: bytes, options: dict[str, Any], segments: bool) -> tuple[bytes,
     return b"".join(pieces), machine
 
 
-@pytest.mark.parametrize("gpu", first_always(sorted(REGISTERS, reverse=True), 2))
+@pytest.mark.parametrize("gpu", first_always(sorted(REGISTERS, reverse=True)))
 def test_random_streams_print_the_same(gpu: int) -> None:
     replayed = recorded = 0
     streams = 2000 if ALL else settings().max_examples

@@ -29,23 +29,24 @@ from cffpy.cp.machine import PACKET_ENUM
 from cffpy.regdb.database import Database
 from tests.builders import capture, type0, type3, type4, type7
 from tests.pm4asm.round import bytes_of, text_of
+from tests.selection import first_always
 
 #: Every generation, both drivers, and what is damaged or odd.
 CAPTURES = (
     "a200-gl-tri",
     "a220-gl-passes",
     pytest.param("a330-gl-scene60-nobin", marks=pytest.mark.slow),
-    "a430-gl-indirect",
+    pytest.param("a430-gl-indirect", marks=pytest.mark.slow),
     "a530-gl-compute",
     pytest.param("a540-gl-indirect", marks=pytest.mark.slow),
     pytest.param("a630-gl-indirect", marks=pytest.mark.slow),
-    "a660-gl-tessgeom",
+    pytest.param("a660-gl-tessgeom", marks=pytest.mark.slow),
     pytest.param("a660-vk-passes-gmem", marks=pytest.mark.slow),
-    "a690-vk-multiview",
+    pytest.param("a690-vk-multiview", marks=pytest.mark.slow),
     pytest.param("a740-gl-passes", marks=pytest.mark.slow),
     "a740-vk-bindless-gmem",
     pytest.param("a740-vk-fdm", marks=pytest.mark.slow),
-    "a740-vk-indirect-sysmem",
+    pytest.param("a740-vk-indirect-sysmem", marks=pytest.mark.slow),
     "edge-empty",
     "edge-missing-ib-bo",
     "edge-truncated-mid-section",
@@ -297,7 +298,7 @@ def test_every_packet_with_every_length(generation: int) -> None:
     both_ways(capture(GENERATIONS[generation], words, dwords=len(words)))
 
 
-@pytest.mark.parametrize("generation", sorted(GENERATIONS))
+@pytest.mark.parametrize("generation", first_always(sorted(GENERATIONS), 2))
 def test_every_register_by_name(generation: int) -> None:
     """Each register that has a name is written by it, whatever its bits."""
     database = Database.open(f"A{generation}XX")

@@ -102,6 +102,7 @@ def test_many_registers_at_one_offset_take_no_quadratic_time(findings):
     assert time.process_time() - start < 20
 
 
+@pytest.mark.slow
 def test_bundled_edition_has_no_errors():
     found = check_directory(os.path.join(ROOT, "register_db"))
     assert Counter((finding.severity, finding.kind) for finding in found) == {

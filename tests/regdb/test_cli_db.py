@@ -147,6 +147,7 @@ def test_import(run, tmp_path):
     assert run("show", "NEW", "--register-db", output).exit_code == 0
 
 
+@pytest.mark.slow
 def test_import_that_cannot_be_written(run, tmp_path):
     (tmp_path / "a6xx.xml").write_text('<database><enum name="e"/></database>')
     (tmp_path / "out").write_text("")

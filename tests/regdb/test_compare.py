@@ -93,6 +93,7 @@ def test_changes(changes):
     }
 
 
+@pytest.mark.slow
 def test_an_edition_does_not_differ_from_itself(cache):
     assert not any(compare_editions(None, resolve_edition(None)).values())
 

@@ -33,7 +33,7 @@ class Terminal:
     def until(self, text: str) -> str:
         """The screen when it has a text."""
         screen = ""
-        for _ in range(300):
+        for _ in range(1200):
             screen = self._tmux("capture-pane", "-p")
             if text in screen:
                 return screen

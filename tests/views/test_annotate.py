@@ -29,6 +29,7 @@ from tests.builders import COMMANDS, capture, type4, type7
 from tests.fuzz.captures import GENERATIONS, file_bytes
 from tests.fuzz.mutate import flip
 from tests.fuzz.packets import made_up
+from tests.selection import first_always
 from tests.views.test_dump_fuzz import OPTIONS, SEED, Enough
 
 NOP, INDIRECT_BUFFER, DRAW, DRAW_STATE, EVENT, CONDITIONAL, MARKER = (
@@ -111,7 +112,7 @@ def check(*files: bytes, **options: object) -> list[str]:
 # -- removal gives the plain dump -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [*OPTIONS, *MORE_OPTIONS], ids=str)
+@pytest.mark.parametrize("options", first_always([*OPTIONS, *MORE_OPTIONS], 3), ids=str)
 def test_samples(samples: Path, options: dict[str, object]) -> None:
     told = 0
     for path in sorted(samples.glob("a*.rd*")):

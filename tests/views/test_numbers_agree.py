@@ -193,6 +193,7 @@ def test_of_samples_and_composed_streams(samples: Path) -> None:
         check_state(data, rng)
 
 
+@pytest.mark.slow
 def test_in_the_annotated_dump() -> None:
     rng = random.Random(SEED)
     for _ in range(COMPOSED):

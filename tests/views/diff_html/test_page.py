@@ -148,6 +148,7 @@ def test_size_is_bounded(shape: tuple[int, ...]) -> None:
     assert set(links(document)) <= set(document.values("id"))
 
 
+@pytest.mark.slow
 def test_many_passes_are_bounded() -> None:
     good = [render_pass(number, 1) for number in range(5000)]
     result = Comparison(recording("a", good), recording("b", good))
