@@ -267,6 +267,8 @@ class ChangeLog(WriteObserver):
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
         self._log: list[tuple[Mapping[int, int] | Iterable[int], WriteSource]] = []
+        #: Whether a value that was taken is ``UNKNOWN``.
+        self.has_unknown = False
 
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""
@@ -282,15 +284,16 @@ class ChangeLog(WriteObserver):
         """
         log, self._log = self._log, []
         get = self._walk.machine.state.registers.get
-        return [
-            (
-                registers
-                if isinstance(registers, dict)
-                else {register: get(register, UNKNOWN) for register in registers},
-                source,
-            )
-            for registers, source in log
-        ]
+        found: list[Change] = []
+        for registers, source in log:
+            if isinstance(registers, dict):  # stored, so that all values are known
+                found.append((registers, source))
+            else:
+                values = {register: get(register, UNKNOWN) for register in registers}
+                if UNKNOWN in values.values():
+                    self.has_unknown = True
+                found.append((values, source))
+        return found
 
 
 #: Dwords of a submit that CP_MEM_WRITE stored and that are remembered, about.

@@ -8,6 +8,7 @@ from registers only once for the same values.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -167,6 +168,38 @@ class _TracingReader(RegisterReader):
         return super().field(name, field)
 
 
+def values_of(registers: tuple[int, ...]) -> Callable[[dict[int, int]], tuple[int, ...]]:
+    """A function that reads these registers from register -> value, in this order.
+
+    It raises KeyError where one is missing.
+    """
+    if len(registers) > 1:
+        return itemgetter(*registers)
+    return lambda values: tuple([values[register] for register in registers])
+
+
+class _Results(Generic[_Result]):
+    """The results of computations that read the same registers, by the values of these."""
+
+    __slots__ = ("known", "read", "registers")
+
+    def __init__(self, registers: tuple[int, ...]) -> None:
+        self.registers = registers
+        self.known: dict[tuple[int | None, ...], _Result] = {}
+        self.read: Callable[[dict[int, int]], tuple[int | None, ...]] = values_of(registers)
+
+    def values(self, registers: dict[int, int]) -> tuple[int | None, ...]:
+        """The values of the registers now, None for those that were not written."""
+        try:
+            return self.read(registers)
+        except KeyError:  # likely to happen at each call, and slow
+            self.read = self._read_any
+            return self.read(registers)
+
+    def _read_any(self, registers: dict[int, int]) -> tuple[int | None, ...]:
+        return tuple(map(registers.get, self.registers))
+
+
 class Remembered(Generic[_Result]):
     """A function of registers. Results are kept by the values of the registers that it has read.
 
@@ -177,24 +210,35 @@ class Remembered(Generic[_Result]):
         self._machine = machine
         self._compute = compute
         self._reader = _TracingReader(machine)
-        #: The registers that a computation read, in order -> their values -> its result.
-        self._known: dict[tuple[int, ...], dict[tuple[int | None, ...], _Result]] = {}
+        #: By the registers that a computation read; those of the last result come first.
+        self._lists: list[_Results[_Result]] = []
         self._count = 0
 
     def __call__(self) -> _Result:
         """The result for the values that registers have now."""
-        get = self._machine.state.registers.get
-        for registers, results in self._known.items():
-            known = results.get(tuple(map(get, registers)), _MISSING)
+        registers = self._machine.state.registers
+        for position, one in enumerate(self._lists):
+            known = one.known.get(one.values(registers), _MISSING)
             if known is not _MISSING:
+                if position:
+                    self._lists.insert(0, self._lists.pop(position))
                 return known  # type: ignore[return-value]
-        if self._count >= _MAX_RESULTS or len(self._known) >= _MAX_LISTS:
-            self._known.clear()
+        if self._count >= _MAX_RESULTS or len(self._lists) >= _MAX_LISTS:
+            self._lists.clear()
             self._count = 0
         read = self._reader.read
         read.clear()
         result = self._compute(self._reader)
-        registers = tuple(read)
-        self._known.setdefault(registers, {})[tuple(map(get, registers))] = result
+        found = self._results(tuple(read))
+        found.known[found.values(registers)] = result
         self._count += 1
         return result
+
+    def _results(self, registers: tuple[int, ...]) -> _Results[_Result]:
+        """The results that depend on these registers."""
+        for one in self._lists:
+            if one.registers == registers:
+                return one
+        found: _Results[_Result] = _Results(registers)
+        self._lists.insert(0, found)
+        return found

@@ -9,7 +9,7 @@ import pytest
 
 from cffpy.analysis import registers as registers_module
 from cffpy.analysis.queries import find_passes
-from cffpy.analysis.registers import RegisterReader, Remembered
+from cffpy.analysis.registers import RegisterReader, Remembered, values_of
 from cffpy.container.open import open_capture
 from tests.analysis.passes.streams import Streams, walk
 from tests.builders import capture, type0, type4
@@ -143,6 +143,36 @@ def test_a_result_is_computed_once_for_the_same_values() -> None:
     assert len(calls) == 6
 
 
+def test_values_are_read_in_the_order_of_the_registers() -> None:
+    for registers in ((), (5,), (5, 3), (3, 5, 4)):
+        found = values_of(registers)({3: 30, 4: 40, 5: 50})
+        assert found == tuple(10 * register for register in registers)
+        if registers:
+            with pytest.raises(KeyError):
+                values_of(registers)({3: 30})
+
+
+def test_results_of_other_registers_are_remembered_by_turns() -> None:
+    """Which registers are read depends on a register, as with a count."""
+    found = walk(Streams(630).capture([[]]))
+    calls: list[int] = []
+    names = ("RB_WINDOW_OFFSET", "RB_WINDOW_OFFSET2")
+    first, second = map(found.walk.registers.offset, names)
+
+    def compute(reader: RegisterReader) -> tuple[int | None, ...]:
+        calls.append(1)
+        count = reader.value(names[0])
+        return (count, reader.value(names[1])) if count else (count,)
+
+    remembered = Remembered(found.walk.machine, compute)
+    registers = found.walk.machine.state.registers
+    for _ in range(3):
+        for count in (0, 1):
+            registers.update({first: count, second: 7})
+            assert remembered() == ((1, 7) if count else (0,))
+    assert len(calls) == 2
+
+
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registers_module, "_MAX_RESULTS", 10)
     found = walk(Streams(630).capture([[]]))
@@ -151,7 +181,7 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in range(1000):
         found.walk.machine.state.registers[offset] = value
         assert remembered() == value
-        assert sum(map(len, remembered._known.values())) <= 10
+        assert sum(len(one.known) for one in remembered._lists) <= 10
 
 
 @pytest.mark.parametrize(

@@ -294,17 +294,22 @@ def note_sets(recording: Recording) -> None:
         return
     used = UsedDescriptors(recording.descriptors)
     known: dict[object, object] = {}
+    #: The sets of the last record and its slots: most draws have those of the draw before.
+    last: tuple[object, object] | None = None
+    digests: list[object] = []
     for record in recording.records.values():
         slots = used.of(record.shaders, record.prefetched)
-        digests = []
-        for number, (memory, base) in record.sets.items():
-            limit = None if slots is None else slots.get(number, set())
-            key = id(memory), base, None if limit is None else frozenset(limit)
-            if key not in known:
-                whole, parts = sets.read((memory, base))
-                own = tuple(fact.digest for (_, slot), fact in parts if limit and slot in limit)
-                known[key] = whole if limit is None else own
-            digests.append(known[key])
+        if last is None or last[0] is not record.sets or last[1] is not slots:
+            last = record.sets, slots
+            digests = []
+            for number, (memory, base) in record.sets.items():
+                limit = None if slots is None else slots.get(number, set())
+                key = id(memory), base, None if limit is None else frozenset(limit)
+                if key not in known:
+                    whole, parts = sets.read((memory, base))
+                    own = tuple(fact.digest for (_, slot), fact in parts if limit and slot in limit)
+                    known[key] = whole if limit is None else own
+                digests.append(known[key])
         record.fingerprint = hash((record.fingerprint, tuple(digests)))
 
 

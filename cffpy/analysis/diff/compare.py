@@ -65,6 +65,9 @@ def _in_same_runs(good: Recording, bad: Recording) -> tuple[Recording, Recording
     Shaders and state of the binning run are not those of tiles, so the other capture's draws are
     those of its binning run, too.
     """
+    passes = (*good.passes.passes, *bad.passes.passes)
+    if not any(ends_in_binning(one) for one in passes):
+        return good, bad
     again: tuple[set[int], set[int]] = (set(), set())
     for pair in align_passes(good, bad):
         for one, other, indices in zip(pair, pair[::-1], again, strict=True):
@@ -130,6 +133,8 @@ class _Comparer:
         self._kind = ""
         #: Key of constants -> the roles of the addresses in them that differ.
         self._in_constants: dict[FactKey, list[Role]] = {}
+        #: Key of a fact -> the roles of its address, once it is asked for.
+        self._roles: dict[FactKey, tuple[Role, ...]] = {}
         #: Keys of descriptors of sets whose addresses are known.
         self._bound: set[FactKey] = set()
         #: The last pair of draws, and whether its passes are laid out alike.
@@ -200,7 +205,7 @@ class _Comparer:
         events: tuple[list[str], list[str]] = ([], [])
         for mine, theirs in aligned:
             for record, heard in zip((mine, theirs), events, strict=True):
-                if record is not None:
+                if record is not None and record.events:
                     heard.extend(record.events)
             written |= self._apply(mine, theirs, (good.index, bad.index))
             is_chosen = self._is_chosen(mine, theirs)
@@ -218,7 +223,8 @@ class _Comparer:
                 if last < before:
                     self._go_on_behind_gap(extent, last)
                 self._settle(touched, mine.action.kind, number, alike, (good, bad), last)
-                self._note_written({*written, *mine.facts, *theirs.facts}, number)
+                if self._open:
+                    self._note_written({*written, *mine.facts, *theirs.facts}, number)
                 self._compare_events(BEFORE_DRAW, events, extent, alike)
                 self._last = extent, alike
             self._note_targets(mine, theirs, extent)
@@ -353,7 +359,7 @@ class _Comparer:
     def _compare_events(
         self, name: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool
     ) -> None:
-        difference = barriers(name, *events)
+        difference = None if events[0] == events[1] else barriers(name, *events)
         if difference is None:
             return
         if alike or not self._hides("barriers", "waits and cache events"):
@@ -380,7 +386,8 @@ class _Comparer:
         An address that is left over from draws without a counterpart says nothing.
         """
         roles: dict[Role, tuple[int | None, int | None]] = {}
-        keys = {subject for subject in touched if isinstance(subject, tuple)}
+        # parameters of draws, the most frequent ones, have no addresses
+        keys = {one for one in touched if isinstance(one, tuple) and one[0] != "draw"}
         if self._has_other_uses:
             keys.update(self._slots.textures(), self._bound)
         for key in keys:
@@ -415,13 +422,15 @@ class _Comparer:
         self, key: FactKey, pair: tuple[int | None, int | None]
     ) -> Iterator[tuple[Role, tuple[int | None, int | None]]]:
         """The role of a fact; of uniform data, which of its two roles, and that it has no other."""
-        name = key_text(key)
-        if key[0] not in ("uniform buffer", "uniform data"):
-            yield ("texture" if key[0] == "texture" else "address", name), pair
+        roles = self._roles.get(key)
+        if roles is None:
+            roles = self._roles[key] = _roles_of(key)
+        if len(roles) == 1:
+            yield roles[0], pair
             return
         has_moved = self._descriptor_has_moved(key)
-        yield ("uniform", name), pair if has_moved else (None, None)
-        yield ("address", name), (None, None) if has_moved else pair
+        yield roles[0], pair if has_moved else (None, None)
+        yield roles[1], (None, None) if has_moved else pair
 
     def _descriptor_has_moved(self, key: FactKey) -> bool:
         """Whether the descriptor of uniform data lies at another address in the other capture."""
@@ -542,6 +551,14 @@ class _Comparer:
             return False
         self.result.hide(noise, name)
         return True
+
+
+def _roles_of(key: FactKey) -> tuple[Role, ...]:
+    """The roles of a fact's address, of which uniform data has one at a time."""
+    name = key_text(key)
+    if key[0] in ("uniform buffer", "uniform data"):
+        return ("uniform", name), ("address", name)
+    return (("texture" if key[0] == "texture" else "address", name),)
 
 
 def _indices(good: Pass | None, bad: Pass | None) -> PassIndices:

@@ -15,7 +15,7 @@ nor the base of a set that no operand names.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.facts import (
@@ -71,8 +71,9 @@ class Memory:
         self._starts = [buffer.gpuaddr for buffer in self.buffers]
         #: Upper halves of the addresses of buffers.
         self.uppers = {address >> 32 for address in self._starts}
-        #: Where sets and streams of commands begin, in order.
-        self.bounds: list[int] = []
+        #: Where sets and streams of commands begin.
+        self._bounds: list[int] = []
+        self._is_sorted = True
         #: For a recorder: whether the buffers are among those of the capture.
         self.is_noted = False
 
@@ -95,20 +96,33 @@ class Memory:
 
     def add_bound(self, address: int) -> None:
         """A set or a stream begins here."""
-        position = bisect_right(self.bounds, address)
-        if not position or self.bounds[position - 1] != address:
-            insort(self.bounds, address)
+        self._bounds.append(address)
+        self._is_sorted = False
+
+    @property
+    def bounds(self) -> list[int]:
+        """Where sets and streams of commands begin, in order."""
+        if not self._is_sorted:
+            self._bounds = sorted(set(self._bounds))
+            self._is_sorted = True
+        return self._bounds
 
 
 #: A set that a draw uses: the submit's memory, and its base.
 SetPlace = tuple[Memory, int]
 
 
+#: Registers with the bases of sets, of draws and of dispatches.
+_BASES = tuple(
+    tuple(f"{prefix}[{number}].DESCRIPTOR" for number in range(_SETS))
+    for prefix in ("SP_BINDLESS_BASE", "SP_CS_BINDLESS_BASE")
+)
+
+
 def bases(reader: RegisterReader, is_compute: bool) -> Iterator[tuple[int, int]]:
     """Number and base of each set that is bound."""
-    prefix = "SP_CS_BINDLESS_BASE" if is_compute else "SP_BINDLESS_BASE"
-    for number in range(_SETS):
-        address = reader.address(f"{prefix}[{number}].DESCRIPTOR")
+    for number, name in enumerate(_BASES[is_compute]):
+        address = reader.address(name)
         if address and address & ~_BASE_FLAGS:
             yield number, address & ~_BASE_FLAGS
 
@@ -143,10 +157,11 @@ class Sets:
         buffer = memory.find(base)
         if buffer is None:
             return
-        following = bisect_right(memory.bounds, base)
+        bounds = memory.bounds
+        following = bisect_right(bounds, base)
         end = buffer.gpuaddr + len(buffer.contents)
-        if following < len(memory.bounds):
-            end = min(end, memory.bounds[following])
+        if following < len(bounds):
+            end = min(end, bounds[following])
         count = min((end - base) // _BYTES, _MAX_DESCRIPTORS)
         texture, sampler, ubo = self._domains
         for slot in range(count):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.descriptors import Memory, SetPlace, bases, prefetched
 from cffpy.analysis.diff.facts import (
     Contents,
@@ -25,7 +26,7 @@ from cffpy.analysis.diff.model import DrawRecord
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.provenance import UNKNOWN, joined
-from cffpy.analysis.registers import Remembered
+from cffpy.analysis.registers import Remembered, values_of
 from cffpy.capture.generations import Generation
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.load import CommandStream
     from cffpy.cp.sink import Payload
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
@@ -71,6 +73,12 @@ _MAX_PROGRAM_BYTES = 2 << 30
 #: Registers that hold push constants (a7xx).
 _PUSH_CONSTANTS = "HLSQ_SHARED_CONSTS_IMM"
 
+#: Such registers in order, and what reads them from register -> value.
+_Pushed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
+
+#: Registers in lists of registers that are kept, at most.
+_MAX_PUSHED = 1 << 18
+
 
 #: Facts that belong to one draw alone, by which draws are recognised.
 _OWN = (
@@ -88,15 +96,17 @@ class Facts(dict[FactKey, Fact]):
     """Facts by key. They are shared, and never change."""
 
     __slots__ = ("_own",)
+    _own: int
 
     @property
     def own(self) -> int:
         """A hash of those by which draws are recognised."""
-        found: int | None = getattr(self, "_own", None)
-        if found is None:
-            own = tuple((key, one.digest) for key, one in self.items() if key[0] in _OWN)
-            found = self._own = hash(own)
-        return found
+        try:
+            return self._own
+        except AttributeError:
+            own = tuple([(key, one.digest) for key, one in self.items() if key[0] in _OWN])
+            self._own = hash(own)
+            return self._own
 
 
 _NO_FACTS = Facts()
@@ -128,6 +138,7 @@ class _Taken:
         facts: tuple[Facts, ...],
         own: int,
         shaders: tuple[object, ...],
+        memory: Memory,
     ) -> None:
         self.action = action
         self.run = run
@@ -138,7 +149,7 @@ class _Taken:
         self.shaders = shaders
         self.sets: Mapping[int, int] = {}
         self.prefetched: tuple[tuple[int, int], ...] = ()
-        self.memory: Memory | None = None
+        self.memory = memory
 
 
 class Recorder(Observer):
@@ -180,10 +191,13 @@ class Recorder(Observer):
         #: Address -> size, of all submits with records or draw-state groups with sets.
         self.buffers: dict[int, int] = {}
         self._memory: Memory | None = None
+        #: Addresses of the draw-state groups that the current stream has loaded so far.
+        self._groups: set[int] = set()
         self._text: RegisterText
-        #: Registers that hold push constants, among those that were looked at.
-        self._pushed: set[int] = set()
-        self._classified: set[int] = set()
+        #: Registers that were written together -> those of them that hold push constants, in order,
+        #: and how to read them; None where there are none.
+        self._pushed: dict[tuple[int, ...], _Pushed | None] = {}
+        self._pushed_size = 0
         self._layout = -1
         self._disassemblers = Disassemblers(register_db)
         self._program_bytes = 0
@@ -195,7 +209,7 @@ class Recorder(Observer):
         self._largest: dict[Fact, int | None] = {}
         #: Facts by what they depend on, so that equal ones are the same objects.
         self._parameters: dict[tuple[object, ...], Facts] = {}
-        self._programs: tuple[object, Facts] = (None, _NO_FACTS)
+        self._programs: tuple[object, tuple[Facts, tuple[object, ...]]] = (None, (_NO_FACTS, ()))
         self._drawn: tuple[object, Facts] = (None, _NO_FACTS)
         #: Memory, bases and places of the sets of the last record.
         self._last_sets: tuple[Memory, Mapping[int, int], dict[int, SetPlace]] | None = None
@@ -220,7 +234,7 @@ class Recorder(Observer):
         self._loaded = None
         self._text = RegisterText(database)
         self._pushed.clear()
-        self._classified.clear()
+        self._pushed_size = 0
         self._generation = gpu.facts
         self._prefetched = Remembered(machine, prefetched)
         self._bases = [
@@ -228,6 +242,10 @@ class Recorder(Observer):
             for is_compute in (False, True)
         ]
         self._vertices = Remembered(machine, vertex_buffers)
+
+    def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
+        """The buffers may be others than before."""
+        self._groups.clear()
 
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
         """Barriers, and packets that load state."""
@@ -260,8 +278,8 @@ class Recorder(Observer):
             self._note_event(name)
 
     def _note_event(self, name: str) -> None:
-        run = self._current_run
-        if self._wanted is None and run is not None and not self._may_hold_draws():
+        run = self._passes.run
+        if self._wanted is None and run is not None and not self._may_hold_draws(run):
             if not self._sequence or self._sequence[-1] is not None:
                 self._sequence.append(None)
             return
@@ -283,28 +301,30 @@ class Recorder(Observer):
 
     def draw_state_group(self, gpuaddr: int) -> None:
         """A descriptor set ends where a draw-state group begins."""
-        if self._generation.has_bindless:
+        if gpuaddr not in self._groups and self._generation.has_bindless:
+            self._groups.add(gpuaddr)
             memory = self._current_memory()
             memory.add_bound(gpuaddr)
             self._note_buffers(memory)
 
     def action(self, action: Action) -> None:
         """Take an action that may be a draw of the program."""
+        run = self._passes.run
         if self._wanted is not None:
             is_taken = action.order in self._wanted
         else:
-            is_taken = action.executed.is_possible and self._may_hold_draws()
+            is_taken = action.executed is not Executed.NO and self._may_hold_draws(run)
         if is_taken and (self._most is None or self._taken < self._most):
             self._taken += 1
-            self._sequence.append(self._take(action))
+            self._sequence.append(self._take(action, run))
             self._begin = len(self._sequence)
 
-    def _may_hold_draws(self) -> bool:
-        """Whether draws that run now may stand for all their executions.
+    def _may_hold_draws(self, run: PassRun | None) -> bool:
+        """Whether draws of a run, the current one, may stand for all their executions.
 
         In sysmem they do; in GMEM those of the first tile, if no other has more.
         """
-        found, run = self._passes.current, self._current_run
+        found = self._passes.current
         if found is None or (run is not None and run is found.binning):
             return False
         return not isinstance(run, Tile) or run.number == 0
@@ -314,43 +334,52 @@ class Recorder(Observer):
 
         Drivers load everything anew: each run executes the same commands.
         """
-        run = self._current_run
+        run = self._passes.run
         if run is not self._run:
             self._run = run
             self._loads.facts.clear()
             self._loaded = None
 
-    @property
-    def _current_run(self) -> PassRun | None:
-        return self._passes.run
-
     # -- what an action depends on --------------------------------------------------------------
 
-    def _take(self, action: Action) -> _Taken:
+    def _take(self, action: Action, run: PassRun | None) -> _Taken:
         changes = self._log.take()
-        run = self._current_run
-        shaders = _NO_FACTS
-        facts: tuple[Facts, ...] = (self._parameters_of(action),)
-        if action.kind in ("draw", "dispatch"):
-            shaders = self._shader_contents(action)
-            facts += shaders, self._loads_of(run)
-        if action.kind == "draw":
-            facts += (self._drawn_from(action),)
-        own = hash((*(one.own for one in facts), self._pushed_constants(changes)))
-        digests = tuple(fact.digest for fact in shaders.values())
-        taken = _Taken(action, run, changes, facts, own, digests)
-        taken.memory = self._current_memory()
-        if self._generation.has_bindless and action.kind in ("draw", "dispatch"):
-            taken.sets = self._bases[action.kind == "dispatch"]()
+        pushed = self._pushed_constants(changes)
+        facts: tuple[Facts, ...]
+        first, is_draw = self._parameters_of(action), action.kind == "draw"
+        if is_draw or action.kind == "dispatch":
+            shaders, digests = self._shader_contents(action)
+            loads = self._loads_of(run)
+            if is_draw:
+                drawn = self._drawn_from(action)
+                facts = first, shaders, loads, drawn
+                own = hash((first.own, shaders.own, loads.own, drawn.own, pushed))
+            else:
+                facts = first, shaders, loads
+                own = hash((first.own, shaders.own, loads.own, pushed))
+        else:
+            facts, digests = (first,), ()
+            own = hash((first.own, pushed))
+        taken = _Taken(action, run, changes, facts, own, digests, self._current_memory())
+        if self._generation.has_bindless and len(facts) > 1:
+            taken.sets = self._bases[not is_draw]()
             if taken.sets:
                 taken.prefetched = self._prefetched()
         return taken
 
     def _parameters_of(self, action: Action) -> Facts:
-        key = tuple(parameters(action))
+        key = (
+            action.packet,
+            action.label,
+            action.vertices,
+            action.instances,
+            action.indexed,
+            action.groups,
+            action.values and action.values.first_index,
+        )
         known = self._parameters.get(key)
         if known is None:
-            known = Facts({("draw", name): Fact(value) for name, value in key})
+            known = Facts({("draw", name): Fact(value) for name, value in parameters(action)})
             self._parameters[key] = known
         return known
 
@@ -361,23 +390,31 @@ class Recorder(Observer):
             self._loaded = Facts(self._loads.facts)
         return self._loaded
 
-    def _pushed_constants(self, changes: list[Change]) -> tuple[tuple[int, int], ...]:
+    def _pushed_constants(self, changes: list[Change]) -> tuple[object, ...]:
         """Registers with push constants that were written since the last record, with values."""
-        found = [pushed for values, _ in changes if (pushed := self._pushed_of(values))]
-        if len(found) > 1:
-            return tuple(sorted({one[0]: one for pushed in found for one in pushed}.values()))
-        return found[0] if found else ()
-
-    def _pushed_of(self, values: dict[int, int]) -> tuple[tuple[int, int], ...]:
-        if not values.keys() <= self._classified:
-            for register in values.keys() - self._classified:
-                if self._text.name(register).startswith(_PUSH_CONSTANTS):
-                    self._pushed.add(register)
-            self._classified |= values.keys()
-        if self._pushed.isdisjoint(values):
+        found = [(values, pushed) for values, _ in changes if (pushed := self._pushed_of(values))]
+        if not found:
             return ()
-        found = sorted(self._pushed & values.keys())
-        return tuple([(one, values[one]) for one in found if values[one] != UNKNOWN])
+        if len(found) == 1:
+            values, (registers, read) = found[0]
+            now = read(values)
+            if UNKNOWN not in now:
+                return registers, now
+        last = {one: values[one] for values, (registers, _) in found for one in registers}
+        known = sorted(one for one, value in last.items() if value != UNKNOWN)
+        return (tuple(known), tuple([last[one] for one in known])) if known else ()
+
+    def _pushed_of(self, values: dict[int, int]) -> _Pushed | None:
+        registers = tuple(values)
+        if registers not in self._pushed:
+            self._pushed_size += len(registers) + 1
+            if self._pushed_size > _MAX_PUSHED:
+                self._pushed.clear()
+                self._pushed_size = len(registers) + 1
+            name = self._text.name
+            found = tuple(sorted(r for r in registers if name(r).startswith(_PUSH_CONSTANTS)))
+            self._pushed[registers] = (found, values_of(found)) if found else None
+        return self._pushed[registers]
 
     def _drawn_from(self, action: Action) -> Facts:
         elements, buffers = action.vertices, self._vertices()
@@ -417,7 +454,8 @@ class Recorder(Observer):
             memory.is_noted = True
             self.buffers.update((buffer.gpuaddr, buffer.size) for buffer in memory.buffers)
 
-    def _shader_contents(self, action: Action) -> Facts:
+    def _shader_contents(self, action: Action) -> tuple[Facts, tuple[object, ...]]:
+        """The facts of its programs, and their digests."""
         epoch = self._walk.machine.image.epoch
         key = epoch, action.shaders
         if self._programs[0] == key:
@@ -429,8 +467,9 @@ class Recorder(Observer):
             if fact is None:
                 fact = self._shader_facts[place] = self._shader(stage, address)
             found["shader", stage] = fact
-        self._programs = key, found
-        return found
+        result = found, tuple([fact.digest for fact in found.values()])
+        self._programs = key, result
+        return result
 
     def _shader(self, stage: str, address: int) -> Fact:
         place = self._walk.machine.image.place(address)
@@ -448,7 +487,7 @@ class Recorder(Observer):
         else:
             new = self._disassemblers.ir3(self._walk.generation).listing(data, 0)
             size, text = new.instructions * 8, new.text
-        code = memoryview(data)[:size]
+        code = memoryview(data[:size])  # a copy: not all that lies behind it in the buffer
         if not code:
             return Fact(None, None, address)
         value = digest(code)
@@ -481,7 +520,9 @@ class Recorder(Observer):
                 carried += one.changes
             else:
                 changes = [*carried, *one.changes] if carried else one.changes
-                record = self._record(one, _known(changes), before, barriers.take(one.run))
+                if self._log.has_unknown:
+                    changes = _known(changes)
+                record = self._record(one, changes, before, barriers.take(one.run))
                 found[one.action.order] = record
                 carried, before = [], one.facts
         self.last_events = barriers.take(None)
@@ -495,7 +536,6 @@ class Recorder(Observer):
         events: tuple[str, ...],
     ) -> DrawRecord:
         memory = taken.memory
-        assert memory is not None
         self._note_buffers(memory)
         sets = self._places(memory, taken.sets)
         return DrawRecord(

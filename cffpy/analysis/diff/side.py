@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.addresses import HEAD_BYTES, Buffers
 from cffpy.analysis.diff.descriptors import SetSlot, UsedDescriptors
@@ -17,7 +17,7 @@ from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import KeysView
 
     from cffpy.analysis.diff.descriptors import SetPlace, Slots
     from cffpy.analysis.diff.facts import Fact, FactKey
@@ -41,13 +41,21 @@ class NamedRegisters:
 
     __slots__ = ("notable", "values")
 
-    def __init__(self, values: dict[str, int], is_notable: Callable[[str], bool]) -> None:
+    def __init__(self, values: dict[str, int], notable: tuple[str, ...]) -> None:
         self.values = values
-        self.notable = tuple(filter(is_notable, values))
+        self.notable = notable
 
 
 #: By names, and then by values in this order.
 SharedRegisters = dict[tuple[str, ...], dict[tuple[int, ...], NamedRegisters]]
+
+
+class _RegisterList(NamedTuple):
+    """Registers that are written together: their names, which of those are notable, and values."""
+
+    names: tuple[str, ...]
+    notable: tuple[str, ...]
+    known: dict[tuple[int, ...], NamedRegisters]
 
 
 class Side:
@@ -73,12 +81,15 @@ class Side:
         #: Id of a dictionary of the recording -> the same by name.
         self._named: dict[int, NamedRegisters] = {}
         self._shared: SharedRegisters = {} if shared is None else shared
+        self._lists: dict[tuple[int, ...], _RegisterList] = {}
         #: Register -> the one that an address is in.
         self._roles: dict[str, str | None] = {}
         #: The same, of 64 bits, once both halves are written -> the names of these.
         self._halves: dict[str, tuple[str, str]] = {}
         #: The keys of the descriptors of each set.
-        self._of_set: dict[int, set[FactKey]] = {}
+        self._of_set: dict[int, KeysView[FactKey]] = {}
+        #: The same by kind and slot.
+        self._set_keys: dict[int, dict[tuple[str, int], FactKey]] = {}
         self.buffers = Buffers(recording.buffers)
 
     @property
@@ -135,37 +146,44 @@ class Side:
         written: list[NamedRegisters] = []
         touched: set[Subject] = set()
         self._record = record
+        log, facts = self._log, self.facts
         for values, source in record.changes:
             named = self._named.get(id(values)) or self._name(values)
             written.append(named)
             self.registers.update(named.values)
-            self._log.pop(named, None)  # the last write counts, so it is to be the last one here
-            self._log[named] = source
+            log.pop(named, None)  # the last write counts, so it is to be the last one here
+            log[named] = source
         for key, fact in record.facts.items():
-            if self.facts.get(key) != fact:
+            if facts.get(key) != fact:
                 touched.add(key)
             if fact is None:
-                self.facts.pop(key, None)
+                facts.pop(key, None)
             else:
-                self.facts[key] = fact
+                facts[key] = fact
         if record.sets != self.sets:
             touched |= self._apply_sets(record)
         return written, touched
 
     def _name(self, values: dict[int, int]) -> NamedRegisters:
-        names = self._names
-        for register in values:
-            if register not in names:
-                name = names[register] = self.text.name(register)
-                self.offsets[name] = register
-        by_name = {names[register]: value for register, value in values.items()}
-        of_names = self._shared.setdefault(tuple(by_name), {})
-        key = tuple(by_name.values())
-        found = of_names.get(key)
+        registers = tuple(values)
+        of_list = self._lists.get(registers)
+        if of_list is None:
+            of_list = self._lists[registers] = self._list(registers)
+        key = tuple(values.values())
+        found = of_list.known.get(key)
         if found is None:
-            found = of_names[key] = NamedRegisters(by_name, self._is_notable)
+            by_name = dict(zip(of_list.names, key, strict=True))
+            found = of_list.known[key] = NamedRegisters(by_name, of_list.notable)
         self._named[id(values)] = found
         return found
+
+    def _list(self, registers: tuple[int, ...]) -> _RegisterList:
+        for register in registers:
+            name = self._names[register] = self.text.name(register)
+            self.offsets[name] = register
+        names = tuple([self._names[register] for register in registers])
+        notable = tuple(filter(self._is_notable, names))
+        return _RegisterList(names, notable, self._shared.setdefault(names, {}))
 
     def _is_notable(self, name: str) -> bool:
         return name in COUNTERS or self.address_role(name) is not None
@@ -261,17 +279,21 @@ class Side:
             if self.sets.get(number) == place:
                 continue
             _, parts = reader.read(place)
-            keys: set[FactKey] = {(kind, SetSlot(number, slot)) for (kind, slot), _ in parts}
-            gone = self._of_set.get(number, set()) - keys
-            self._of_set[number] = keys
-            for key in gone:
-                del self.facts[key]
-            whole: FactKey
-            for (kind, slot), fact in parts:
-                whole = kind, SetSlot(number, slot)
-                if self.facts.get(whole) != fact:
-                    changed.add(whole)
-                self.facts[whole] = fact
-            changed |= gone
+            known = self._set_keys.setdefault(number, {})
+            now: dict[FactKey, Fact] = {}
+            for part, fact in parts:
+                key = known.get(part)
+                if key is None:
+                    key = known[part] = part[0], SetSlot(number, part[1])
+                now[key] = fact
+                if self.facts.get(key) != fact:
+                    changed.add(key)
+            before = self._of_set.get(number, ())
+            self._of_set[number] = now.keys()
+            for key in before:
+                if key not in now:
+                    del self.facts[key]
+                    changed.add(key)
+            self.facts.update(now)
         self.sets = record.sets
         return changed

@@ -73,8 +73,9 @@ def test_what_descriptors_are(sets: Sets) -> None:
 
 def test_a_set_ends_where_another_begins(sets: Sets) -> None:
     found = memory(TEXTURE_SLOT, SAMPLER_SLOT, TEXTURE_SLOT)
-    found.add_bound(BASE + 128)
-    found.add_bound(BASE)
+    for offset in (128, 0, 128):
+        found.add_bound(BASE + offset)
+    assert found.bounds == [BASE, BASE + 128]
     assert kinds(sets, found) == [("texture", 0), ("sampler", 1)]
     assert kinds(sets, found, BASE + 128) == [("texture", 0)]
 
