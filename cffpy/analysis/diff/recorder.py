@@ -18,6 +18,7 @@ from cffpy.analysis.diff.facts import (
     Fact,
     FactKey,
     Loads,
+    PushConstants,
     digest,
     parameters,
     vertex_buffers,
@@ -26,7 +27,7 @@ from cffpy.analysis.diff.model import DrawRecord
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.provenance import UNKNOWN, joined
-from cffpy.analysis.registers import Remembered, values_of
+from cffpy.analysis.registers import Remembered
 from cffpy.capture.generations import Generation
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
@@ -69,16 +70,6 @@ _MAX_EVENTS = 4096
 
 #: Bytes in which programs were looked for, each from its begin to the end of its buffer, at most.
 _MAX_PROGRAM_BYTES = 2 << 30
-
-#: Registers that hold push constants (a7xx).
-_PUSH_CONSTANTS = "HLSQ_SHARED_CONSTS_IMM"
-
-#: Such registers in order, and what reads them from register -> value.
-_Pushed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
-
-#: Registers in lists of registers that are kept, at most.
-_MAX_PUSHED = 1 << 18
-
 
 #: Facts that belong to one draw alone, by which draws are recognised.
 _OWN = (
@@ -193,11 +184,7 @@ class Recorder(Observer):
         self._memory: Memory | None = None
         #: Addresses of the draw-state groups that the current stream has loaded so far.
         self._groups: set[int] = set()
-        self._text: RegisterText
-        #: Registers that were written together -> those of them that hold push constants, in order,
-        #: and how to read them; None where there are none.
-        self._pushed: dict[tuple[int, ...], _Pushed | None] = {}
-        self._pushed_size = 0
+        self._pushed: PushConstants
         self._layout = -1
         self._disassemblers = Disassemblers(register_db)
         self._program_bytes = 0
@@ -232,9 +219,7 @@ class Recorder(Observer):
         self._contents = Contents(machine.image, database)
         self._loads = Loads(machine, self._contents)
         self._loaded = None
-        self._text = RegisterText(database)
-        self._pushed.clear()
-        self._pushed_size = 0
+        self._pushed = PushConstants(RegisterText(database))
         self._generation = gpu.facts
         self._prefetched = Remembered(machine, prefetched)
         self._bases = [
@@ -344,7 +329,7 @@ class Recorder(Observer):
 
     def _take(self, action: Action, run: PassRun | None) -> _Taken:
         changes = self._log.take()
-        pushed = self._pushed_constants(changes)
+        pushed = self._pushed.written(changes)
         facts: tuple[Facts, ...]
         first, is_draw = self._parameters_of(action), action.kind == "draw"
         if is_draw or action.kind == "dispatch":
@@ -389,32 +374,6 @@ class Recorder(Observer):
         if self._loaded is None:
             self._loaded = Facts(self._loads.facts)
         return self._loaded
-
-    def _pushed_constants(self, changes: list[Change]) -> tuple[object, ...]:
-        """Registers with push constants that were written since the last record, with values."""
-        found = [(values, pushed) for values, _ in changes if (pushed := self._pushed_of(values))]
-        if not found:
-            return ()
-        if len(found) == 1:
-            values, (registers, read) = found[0]
-            now = read(values)
-            if UNKNOWN not in now:
-                return registers, now
-        last = {one: values[one] for values, (registers, _) in found for one in registers}
-        known = sorted(one for one, value in last.items() if value != UNKNOWN)
-        return (tuple(known), tuple([last[one] for one in known])) if known else ()
-
-    def _pushed_of(self, values: dict[int, int]) -> _Pushed | None:
-        registers = tuple(values)
-        if registers not in self._pushed:
-            self._pushed_size += len(registers) + 1
-            if self._pushed_size > _MAX_PUSHED:
-                self._pushed.clear()
-                self._pushed_size = len(registers) + 1
-            name = self._text.name
-            found = tuple(sorted(r for r in registers if name(r).startswith(_PUSH_CONSTANTS)))
-            self._pushed[registers] = (found, values_of(found)) if found else None
-        return self._pushed[registers]
 
     def _drawn_from(self, action: Action) -> Facts:
         elements, buffers = action.vertices, self._vertices()
