@@ -216,16 +216,18 @@ class IntelCapture:
         ]
         return compare(self.content, other.content, self._register_db, *parts)
 
-    def report(self) -> IntelReport:
+    def report(self, compare: IntelCapture | None = None) -> IntelReport:
         """The report of the capture: passes, draws with what they use, surfaces, batches.
 
-        The commands are run again. Raises UnsupportedGpu for an unknown device.
+        ``compare``: another capture; the report has what differs from it. The commands of both are
+        run again. Raises UnsupportedGpu for an unknown device.
         """
         from cffpy.intel.analysis.report import Report
         from cffpy.intel.views import report as view
 
         found = Report(self.content, view.uses_document, self._register_db)
-        return IntelReport(view.document(found, self.content))
+        compared = None if compare is None else compare.differences(self)
+        return IntelReport(view.document(found, self.content, compared))
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy info --json``, without its schema."""

@@ -22,7 +22,7 @@ from cffpy.cli.parameters import command_limits, path_and_part
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import write_lines
 from cffpy.container.open import Content, open_capture
-from cffpy.errors import CaptureError
+from cffpy.errors import CaptureError, ContainerError
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
 if TYPE_CHECKING:
@@ -186,6 +186,7 @@ def report(
     path: str,
     register_db: str | None,
     output: str | None,
+    other: str | None,
     as_json: bool,
     **_others: Any,  # noqa: ANN401
 ) -> int:
@@ -196,17 +197,22 @@ def report(
         raise click.UsageError("--json and --output cannot be used together")
     if path == "-" and output is None and not as_json:
         raise click.UsageError("--output is needed where the capture is standard input")
-    capture = _capture(content, register_db)
-    with progress(f"Reading {content.name}", content):
-        found = capture.report()
+    read = [path] if other is None else [path, other]
+    first, *others = _contents(content, read)
+    capture = _capture(first, register_db)
+    compared = [of_content(one, register_db) for one in others]
+    with progress(f"Reading {path}", capture.content):
+        found = capture.report(*compared)
     problems: list[str] = found.to_dict()["info"]["damage"]
-    print_problems(content.name, problems, print_error)
+    print_problems(path, problems, print_error)
+    if other is not None:
+        print_problems(other, found.to_dict()["comparison"]["damage"], print_warning)
     for text in found.cut:
-        print_warning(f"{content.name}: left out: {text}")
+        print_warning(f"{path}: left out: {text}")
     if as_json:
         write_json(SCHEMA, found.to_dict())
     else:
-        write_output(output or f"{path}.html", [found.page()], [path])
+        write_output(output or f"{path}.html", [found.page()], read)
     return EXIT_FAILURE if problems else EXIT_OK
 
 
@@ -225,23 +231,34 @@ def diff(
 
     _check_edition(register_db)
     (path, part), (other_path, other_part) = path_and_part(good), path_and_part(bad)
-    opened = {"-": content, content.name: content}
-    for each in (path, other_path):
-        if each not in opened:
-            opened[each] = open_capture(each, command_limits())
-    first, second = opened[path], opened[other_path]
+    first, second = _contents(content, [path, other_path])
     capture, other = of_content(first, register_db), of_content(second, register_db)
     with progress("Comparing"):
         found = capture.differences(other, str(part)[1:], str(other_part)[1:])
-    sides = [(first, found.good), (second, found.bad)]
-    for one, recorded in sides[:1] if found.good is found.bad else sides:
-        problems = [str(each) for each in (*one.faults, *recorded.found.run.damage)]
-        print_problems(one.name, problems, print_warning)
+    sides = [found.good, found.bad]
+    for one in sides[:1] if found.good is found.bad else sides:
+        print_problems(one.name, one.problems, print_warning)
     if as_json:
         write_json(view.SCHEMA, view.document(found))
     elif not brief:
         write_lines(line if line.startswith(" ") else Styled(line) for line in view.lines(found))
     return int(found.differs)
+
+
+def _contents(content: Content, paths: list[str]) -> list[Content]:
+    """The files of these names; ``content`` is the first of them that is of an Intel GPU.
+
+    Raises ContainerError where it is not the first, but that is standard input, which is read.
+    """
+    found = []
+    for path in paths:
+        if content.name == ("standard input" if path == "-" else path):
+            found.append(content)
+        elif path == "-" and content not in found:
+            raise ContainerError("standard input: not a capture of an Intel GPU")
+        else:
+            found.append(open_capture(path, command_limits()))
+    return found
 
 
 def write_intel_lines(

@@ -31,7 +31,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/2).")
 @capture_options
-@or_intel("path", "output", "as_json")
+@or_intel("path", "output", "other", "as_json")
 def report(
     path: str,
     gpu: Gpu | None,

@@ -21,10 +21,12 @@ def page(report: Mapping[str, Any]) -> bytes:
     """The page in UTF-8. ``report``: the document of ``cffpy report --json``."""
     info = report["info"]
     passes = report["passes"]
-    draws = _Draws(report["draws"])
+    compared = report["comparison"]
+    draws = _Draws(report["draws"], compared)
     tabs = [
         element("a", text, href=f"#{name}")
         for name, text in (
+            *([] if compared is None else [("differences", "Differences")]),
             ("passes", "Passes"),
             ("draws", "Draws"),
             ("surfaces", "Surfaces"),
@@ -42,6 +44,7 @@ def page(report: Mapping[str, Any]) -> bytes:
         element(
             "main",
             _problems(report),
+            None if compared is None else _differences(compared, draws),
             section("passes", "Passes", _pass_table(passes, draws)),
             [_pass(one, draws) for one in passes],
             section("draws", "Draws and other actions", draws.table()),
@@ -116,8 +119,16 @@ def _surface(one: Mapping[str, Any] | None) -> str:
 class _Draws:
     """Actions: rows of a table, and the details of those whose state is known."""
 
-    def __init__(self, draws: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, draws: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | None
+    ) -> None:
         self._draws = draws
+        #: What differs of an action, by its number.
+        self._differences: dict[int, list[Row]] = {}
+        for entry in () if compared is None else compared["entries"]:
+            for action, other in entry["draws"]:
+                row = (entry["what"], other, entry["other"], entry["this"])
+                self._differences.setdefault(action, []).append(row)
         self._names = {one["action"]: one["draw"] or f"action {one['action']}" for one in draws}
         #: Characters of details are limited; only those that are on the page have links.
         self._details = self._render()
@@ -181,6 +192,7 @@ class _Draws:
             element(
                 "p", f"{one['instruction']} at {one['address']:#x}, submission {one['submit']}"
             ),
+            self._differences_of(one["action"]),
             _kernels(one["uses"]["kernels"]),
             [_binding_table(table) for table in one["uses"]["binding_tables"]],
             [_push_constants(block) for block in one["uses"]["push_constants"]],
@@ -190,6 +202,42 @@ class _Draws:
             id=f"action{one['action']}",
             class_="draw",
         )
+
+    def _differences_of(self, action: int) -> Markup | None:
+        rows = self._differences.get(action)
+        if rows is None:
+            return None
+        headings = ("what", "draw of the other", "there", "here")
+        return _table(headings, rows, "Differences from the other capture")
+
+
+def _differences(compared: Mapping[str, Any], draws: _Draws) -> Markup:
+    """What differs from another capture: draws that only one has, then each difference."""
+    rows: list[Row] = [
+        (
+            entry["what"],
+            entry["other"] or "none",
+            entry["this"] or "none",
+            element(
+                "span",
+                f"{entry['count']:,}: ",
+                [(draws.link(action), " ") for action, _ in entry["draws"][:8]],
+            ),
+        )
+        for entry in compared["entries"]
+    ]
+    added = [(draws.link(action), " ") for action in compared["added"][:1000]]
+    is_equal = not (rows or added or compared["missing"])
+    return section(
+        "differences",
+        f"Differences from {compared['other']}",
+        element("p", compared["summary"]),
+        [element("p", f"Damage of the other: {text}") for text in compared["damage"][:200]],
+        [element("p", f"Missing here: {text}", class_="bad") for text in compared["missing"]],
+        element("p", "Only here: ", added, class_="bad") if added else None,
+        _table(("what", "there", "here", "draws"), rows) if rows else None,
+        element("p", "There are no differences.") if is_equal else None,
+    )
 
 
 def _pass_table(passes: Sequence[Mapping[str, Any]], draws: _Draws) -> Markup:

@@ -188,6 +188,7 @@ def _save(bench: Bench, case: Case, options: argparse.Namespace, known: set[str]
         "seed": case.seed,
         "capture": case.capture,
         "arguments": case.arguments,
+        "environment": case.environment,
         "problem": outcome.problem,
         "code": outcome.code,
         "seconds": outcome.seconds,

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -32,6 +34,18 @@ class Case(NamedTuple):
     arguments: list[str]
     mutant: bytes
     outcome: Outcome
+    environment: dict[str, str]
+
+
+@contextmanager
+def _set(variables: dict[str, str]) -> Iterator[None]:
+    """Set environment variables, none of which is set before."""
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name in variables:
+            del os.environ[name]
 
 
 class Bench:
@@ -62,23 +76,28 @@ class Bench:
     ) -> Case:
         """The case of a number. ``runner``: how the command is run; by default in a child."""
         rng = Random(seed)
-        chosen, name, original, mutant = self._files(rng, generation)
-        command = commands.choose(rng, only, self.dumps is not None)
+        is_dump = self.dumps is not None
+        if only in commands.WITHOUT_CAPTURE and not is_dump:
+            chosen, name, original, mutant = 0, "none", b"", b""
+        else:
+            chosen, name, original, mutant = self._files(rng, generation)
+        command = commands.choose(rng, only, is_dump)
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             place = Path(folder)
-            is_dump = self.dumps is not None
             name_of_mutant = rng.choice(inputs.FILE_NAMES)
-            files = Files(place / name_of_mutant, place / "original.rd", place, is_dump)
+            files = Files(place / name_of_mutant, place / "original.rd", place, is_dump, {})
             files.mutant.write_bytes(mutant)
             files.original.write_bytes(original)
             arguments = commands.LINES[command][0](rng, files)
             if runner is not None:
-                outcome = runner(arguments, self.limits)
+                with _set(files.environment):
+                    outcome = runner(arguments, self.limits)
             else:
-                outcome = run(arguments, self.limits, self.environment)
+                environment = {**self.environment, **files.environment}
+                outcome = run(arguments, self.limits, environment)
         if is_dump and not outcome.problem and outcome.peak > 3 * len(mutant) + _MOST_MEMORY:
             outcome = outcome._replace(problem=f"uses {outcome.peak >> 20} MB")
-        return Case(seed, chosen, name, command, arguments, mutant, outcome)
+        return Case(seed, chosen, name, command, arguments, mutant, outcome, files.environment)
 
     def _files(self, rng: Random, generation: int | None) -> tuple[int, str, bytes, bytes]:
         """Generation (0 for crash dumps), name of the source, original and mutant."""

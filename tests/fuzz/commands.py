@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import dumps, inputs, texts
+from tests.fuzz import dumps, inputs, intel, texts
 
 
 class Files(NamedTuple):
@@ -18,7 +18,9 @@ class Files(NamedTuple):
     original: Path
     folder: Path
     #: Whether mutant and original are crash dumps.
-    are_dumps: bool = False
+    are_dumps: bool
+    #: What the command line adds to the environment.
+    environment: dict[str, str]
 
 
 Line = Callable[[Random, Files], list[str]]
@@ -349,7 +351,9 @@ LINES: dict[str, tuple[Line, float]] = {
     "filter": (inputs.filtered, 0.5),
     "script": (inputs.scripted, 0.3),
     "editions": (inputs.editions, 0.7),
-    "intel": (inputs.intel, 0.5),
+    "intel, AUB": (intel.line_of(intel.AUB), 0.2),
+    "intel, i915": (intel.line_of(intel.I915), 0.2),
+    "intel, Xe": (intel.line_of(intel.XE), 0.2),
     "layout": (inputs.layouts, 0.4),
     "compile": (_compile, 1.5),
     "edit": (_edit, 1.5),
@@ -363,10 +367,13 @@ LINES: dict[str, tuple[Line, float]] = {
 }
 
 #: Commands that take neither capture nor crash dump.
-WITHOUT_CAPTURE = ("afuc", "asm", "compile", "db", "intel", "layout")
+WITHOUT_CAPTURE = (
+    *("afuc", "asm", "compile", "layout"),
+    *("intel, AUB", "intel, i915", "intel, Xe"),
+)
 
 #: Commands that work on texts: the generation of a mutant says nothing about them.
-TEXT_COMMANDS = ("afuc", "asm", "compile", "crash", "crashdec", "db", "intel", "layout")
+TEXT_COMMANDS = (*WITHOUT_CAPTURE, "crash", "crashdec", "db")
 
 
 def choose(rng: Random, only: str | None = None, of_dumps: bool = False) -> str:

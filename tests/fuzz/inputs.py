@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Command lines for inputs other than captures: SQL, scripts, filters, Intel's files, questions.
+"""Command lines for inputs other than captures: SQL, scripts, filters, questions.
 
 Names of files and texts contain what a terminal, HTML, SQL or a format string would obey.
 """
@@ -12,7 +12,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.fuzz import texts
-from tests.intel import aub_files
 
 if TYPE_CHECKING:
     from tests.fuzz.commands import Files
@@ -161,39 +160,6 @@ def editions(rng: Random, files: Files) -> list[str]:
     more = ["--draw", "0"] if command == "state" else []
     name = rng.choice(("mesa-25.3", "mesa-25.3", "../../..", "\x1b[0m"))
     return [command, "--edition", name, *more, str(files.mutant)]
-
-
-#: Analyses of Intel captures.
-_INTEL_ANALYSES = (
-    ["info", "--json"],
-    ["draws", "--all", "--json"],
-    ["passes", "--pass", "0"],
-    ["state", "--draw", "0"],
-    ["state", "--draw", "1", "--json"],
-    ["lines"],
-    ["crash", "--json"],
-    ["diff", "--json"],
-    ["report", "--json"],
-)
-
-
-def intel(rng: Random, files: Files) -> list[str]:
-    """Mutants of AUB files and error states: as the reference's tools print them, and analyses."""
-    is_aub = rng.random() < 0.5
-    data = bytearray(rng.choice(aub_files.seeds() if is_aub else aub_files.error_states()))
-    for _ in range(rng.choice((1, 2, 6))):
-        at = rng.randrange(len(data))
-        piece = rng.choice(
-            (b"", b"\xff\xff\xff\xff", b"\0\0\0\0", rng.randbytes(2), bytes(data[:64]))
-        )
-        data[at : at + rng.choice((0, 2, 4, 40))] = piece
-    path = files.folder / "intel.dump"
-    path.write_bytes(bytes(data[: rng.randrange(len(data))] if rng.random() < 0.1 else data))
-    if rng.random() < 0.5:
-        options = rng.choice(([], ["--headers"], ["--no-color"]))
-        return ["aubinator" if is_aub else "aubinator-error-decode", *options, str(path)]
-    line = rng.choice(_INTEL_ANALYSES)
-    return [*line, str(path), *([str(path)] if line[0] == "diff" else [])]
 
 
 def layouts(rng: Random, files: Files) -> list[str]:

@@ -66,8 +66,12 @@ class PageTables:
                 self.blocks.append(memory(2, (table << 12) + 8 * path[-1], entry))
 
 
-def submission(ring: bytes, port: int = 0x2230) -> list[bytes]:
-    """Blocks that put commands into a ring and submit them."""
+def submission(ring: bytes, by_queue: bool = False) -> list[bytes]:
+    """Blocks that put commands into a ring and submit them: execlists, or the queue of gen11 on."""
+    low, high, control = 0x2510, 0x2514, 0x2550
+    writes = [(0x2230, value) for value in (0, 0, 0, CONTEXT | 1)]
+    if by_queue:
+        writes = [(low, CONTEXT | 1), (high, 0), (control, 1)]
     context = [0] * 1024
     context[7], context[9], context[51] = len(ring), RING, ROOT
     entries = pack("<3Q", 0x101001, 0x102001, 0x103001)
@@ -75,7 +79,7 @@ def submission(ring: bytes, port: int = 0x2230) -> list[bytes]:
         memory(4, 8 * (RING >> 12), entries),
         memory(0, RING, ring),
         memory(0, CONTEXT + 0x1000, pack("<1024I", *context)),
-        *(register(port, value) for value in (0, 0, 0, CONTEXT | 1)),
+        *(register(offset, value) for offset, value in writes),
     ]
 
 
@@ -87,12 +91,14 @@ def jump(address: int, second_level: bool = False) -> bytes:
 END = pack("<I", 0x05000000)
 
 
-def file(batches: dict[int, bytes], first: int, device: int = 0x1912) -> bytes:
+def file(
+    batches: dict[int, bytes], first: int, device: int = 0x1912, by_queue: bool = False
+) -> bytes:
     """A file whose ring jumps to the batch at ``first``."""
     tables = PageTables()
     for address, data in batches.items():
         tables.write(address, data)
-    blocks = [header(device), *tables.blocks, *submission(jump(first) + END)]
+    blocks = [header(device), *tables.blocks, *submission(jump(first) + END, by_queue)]
     return b"".join(blocks)
 
 

@@ -110,21 +110,25 @@ def kernel() -> bytes:
     return words(0x31 | 5 << 24, 0, 3 << 25, 1 << 31)
 
 
-def frame() -> bytes:
-    """An AUB file of ``batches``."""
-    return aub_files.file(batches(), BATCH)
+def frame(memory: dict[int, bytes] | None = None) -> bytes:
+    """An AUB file of ``memory``, by default ``batches``."""
+    return aub_files.file(memory or batches(), BATCH)
 
 
-def hang() -> bytes:
+def _second_draw() -> int:
+    """The address of the second draw of ``batches``."""
+    return BATCH + batches()[BATCH].index(draw(6, 2, indexed=True))
+
+
+def hang(memory: dict[int, bytes] | None = None, device: int = 0x1912) -> bytes:
     """An i915 error state of the same: the GPU stands at the second draw; its texture faults."""
-    memory = batches()
-    acthd = BATCH + memory[BATCH].index(draw(6, 2, indexed=True))
-    low, high = split(acthd)
+    memory = memory or batches()
+    low, high = split(_second_draw())
     page = TEXTURE >> 12
     fault = f"0x{page >> 32 & 0xF:08x} 0x{page & 0xFFFFFFFF:08x}"
     lines = [
         "GPU HANG: ecode 9:1:85dffffb, in test [1234]",
-        "PCI ID: 0x1912",
+        f"PCI ID: {device:#x}",
         "rcs0 command stream:",
         f"  ACTHD: 0x{high:08x} {low:08x}",
         "  INSTDONE: 0xffd7fff7",
@@ -136,6 +140,20 @@ def hang() -> bytes:
         kind = "batch" if address == BATCH else "user"
         low, high = split(address)
         text += f"rcs0 --- {kind} = 0x{high:08x} {low:08x}\n~".encode()
+        text += aub_files.base85(data) + b"\n"
+    return text
+
+
+def xe_hang(memory: dict[int, bytes] | None = None, device: int = 0x1912) -> bytes:
+    """An Xe devcoredump of the same."""
+    text = (
+        f"**** Xe Device Coredump ****\nPCI ID: {device:#x}\n**** Job ****\n"
+        f"  batch_addr[0]: {BATCH:#x}\n**** HW Engines ****\n"
+        "rcs0 (physical), logical instance=0\n"
+        f"\tACTHD: {_second_draw():#x}\n\tRING_INSTDONE: 0xffd7fff7\n**** VM state ****\n"
+    ).encode()
+    for address, data in (memory or batches()).items():
+        text += f"[{address:x}].length: {len(data):#x}\n[{address:x}].data: ".encode()
         text += aub_files.base85(data) + b"\n"
     return text
 

@@ -48,18 +48,27 @@ class Part(NamedTuple):
 
 
 class Recorded:
-    """The program's actions of a capture and what each uses: name -> text."""
+    """The program's actions of a capture and what each uses: name -> text.
+
+    ``name``: of the file.
+    """
 
     def __init__(self, content: Content, directory: str | None) -> None:
         self.uses: dict[int, Uses] = {}
         self._fields: dict[tuple[str, tuple[int, ...]], Uses] = {}
         self._descriptors_left = _MAX_DESCRIPTORS
-        self._name = content.name
+        self.name = content.name
+        self._faults = content.faults
         self.found: Survey = survey(content, directory, self._take)
         self.actions: list[Action] = [one for one in self.found.actions if one.is_program]
         if self._descriptors_left <= 0:
             message = "too many descriptors: those of later draws are not compared"
             self.found.run.damage.append(Damage(None, message, limit="descriptors"))
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the file, one line each."""
+        return [str(each) for each in (*self._faults, *self.found.run.damage)]
 
     def selected(self, part: Part) -> list[Action]:
         """The program's actions of a part. Raises CaptureError where the capture has none."""
@@ -83,7 +92,7 @@ class Recorded:
 
     def _missing(self, what: str, those: str, count: int) -> CaptureError:
         there = f"0 to {count - 1}" if count else "none"
-        return CaptureError(f"{self._name}: there is no {what}; {those}: {there}")
+        return CaptureError(f"{self.name}: there is no {what}; {those}: {there}")
 
     def _take(self, walk: SurveyWalk, action: Action, command: Executed) -> bool:
         if action.is_program:

@@ -23,9 +23,7 @@ def lines(found: Differences) -> Iterator[str]:
     """Draws without a counterpart, then each difference with its draws."""
     good = names_of(found.good.found.actions)
     bad = names_of(found.bad.found.actions)
-    counts = [len(actions) for actions in found.actions]
-    passes = [len({one.pass_index for one in actions}) for actions in found.actions]
-    yield f"{passes[0]} and {passes[1]} passes, {counts[0]} and {counts[1]} draws and dispatches"
+    yield summary(found)
     for title, actions, names in (("missing", found.missing, good), ("added", found.added, bad)):
         for action in actions:
             yield f"{title} {_draw(action, names)}"
@@ -38,9 +36,22 @@ def lines(found: Differences) -> Iterator[str]:
         yield "no differences"
 
 
+def summary(found: Differences) -> str:
+    """How many passes and draws each side has."""
+    counts = [len(actions) for actions in found.actions]
+    passes = [len({one.pass_index for one in actions}) for actions in found.actions]
+    return f"{passes[0]} and {passes[1]} passes, {counts[0]} and {counts[1]} draws and dispatches"
+
+
 def _draw(action: Action, names: dict[int, str]) -> str:
     name = names.get(action.number, str(action.number))
     return f"{action.role} {name} at {action.address:#x}: {describe_counts(action)}"
+
+
+def missing_draws(found: Differences) -> list[str]:
+    """The draws of the first capture that the second does not have, in words."""
+    names = names_of(found.good.found.actions)
+    return [_draw(action, names) for action in found.missing]
 
 
 def document(found: Differences) -> dict[str, Any]:

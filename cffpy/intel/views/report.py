@@ -3,24 +3,32 @@
 
 from __future__ import annotations
 
-from cffpy.intel.views import draws, info, passes, state
+from cffpy.intel.views import diff, draws, info, passes, state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from cffpy.container.open import Content
+    from cffpy.intel.analysis.comparison import Differences
     from cffpy.intel.analysis.report import Change, Report, SurfaceUse
     from cffpy.intel.analysis.survey import Survey
 
-SCHEMA = "cffpy.intel-report/1"
+SCHEMA = "cffpy.intel-report/2"
 
 #: Passes and actions that a report has.
 _MAX_PASSES, _MAX_ACTIONS = 2000, 60_000
+#: Differences, and draws that one of them lists.
+_MAX_ENTRIES, _MAX_PAIRS = 2000, 1000
 
 
-def document(report: Report, content: Content) -> dict[str, Any]:
-    """The document, without its schema. Texts of tables and sets are those of ``cffpy state``."""
+def document(
+    report: Report, content: Content, compared: Differences | None = None
+) -> dict[str, Any]:
+    """The document, without its schema. Texts of tables and sets are those of ``cffpy state``.
+
+    ``compared``: what differs from another capture, which is the first of the two.
+    """
     found = report.found
     names = draws.names_of(found.actions)
     faults = [str(one) for one in (*content.faults, *found.run.damage)]
@@ -42,17 +50,45 @@ def document(report: Report, content: Content) -> dict[str, Any]:
             for action in found.actions[:_MAX_ACTIONS]
         ],
         "surfaces": [_surface(one, names) for one in report.surfaces],
-        "cut": [*report.cut, *_left_out(found)],
+        "comparison": None if compared is None else _comparison(compared),
+        "cut": [*report.cut, *_left_out(found, compared)],
     }
 
 
-def _left_out(found: Survey) -> list[str]:
-    """Passes and actions that are not in the report."""
+def _comparison(found: Differences) -> dict[str, Any]:
+    """What differs; ``draws`` are pairs: an action of this capture, and the other's name of it."""
+    names = draws.names_of(found.good.found.actions)
+    return {
+        "other": found.good.name,
+        "damage": found.good.problems,
+        "summary": diff.summary(found),
+        "missing": diff.missing_draws(found)[:_MAX_ENTRIES],
+        "added": [action.number for action in found.added],
+        "entries": [
+            {
+                "what": entry.what,
+                "other": entry.good,
+                "this": entry.bad,
+                "draws": [
+                    [bad, names.get(good, f"action {good}")]
+                    for good, bad in entry.draws[:_MAX_PAIRS]
+                ],
+                "count": len(entry.draws),
+            }
+            for entry in found.entries[:_MAX_ENTRIES]
+        ],
+    }
+
+
+def _left_out(found: Survey, compared: Differences | None) -> list[str]:
+    """Passes, actions and differences that are not in the report."""
+    differences = 0 if compared is None else len(compared.entries)
     return [
         f"{name} behind the first {most:,}"
         for name, count, most in (
             ("passes", len(found.passes), _MAX_PASSES),
             ("actions", len(found.actions), _MAX_ACTIONS),
+            ("differences", differences, _MAX_ENTRIES),
         )
         if count > most
     ]

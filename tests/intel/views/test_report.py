@@ -107,10 +107,10 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert re.match(rb"<!doctype html>", page.read_bytes())
     document = json.loads(run_cffpy("report", "--json", capture).stdout)
-    assert document["schema"] == "cffpy.intel-report/1"
+    assert document["schema"] == "cffpy.intel-report/2"
     assert document["info"]["gpu"]["verx10"] == 90
     for arguments, message in (
-        (("--compare", capture, capture), b"--compare does not apply to Intel captures"),
+        (("--gpu", "630", capture), b"--gpu does not apply to Intel captures"),
         (("--json", "-o", page, capture), b"cannot be used together"),
     ):
         refused = run_cffpy("report", *arguments)
@@ -138,3 +138,42 @@ def test_what_is_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(report.to_dict()["draws"]) == 4
     assert "Left out: actions behind the first 4." in text
     assert _Page(text).links <= set(_Page(text).ids)
+
+
+def test_a_comparison() -> None:
+    """Two draws of the second capture have other counts, and one more follows."""
+    memory = frames.batches()
+    batch = memory[frames.BATCH].replace(frames.draw(36), frames.draw(33), 1)
+    memory[frames.BATCH] = batch.removesuffix(aub_files.END) + frames.draw(48) + aub_files.END
+    other, this = (open_intel(data) for data in (frames.frame(), frames.frame(memory)))
+    report = this.report(compare=other)
+    compared = report.to_dict()["comparison"]
+    assert compared["summary"] == "1 and 1 passes, 8 and 9 draws and dispatches"
+    assert (compared["missing"], len(compared["added"])) == ([], 1)
+    (entry,) = [one for one in compared["entries"] if one["what"] == "draw vertices"]
+    assert (entry["other"], entry["this"], entry["draws"]) == ("36", "33", [[1, "p0:0"]])
+    text = report.page().decode()
+    page = _Page(text)
+    assert page.links <= set(page.ids)
+    assert {"differences", "action1"} <= page.links | set(page.ids)
+    assert "Differences from the other capture" in text
+    assert "There are no differences." in other.report(compare=other).page().decode()
+
+
+def test_the_command_compares(tmp_path: Path, run_cffpy: Run) -> None:
+    good, bad, page = tmp_path / "good.aub", tmp_path / "bad.aub", tmp_path / "out.html"
+    good.write_bytes(frames.frame())
+    bad.write_bytes(frames.frame().replace(frames.draw(36), frames.draw(33), 1))
+    document = json.loads(run_cffpy("report", "--json", "--compare", good, bad).stdout)
+    assert (document["comparison"]["other"], len(document["draws"])) == (str(good), 11)
+    assert [one["what"] for one in document["comparison"]["entries"]] == ["draw vertices"]
+    assert json.loads(run_cffpy("report", "--json", bad).stdout)["comparison"] is None
+    done = run_cffpy("report", "--compare", "-", bad, "-o", page, input=frames.frame()[:-10])
+    assert (done.returncode, done.stderr.count(b"cffpy: warning: -: ")) == (0, 1)
+    assert b"Damage of the other: " in page.read_bytes()
+    text = tmp_path / "notes.txt"
+    text.write_text("no capture")
+    for arguments in (("--compare", text, bad), ("--compare", bad, text)):
+        refused = run_cffpy("report", *arguments, "-o", page)
+        assert (refused.returncode, refused.stderr.count(b"\n")) == (1, 1)
+        assert b"notes.txt" in refused.stderr
