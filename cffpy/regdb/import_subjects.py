@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Carries what registers are for (``about``, ``role``, ``engine``) over from an older edition.
 
-Mesa's XML does not have it. A register is found again by its domain and name; one that has another
-name now, by its offset; one that another generation has at another offset, by its new name. Fields
-likewise: by name, else by their bits.
+Mesa's XML does not have it. A register that was renamed is found again by its offset, another one
+by its domain and name; one that another generation has at another offset, by its new name. Fields
+likewise: by name, else by their bits. What is new is known by its name alone
+(``cffpy.regdb.subject_names``).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from cffpy.regdb.model import (
     Subject,
     Type,
 )
+from cffpy.regdb.subject_names import subject_of_name
 
 #: The enum of the generations.
 _CHIP = "chip"
@@ -79,7 +81,8 @@ class _Registers:
         self.arrays: dict[tuple[str, str], Subject] = {}
         #: Register spaces in which any register has a topic.
         self.described: set[str] = set()
-        self.chips: set[str] = set()
+        #: The generations, in their order.
+        self.chips: dict[str, None] = {}
         for description in files.values():
             for declaration in description.declarations:
                 if isinstance(declaration, Bitset):
@@ -87,7 +90,7 @@ class _Registers:
                 elif isinstance(declaration, Domain):
                     self._add(declaration)
                 elif isinstance(declaration, Enum) and declaration.name == _CHIP:
-                    self.chips.update(value.name for value in declaration.values)
+                    self.chips.update(dict.fromkeys(value.name for value in declaration.values))
 
     def fields(self, kind: Type) -> list[Bitfield]:
         """The fields of a register: its own, and those of its bitset."""
@@ -175,7 +178,11 @@ class _Carrier:
         former = self._former(domain, path, offset, register)
         subject = register.subject if former is None else former.subject
         if subject == NO_SUBJECT and domain in self.old.described:
-            self.unknown.append(f"{domain}.{path}")
+            subject = subject_of_name(path, register.type.name, register.width)
+            if subject == NO_SUBJECT:
+                self.unknown.append(f"{domain}.{path}")
+            elif former is None:
+                return replace(register, subject=subject)
         if former is None:
             return register
         fields = self._fields(register.type.fields, self.old.fields(former.type))
@@ -191,8 +198,13 @@ class _Carrier:
     def _same(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
         """The register of the old edition of this name, else the one at its offset.
 
-        Of a generation that the old edition does not describe, an offset tells nothing.
+        A name that the old edition has at another offset may have been another register's: what
+        lies at the offset counts if it has a name that is no longer there. Of a generation that
+        the old edition does not describe, an offset tells nothing.
         """
+        swapped = self._swapped(domain, path, offset, register)
+        if swapped is not None:
+            return swapped
         named = self.old.by_name.get((domain, path))
         if named:
             return min(
@@ -212,6 +224,34 @@ class _Carrier:
         same = [one for one in renamed if one.condition == register.condition]
         return next(iter(same or renamed), None)
 
+    def _swapped(self, domain: str, path: str, offset: int, register: Register) -> Register | None:
+        """The register that was at this offset under a name that now means another one."""
+        if self._is_newer(register.condition):
+            return None
+        chips = self._chips(register.condition)
+        former = [
+            (name, place.register)
+            for name, place in self.old.by_offset.get((domain, offset), ())
+            if chips & self._chips(place.register.condition)
+        ]
+        now = {name for name, _ in self.new.by_offset[domain, offset]}
+        if any(name == path for name, _ in former):
+            return None
+        gone = [one for name, one in former if name not in now and one.width == register.width]
+        return gone[0] if gone else None
+
+    def _chips(self, condition: Condition | None) -> set[str]:
+        """The generations of the old edition in which a condition holds."""
+        chips = list(self.old.chips)
+        if condition is None or condition.varset != _CHIP:
+            return set(chips)
+        found: set[str] = set()
+        for one in condition.ranges:
+            first = 0 if one.first is None else _index(chips, one.first, len(chips))
+            last = len(chips) - 1 if one.last is None else _index(chips, one.last, len(chips) - 1)
+            found.update(chips[first : last + 1])
+        return found
+
     def _is_newer(self, condition: Condition | None) -> bool:
         if condition is None or condition.varset != _CHIP:
             return False
@@ -229,6 +269,10 @@ class _Carrier:
             replace(one, subject=by_name.get(one.name) or by_bits.get(_bits(one), NO_SUBJECT))
             for one in fields
         )
+
+
+def _index(names: Sequence[str], name: str, missing: int) -> int:
+    return names.index(name) if name in names else missing
 
 
 def _bits(one: Bitfield) -> tuple[int, int]:

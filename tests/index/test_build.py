@@ -251,3 +251,19 @@ def test_entries(built: Path, samples: Path) -> None:
     snapshot = catalog.newest()
     assert snapshot is not None
     assert catalog.entries(snapshot) == entries
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edition", ["mesa-25.0", "mesa-25.3"])
+def test_a8xx_and_both_editions(edition: str, samples: Path, tmp_path: Path) -> None:
+    """A capture of a8xx beside one of a6xx; a filter takes the names of either edition."""
+    paths = [samples / "a660-frame-gmem.rd", samples / "a830-frame-gmem.rd"]
+    cffpy.build_index(paths, tmp_path / "made.index", register_db=edition, jobs=0)
+    made = cffpy.open_index(tmp_path / "made.index")
+    assert {one.generation: (one.status, one.rows > 0) for one in made.files} == {
+        6: ("ok", True),
+        8: ("ok", True),
+    }
+    for name in ("RB_BLEND_CNTL.ENABLE_BLEND", "RB_BLEND_CNTL.BLEND_READS_DEST"):
+        found = {one.path: len(one.draws) for one in made.find(f"{name} >= 0")}
+        assert found[str(paths[0])] == 2

@@ -41,6 +41,7 @@ domain A6XX {
     reg32 0x30 SAME : moved
     reg32 0x11 LATER : uint
     reg32 0x12 FRESH
+    reg64 0x14 CP_NEW_BASE
     array 0x28 MRT[2] stride 4 { reg32 1 BASE }
 }
 domain PACKET { reg32 0 "0" }
@@ -65,6 +66,7 @@ def test_registers_are_found_again_by_name_then_by_offset_and_fields_by_bits() -
     assert found["SAME"].subject == Subject("blend")
     assert found["LATER"].subject == Subject("scissor", engine="dispatch")
     assert carried.unknown == ("A6XX.FRESH",)
+    assert found["CP_NEW_BASE"].subject == Subject(roles=("scratch", "address"))
     text = print_description(carried.files["a6xx"])
     assert "ENABLED about blend derived" in text
     assert "BASE about targets role address, gmem" in text
@@ -80,9 +82,15 @@ def test_the_check_knows_the_words() -> None:
     assert "about 'scissors' is not one of" in kinds[1] + kinds[0]
 
 
-@pytest.mark.parametrize("chip", ["A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX"])
-def test_every_register_of_the_bundled_edition_has_a_topic_or_a_role(chip: str) -> None:
-    database = Database.open(chip)
+@pytest.mark.parametrize(
+    ("edition", "chip"),
+    [
+        *(("mesa-25.0", chip) for chip in ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX")),
+        *(("mesa-25.3", chip) for chip in ("A6XX", "A7XX", "A8XX")),
+    ],
+)
+def test_every_register_of_an_edition_has_a_topic_or_a_role(edition: str, chip: str) -> None:
+    database = Database.open(chip, resolve_edition(edition))
     subjects = Subjects.open(database)
     described = 0
     for offset in range(0x10000):
@@ -114,6 +122,15 @@ def test_a_renamed_register_of_another_generation_is_found_by_its_new_name() -> 
     text = print_description(carried.files["a6xx"])
     assert text.count("about scissor engine dispatch") == 2
     assert carried.unknown == ("A6XX.FRESH",)
+
+
+def test_a_name_that_was_given_to_another_register() -> None:
+    """LATER is now at 0x11, where FORMER was, and FORMER is what FRESH was called."""
+    old = OLD.replace("array 0x20", "reg32 0x12 LATER about samples\n    array 0x20")
+    new = NEW.replace("FRESH", "FORMER")
+    found = registers(carry_subjects({"a": parse_text(new)}, {"a": parse_text(old)}).files["a"])
+    assert found["LATER"].subject == Subject("scissor", engine="dispatch")
+    assert found["FORMER"].subject == Subject("samples")
 
 
 def test_registers_of_a8xx_that_a7xx_has_are_for_the_same() -> None:
