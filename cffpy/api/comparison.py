@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.diff.model import WHOLE, Chosen, parse_selection
 from cffpy.analysis.diff.rules import CLASSES
-from cffpy.api.source import uncollected
+from cffpy.api.walking import uncollected
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation
 
@@ -132,10 +132,11 @@ def diff(
         raise UsageError(f"no class of differences is named {unknown[0]}: {', '.join(CLASSES)}")
     hidden = frozenset(name for name in CLASSES if name not in shown and "all" not in shown)
     parts = parse_part(good_part), parse_part(bad_part)
-    recordings = _recordings(good, bad)
+    query = None if where is None else _query(where)
+    recordings = _recordings(good, bad, query)
     first, second = (one.selected(part) for one, part in zip(recordings, parts, strict=True))
-    if where is not None:
-        first, second = _chosen(where, (good, bad), (first, second))
+    if query is not None:
+        first, second = _chosen(query, (good, bad), (first, second))
     from cffpy.analysis.diff.compare import compare
 
     with uncollected():
@@ -144,9 +145,25 @@ def diff(
     return result
 
 
-def _recordings(good: Capture, bad: Capture) -> tuple[Recording, Recording]:
+def record(capture: Capture, where: str | None = None) -> None:
+    """Decode a capture for ``diff``, which finds it decoded; ``where`` is that of ``diff``."""
+    if where is None:
+        _ = capture._source.recording
+    else:
+        capture._source.record_for(_query(where))
+
+
+def _query(where: str) -> Filter:
+    from cffpy.query.filters import Filter
+
+    return Filter(where)
+
+
+def _recordings(good: Capture, bad: Capture, query: Filter | None) -> tuple[Recording, Recording]:
     """Both captures; one object for both if their bytes are the same."""
     one, other = good._source, bad._source
+    if query is not None:
+        one.record_for(query)
     first = one.recording
     is_one = one is other or (
         one.register_db == other.register_db
@@ -154,24 +171,24 @@ def _recordings(good: Capture, bad: Capture) -> tuple[Recording, Recording]:
         and good.content.limits == bad.content.limits
         and good.content.data == bad.content.data
     )
+    if query is not None and not is_one:
+        other.record_for(query)
     return first, replace(first, name=bad.name) if is_one else other.recording
 
 
 def _chosen(
-    where: str, captures: tuple[Capture, Capture], recordings: tuple[Recording, Recording]
+    query: Filter, captures: tuple[Capture, Capture], recordings: tuple[Recording, Recording]
 ) -> tuple[Recording, Recording]:
     """The recordings, with the draws for which an expression holds."""
-    from cffpy.query.filters import Filter
-
-    query = Filter(where)
     good = _matching(captures[0]._source, query)
-    bad = good if captures[0] is captures[1] else _matching(captures[1]._source, query)
+    is_one = recordings[0].records is recordings[1].records
+    bad = good if is_one else _matching(captures[1]._source, query)
     first, second = (
         replace(one, chosen=of) for one, of in zip(recordings, (good, bad), strict=True)
     )
     if not any(one.has_chosen(found) for one in (first, second) for found in one.selected_passes()):
         names = first.name if first.name == second.name else f"{first.name} or {second.name}"
-        raise CaptureError(f"no draw of {names} matches {where}")
+        raise CaptureError(f"no draw of {names} matches {query.where}")
     return first, second
 
 
@@ -181,7 +198,7 @@ def _matching(source: Source, query: Filter) -> Chosen:
     from cffpy.query.search import subjects
 
     draws: dict[int, set[int]] = {}
-    bound = source.ask(query, at_draws=True)
+    bound = source.record_for(query)
     text = query.where or ""
     if bound is None:
         return Chosen(text, draws)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.capture import _limits
-from cffpy.api.source import Source, uncollected
+from cffpy.api.source import Source
+from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.folder import captures_in
 from cffpy.container.open import open_capture

@@ -6,13 +6,10 @@ Imports are made where they are used: a command needs few of them.
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from cffpy.analysis.draw_names import find_draw
-from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.queries import (
     find_layouts,
@@ -28,6 +25,7 @@ from cffpy.analysis.queries import (
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
+from cffpy.api.walking import ProgressReporter, uncollected
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
@@ -57,7 +55,6 @@ if TYPE_CHECKING:
     from cffpy.api.pictures import Pictures
     from cffpy.api.shaders import Shader
     from cffpy.capture.gpu import Gpu
-    from cffpy.capture.load import CommandStream as Stream
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.container.damage import Damage
@@ -73,9 +70,6 @@ if TYPE_CHECKING:
     _Query = Callable[
         [Content, Callable[[str], None], str | None, Gpu | None], tuple[_Result, list[Damage]]
     ]
-
-#: A progress callback is called at each command stream, and after this number of actions.
-_ACTIONS_PER_REPORT = 1024
 
 
 class Problem(NamedTuple):
@@ -113,30 +107,6 @@ class Walked(NamedTuple):
         return self.finder.walk.machine.database if self.finder.found.generation else None
 
 
-class _Reporter(Observer):
-    """Calls a progress callback while a walk runs."""
-
-    def __init__(self, content: Content, progress: Progress) -> None:
-        self._content = content
-        self._progress = progress
-        self._actions = 0
-
-    def stream_begins(self, stream: Stream, is_new_submit: bool) -> None:
-        self._report()
-
-    def action(self, action: Action) -> None:
-        self._actions += 1
-        if self._actions % _ACTIONS_PER_REPORT == 0:
-            self._report()
-
-    def finished(self) -> None:
-        size = len(self._content.data)
-        self._progress(size, size)
-
-    def _report(self) -> None:
-        self._progress(self._content.position, len(self._content.data))
-
-
 class Source:
     """A file's content, how it is to be decoded, and the results."""
 
@@ -152,6 +122,8 @@ class Source:
         self.register_db = register_db
         self._progress = progress
         self._walked: Walked | None = None
+        #: The last filter of ``record_for``.
+        self._asked: tuple[str | None, BoundFilter | None] | None = None
         self._registers: Registers | None = None
         self._last_state: tuple[int, RegisterState] | None = None
         self._last_visibility: PassVisibility | None = None
@@ -174,7 +146,7 @@ class Source:
 
     def close(self) -> None:
         """Release the file and all results."""
-        self._content = self._last_state = self._registers = self._walked = None
+        self._content = self._last_state = self._registers = self._walked = self._asked = None
         self._last_visibility = self._last_bound = None
         self._shaders.clear()
         for name in _CACHED:
@@ -200,6 +172,12 @@ class Source:
         memories = self.memories
         return memories[submit] if submit < len(memories) else Memory(MemoryImage())
 
+    @property
+    def _reporters(self) -> tuple[ProgressReporter, ...]:
+        """What calls the progress callback during a walk, if there is one."""
+        progress = self._progress
+        return () if progress is None else (ProgressReporter(self.content, progress),)
+
     # -- walks over the commands ----------------------------------------------------------------
 
     @property
@@ -215,11 +193,10 @@ class Source:
         content, history = self.content, None
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
-        reporters = () if self._progress is None else (_Reporter(content, self._progress),)
         if registers:
-            finder, history = walk_with_history(content, *how, reporters)
+            finder, history = walk_with_history(content, *how, self._reporters)
         else:
-            finder, _ = find_passes(content, *how, reporters)
+            finder, _ = find_passes(content, *how, self._reporters)
         problems = self._note(warnings, finder.found.damage)
         if known is not None:  # whose passes and actions may be in use
             finder = known.finder
@@ -244,8 +221,7 @@ class Source:
             programs = FragmentPrograms(walk.walk, self.register_db)
             events = PassEvents(walk.walk, walk.finder)
             recording, check = PendingRecording(walk), PendingCheck(walk, lints)
-            reporters = () if self._progress is None else (_Reporter(self.content, self._progress),)
-            walk.observe(programs, events, *reporters)
+            walk.observe(programs, events, *self._reporters)
             damage = walk.run()
             found = recording.finish()
         problems = self._note(warnings, damage, found.passes.truncated)
@@ -286,13 +262,43 @@ class Source:
                 bound.attach(known.history)
                 return bound
         warnings: list[str] = []
-        reporters = () if self._progress is None else (_Reporter(self.content, self._progress),)
         how = warnings.append, self.register_db, self.given_gpu
-        finder, found, damage = find_passes_for(query, self.content, *how, reporters, is_lenient)
+        finder, found, damage = find_passes_for(
+            query, self.content, *how, self._reporters, is_lenient
+        )
         problems = self._note(warnings, damage)
         if known is None:
             self._walked = Walked(finder, None, problems)
         return found
+
+    def record_for(self, query: Filter) -> BoundFilter | None:
+        """A filter with the registers that it reads at the program's draws; and ``recording``.
+
+        Both come from one walk, unless the capture is recorded already. None and FilterError: as
+        for ``ask``.
+        """
+        if self._asked is not None and self._asked[0] == query.where:
+            return self._asked[1]
+        if "recording" in self.__dict__:
+            return self.ask(query, at_draws=True)
+        from cffpy.analysis.diff.record import PendingRecording
+        from cffpy.query.search import PendingFilter
+
+        warnings: list[str] = []
+        walk = PassWalk(self.content, warnings.append, self.register_db, self.given_gpu)
+        with uncollected():
+            recording, asked = PendingRecording(walk), PendingFilter(walk, query)
+            walk.observe(*self._reporters)
+            walk.run()
+            found = self.__dict__["recording"] = recording.finish()
+        problems = self._note(warnings, found.damage, found.passes.truncated)
+        if self._walked is None:
+            self._walked = Walked(walk.finder, None, problems)
+        bound = asked.finish()
+        if bound is not None:
+            bound.use(self)
+        self._asked = query.where, bound
+        return bound
 
     def write_lines(self, options: LineOptions, emit: Callable[[str], object]) -> None:
         """Emit the lines of the capture: a walk. See ``Capture.write_lines``."""
@@ -577,22 +583,6 @@ def problem_of_damage(one: Damage) -> Problem:
     """Damage as a problem."""
     text = f"{one.message} {hint(one.limit)}" if one.limit else one.message
     return Problem("truncated" if one.limit else "damage", text, one.offset)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without the cyclic garbage collector.
-
-    A recording has millions of small objects without cycles; searching them for cycles took a
-    third of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _ignore(_line: str) -> None:

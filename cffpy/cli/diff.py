@@ -9,6 +9,7 @@ import click
 
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.comparison import diff as compare_captures
+from cffpy.api.comparison import record
 from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, write_json
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_USAGE, print_warning
@@ -134,7 +135,7 @@ def diff(
     if is_one and part == other_part and not needs_decoding:
         return _same(contents, brief or unified)
     for capture in captures[:1] if is_one else captures:
-        decode(capture, lambda opened: opened.recording, print_warning)
+        decode(capture, lambda opened: record(opened, where), print_warning)
     first, second = captures
     with progress("Comparing"):
         parts = {"good_part": str(part)[1:], "bad_part": str(other_part)[1:]}

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.export import write_capture
-from cffpy.api.source import Source, uncollected
+from cffpy.api.source import Source
+from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes

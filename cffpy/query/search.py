@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.passes.density_tracker import DensityTracker
-from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.register_history import most_changes
-from cffpy.analysis.walk import Walk
 from cffpy.query.properties import Subject
 from cffpy.query.register_values import SelectedRegisters, SelectedWrites
 
@@ -17,12 +15,39 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.observer import Observer
+    from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass, Tile
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
+
+
+class PendingFilter:
+    """A filter that is bound while a walk runs; ``finish`` when it has run."""
+
+    def __init__(self, walk: PassWalk, query: Filter, is_lenient: bool = False) -> None:
+        """Attaches to the walk what records the registers that the filter reads.
+
+        The walk raises FilterError for a name that the GPU has not, unless ``is_lenient``.
+        """
+        self._query = query
+        self._is_lenient = is_lenient
+        self._bound: BoundFilter | None = None
+        kind = SelectedWrites if "written" in (query.where or "") else SelectedRegisters
+        self._selected = kind(walk.walk, self._choose, most_changes(len(walk.content.data)))
+        walk.observe(self._selected)
+
+    def _choose(self, database: Database) -> Iterable[int]:
+        self._bound = self._query.bind(database, self._is_lenient)
+        return self._bound.registers
+
+    def finish(self) -> BoundFilter | None:
+        """The filter with its registers; None where the capture has no commands."""
+        if self._bound is not None:
+            self._bound.attach(self._selected)
+        return self._bound
 
 
 def find_passes_for(
@@ -39,23 +64,11 @@ def find_passes_for(
     The filter is None where the capture has no commands. Raises FilterError for a name that the
     GPU has not, unless ``is_lenient``. ``observers``: others that see the walk, too.
     """
-    bound: list[BoundFilter] = []
-
-    def choose(database: Database) -> Iterable[int]:
-        bound.append(query.bind(database, is_lenient))
-        return bound[-1].registers
-
-    walk = Walk()
-    finder = PassFinder(walk)
-    most = most_changes(len(content.data))
-    kind = SelectedWrites if "written" in (query.where or "") else SelectedRegisters
-    selected = kind(walk, choose, most)
-    walk.observe(finder, DensityTracker(walk, finder), selected, *observers)
-    finder.found.damage = walk.run(content, complain, register_db, gpu)
-    finder.found.truncated = list(content.truncated)
-    if bound:
-        bound[-1].attach(selected)
-    return finder, bound[-1] if bound else None, finder.found.damage
+    walk = PassWalk(content, complain, register_db, gpu)
+    pending = PendingFilter(walk, query, is_lenient)
+    walk.observe(*observers)
+    damage = walk.run()
+    return walk.finder, pending.finish(), damage
 
 
 def subjects(actions: Iterable[Action], passes: list[Pass]) -> Iterator[Subject]:

@@ -7,10 +7,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
 import cffpy
+from cffpy.analysis.walk import Walk
+from cffpy.container.open import Content
 
 Run = Callable[..., CompletedProcess[bytes]]
 
@@ -83,6 +86,27 @@ def test_only_draws_that_match_are_compared(samples: Path) -> None:
         cffpy.diff(good, bad, where="nonsense")
     with pytest.raises(cffpy.CaptureError, match="matches draw"):
         cffpy.diff(good, bad, where="draw.vertices == 12345")
+
+
+@pytest.mark.parametrize("where", ["draw.number == 0", "RB_DEPTH_CONTROL.ZFUNC == FUNC_GREATER"])
+def test_draws_are_chosen_in_the_walk_that_records_them(
+    samples: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walks: list[str] = []
+    run = Walk.run
+
+    def counted(walk: Walk, content: Content, *arguments: Any) -> Any:
+        walks.append(content.name)
+        return run(walk, content, *arguments)
+
+    monkeypatch.setattr(Walk, "run", counted)
+    good, bad = cffpy.open(samples / GOOD), cffpy.open(samples / BAD)
+    found = cffpy.diff(good, bad, where=where)
+    assert [Path(name).name for name in walks] == [GOOD, BAD]
+    recorded = cffpy.open(samples / GOOD), cffpy.open(samples / BAD)
+    cffpy.diff(*recorded)
+    again = cffpy.diff(*recorded, where=where)
+    assert again.to_dict() == found.to_dict() == cffpy.diff(good, bad, where=where).to_dict()
 
 
 def test_state_by_name_is_that_of_the_draw(samples: Path) -> None:
