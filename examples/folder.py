@@ -8,7 +8,7 @@ import cffpy
 
 
 def main(folder: str) -> None:
-    """Print GPU, passes, draws and problems; files that are no captures are named, too."""
+    """Print GPU, passes, draws and problems; files that are not captures are named, too."""
     for path in sorted(Path(folder).iterdir()):
         if not path.is_file():
             continue

@@ -28,7 +28,7 @@ PACKAGE_FOLDER = str(Path(cffpy.__file__).resolve().parent.parent)
 
 # ./dev test --all asks for the second. No deadline: another process may have the processor.
 settings.register_profile("quick", deadline=None, max_examples=25)
-# The gate takes the same examples each time: what it finds is the change's doing, not chance's.
+# In CI the examples are the same each time: a failure is due to the change, not to chance.
 settings.register_profile(
     "thorough", deadline=None, max_examples=200, derandomize=bool(os.environ.get("CI"))
 )
@@ -36,13 +36,13 @@ settings.load_profile("quick")
 
 
 def pytest_collection_finish() -> None:
-    """The collected tests exist until the end: garbage collection need not visit them."""
+    """The collected tests exist until the end, so the garbage collector can skip them."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_runtest_teardown() -> None:
-    """Commands switch garbage collection off, since a process ends with them."""
+    """Commands disable the garbage collector, since the process ends with them."""
     gc.enable()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which parameters of a test run always; the others are marked slow and run by the gate."""
+"""Parameters of tests: which run always, and which are marked slow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 def first_always(values: Iterable[Any], count: int = 1, names: int = 1) -> list[Any]:
     """The values as parameters, of which the first ``count`` are not slow.
 
-    ``names``: of the parameters that one value is for; several make a value a tuple.
+    ``names``: how many parameters a value has; if several, it is a tuple.
     """
     found: list[Any] = []
     for number, value in enumerate(values):

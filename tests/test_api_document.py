@@ -17,7 +17,7 @@ BLOCKS = re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_examples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They share their names, and run where all samples are."""
+    """They share their names, and run in a folder with all samples."""
     parser = doctest.DocTestParser()
     test = parser.get_doctest("\n".join(BLOCKS), {}, "docs/api.md", "docs/api.md", 0)
     assert len(test.examples) >= 20

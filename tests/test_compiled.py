@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cache of compiled descriptions: trust, damage, writing."""
+"""The cache of compiled descriptions: permissions, damage, writing."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_damage_anywhere_means_compiling_anew(cache: Cache) -> None:
     for position in [*range(end), end + 5000]:
         path.write_bytes(sound[:position] + bytes([sound[position] ^ 0x5A]) + sound[position + 1 :])
         cache.compiled = 0
-        # a part is verified when it is asked for; what stands before, always
+        # a part is verified when it is loaded; the header, always
         part = "two" if position >= end else "one"
         assert cache.load(part) == PARTS[part]
         assert cache.compiled == 1, position

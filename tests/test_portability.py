@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Commands work without POSIX-only features, as on Windows and partly macOS.
 
-The absence is simulated in a process: modules that cannot be imported, attributes of ``os`` and
-``signal`` that are not there.
+A process simulates such a system: modules cannot be imported, attributes of ``os`` and ``signal``
+are removed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ OS_NAMES = (
 SIGNAL_NAMES = ("SIGALRM", "SIGHUP", "SIGKILL", "SIGPIPE", "SIGUSR1", "alarm", "setitimer")
 MMAP_NAMES = ("MAP_PRIVATE", "MAP_SHARED", "PROT_READ", "PROT_WRITE", "MADV_SEQUENTIAL")
 
-#: Run before anything else: takes the above away.
+#: Runs first, and removes the above.
 PRELUDE = f"""
 import mmap, os, signal, sys
 
@@ -128,7 +128,7 @@ def test_commands(
     run_cffpy: Callable[..., subprocess.CompletedProcess[bytes]],
     line: list[str],
 ) -> None:
-    """Output, messages, exit code and files are those of a system that has it all."""
+    """Output, messages, exit code and files are those of a system with all features."""
     names = {
         "FILE": str(samples / "a630-triangle.rd.gz"),
         "OTHER": str(next(samples.glob("a630-indirect.*"))),

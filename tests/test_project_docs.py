@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -151,6 +152,13 @@ def test_changelog_has_this_version() -> None:
     changelog = (CHECKOUT / "CHANGELOG.md").read_text("utf-8")
     versions = re.findall(r"^## (\S+)$", changelog, re.MULTILINE)
     assert next(name for name in versions if name != "Unreleased") == cffpy.__version__
+
+
+def test_changelog_says_nothing_twice() -> None:
+    """Neither whole entries nor parts that a merge has left."""
+    lines = (CHECKOUT / "CHANGELOG.md").read_text("utf-8").splitlines()
+    beginnings = Counter(line[:40] for line in lines if len(line) > 40)
+    assert [text for text, count in beginnings.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=relative)

@@ -126,7 +126,7 @@ def test_each_schema_has_a_command() -> None:
 
 
 def test_each_document_has_a_schema() -> None:
-    """Whatever name of a document is written in the code: there is a schema of that version."""
+    """Each schema name in the code has a schema of that version."""
     names = set()
     for path in sorted((FOLDER.parent / "cffpy").rglob("*.py")):
         names |= set(re.findall(r'"(cffpy\.[a-z.-]+/\d+)"', path.read_text("utf-8")))

@@ -81,7 +81,7 @@ def _page(
         "<!-- Written by tools/lint_table.py. -->",
         "",
         f"{len(captures)} captures of correct programs, of a2xx to a7xx, most of Mesa's drivers;"
-        f" {skipped} files are no captures.",
+        f" {skipped} files are not captures.",
         "A finding is confirmed where the record of the capture, which no lint reads, says so too;",
         "all others state what the commands have, and no record tells more. False are those that",
         "were found to be wrong.",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
 
-#: Low bits of a base that are no part of the address: the size of descriptors.
+#: Low bits of a base that are not part of the address: the size of descriptors.
 _BASE_FLAGS = 3
 _MAX_PREFETCHES = 8
 

@@ -54,7 +54,7 @@ def parse_draw_range(text: str) -> DrawRange:
     """``57``, ``5-58``, ``p0:8`` or ``p0:5-58``. Raises ValueError."""
     found = _RANGE.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"{text!r} is no draw or range of draws; use N, N-M, pP:N or pP:N-M")
+        raise ValueError(f"{text!r} is not a draw or range of draws; use N, N-M, pP:N or pP:N-M")
     first = int(found[2])
     last = first if found[3] is None else int(found[3])
     if last < first:

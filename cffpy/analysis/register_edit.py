@@ -213,7 +213,7 @@ def _places(count: int) -> str:
 
 
 def _no_label(call: Call) -> int:
-    raise SourceProblem(f"{call.name} is no value of this field", call.column)
+    raise SourceProblem(f"{call.name} is not a value of this field", call.column)
 
 
 def _written(packets: Packets, name: str, payload: Payload) -> Iterator[tuple[int, int]]:

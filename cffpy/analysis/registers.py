@@ -59,7 +59,7 @@ class RegisterReader:
     def address(self, name: str) -> int | None:
         """A GPU address: one register up to a4xx, two from a5xx on (``NAME``, or NAME_LO and _HI).
 
-        Low bits that are no part of an address are left as they are.
+        Low bits that are not part of an address are left as they are.
         """
         offset = self.offset(name) or self.offset(f"{name}_LO")
         if not offset:

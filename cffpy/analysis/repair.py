@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Repairs the container of a damaged capture: drops what is no section, adds missing streams."""
+"""Repairs the container of a damaged capture: drops what is not a section, adds missing streams."""
 
 from __future__ import annotations
 

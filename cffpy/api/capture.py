@@ -459,7 +459,7 @@ def open(  # noqa: A001 - cffpy.open
     ``progress(done, size)`` is called while commands are decoded, with bytes of the decompressed
     file; an exception that it raises ends the decoding.
 
-    Raises ContainerError where the file cannot be read or is no capture, UnsupportedGpu for an
+    Raises ContainerError where the file cannot be read or is not a capture, UnsupportedGpu for an
     unknown ``gpu``, RegisterDbError where there is no such edition, UsageError for other arguments.
     Damage raises nothing: see ``Capture.problems``.
     """

@@ -43,7 +43,7 @@ class Crash:
 
     @property
     def position(self) -> tuple[str, int] | None:
-        """Name and address of the packet that the CP stands at; None where it is unknown."""
+        """Name and address of the packet that the CP is at; None where it is unknown."""
         packet = self.model.stand.packet
         return None if packet is None else (packet.name, packet.gpuaddr)
 
@@ -98,8 +98,8 @@ def open_crash(
 
     ``cffpy.open`` takes crash dumps, too, as the capture of what was executed up to the crash.
 
-    Raises ContainerError where the file cannot be read or is no crash dump, UnsupportedGpu for an
-    unknown ``gpu``, RegisterDbError where there is no such edition. Damage raises nothing.
+    Raises ContainerError where the file cannot be read or is not a crash dump, UnsupportedGpu for
+    an unknown ``gpu``, RegisterDbError where there is no such edition. Damage raises nothing.
     """
     content = read_content(source, limits)
     directory = chosen_edition(register_db, {})

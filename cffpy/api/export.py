@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy.export`` and ``cffpy.sql``: captures as tables, in files or for questions in SQL."""
+"""``cffpy.export`` and ``cffpy.sql``: captures as tables, in files or for SQL queries."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ def sql(
     decoding: Decoding | None = None,
     report: Report | None = None,
 ) -> Rows:
-    """Ask captures a question in SQL; DuckDB answers. docs/sql.md has tables and recipes.
+    """Run an SQL query over captures with DuckDB. docs/sql.md has tables and recipes.
 
-    Only the tables that the text names are made. ``allow_files``: SQL may read and write files and
+    Only the tables that the query names are built. ``allow_files``: SQL may read and write files and
     load extensions. ``report``: as for ``export``.
 
     Raises UsageError for an error of SQL, MissingLibrary without the extra ``data``.

@@ -79,7 +79,7 @@ def disassemble_microcode(
 
     ``data``: a firmware file (``a630_sqe.fw``); ``is_raw``: only dwords of instructions. Without
     ``gpu``, the firmware's id tells the generation, else the file's ``name``. Raises IsaError where
-    it is no microcode, UsageError where nothing tells the generation.
+    it is not microcode, UsageError where nothing tells the generation.
     """
     directory = None if register_db is None else resolve_edition(register_db)
     chosen = parse_gpu(gpu) if isinstance(gpu, str) else gpu

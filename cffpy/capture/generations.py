@@ -94,7 +94,7 @@ class Generation(ValueObject):
     render target says whether it is compressed.
     ``load_state``: the packet whose fields all packets that load state have. ``has_a20x_draws``:
     draw packets may have the form of a20x, with the number of indices in another place.
-    ``has_uncounted_blits``: the event BLIT moves pixels, but is no draw of the dump.
+    ``has_uncounted_blits``: the event BLIT moves pixels, but is not a draw of the dump.
     ``decodes_visibility``: the format of its visibility streams is known. ``merges_bins``: a tile
     may use the visibility streams of several bins. ``sysmem_buffers``: (register, field, value) by
     which buffers are in memory though the pass has them in GMEM; without a value, any but 0.

@@ -146,7 +146,7 @@ def _of_gpu_id(gpu_id: int) -> Gpu:
 
 
 def _classic_gpu_id(core_id: int) -> int:
-    """The GPU id whose digits are core, major and minor; 0 if they are no digits."""
+    """The GPU id whose digits are core, major and minor; 0 if they are not digits."""
     core, major, minor = core_id >> 24, core_id >> 16 & 0xFF, core_id >> 8 & 0xFF
     if core > 9 or major > 9 or minor > 9:
         return 0

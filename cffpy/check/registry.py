@@ -94,7 +94,7 @@ def _registered() -> Iterable[Lint]:
             # a plugin's import may raise anything; the message names the plugin
             raise LintError(f"the lint {entry.value} cannot be loaded: {problem}") from problem
         if not isinstance(kind, type) or not issubclass(kind, Lint):
-            raise LintError(f"the entry point {entry.value} is no subclass of Lint")
+            raise LintError(f"the entry point {entry.value} is not a subclass of Lint")
         missing = [
             name for name in ("id", "name", "severity", "summary") if not hasattr(kind, name)
         ]

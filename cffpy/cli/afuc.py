@@ -65,7 +65,7 @@ def disasm(path: str, as_json: bool, is_raw: bool, gpu: Gpu | None, register_db:
     """Disassemble a firmware file, such as a630_sqe.fw.
 
     Each processor of the firmware (SQE, BV, LPAC) is a section: its instructions, with the names of
-    packets where their handlers begin, and its packet table. What is no instruction is shown as
+    packets where their handlers begin, and its packet table. What is not an instruction is shown as
     data in brackets. 'cffpy afuc asm' makes the same file of the text.
 
     FILE may be '-' for standard input. Without --gpu, the firmware's id tells the generation, else

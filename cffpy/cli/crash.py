@@ -50,7 +50,7 @@ def crash(
 ) -> int:
     """Report on a GPU crash dump (of the msm or KGSL driver): what hangs, and why it may.
 
-    The page has the position of the CP, the draw that it stands at and those that were sent before,
+    The page has the position of the CP, the draw that it is at and those that were sent before,
     their pass, shaders and textures, the page fault and what of the draws uses the address, the
     state of the ring, the GMU and the SQE, and what is suspicious, with reasons. Behind each
     statement stands where it comes from: a line of the dump, or an address in its memory. What is

@@ -153,7 +153,7 @@ def _run_all(
 
 
 def _program(data: bytes, form: str) -> bytes:
-    """The program in a file. Raises CffpyError for a capture and for what is no hex text."""
+    """The program in a file. Raises CffpyError for a capture and for what is not hex text."""
     if form == "auto" and _is_capture(data):
         raise CffpyError("this is a capture; use --all")
     from cffpy.isa.program import from_hex, looks_like_hex

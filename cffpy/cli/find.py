@@ -43,7 +43,7 @@ The expressions are described in docs/filter.md.
 
 @click.command(epilog=_EPILOG)
 @click.argument("arguments", nargs=-1, required=True, metavar="[EXPR] FILE...")
-@click.option("--where", metavar="EXPR", help="The expression; then it is no argument.")
+@click.option("--where", metavar="EXPR", help="The expression; then it is not an argument.")
 @click.option("--columns", metavar="A,B,C", help="Show the values of these names as well.")
 @click.option("--all", "everything", is_flag=True, help="Every execution, also blits and clears.")
 @click.option("--first", is_flag=True, help="Only the first draw of each file.")

@@ -259,7 +259,7 @@ def _images_of_draw(
         raise not_there(capture, str(problem)) from None
     if not isinstance(draw, Draw):
         report(capture)
-        raise not_there(capture, f"{name} is no draw of the program")
+        raise not_there(capture, f"{name} is not a draw of the program")
     found = draw.images
     wanted = ("texture", texture) if target is None else ("target", target)
     if wanted[1] is None:

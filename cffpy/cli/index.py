@@ -188,14 +188,14 @@ class _Progress:
             print_on_standard_error(f"{done} of {total} captures{end or '   '}")
 
 
-@index.command(short_help="Ask an index a question in SQL.", epilog=_SQL_EPILOG)
+@index.command(short_help="Query an index in SQL.", epilog=_SQL_EPILOG)
 @click.argument("path", metavar="INDEX")
 @click.argument("query", metavar="SELECT")
 @row_options
 @text_options
 @click.help_option("-h", "--help")
 def sql(path: str, query: str, as_json: bool, as_jsonl: bool, as_csv: bool) -> int:
-    """Ask an index a question in SQL, which DuckDB answers.
+    """Query an index in SQL with DuckDB.
 
     The tables are those of cffpy sql (docs/sql.md), and files, findings, register_values and
     programs (docs/scale.md). SQL cannot read or write files.

@@ -57,7 +57,7 @@ COMMANDS = {
     "tui": _Row("cffpy.cli.tui", "tui", "Browse a capture, or two, in the terminal."),
     "find": _Row("cffpy.cli.find", "find", "Find draws in many captures by an expression."),
     "lines": _Row("cffpy.cli.lines", "lines", "Print a line for each register write, for grep."),
-    "sql": _Row("cffpy.cli.sql", "sql", "Ask captures a question in SQL."),
+    "sql": _Row("cffpy.cli.sql", "sql", "Query captures in SQL."),
     "export": _Row("cffpy.cli.export", "export", "Write captures as tables: Parquet, DuckDB, CSV."),
     "report": _Row("cffpy.cli.report", "report", "Write one HTML page that shows a capture."),
     "index": _Row("cffpy.cli.index", "index", "Build an index of many captures, and ask it."),
@@ -175,7 +175,7 @@ def _plugin(point: EntryPoint) -> click.Command:
         message = f"plugin {point.name} ({point.value}): {type(problem).__name__}: {problem}"
         raise click.ClickException(message) from None
     if not isinstance(command, click.Command):
-        raise click.ClickException(f"plugin {point.name} ({point.value}) is no click command")
+        raise click.ClickException(f"plugin {point.name} ({point.value}) is not a click command")
     return command
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``cffpy sql``: a question about captures in SQL."""
+"""``cffpy sql``: SQL queries over captures."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def sql(
     gpu: Gpu | None,
     register_db: str | None,
 ) -> int:
-    """Ask captures a question in SQL, which DuckDB answers: pip install 'cffpy[data]'.
+    """Query captures in SQL with DuckDB: pip install 'cffpy[data]'.
 
     Only the tables that the question names are made. SQL cannot read or write files, unless
     --allow-files is given. --shell writes a temporary database and opens the program duckdb on it.
@@ -94,7 +94,7 @@ def sql(
 
 
 def write_rows(rows: Rows, as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
-    """Write the answer to a question in SQL."""
+    """Write the result of an SQL query."""
     check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_csv=as_csv)
     if as_json:
         document = {"schema": _SCHEMA, "columns": rows.columns, "rows": list(map(list, rows))}

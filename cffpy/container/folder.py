@@ -3,7 +3,7 @@
 
 turnip writes a file for each submit: NAME_frame00001_submit00003.rd, NAME_submit00003.rd or
 NAME_00003.rd, by its version, or NAME_combined.rd with all of them. Beside them lies NAME_trigger,
-which turns the writing on, and is no capture. The numbers have at least five digits, with more
+which turns the writing on, and is not a capture. The numbers have at least five digits, with more
 beyond 99999. Fact: fd_rd_output_begin of Mesa.
 """
 

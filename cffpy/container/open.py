@@ -231,7 +231,7 @@ def _is_tar_header(start: bytes) -> bool:
 def is_gzip_header(view: BytesLike) -> bool:
     """Whether ``view`` begins with a complete and valid gzip header.
 
-    Anything else is no gzip stream to the reference
+    Anything else is not a gzip stream to the reference
     (libarchive: peek_at_header in archive_read_support_filter_gzip.c).
     """
     fixed = bytes(view[:10])

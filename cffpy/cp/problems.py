@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Damage and truncations of a capture's command streams, each reported once.
 
-Damage: commands that are missing, that call themselves, or that are no packets. What a limit leaves
-out is a truncation, not damage.
+Damage: commands that are missing, that call themselves, or that are not packets. What a limit
+leaves out is a truncation, not damage.
 """
 
 from __future__ import annotations

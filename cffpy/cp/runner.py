@@ -259,7 +259,7 @@ class Runner(Machine):
         return apart or 0
 
     def _skip_bad_header(self, words: Words, index: int, left: int) -> int:
-        """Report a dword that is no packet header. Returns how many dwords to skip."""
+        """Report a dword that is not a packet header. Returns how many dwords to skip."""
         self.segments.end(self.state.needs_wfi)
         word = words.data[index]
         self.problems.damaged(f"no packet header: {word:08x} at {words.address + 4 * index:#x}")

@@ -79,7 +79,7 @@ class SegmentSink:
 
 
 class Segment:
-    """A recorded segment of ``ndwords``; 0 of them where none can start."""
+    """A recorded segment of ``ndwords``, 0 where no segment can start."""
 
     __slots__ = ("effects", "guards", "misses", "ndwords", "needs_wfi", "payload", "registers")
 

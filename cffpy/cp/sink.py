@@ -171,7 +171,7 @@ class StreamSink:
         """A submit's command stream was not captured."""
 
     def bad_header(self, word: int) -> None:
-        """A dword that is no packet header."""
+        """A dword that is not a packet header."""
 
     def overrun(self, dwords: int) -> None:
         """The last packet of a stream ends ``dwords`` after the stream's end."""

@@ -152,8 +152,10 @@ def image_format(name: str) -> ImageFormat:
     bare = _KIND.sub("", upper)
     channels = _CHANNEL.findall(bare)
     if not channels or _CHANNEL.sub("", bare).strip("_") or not _KIND.search(upper):
-        raise UnknownFormat(f"{name!r} is no image format; formats are named like R8G8B8A8_UNORM")
+        raise UnknownFormat(
+            f"{name!r} is not an image format; formats are named like R8G8B8A8_UNORM"
+        )
     bits = sum(int(width) for _, width in channels)
     if bits % 8:
-        raise UnknownFormat(f"{name!r} is no image format: its channels have {bits} bits")
+        raise UnknownFormat(f"{name!r} is not an image format: its channels have {bits} bits")
     return ImageFormat(upper, bits // 8, components=len(channels))

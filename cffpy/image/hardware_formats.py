@@ -58,7 +58,7 @@ def hardware_format(name: str) -> ImageFormat:
         return image_format("R8_UNORM" if short == "A8_UNORM" else "R8G8_UNORM")
     if short.startswith(("ETC2", "RGTC", "ASTC")) or prefix.group().startswith("RB"):
         return image_format(short)
-    raise UnknownFormat(f"{name} is no format of one plane")
+    raise UnknownFormat(f"{name} is not a format of one plane")
 
 
 def _plain_format(short: str) -> ImageFormat | None:

@@ -148,10 +148,10 @@ class Part:
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Part:
-        """Raises KeyError, TypeError or ValueError for what is no partition."""
+        """Raises KeyError, TypeError or ValueError for what is not a partition."""
         name = str(document["name"])
         if name and not _PART_NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a partition")
+            raise ValueError(f"{name!r} is not the name of a partition")
         tables = {str(table): int(rows) for table, rows in dict(document["tables"]).items()}
         return cls(name, int(document["number"]), tables)
 
@@ -221,7 +221,7 @@ class Snapshot:
         settings["limits"] = tuple((str(name), int(n)) for name, n in settings["limits"])
         register_db = settings["register_db"]
         if register_db is not None and not isinstance(register_db, str):
-            raise TypeError("the edition is no path")
+            raise TypeError("the edition is not a path")
         return cls(
             int(document["number"]),
             [Part.from_document(one) for one in document["parts"]],

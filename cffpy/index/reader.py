@@ -154,7 +154,7 @@ class Index:
         return dataset(table, StoredFiles(paths, self._storage.filesystem))
 
     def sql(self, query: str, *, threads: int | None = None) -> Rows:
-        """Ask a question in SQL; DuckDB answers, without access to files.
+        """Run an SQL query with DuckDB, without access to files.
 
         The tables are those of ``cffpy.sql``, except ``fields`` and ``packets``, and ``files``,
         ``findings``, ``register_values`` and ``programs``. Raises UsageError for an error of SQL.
@@ -231,7 +231,7 @@ class Index:
         where several programs begin so.
         """
         if not re.fullmatch(r"[0-9a-fA-F]{4,64}", digest):
-            raise UsageError(f"{digest!r} is no digest: 4 to 64 hexadecimal digits")
+            raise UsageError(f"{digest!r} is not a digest: 4 to 64 hexadecimal digits")
         with connect(processors(), self.path) as connection:
             for table in (PROGRAMS, LISTINGS):
                 connection.register(table.name, self.corpus(table))

@@ -64,7 +64,7 @@ def microcode_of(generation: int) -> Microcode:
 
 
 def nop_literal(generation: int, value: int) -> int:
-    """A nop that carries 24 bits: 0 is no instruction from a6xx on."""
+    """A nop that carries 24 bits: 0 is not an instruction from a6xx on."""
     facts = microcode_of(generation)
     return value & _OFFSET_MASK | (1 << 24 if facts.has_marks else 0)
 

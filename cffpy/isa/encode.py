@@ -30,7 +30,7 @@ _TRIALS = 1 << 14
 _MEMO = 1 << 16
 """Texts in the memo, at most."""
 _RAW = re.compile(r"raw 0x([0-9a-fA-F]{1,16})|no match: ([0-9a-f]{16})")
-"""A word that is no instruction: the syntax of Mesa's assembler, and that of a listing."""
+"""A word that is not an instruction: the syntax of Mesa's assembler, and that of a listing."""
 _OF_DESCRIPTION = ("no field ", "no match: FIELD")
 """Errors that are caused by the description, not by the word."""
 _NUMBER = {

@@ -91,7 +91,7 @@ def packet_struct(name: str, chip: str, register_db: str | None = None, **varian
 
 
 def domain_struct(database: Database, domain: str, variants: dict[str, int]) -> Struct | None:
-    """The Struct of a domain in these variants; None where there is none, or it is no structure."""
+    """The Struct of a domain in these variants; None if absent or not a structure."""
     row = database.domain(domain)
     if row is None or domain in database.register_domains:
         return None

@@ -40,8 +40,8 @@ def load_packets(chip: str) -> dict[str, bytes]:
     """The packed rows of each packet and structure of ``chip`` ("A6XX"), by name.
 
     ``NAME:VARIANT`` is a packet in one of its variants. ``marshal.loads`` gives (rows, dwords of an
-    entry, 0 for what is no list of entries). A chip that the descriptions do not have is decoded as
-    the last one that they have.
+    entry, 0 for what is not a list of entries). A chip that the descriptions do not have is
+    decoded as the last one that they have.
     """
     content = _part(chip)
     if not content:

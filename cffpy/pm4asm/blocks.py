@@ -90,7 +90,7 @@ class Image:
         label = None
         if name is not None:
             if name in self.labels:
-                raise SourceProblem(f"label {name} is there already", column)
+                raise SourceProblem(f"label {name} is already defined", column)
             label = self.labels[name] = Label(address)
         self._blocks.append(_Block(len(self.output), address, label, close))
 

@@ -62,7 +62,9 @@ class Builder:
             assert isinstance(number, Number)
             opcode = number.integer
             if opcode > _LAST_OPCODE:
-                raise SourceProblem(f"opcodes end at 0x7f, and {number} is none", number.column)
+                raise SourceProblem(
+                    f"{number} is not an opcode: the largest is 0x7f", number.column
+                )
             return self._build_packet(opcode, None, [], more, resolve)
         name, *items = head.parts
         assert isinstance(name, Name)

@@ -43,7 +43,7 @@ class Number(NamedTuple):
         try:
             return int(self.text)
         except ValueError:
-            raise SourceProblem(f"{self.text} is no whole number", self.column) from None
+            raise SourceProblem(f"{self.text} is not a whole number", self.column) from None
 
 
 class Name(NamedTuple):

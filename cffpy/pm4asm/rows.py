@@ -203,7 +203,7 @@ def _refined_value(
 def build_row(structure: Structure, items: Sequence[Item], resolve: Resolve) -> list[int]:
     """The dwords that the items say: up to the last that an item names, or an entry's size.
 
-    Raises SourceProblem for an item that is no field, or whose value does not fit.
+    Raises SourceProblem for an item that is not a field, or whose value does not fit.
     """
     taken = Taken(items)
     taken.rename(structure.names, structure.other_fields)

@@ -127,7 +127,7 @@ class Sections:
             dwords = Call("sizeof", place.text, 0, place.column)
         address = self._value(place, _ADDRESS)
         if short and address >> 32:
-            raise SourceProblem(f"{address:#x} is no address of 32 bits", statement.column)
+            raise SourceProblem(f"{address:#x} is not a 32-bit address", statement.column)
         count = self._value(dwords, _DWORD)
         return capture_bytes([command_stream_section(address, count, short=short)])
 
@@ -145,7 +145,7 @@ class Sections:
         """The section that names an address, which is returned."""
         address = encode(_ADDRESS, _number(place), self._resolve)
         if short and address >> 32:
-            raise SourceProblem(f"{address:#x} is no address of 32 bits", statement.column)
+            raise SourceProblem(f"{address:#x} is not a 32-bit address", statement.column)
         self._put(address_section(address, size, short=short))
         return address
 
@@ -253,7 +253,7 @@ def _number(part: object) -> Number:
 def _positive(part: object) -> int:
     number = _number(part)
     if number.integer < 0:
-        raise SourceProblem(f"{number} is no count", number.column)
+        raise SourceProblem(f"{number} is not a count", number.column)
     return number.integer
 
 

@@ -88,7 +88,7 @@ class Programs:
             if label is None:
                 instructions.append(line)
             elif label[1] in labels:
-                raise ProgramProblem(f"label {label[1]} is there already", line)
+                raise ProgramProblem(f"label {label[1]} is already defined", line)
             else:
                 labels[label[1]] = len(instructions)
         words = []

@@ -288,7 +288,7 @@ def _encode_number(field: DwordField, value: Number) -> int:
     scaled = Fraction(value.text) * (1 << field.radix)
     if scaled.denominator != 1:
         unit = _fixed_text(1, field.radix)
-        raise SourceProblem(f"{field.name}: {value.text} is no multiple of {unit}", value.column)
+        raise SourceProblem(f"{field.name}: {value.text} is not a multiple of {unit}", value.column)
     number = scaled.numerator
     signed = field.kind == FIXED
     limit = 1 << (field.width - signed)
@@ -300,7 +300,7 @@ def _encode_number(field: DwordField, value: Number) -> int:
 def _unshifted(field: DwordField, number: int, column: int) -> int:
     if number & ((1 << field.shr) - 1):
         unit = 1 << field.shr
-        raise SourceProblem(f"{field.name}: {number:#x} is no multiple of {unit:#x}", column)
+        raise SourceProblem(f"{field.name}: {number:#x} is not a multiple of {unit:#x}", column)
     if number >> field.shr >> field.width or number < 0:
         raise _too_large(field, f"{number:#x}" if field.kind == HEX else str(number), column)
     return number >> field.shr

@@ -116,13 +116,13 @@ class Operands:
             return Operand("", "number", _applied(of, operator.neg), node.column, of.is_many)
         if isinstance(node, Arithmetic):
             return self._arithmetic(node)
-        raise FilterError("a condition is no value that can be compared", "", 1, node.column)
+        raise FilterError("a condition is not a value that can be compared", "", 1, node.column)
 
     def number(self, node: Node) -> Operand:
         """The same, of a number. Raises FilterError for a text."""
         found = self.operand(node)
         if found.kind == "text":
-            raise FilterError(f"{found.name} is no number", "", 1, node.column)
+            raise FilterError(f"{found.name} is not a number", "", 1, node.column)
         return found
 
     def path(self, path: Path) -> Operand:

@@ -128,7 +128,7 @@ class Predicates:
     def _choice(self, node: Node, operand: Operand) -> Any:  # noqa: ANN401
         """The value of a choice, which is a literal or a word; None for a word of other GPUs."""
         if isinstance(node, Path) and operand.words is None and operand.kind == "number":
-            raise FilterError(f"{node.text} is no number", "", 1, node.column)
+            raise FilterError(f"{node.text} is not a number", "", 1, node.column)
         found = self._operands.word(node, operand)
         _check_kinds(operand, found, "in", node.column)
         return found.get(Subject(None, None))
@@ -245,7 +245,7 @@ def _check_kinds(left: Operand, right: Operand, sign: str, column: int) -> None:
         what = text.name or "it"
         if other.kind == "text":
             raise FilterError(f"{what} is a text: compare it by ==, != or ~", "", 1, column)
-        raise FilterError(f"{what} is a text, {other.name or 'the other'} is none", "", 1, column)
+        raise FilterError(f"{what} is a text, {other.name or 'the other'} is not", "", 1, column)
 
 
 def _swapped(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:

@@ -46,7 +46,7 @@ _Masks = Mapping[str, int]
 def check_directory(directory: str) -> list[Finding]:
     """All findings of an edition, by file and line.
 
-    Raises RegisterDbError for a directory that is no edition, or a file that is no description.
+    Raises RegisterDbError for a directory that is not an edition, or a file that is wrong.
     """
     return check_files(read_directory(directory))
 
@@ -129,7 +129,7 @@ class _Checker:
             return masks
         names = [value.name for value in self.merged.values(condition.varset)]
         if not names:
-            message = f"condition on '{condition.varset}', which is no enum"
+            message = f"condition on '{condition.varset}', which is not an enum"
             self.add(ERROR, "varset", line, message)
             return masks
         try:
@@ -238,7 +238,7 @@ class _Checker:
             self.add(ERROR, "stride", repeated.line, f"{where}: repeated, but has no stride")
         index = repeated.index if isinstance(repeated, Array) else None
         if index is not None and index not in self.merged.enums:
-            message = f"{where}: index by '{index}', which is no enum"
+            message = f"{where}: index by '{index}', which is not an enum"
             self.add(ERROR, "unknown type", repeated.line, message)
 
     def overlaps(self, domain: str, elements: Sequence[Element], masks: _Masks) -> None:

@@ -233,7 +233,7 @@ class _Generation:
         if found is None:
             values = self._merged.values(varset)
             if not values:
-                raise self._error(f"condition on '{varset}', which is no enum here", line)
+                raise self._error(f"condition on '{varset}', which is not an enum here", line)
             kept = [place for place, value in enumerate(values) if self._on_chip(value)]
             found = ([value.name for value in values], kept)
             self._positions[varset] = found

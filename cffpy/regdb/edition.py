@@ -74,7 +74,7 @@ def editions() -> dict[str, str]:
 def source_files(directory: str) -> list[str]:
     """The files that an edition is compiled from, sorted by name: adreno/*.regs, then EDITION.
 
-    Raises RegisterDbError for a directory that is no edition.
+    Raises RegisterDbError for a directory that is not an edition.
     """
     files = {os.path.basename(path): path for path in _own_files(directory)}
     if not files:

@@ -342,7 +342,7 @@ def _parsed(node: XmlElement, attribute: str, text: str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number <= MAX_NUMBER:
-        raise node.error(f"'{attribute}' is no number of up to 64 bits: '{text[:40]}'")
+        raise node.error(f"'{attribute}' is not a number of up to 64 bits: '{text[:40]}'")
     return number
 
 

@@ -110,7 +110,7 @@ class RegisterText:
         return self._decoder.formatter(found.type).text(value)
 
     def field_values(self, register: int, registers: Mapping[int, int]) -> list[FieldValue]:
-        """The bitfields in the order of the description; [] where the register is no bitset.
+        """The bitfields in the order of the description; [] where the register is not a bitset.
 
         Bits that the description leaves out come last, as one field "other bits" of all bits. Bits
         that two fields share are in the wider one.

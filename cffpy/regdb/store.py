@@ -26,8 +26,8 @@ KIND = "registers"
 def load(directory: str | None, chip: str) -> dict[str, Any]:
     """The generation row of ``chip`` ("A6XX") of an edition; None is the bundled one.
 
-    Raises RegisterDbError if the directory is no edition, its descriptions are wrong, or it does
-    not describe the chip.
+    Raises RegisterDbError if the directory is not an edition, its descriptions are wrong, or it
+    does not describe the chip.
     """
     row = _part(directory, chip)
     if row is None:

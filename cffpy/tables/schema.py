@@ -245,7 +245,7 @@ raw address the bits of the field, from its lowest one on
 capture text the file
 shader integer number from 0
 stage text VS, FS, CS, ...
-gpuaddr address where it was first
+gpuaddr address GPU address at the first use
 bytes integer size
 instructions integer listed instructions
 half integer half registers
@@ -305,7 +305,7 @@ overridden flag the tile ignores the streams and executes all draws
     ),
     Table(
         "packets",
-        "What cffpy lines shows: register writes, dwords of packets, draws.",
+        "The lines of cffpy lines: register writes, dwords of packets, draws.",
         columns_of("""
 capture text the file
 submit integer number of the submit
@@ -327,7 +327,7 @@ decoded text value as text
 capture text the file
 kind text damage, truncated or warning
 problem text one line
-file_offset address offset in the decompressed file, where the problem is one of the file
+file_offset address offset in the decompressed file; NULL for problems of commands
 """),
     ),
 )  # fmt: skip

@@ -287,7 +287,7 @@ def writer_for(path: str) -> Writer:
     """What writes an output by its suffix. Raises UsageError, MissingLibrary."""
     suffix = os.path.splitext(path.rstrip("/"))[1].lower()
     if suffix not in WRITERS:
-        raise UsageError(f"{path}: its suffix is none of {', '.join(WRITERS)}")
+        raise UsageError(f"{path}: its suffix is not one of {', '.join(WRITERS)}")
     if os.path.exists(path):
         raise UsageError(f"{path} exists already")
     if suffix in (".parquet", ".arrow"):

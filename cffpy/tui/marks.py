@@ -46,7 +46,7 @@ class Marks:
     """
 
     def __init__(self, name: str, path: Path | None) -> None:
-        """``name``: of the capture, for whoever reads the file."""
+        """``name``: of the capture, for readers of the file."""
         self._name = name
         self._path = path
         self.notes: dict[str, str] = {} if path is None else _read(path)

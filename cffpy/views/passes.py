@@ -203,7 +203,7 @@ def _operations(one: Pass) -> dict[Attachment | str, list[str]]:
 
 
 def _heading(one: Pass, operation: Operation) -> tuple[Attachment | str, str]:
-    """The attachment of an operation, or a name where it is none of the pass's; and its text."""
+    """The attachment of an operation, or a name where the pass has no such one; and its text."""
     name = operation.attachment or "attachment unknown"
     text = operation_text(operation)
     names = {attachment.name for attachment in one.attachments}

@@ -33,7 +33,7 @@ SHARED = (
 
 
 def same(content: Content) -> bool:
-    """Whether a walk finds the same with and without."""
+    """Whether a walk has the same results with and without."""
     walk, expected = outcome(content, True)
     return walk.machine.decoded.read == 0 and outcome(content, True, replays=True)[1] == expected
 

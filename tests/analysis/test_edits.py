@@ -99,7 +99,7 @@ def test_nop_draw() -> None:
     output, messages = edited(open_bytes(data), [NopDraw(4)], pytest.fail)
     assert messages == ["draw 4 (CP_DRAW_INDX_OFFSET) is a CP_NOP now"]
     assert (draws_shown(data), draws_shown(bytes(output))) == (5, 4)
-    # a NOP of the same size, and not one other dword
+    # a NOP of the same size, and no other change
     start = len(data) - 20 - 20
     assert output[:start] == data[:start]
     assert output[start + 20 :] == data[start + 20 :]

@@ -34,7 +34,7 @@ class _Actions(Observer):
 
 
 def facts(program: str, end: str = "    end\n") -> set[ProgramFacts | None]:
-    """Of the sample with ``program`` in place of its fragment program."""
+    """The facts of the sample with ``program`` as its fragment program."""
     text = SAMPLE.read_text(encoding="utf-8")
     old = INPUTS + LAST + "    end\n"
     assert old in text

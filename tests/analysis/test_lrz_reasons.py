@@ -108,7 +108,7 @@ GALLIUM_ROWS = [
     Row({"lrz_writes": False, "alpha_kills": "the alpha test"}, ("alpha",)),
     Row(TEST, ("no depth write",)),
 ]
-#: Each draw for itself: no direction is kept, and nothing is lost.
+#: Each draw alone: no direction is kept, and nothing is lost.
 A5XX_ROWS = [
     Row({**OFF, "tests_depth": False, "writes_depth": False}, ("no depth test",)),
     Row({**OFF, "depth_func": "FUNC_EQUAL"}, ("equal",)),
@@ -120,7 +120,7 @@ A5XX_ROWS = [
     Row({"lrz_writes": False, "alpha_kills": "the alpha test"}, ("alpha",)),
 ]
 
-#: Reasons that are not of a draw alone: tested below and in test_lrz.py.
+#: Reasons that depend on several draws: tested below and in test_lrz.py.
 OF_PASSES = {"lost", "no buffer", "disabled", "not cleared", "not enabled", "density map"}
 OF_PASSES |= {"depth cleared", "depth buffer changed", "program, no direction"}
 

@@ -183,7 +183,7 @@ REGISTERS_USED = [A, B, C, C + 1, 0x9000]
 
 @dataclass
 class Oracle:
-    """Runs the steps of a test by itself: values, and headers of the packets that wrote them."""
+    """An independent model: values, and headers of the packets that wrote them."""
 
     s: Streams
     mode: str = ""
@@ -334,7 +334,7 @@ class Patches(Collector):
 
 
 def patched_dwords(content: Content) -> set[int]:
-    """Addresses of commands that may not be executed as they stand in the file."""
+    """Addresses of commands that may differ from the file when they are executed."""
     patches = Patches()
     patches.run(content)
     return patches.addresses

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A walk that keeps provenance finds the same passes as one that does not."""
+"""A walk that records provenance finds the same passes as one that does not."""
 
 from __future__ import annotations
 

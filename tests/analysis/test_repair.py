@@ -38,7 +38,7 @@ def test_nothing_to_repair() -> None:
 
 @pytest.mark.parametrize("cut", [1, 15, 19, 20, 21, 25, 47])
 def test_what_is_cut(cut: int) -> None:
-    """The end of the second submit: its stream comes back, at whatever byte the file was cut."""
+    """The end of the second submit: its stream is restored, wherever the file was cut."""
     data = frame()
     again, messages = whole(data[: len(data) - cut])
     if cut <= STREAM_SECTION:
@@ -50,7 +50,7 @@ def test_what_is_cut(cut: int) -> None:
 
 @pytest.mark.parametrize("cut", [1, 15, 20])
 def test_the_only_stream_is_never_guessed(cut: int) -> None:
-    """The commands that no others call may be those of CP_SET_AMBLE: here they are."""
+    """Commands without a caller may be those of CP_SET_AMBLE, as here."""
     preamble = [*type7(NOP, 1), *type4(BIN, 1), *type7(NOP, 2), *type7(NOP, 3)]
     stream = [*type7(AMBLE, 0x200000, 0, len(preamble) | 1 << 20), *draw(3)]
     for buffers in ({0x200000: preamble}, {}):
@@ -122,7 +122,7 @@ def section_offsets(data: bytes) -> list[int]:
     "junk", [b"\xff" * 12, b"junk", bytes(12), b"\x07\0\0\0\0\x02\0\0", b"\x0c\0\0\0\0\0\x10\0"]
 )
 def test_junk_between_sections(junk: bytes) -> None:
-    """All sections are found again. Zeros may stay: eight of them are an empty section."""
+    """All sections are found again. Zeros may remain: eight of them are an empty section."""
     data = frame()
     for offset in section_offsets(data):
         again, messages = whole(data[:offset] + junk + data[offset:])

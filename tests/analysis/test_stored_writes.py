@@ -108,7 +108,7 @@ def test_damaged_captures(samples: Path, seed: int) -> None:
 
 @pytest.mark.slow
 def test_tiles_are_not_decoded_again(shared: Path) -> None:
-    """A counter: a history keeps decoded streams and groups of registers on."""
+    """A counter: a history leaves decoded streams and register groups enabled."""
     path = shared / "captures" / "a660-gl-scene-msaa4-1080p.rd.gz"
     walk, _ = history(open_capture(str(path)), True)
     assert walk.machine.decoded.known > 4 * walk.machine.decoded.read > 0

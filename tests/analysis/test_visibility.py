@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The visibility of passes, by captures whose streams were encoded for the purpose."""
+"""The visibility of passes, by captures with encoded streams."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_a_limit_of_all_pipes_together() -> None:
 
 
 def test_every_flipped_bit_of_a_draw_stream_is_noticed() -> None:
-    # the limit is what is written: damage that makes it seem more is no overflow
+    # the limit is on what is written: damage that makes a stream seem larger is not an overflow
     data = scene(primitive_limit=12).capture()
     stream = scene().memory()[binned.DRAW_STREAMS]
     at = data.index(stream)
@@ -206,7 +206,7 @@ def test_every_flipped_bit_of_the_primitive_streams_is_noticed() -> None:
 
 
 def test_streams_of_other_draws() -> None:
-    """What an earlier pass left is decoded, and not taken for this pass's."""
+    """Streams of an earlier pass are decoded, but not attributed to this one."""
     found = read(scene(draws=DRAWS + draw(3)))
     assert [pipe.fits for pipe in found.pipes] == [False, False]
     assert findings(found)[0] == (

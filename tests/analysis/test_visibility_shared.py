@@ -22,7 +22,7 @@ from tests.binned import streams
 
 
 def file_offset(data: bytes, submit: int, gpuaddr: int) -> int:
-    """Where the capture has what a submit sees at an address."""
+    """The file offset of what a submit sees at an address."""
     image = MemoryImage()
     for record in read_records(iter_sections(memoryview(data), []), image):
         if isinstance(record, CommandStream) and record.submit == submit:
@@ -38,7 +38,7 @@ def all_passes(data: bytes):
 
 
 def some_visibility(choice: random.Random, one, bins: int) -> list:
-    """For each entry that the pass's draws may have, whatever bins and a number that fits."""
+    """Random bins and a valid number for each entry that the pass's draws may have."""
     visibility = []
     for noted in one.stream_draws:
         for _ in range(noted.most):

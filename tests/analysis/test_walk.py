@@ -136,7 +136,7 @@ def test_short_conditional_packets(a6xx: Streams) -> None:
 
 @pytest.mark.perf
 def test_skipped_blocks_cost_no_copy_of_the_registers(a6xx: Streams) -> None:
-    """As many skipped blocks, once with few and once with many registers written before."""
+    """The same skipped blocks, with few and with many registers written before."""
     s = a6xx
     blocks = [s.marker("RM6_DIRECT_RENDER"), s.only("gmem", commands=s.packet("CP_NOP")) * 3000]
     registers = [dword for n in range(1000, 1600) for dword in type4(n * 100, *range(100))]
@@ -165,7 +165,7 @@ def test_more_than_is_kept(a6xx: Streams) -> None:
         assert "passes, tiles and draws" in problem
 
 
-#: Values that mean something to many packets.
+#: Values with a meaning in many packets.
 _ODD = (0, 1, 2, 4, 5, 6, 8, 12, 0x100000, 0x100040, IBS, 0xFFFFFFFF, 3 << 28, 1 << 28, 7 << 25)
 
 

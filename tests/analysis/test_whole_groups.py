@@ -51,7 +51,7 @@ class _Writes(Observer):
 def outcome(
     content: Content, whole: bool, *others: Observer, replays: bool = False
 ) -> tuple[Walk, dict[str, Any]]:
-    """A walk, and all that it has found."""
+    """A walk and its results."""
     walk = Walk(whole_groups=whole, replays_streams=replays)
     finder = PassFinder(walk)
     walk.observe(finder, DensityTracker(walk, finder), *others)
@@ -76,7 +76,7 @@ def outcome(
 
 
 def same(content: Content) -> bool:
-    """Whether a walk finds the same with and without."""
+    """Whether a walk has the same results with and without."""
     walk, expected = outcome(content, False)
     return type(walk.machine) is Runner and outcome(content, True)[1] == expected
 
@@ -103,7 +103,7 @@ def test_groups_of_tiles_are_read_once(shared: Path) -> None:
 
 
 def test_groups_with_equal_contents_are_read_once(shared: Path) -> None:
-    """A counter: drivers write the same state anew for one draw after another."""
+    """A counter: drivers write the same state again for each draw."""
     path = shared / "captures" / "a640-vk-scene100-noubwc-nolrz.rd.gz"
     walk, _ = outcome(open_capture(str(path)), True)
     runs = walk.machine.register_runs

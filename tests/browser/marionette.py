@@ -53,7 +53,7 @@ class Firefox:
         )
         try:
             self._socket = self._connect(port)
-            self._read()  # what it says of itself
+            self._read()  # its description of itself
             self.command("WebDriver:NewSession", {})
         except BaseException:
             self.__exit__()

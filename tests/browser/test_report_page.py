@@ -470,7 +470,7 @@ def test_print(opened: Browser, scheme: str) -> None:
 
 
 def axe_path() -> Path | None:
-    """axe-core, a checker of accessibility: CFFPY_AXE names its axe.min.js."""
+    """axe-core, which checks accessibility: CFFPY_AXE names its axe.min.js."""
     path = Path(os.environ.get("CFFPY_AXE", "node_modules/axe-core/axe.min.js"))
     return path if path.is_file() else None
 

@@ -148,7 +148,7 @@ class Browser:
         return self._command("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def wait_for(self, script: str) -> Any:
-        """What a script hands to the function that is its argument."""
+        """The value that a script passes to its callback."""
         return self._command("POST", "/execute/async", {"script": script, "args": []})
 
     def find(self, selector: str) -> list[str]:
@@ -175,7 +175,7 @@ class Browser:
         self._command("POST", "/actions", {"actions": [source]})
 
     def messages(self) -> list[str]:
-        """What the console has shown since the last call: errors, refusals, scripts' own."""
+        """The console's messages since the last call: errors, refusals, output of scripts."""
         found = self._command("POST", "/se/log", {"type": "browser"})
         return [f"{entry['level']} {entry['message']}" for entry in found]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sections to records: when buffers live and die, numbers of submits, texts."""
+"""Sections to records: lifetime of buffers, numbers of submits, texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cffpy.container.writer import (
 
 
 def records(*sections: NewSection) -> list[tuple[CaptureRecord, list[int]]]:
-    """Each record with the addresses of the buffers that are there when it comes."""
+    """Each record with the addresses of the buffers at that time."""
     image = MemoryImage()
     found = [
         (record, [buffer.gpuaddr for buffer in image.buffers])

@@ -200,7 +200,7 @@ def test_two_buffers_at_address_0() -> None:
 
 
 def test_a_longer_sequence_with_rotations() -> None:
-    """Derived by hand. Trees are written as node(left, right): high addresses are on the left."""
+    """Derived by hand. Notation of trees: node(left, right), with high addresses on the left."""
     image = image_of((0x50, bytes(0x10)), (0x40, bytes(0x30)), (0x30, bytes(8)))
     # 50(-, 40(-, 30)) was rotated to 40(50, 30)
     check_look_ups(
@@ -273,7 +273,7 @@ def test_a_longer_replacement_overlaps_the_next_buffer() -> None:
 
 
 def black_height(node: Any) -> int:
-    """Black nodes on each way down from here; the rules of a red-black tree hold."""
+    """The black height of this node; checks the rules of a red-black tree."""
     if node is None:
         return 0
     for child in (node.left, node.right):
@@ -307,7 +307,7 @@ def test_the_tree_is_red_black_and_in_order(addresses: list[int]) -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 6)), max_size=25), st.booleans())
 def test_buffers_apart_are_found_by_any_search(slots: list[tuple[int, int]], tree: bool) -> None:
-    """Buffers in separate slots, each maybe replaced; as all drivers' are."""
+    """Buffers in separate slots, some replaced, as drivers allocate them."""
     image, sizes = MemoryImage(), {}
     for slot, size in slots:
         sizes[slot * 6 + 1] = size

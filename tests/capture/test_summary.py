@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Summaries: submits, what became of the buffers, which GPU."""
+"""Summaries: submits, the state of the buffers, the GPU."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_a_package_adds_a_lint(site: Path) -> None:
     ("value", "message"),
     [
         ("no_such_module:Lint", "cannot be loaded"),
-        ("json:loads", "no subclass of Lint"),
+        ("json:loads", "is not a subclass of Lint"),
         ("cffpy.check.model:Lint", "has no valid id"),
         ("cffpy.check.lints.cff007_empty_draw:EmptyDraw", "two lints have the id CFF007"),
     ],

@@ -13,10 +13,10 @@ from cffpy.check.runner import Checked, check_capture, new_findings
 from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
 
-#: Errors that are true: IBs whose buffers were taken out of the capture on purpose.
+#: True errors: IBs whose buffers were removed from the capture on purpose.
 TRUE_ERRORS = {("edge-missing-ib-bo", "CFF038")}
 
-#: The bad capture of a pair -> what is new in it, of what lints can tell.
+#: The bad capture of a pair -> the findings that are new in it.
 PAIRS = {
     "pair-a740-scene-bad-blend": {"CFF013"},
     "pair-a740-scene-bad-mode": {"CFF021"},

@@ -25,7 +25,7 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 STREAM, OTHER = 0x100000, 0x200000
 _MARKER, _DRAW, _CALL, _GROUP = 0x65, 0x38, 0x3F, 0x43
 
-#: A pass in sysmem with a draw: what is sound of every capture here.
+#: A pass in sysmem with a draw: the undamaged part of every capture here.
 SOUND = type7(_MARKER, 1) + type4(0x8890, 0) + type7(_DRAW, 0x84, 1, 3)
 
 
@@ -170,7 +170,7 @@ def test_damage(command: Callable[[str, bytes], Ran], line: str, kind: str) -> N
     damage = [text for text in err.splitlines() if "GPU" not in text and "no draw" not in text]
     if not unopened and not line.startswith(("info", "edit", "tiles", "state")):
         assert len(damage) == 1, "one line for it"
-    # of the compressed block that is cut, the dump shows nothing, as the reference
+    # like the reference, the dump shows nothing of the truncated compressed block
     lost = kind == "empty" or (kind == "cut compression" and line == "dump FILE")
     if not lost and line in ("passes FILE", "draws FILE", "dump FILE"):
         sound = command(line, WHOLE)[1].splitlines()

@@ -77,7 +77,7 @@ def test_questions(folder: Path, run_cffpy: Run) -> None:
         (("index", "sql", "captures", "SELECT 1"), "there is no index; cffpy index build"),
         (("index", "values", "night.index", "NO_SUCH"), "no draw of the index has a register"),
         (("index", "shader", "night.index", "00000000"), "no program of the index"),
-        (("index", "shader", "night.index", "x"), "is no digest"),
+        (("index", "shader", "night.index", "x"), "is not a digest"),
         (("index", "build", "captures", "-o", "x", "--scheduler", "y", "--jobs", "1"), "jobs"),
     ],
 )

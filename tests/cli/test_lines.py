@@ -168,7 +168,7 @@ def test_distinct_lines_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_lines_are_the_same(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> str:
-    """Lines of what is stored at once are made once; run packet by packet, they are the same."""
+    """Lines of a replayed stream are made once, and equal those of a run packet by packet."""
     texts: list[list[str]] = [[], []]
     for found in texts:
         for path in paths:
@@ -199,7 +199,7 @@ def test_the_same_of_shared_captures(shared: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_levels(samples: Path) -> None:
-    """The column is the nesting of IBs and groups, of whatever the line is."""
+    """The column is the nesting of IBs and groups, for every kind of line."""
     found = rows(samples / "a660-frame-gmem.rd")
     with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
         levels = {

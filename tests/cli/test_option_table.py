@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of all commands as a table: a name means one thing, in whichever command it is."""
+"""The options of all commands as a table: a name has one meaning in all commands."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ MEANINGS = {
     "--xml": "descriptions from XML",
 }
 
-#: Short names and the only long name that each may stand for.
+#: Short names, each with its only long name.
 SHORT = {
     "-a": "--allregs",
     "-c": "--color",
@@ -130,7 +130,7 @@ SAME_HELP = ("--color", "--pager", "--wide", "--limit", "--register-db", "--subm
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """All commands that are no groups, by name."""
+    """All commands except groups, by name."""
     context = click.Context(cli)
 
     def within(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:

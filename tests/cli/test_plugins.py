@@ -34,7 +34,7 @@ def test_a_command_of_a_plugin(tmp_path: Path, run_cffpy: Run) -> None:
     shown = run_cffpy("--help", env=env).stdout.decode()
     assert "hello   from the package small" in shown
     assert b"FILE" in run_cffpy("info", env=env).stderr  # cffpy's own command
-    for name, message in (("broken", b"AttributeError"), ("odd", b"is no click command")):
+    for name, message in (("broken", b"AttributeError"), ("odd", b"is not a click command")):
         done = run_cffpy(name, env=env)
         assert done.returncode == 1
         assert message in done.stderr

@@ -193,7 +193,7 @@ def test_sql_has_no_files(paths: list[Path], tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_shell(paths: list[Path], tmp_path: Path, run_cffpy: Run) -> None:
-    """A program that stands in for duckdb's is given a database with the tables."""
+    """A fake duckdb program gets a database with the tables."""
     program = tmp_path / "duckdb"
     program.write_text(
         f"#!{sys.executable}\nimport duckdb, sys\n"
@@ -266,7 +266,7 @@ def test_export_command(paths: list[Path], run_cffpy: Run, tmp_path: Path) -> No
     assert {one.stem for one in output.iterdir()} == set(DEFAULT_TABLES)
     assert b"exists already" in run_cffpy("export", paths[0], "-o", output).stderr
     done = run_cffpy("export", paths[0], "-o", tmp_path / "b.txt")
-    assert b"its suffix is none of .csv" in done.stderr
+    assert b"its suffix is not one of .csv" in done.stderr
     damaged = paths[0].parent / "damaged.rd.gz"
     done = run_cffpy("export", "missing.rd", damaged, "-o", tmp_path / "c.csv")
     assert done.returncode == 1
@@ -285,7 +285,7 @@ def test_hostile_names(paths: list[Path], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", [(), ("--csv",), ("--json",), ("--jsonl",)])
 def test_control_characters(form: tuple[str, ...], paths: list[Path], run_cffpy: Run) -> None:
-    """Of names and values: none reaches the terminal."""
+    """Control characters of names and values do not reach the terminal."""
     select = "SELECT chr(27) || '[2J' || chr(8238) AS \"\x1b[31m\""
     done = run_cffpy("sql", *form, str(paths[2]), select)
     assert done.returncode == 0

@@ -126,7 +126,7 @@ def test_one_form_at_a_time(run_cffpy: Run, path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("word", [0, 0xFFFFFFFF, 1, 1 << 8])
 def test_hostile_bins(run_cffpy: Run, tmp_path: Path, word: int) -> None:
-    """Bins of no size or of any, offsets beyond every grid, a great many tiles."""
+    """Bins of size zero or of any size, offsets outside of the grid, very many tiles."""
     commands: list[int] = []
     for number in range(2000):
         commands += type7(MARKER, 4) + type4(BIN_CONTROL, word)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both libraries give the same bytes, whole or damaged; without zlib-ng, zlib does the work."""
+"""Both libraries give the same bytes, whole or damaged; without zlib-ng, zlib is used."""
 
 from __future__ import annotations
 

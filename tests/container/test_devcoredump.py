@@ -127,7 +127,7 @@ def test_any_bytes_are_lines(data: bytes) -> None:
 
 @given(st.lists(st.sampled_from([0, 0, 0, 1, 0xFFFFFFFF]), max_size=80), st.integers(0, 40))
 def test_runs_of_zeros_are_decoded_alike(values: list[int], zeros: int) -> None:
-    """Text with few and with long runs of ``z`` goes different ways."""
+    """Text with few and with long runs of ``z`` is decoded by different code."""
     values = [*values, *[0] * zeros, 7]
     expected = little_endian(values)
     assert decode_ascii85(ascii85(values).encode(), len(values)) == expected

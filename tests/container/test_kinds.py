@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which files are captures, and what others are called."""
+"""Which files are captures, and the names of other kinds."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def test_broken_gzip_gives_all_before_the_break() -> None:
     assert content.decompression_error
 
 
-# libarchive: peek_at_header; what is no header to it is no gzip stream, or the end of one
+# libarchive: peek_at_header; anything else is not a gzip stream, or ends one
 HEADER = b"\x1f\x8b\x08%c" + bytes(6)  # % flags
 
 
@@ -187,7 +187,7 @@ def test_gzip_checksums_are_told_but_do_not_stop_the_reference() -> None:
 
 @pytest.mark.parametrize("checksum", [b"", b"0012345\0", b"zzz"])
 def test_a_capture_with_the_magic_of_tar_in_its_commands(checksum: bytes) -> None:
-    """Where a tar archive has its magic; without the right checksum it is none."""
+    """The magic of a tar archive; without the right checksum, the file is not one."""
     data = bytearray(CAPTURE.ljust(600, b"\0"))
     data[148 : 148 + len(checksum)] = checksum
     data[257:262] = b"ustar"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sections: what is written is read back; damage is survived and told."""
+"""Sections: what is written is read back; damage is reported and skipped."""
 
 from __future__ import annotations
 

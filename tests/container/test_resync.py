@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sections found among other bytes: the same as by the reader where there are no others."""
+"""Sections found among other bytes; without other bytes, the same as the reader finds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_unknown_section_passes_if_a_known_one_follows() -> None:
     first_always([b"\0", b"\3\0\0\0\x0c\0\0\0", b"\1\0\0\0", b"\x0c\0\0\0\xff\xff\xff\0"]),
 )
 def test_time_is_linear(pattern: bytes) -> None:
-    """Headers that lead nowhere: half a megabyte is read in seconds."""
+    """Headers without a valid successor: half a megabyte takes seconds at most."""
     data = (pattern * (1 << 19))[: 1 << 19]
     start = time.process_time()
     for _ in find_sections(data):

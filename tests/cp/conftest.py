@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures for the machine: packets, a machine over buffers, a sink that keeps what it hears."""
+"""Fixtures for the machine: packets, a machine over buffers, a sink that records callbacks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RecordingSink(Sink):
         self.vetoes = False
 
     def of(self, *names: str) -> list[tuple[object, ...]]:
-        """What was heard of these callbacks, in order."""
+        """The recorded calls of these callbacks, in order."""
         return [entry for entry in self.heard if entry[0] in names]
 
     def no_command_stream(self) -> None:
@@ -104,7 +104,7 @@ class RecordingSink(Sink):
 def run() -> Callable[..., SimpleNamespace]:
     """``run(gpu, commands, {address: dwords}, state=..., vetoes=...)``: runs the commands.
 
-    Gives the ``state`` afterwards, what the ``sink`` heard, and the ``machine``.
+    Returns the final ``state``, the ``sink`` and the ``machine``.
     """
 
     def run_commands(

@@ -25,7 +25,7 @@ COND_REG_EXEC, COND_EXEC, NOP = 0x47, 0x44, 0x10
 
 
 class Deciding(RecordingSink):
-    """Answers ``outcomes`` in turn."""
+    """Returns ``outcomes`` in turn."""
 
     def __init__(self, *outcomes: BlockOutcome) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Deciding(RecordingSink):
 
 @pytest.fixture
 def decided(run, packets):
-    """``decided(commands, *outcomes)``: runs them under a sink that answers so."""
+    """``decided(commands, *outcomes)``: runs them with a sink that returns these."""
 
     def run_so(commands: list[int], *outcomes: BlockOutcome, dwords: int | None = None):
         machine = run(630, commands).machine
@@ -213,7 +213,7 @@ def test_a_fork_reads_what_is_below_and_changes_nothing(
 
 
 class Counter(NullSink):
-    """Counts draws as the dump does."""
+    """Counts draws like the dump."""
 
     def __init__(self) -> None:
         self.numbers: list[int] = []
@@ -245,7 +245,7 @@ def test_draws_have_the_numbers_of_the_dump() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("share", range(4))
 def test_numbers_over_captures(shared: Path, share: int) -> None:
-    """Of shares of the captures: the finder's actions are the dump's draws, all of them."""
+    """For a share of the captures, the finder's actions are all of the dump's draws."""
     paths = sorted((shared / "captures").glob("*.rd*"))
     chosen = [path for path in paths if path.stat().st_size < 1_000_000]
     for path in random.Random(share).sample(chosen, 8):

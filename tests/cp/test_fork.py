@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A fork of the state: reads what was there, and leaves it alone."""
+"""A fork of the state: reads the original, and does not change it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def main() -> int:
     """Run cases until the time is over."""
     options = _options()
     import_all()
-    gc.freeze()  # children touch less of what they share
+    gc.freeze()  # children share more memory
     folder = Path(options.keep)
     folder.mkdir(parents=True, exist_ok=True)
     print(f"seed {options.seed}, failures go to {folder}", flush=True)

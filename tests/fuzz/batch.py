@@ -24,7 +24,7 @@ _MAX_OUTPUT = 24 << 20
 
 
 class _TooLong(BaseException):
-    """The command has used up its time; no ``except Exception`` stops it."""
+    """The command has used up its time; ``except Exception`` does not catch it."""
 
 
 def batch(limits: Limits, work: Callable[[], Iterator[tuple[int, dict]]]) -> Iterator[dict]:
@@ -60,7 +60,7 @@ def _child(limits: Limits, work: Callable[[], Iterator[tuple[int, dict]]], write
 
 
 def run_here(arguments: list[str], limits: Limits) -> Outcome:
-    """Run ``cffpy`` with these arguments in this process, which must be one for the purpose.
+    """Run ``cffpy`` with these arguments in this process, which must be used for nothing else.
 
     ``peak`` is what the command uses beyond what this process had before it (Linux; elsewhere the
     process's maximum).
@@ -99,7 +99,7 @@ def run_here(arguments: list[str], limits: Limits) -> Outcome:
 
 
 def _reset_peak() -> int:
-    """The bytes that this process has in memory now; its recorded maximum begins here."""
+    """The bytes that this process has in memory now; resets its recorded maximum."""
     try:
         with open("/proc/self/clear_refs", "w") as control:
             control.write("5")

@@ -161,7 +161,7 @@ def wrapping(scale: int) -> bytes:
 
 
 def over_the_end(scale: int) -> bytes:
-    """Streams and packets whose sizes reach past everything."""
+    """Streams and packets whose sizes reach past all buffers."""
     words = (call(0x200000, MOST >> 1) + call(0xDEAD0000, 100)) * scale
     data = capture([*words, type7(NOP, *[0] * 100)[0]], buffers={0x200000: type4(0x8800, 1)})
     return data + capture_bytes([command_stream_section(BASE, MOST)])
@@ -175,12 +175,12 @@ def self_call(scale: int) -> bytes:
 
 
 def many_calls(scale: int) -> bytes:
-    """As many IBs as fit."""
+    """The largest number of IBs that fits."""
     return capture(call(0x40000000, 4) * scale, buffers={0x40000000: _DRAW})
 
 
 def fan(scale: int) -> bytes:
-    """Each level calls the next so often that the whole would never end."""
+    """Each level calls the next many times: exponential without limits."""
     buffers = {
         0x200000 * level: call(0x200000 * (level + 1), 4 * scale) * scale for level in range(1, 7)
     }
@@ -249,7 +249,7 @@ def strings(scale: int) -> bytes:
 
 
 def unknown(scale: int) -> bytes:
-    """Any dwords at all."""
+    """Random dwords."""
     rng = Random(7)
     return capture([rng.getrandbits(32) for _ in range(scale * 8)])
 
@@ -292,7 +292,7 @@ def many_tiles(scale: int) -> bytes:
 
 
 def many_operations(scale: int) -> bytes:
-    """Blits in one pass, all from and to other places, and draws to as many."""
+    """Blits in one pass between distinct buffers, and draws to as many."""
     words = type7(MARKER, 1) + type4(0x8865, 0xF) + type4(0x8C17, 0x30)
     for number in range(scale):
         words += type4(0x8C18, number * 64, 1) + type7(0x2C, 3)
@@ -313,7 +313,7 @@ def patched(scale: int) -> bytes:
 
 
 def many_programs(scale: int) -> bytes:
-    """Programs that begin everywhere in one long buffer of instructions."""
+    """Programs that begin at every instruction of one long buffer."""
     words: list[int] = []
     for number in range(scale):
         words += type4(0xA81C, 0x400000 + 8 * number, 0) + _DRAW
@@ -329,7 +329,7 @@ def vertex_data(scale: int) -> bytes:
 
 
 def many_submits(scale: int) -> bytes:
-    """Submits of one draw each, to which all registers of the first come down."""
+    """Submits of one draw each, in which all registers of the first are still in force."""
     first = _registers(0x2000) + _DRAW
     parts = [gpu_id_section(630), *buffer_sections(BASE, dwords_bytes(first))]
     parts.append(command_stream_section(BASE, len(first)))

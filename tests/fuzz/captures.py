@@ -25,7 +25,7 @@ _SHORT_CONTENTS = 1 << 13
 
 
 class Part:
-    """A section that may say a wrong size. ``declared``: what its header says; None: the truth."""
+    """A section whose header may have a wrong size. ``declared``: that size, or None."""
 
     __slots__ = ("declared", "payload", "type")
 
@@ -78,9 +78,9 @@ class Library:
                 self.by_generation.setdefault(generation_of(path), []).append(path)
 
     def pick(self, rng: Random, generation: int | None = None) -> tuple[int, Path | None]:
-        """A generation, each as often, and a capture of it, small ones mostly.
+        """A generation, all equally often, and a capture of it, mostly a small one.
 
-        None: one that is to be made up, sometimes, and where there is no other.
+        None: create one; sometimes, and where there is no capture.
         """
         generation = generation or rng.choice(GENERATIONS)
         paths = sorted(self.by_generation.get(generation, ()), key=lambda path: path.stat().st_size)

@@ -25,7 +25,7 @@ _MOST_MEMORY = 200 << 20
 
 
 class Case(NamedTuple):
-    """What ran: the names by which it is counted, and what it takes to run it again."""
+    """A run: the names by which it is counted, and everything needed to repeat it."""
 
     seed: int
     generation: int
@@ -111,7 +111,7 @@ class Bench:
         return chosen, path.name if path else "made up", original, mutate.mutant(rng, parts)
 
     def again(self, case: Case, mutant: bytes, generation: int | None = None) -> Outcome:
-        """The same command line with another mutant; what else it needs is made again."""
+        """The same command line with another mutant; its other files are made again."""
         original = self._files(Random(case.seed), generation)[2]
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             old = next((Path(word).parent for word in case.arguments if self._is_ours(word)), None)

@@ -16,15 +16,15 @@ import sys
 import time
 from typing import NamedTuple
 
-#: Output after which a command may be given up: it is fast enough to be believed.
+#: Output after which a command may be stopped: it is not a hang.
 ENOUGH = 24 << 20
 
-#: Output on standard error that nobody wants to see.
+#: Output on standard error that is a failure.
 _MAX_STDERR = 1 << 20
 
 _KEPT = 1 << 20
 
-#: Characters that turn the direction of text, or end a line, for a terminal.
+#: Characters that change the direction of text or end a line on a terminal.
 _BIDI = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 #: Commands that print captured bytes as the reference does, or bytes on purpose.

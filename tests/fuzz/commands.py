@@ -12,7 +12,7 @@ from tests.fuzz import dumps, inputs, intel, texts
 
 
 class Files(NamedTuple):
-    """What a case has: the mutant, the capture that it was made of, a folder for more."""
+    """The files of a case: the mutant, the capture that it was made of, a folder for others."""
 
     mutant: Path
     original: Path
@@ -26,7 +26,7 @@ class Files(NamedTuple):
 Line = Callable[[Random, Files], list[str]]
 
 
-#: Options of dump, any of which go together; each is taken as often as not of those chosen.
+#: Options of dump that can be combined; each chosen one is used with probability 1/2.
 _DUMP_OPTIONS = (
     ["-s"],
     ["-a"],
@@ -68,7 +68,7 @@ _LIMITS = ("depth=1", "depth=15", "commands=100", "draws=3", "elements=2", "byte
 
 
 def _gpu(rng: Random) -> list[str]:
-    """Mostly nothing; else a generation that need not be the capture's."""
+    """Mostly nothing; else any generation, not only the capture's."""
     return ["--gpu", f"a{rng.randrange(2, 8)}xx"] if rng.random() < 0.1 else []
 
 
@@ -188,7 +188,7 @@ def _report(rng: Random, files: Files) -> list[str]:
     return ["report", *form, *compare, *_gpu(rng), *_limit(rng), str(files.mutant)]
 
 
-#: Filters for any generation: find takes names that a GPU has not as unknown.
+#: Filters for any generation: find treats names that a GPU lacks as unknown.
 _FILTERS = (
     "RB_DEPTH_CNTL.ZFUNC == FUNC_LESS or changed(RB_DEPTH_CONTROL)",
     "written(RB_MRT[*].CONTROL) and not unknown(pass.mode)",
@@ -372,12 +372,12 @@ WITHOUT_CAPTURE = (
     *("intel, AUB", "intel, i915", "intel, Xe"),
 )
 
-#: Commands that work on texts: the generation of a mutant says nothing about them.
+#: Commands that work on texts: the generation of a mutant does not matter.
 TEXT_COMMANDS = (*WITHOUT_CAPTURE, "crash", "crashdec", "db")
 
 
 def choose(rng: Random, only: str | None = None, of_dumps: bool = False) -> str:
-    """A command of the table, as often as it says. ``of_dumps``: one that takes crash dumps."""
+    """A command of the table, weighted. ``of_dumps``: one that takes crash dumps."""
     if only is not None:
         return only
     names = [name for name in LINES if not (of_dumps and name in WITHOUT_CAPTURE)]

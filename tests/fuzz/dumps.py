@@ -36,7 +36,7 @@ from tests.crash_dumps import CP_NOP, IB2, call, hang
 from tests.golden.test_crash import FOLDER
 from tools.crash_sample import CRASH
 
-#: Larger dumps are left out: a mutant of them takes long and shows no more.
+#: Larger dumps are left out: their mutants take longer and find nothing else.
 _LARGEST = 300_000
 
 #: Seconds that one mutant may take in one command.
@@ -157,7 +157,7 @@ def _order(rng: Random, rows: list[bytes]) -> None:
 
 
 def _section(rng: Random, rows: list[bytes]) -> None:
-    """A section goes, or comes twice."""
+    """A section is removed or doubled."""
     heads = [n for n, row in enumerate(rows) if row[:1] not in (b" ", b"-", b"\n", b"")]
     if not heads:
         return
@@ -173,7 +173,7 @@ _CHANGES = (_number, _number, _number, _data, _data, _word, _order, _section)
 
 
 def commands(rng: Random) -> Iterator[tuple[str, Callable[[bytes], None]]]:
-    """What a mutant goes through, by name."""
+    """The commands that are run on a mutant, by name."""
     options = CrashdecOptions(
         summary=rng.random() < 0.5,
         allregs=rng.random() < 0.3,
@@ -203,7 +203,7 @@ def _analyses(data: bytes) -> None:
 
 
 def run(count: int, seed: int = 0, originals: list[bytes] | None = None) -> list[str]:
-    """Run mutants, of all sources or of these; what is wrong, a line each."""
+    """Run mutants of all sources or of these; returns a line for each failure."""
     found: list[str] = []
     originals = originals or sources()
     for number in range(seed, seed + count):

@@ -39,7 +39,7 @@ def main() -> None:
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(seeds()):
         if number == 0:
-            target(seed)  # compiles descriptions, which is no part of an input's time
+            target(seed)  # compiles descriptions, which is not part of an input's time
         (corpus / f"seed-{number}").write_bytes(seed)
     for path in sorted((CORPUS / options.target).glob("*")):
         (corpus / path.name).write_bytes(path.read_bytes())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Command lines for inputs other than captures: SQL, scripts, filters, questions.
 
-Names of files and texts contain what a terminal, HTML, SQL or a format string would obey.
+Names of files and texts contain what a terminal, HTML, SQL or a format string would interpret.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.fuzz import texts
 if TYPE_CHECKING:
     from tests.fuzz.commands import Files
 
-#: Names of files, some of which are code somewhere.
+#: Names of files, some of which are code in some language.
 FILE_NAMES = (
     "mutant.rd",
     "mutant.rd",
@@ -29,7 +29,7 @@ FILE_NAMES = (
     "-o.rd",
 )
 
-#: Questions to every table; what is not SQL; what would reach beyond the capture.
+#: Queries of every table; invalid SQL; queries that would access files.
 _SELECTS = (
     "SELECT * FROM draws",
     "SELECT mode, count(*) FROM passes GROUP BY mode",
@@ -104,7 +104,7 @@ def has(library: str) -> bool:
 
 
 def sql(rng: Random, files: Files) -> list[str]:
-    """A question, sometimes changed. Without DuckDB: an error."""
+    """A query, sometimes changed. Without DuckDB: an error."""
     select = rng.choice(_SELECTS)
     if rng.random() < 0.2:
         select = texts.mutated_text(rng, select).replace("\0", "")[:2000]

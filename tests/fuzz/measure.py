@@ -116,7 +116,7 @@ def _run(folder: Path, line: str, limits: Limits) -> Outcome:
 
 
 def _ratio(whole: Outcome, half: Outcome) -> str:
-    """How many times as long the whole took; nothing where both are too short to tell."""
+    """The ratio of the times; empty where both are too short to compare."""
     return f"{whole.seconds / half.seconds:.1f}" if whole.seconds > 0.5 else ""
 
 

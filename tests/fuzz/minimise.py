@@ -12,12 +12,12 @@ from tests.fuzz.captures import Part, file_bytes, parse
 
 
 def kind_of(problem: str) -> str:
-    """What makes two failures the same one: not the numbers in their texts."""
+    """The identity of a failure: its text without numbers."""
     return "".join(character for character in problem if not character.isdigit())[:80]
 
 
 def minimise(data: bytes, fails: Callable[[bytes], bool], seconds: float = 60) -> bytes:
-    """The smallest that was found in the time; sections first, then the ends of payloads."""
+    """The smallest mutant found within the time: without sections, then with shorter payloads."""
     end = time.monotonic() + seconds
     try:
         raw = bytes(open_bytes(data).data)

@@ -152,7 +152,7 @@ def _gpu(rng: Random, parts: list[Part]) -> None:
 
 
 def _text(rng: Random, parts: list[Part]) -> None:
-    """Names of processes and shader texts that a terminal would obey, or without an end."""
+    """Names of processes and shader texts with control characters, or without an end."""
     text = rng.choice(
         (
             b"\x1b]0;owned\x07\x1b[2J",
@@ -221,7 +221,7 @@ def _graft(rng: Random, space: Space, is_64bit: bool) -> None:
     words: list[int] = []
     for _ in range(rng.randrange(2, 40)):
         words += any_packet(rng, space, is_64bit)
-    if rng.random() < 0.5:  # calls itself, or what stood there before
+    if rng.random() < 0.5:  # calls itself, or the commands that were there before
         called = rng.choice((address, space.streams[0][0]))
         high = [called >> 32 & 0xFFFFFFFF] if is_64bit else []
         header = 0x70BF8003 if is_64bit else 0xC0013F00

@@ -19,7 +19,7 @@ from cffpy.pm4.reader import BAD, OPCODE, odd_parity, read_header
 from tests.builders import type0, type3, type4, type7
 from tests.fuzz.captures import Part
 
-#: Packets that are looked for in one capture, at most.
+#: The most packets that are searched for in one capture.
 _MAX_PACKETS = 20_000
 
 #: Of all families: draws, state, conditions, IBs, tables, memory, markers, and some of no name.
@@ -51,7 +51,7 @@ class Spot(NamedTuple):
 
 
 class Space:
-    """The buffers of a capture by address, as far as their parts tell."""
+    """The buffers of a capture by address, as far as its sections are valid."""
 
     def __init__(self, parts: list[Part]) -> None:
         self.parts = parts
@@ -79,7 +79,7 @@ class Space:
         return int.from_bytes(self.parts[part].payload[4 * index : 4 * index + 4], "little")
 
     def put(self, part: int, index: int, words: list[int]) -> None:
-        """Overwrite dwords, as far as there are some."""
+        """Overwrite dwords, up to the end of the part."""
         payload = self.parts[part].payload
         data = b"".join((word & 0xFFFFFFFF).to_bytes(4, "little") for word in words)
         room = max(0, len(payload) - 4 * index)
@@ -137,7 +137,7 @@ class Space:
         return rng.choice(there) + rng.choice((0, 0, 0, 4, 8, 1, 0x40, -4, 0x1000))
 
     def value(self, rng: Random) -> int:
-        """A dword of the sort that decides something."""
+        """A dword with a value that packets interpret."""
         kind = rng.random()
         if kind < 0.35:
             return rng.choice(NUMBERS)
@@ -175,7 +175,7 @@ def with_number(rng: Random, word: int) -> int:
 
 
 def any_packet(rng: Random, space: Space, is_64bit: bool) -> list[int]:
-    """A packet of any sort; some are made to mean something."""
+    """A random packet; some have payloads with a meaning."""
     opcode_packet = type7 if is_64bit else type3
     kind = rng.random()
     if kind < 0.3:
@@ -216,7 +216,7 @@ _GPUS = {2: (201, 220), 3: (320, 330), 4: (420, 430), 5: (505, 540), 6: (630, 66
 
 
 def made_up(rng: Random, generation: int) -> list[Part]:
-    """A capture of nothing but packets of all sorts."""
+    """A capture of random packets only."""
     gpu = rng.choice(_GPUS[generation])
     parts = [Part(*gpu_id_section(gpu))]
     for _ in range(rng.randrange(1, 3)):

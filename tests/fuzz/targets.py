@@ -70,7 +70,7 @@ def container(data: bytes) -> None:
 
 
 def packets(data: bytes) -> None:
-    """The first byte chooses generation and what is done with the rest, which are commands."""
+    """The first byte chooses the generation and the analysis, the rest are commands."""
     choice = data[0] if data else 0
     gpu = _GPUS[(choice & 0x3F) % len(_GPUS)]
     commands = data[1:].ljust(4 * (len(data) // 4 + 1), b"\0")
@@ -86,7 +86,7 @@ def packets(data: bytes) -> None:
 
 @cache
 def _dump(_gpu: int, is_summary: bool) -> Dump:
-    """Dumps one file after the other: to open a generation's descriptions takes long."""
+    """Dumps one file after the other, since opening a generation's descriptions takes long."""
     options = DumpOptions(unit_test=True, summary=is_summary, allregs=is_summary)
     return Dump(options, lambda text: None, lambda line: None)
 

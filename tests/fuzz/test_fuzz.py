@@ -70,7 +70,7 @@ def test_mutants(bench: Bench, command: str) -> None:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("command", ["dump", "info", "passes", "draws", "tiles", "vsc", "disasm"])
 def test_cut_at_any_byte(bench: Bench, command: str) -> None:
-    """Codes tell damage, but not of dump; a cut between sections is none."""
+    """Exit codes report damage, except those of dump; a cut between sections is not damage."""
     draw = type7(0x38, 0x84, 1, 3)
     data = capture(type7(0x65, 2) + type7(0x65, 4) + type4(0x8890, 0) + draw)
     whole = {section.offset for section in iter_sections(data)} | {len(data)}
@@ -90,7 +90,7 @@ def test_cut_at_any_byte(bench: Bench, command: str) -> None:
     if command == "dump":
         assert {row["code"] for row in rows} == {0}
     else:
-        sound = {0, 2} if command == "tiles" else {0}  # to ask for tiles that are not there is 2
+        sound = {0, 2} if command == "tiles" else {0}  # tiles that do not exist: exit code 2
         assert {row["code"] for row in rows} == sound | {1}
         assert [row["number"] for row in rows if row["code"] in sound] == sorted(whole - {0, 12})
 
@@ -98,7 +98,7 @@ def test_cut_at_any_byte(bench: Bench, command: str) -> None:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("name", BOMBS)
 def test_small_bombs(bench: Bench, name: str) -> None:
-    """A hundredth of the size at which they are measured."""
+    """At a hundredth of the size that is measured."""
     bomb, scale = BOMBS[name]
     path = bench.folder / "bomb.rd"
     path.write_bytes(bomb(max(1, scale // 100)))
@@ -115,7 +115,7 @@ def parts_of(pieces: list[tuple[int, bytes]]) -> list[Part]:
 @given(st.lists(st.tuples(st.integers(0, 17), st.binary(max_size=64)), max_size=12), st.integers(0))
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_mutator_keeps_to_bytes(pieces: list[tuple[int, bytes]], seed: int) -> None:
-    """Whatever it is given, the mutator makes bytes, the same for the same number."""
+    """The mutator makes bytes of any input, the same for the same number."""
     made = [mutate.mutant(Random(seed), parts_of(pieces)) for _ in range(2)]
     assert made[0] == made[1]
 

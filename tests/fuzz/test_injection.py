@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Names of files and processes that HTML, SVG, SQL or a terminal would obey: none does."""
+"""Names of files and processes that HTML, SVG, SQL or a terminal interpret: all are escaped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ESCAPES = (b"\x1b", b"\x07", "\u202e".encode())
 
 
 def check_is_text(output: bytes, is_page: bool = False) -> None:
-    """No markup in a page, nothing that a terminal obeys."""
+    """No markup in a page, no control characters."""
     assert not [one for one in ESCAPES if one in output]
     if is_page:
         assert not [one for one in MARKUP if one in output]

@@ -20,7 +20,7 @@ _DRAW = type7(DRAW, 0x84, 1, 3)
 
 
 def test_push_constants_that_only_one_capture_has(tmp_path: Path, run_cffpy) -> None:
-    """diff: KeyError, since there was no value to show on the other side."""
+    """diff: KeyError, since the other capture had no value to show."""
     paths = []
     for number, count in enumerate((64, 60)):
         words = type7(MARKER, 1) + type4(0xAB00, *range(1, 1 + count)) + _DRAW
@@ -47,7 +47,7 @@ def test_messages_show_control_characters(tmp_path: Path, run_cffpy, name: str) 
 
 
 def test_a_marker_does_not_flood_what_is_shown_of_passes(tmp_path: Path, run_cffpy) -> None:
-    """passes: a debug marker of 64 KiB was shown with each pass that it is around."""
+    """passes: a debug marker of 64 KiB was shown with each pass that it contains."""
     words = type7(0x10, 0x4245474E, *[0x41414141] * 4000) + (type7(MARKER, 1) + _DRAW) * 50
     path = tmp_path / "marker.rd"
     path.write_bytes(capture(words))
@@ -104,7 +104,7 @@ def test_a_dump_that_prints_little_is_limited_as_analyses_are(tmp_path: Path, ru
 
 
 def test_elements_that_are_shown(tmp_path: Path, run_cffpy) -> None:
-    """dump: empty blocks of CP_START_BIN were cut in silence; draws: registers of --inherited."""
+    """dump: empty blocks of CP_START_BIN were cut silently; draws: registers of --inherited."""
     path = tmp_path / "blocks.rd"
     path.write_bytes(capture(type7(0x50, 0xFFFFFFFF, 0x200000, 0, 0), buffers={0x200000: [0]}))
     done = run_cffpy("dump", "--limit", "elements=7", path)

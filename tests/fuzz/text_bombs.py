@@ -25,7 +25,7 @@ def _text(content: str) -> Callable[[Path], None]:
 
 
 def _edition(**changed: str) -> Callable[[Path], None]:
-    """The project's descriptions with a file of registers or instructions that is another."""
+    """The project's descriptions with another file of registers or instructions."""
 
     def write(folder: Path) -> None:
         edition = folder / "EDITION"

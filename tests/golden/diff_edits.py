@@ -121,7 +121,7 @@ def used_facts(side: Side) -> dict[FactKey, Fact]:
 
 
 class NotHere(Exception):
-    """The draw has nothing of the kind."""
+    """The draw has no such state."""
 
 
 @dataclass
@@ -246,7 +246,7 @@ def register(
 
 
 def _fact(where: Subject, kind: str) -> tuple[FactKey, Fact]:
-    """The draw's first fact of a kind whose bytes were captured."""
+    """The draw's first fact of this kind whose bytes were captured."""
     for key in sorted(where.side.facts, key=str):
         fact = where.side.facts[key]
         if key[0] == kind and fact.data is not None and any(fact.data):

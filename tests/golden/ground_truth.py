@@ -31,7 +31,7 @@ _DEPTH, _STENCIL, _FIRST_COLOUR, _UNNAMED = 1, 2, 4, 1 << 16
 
 @dataclass(frozen=True)
 class Comparison:
-    """One field of one pass. ``rule``: why it is not plain equality that was asked for."""
+    """One field of one pass. ``rule``: why the values need not be equal."""
 
     index: int
     field: str
@@ -250,7 +250,7 @@ def _mask(field: str, kind: str, line: Line, found: Pass) -> _Row:
             for name in operation.attachment.split("+"):
                 ours |= _bit(name)
         elif kind != "clear":
-            # clears may be of what is no attachment, such as LRZ's buffers
+            # clears may be of what is not an attachment, such as LRZ's buffers
             ours |= _UNNAMED
     packed: Callable[[int], int] = lambda mask: (mask & ~3) | bool(mask & 3)  # noqa: E731
     outcome: Outcome = "matched" if packed(ours) == packed(theirs) else "different"

@@ -68,7 +68,7 @@ def built_sample(folder: Path, name: str) -> Path:
 def build_samples(folder: Path) -> None:
     """Compile all samples into ``folder``/samples, as captures that tests and cases name.
 
-    All are ``.rd``, but those of COMPRESSED. One more is no text: a broken gzip stream.
+    All are ``.rd``, but those of COMPRESSED. One more is not text: a broken gzip stream.
     """
     from cffpy.container.writer import gzip_bytes
     from cffpy.pm4asm.assemble import assemble

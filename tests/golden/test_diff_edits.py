@@ -24,7 +24,7 @@ from tests.selection import first_always
 
 EXHAUSTIVE = os.environ.get("CFFPY_EXHAUSTIVE") == "1"
 
-#: Of each generation, by both drivers, tiled and not, with contents and without.
+#: Each generation, both drivers, tiled and not, with contents and without.
 CAPTURES = (
     "a306-gl-cube-gmem",
     "a330-gl-inst-mrt",

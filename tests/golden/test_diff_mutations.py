@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Any bit of the state that a draw uses: where one capture has another value, they differ.
+"""Any bit of the state that a draw uses: if it differs between two captures, it is reported.
 
-A difference may be folded under another or stand first, it may not be hidden. The bits are flipped
+A difference may be folded under another one, but not hidden. The bits are flipped
 in the bytes of recorded captures, each alone. A few of each generation run always, many with
 CFFPY_EXHAUSTIVE=1.
 """

@@ -127,7 +127,7 @@ def test_the_other_way_round_the_same_differs(shared: Path, kind: str) -> None:
 
 
 def submits(path: Path) -> list[bytes]:
-    """A capture cut into one a submit, each with what names the GPU."""
+    """A capture divided into one for each submit, each with the sections that name the GPU."""
     head: list[NewSection] = []
     cut: list[list[NewSection]] = [[]]
     streamed = False
@@ -192,7 +192,7 @@ def test_gears_that_turn_differ_in_constants_alone(shared: Path) -> None:
     assert {name.partition(" (")[0] for name, _, _ in found} == {"constants VS 0"}
 
 
-#: Captures of one program, the driver told otherwise -> the first entry, and how many there are.
+#: Captures of one program with other driver options -> the first entry, and the number of entries.
 OPTIONS = [
     (
         "a740-vk-var-unalignedstore",

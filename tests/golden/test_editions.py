@@ -62,7 +62,7 @@ def test_the_variable_chooses_the_edition(run_cffpy: Run, samples: Path) -> None
 def test_analyses_are_the_same_in_both_editions(
     command: str, name: str, run_cffpy: Run, samples: Path
 ) -> None:
-    """They find the registers whatever they are called."""
+    """They find the registers by any of their names."""
     capture = built_sample(samples.parent, name)
     bundled = run_cffpy(command, "--json", capture)
     newer = run_cffpy(command, "--json", "--edition", "mesa-25.3", capture)

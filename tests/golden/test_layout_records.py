@@ -71,7 +71,7 @@ def gallium(part: Device, found: Pass, line: Line) -> Tiling:
 
 
 def differences(part: Device, found: Pass, line: Line, made_with: str) -> list[str]:
-    """What of the calculated tiles is not as the record or the registers have it."""
+    """Where the calculated tiles differ from the record or the registers."""
     is_turnip = "gmem_layout" in line
     tiling = turnip(part, found, line, made_with) if is_turnip else gallium(part, found, line)
     pipes = tiling.pipe_count[0] * tiling.pipe_count[1]
@@ -83,7 +83,7 @@ def differences(part: Device, found: Pass, line: Line, made_with: str) -> list[s
         ("tile of the registers", "x".join(map(str, tiling.tile)), str(found.bin_size)),
     ]
     if is_turnip:
-        # off by TU_DEBUG; a pass with transform feedback or a query of primitives is binned, too
+        # disabled by TU_DEBUG; passes with transform feedback or primitive queries are binned, too
         binning = 0 if "nobin" in made_with else int(tiling.binning)
         if not (line["binning"] == "1" and tiling.binning_possible):
             pairs.append(("binning", str(binning), line["binning"]))

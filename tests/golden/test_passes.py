@@ -25,7 +25,7 @@ from tests.golden.runner import CHECKOUT
 
 SHARED = Path(os.environ.get("CFFPY_SHARED") or CHECKOUT.parent / "shared")
 TABLE = SHARED / "captures" / "ground-truth.json"
-#: Of captures that were made of others, by cutting or joining, no driver recorded anything.
+#: Captures made from others by cutting or joining; no driver recorded their passes.
 ENTRIES = {
     name: entry
     for name, entry in (json.loads(TABLE.read_text()) if TABLE.exists() else {}).items()
@@ -78,7 +78,7 @@ def test_passes(name: str) -> None:
 @pytest.mark.skipif(not ENTRIES, reason=f"no ground truth at {TABLE} (CFFPY_SHARED)")
 @pytest.mark.parametrize("generation", range(2, 8))
 def test_every_field_is_matched_somewhere(generation: int) -> None:
-    """So that the comparison cannot be empty: smaller captures suffice for that."""
+    """The comparison is not empty; the smaller captures suffice."""
     matched: Counter[str] = Counter()
     for name, entry in ENTRIES.items():
         path = SHARED / "captures" / f"{name}.rd.gz"

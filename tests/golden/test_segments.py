@@ -100,7 +100,7 @@ Write = Callable[[bytes], object]
 
 
 class Enough(Exception):
-    """So much was printed that the rest need not be compared."""
+    """Enough was printed; the rest is not compared."""
 
 
 class Digest:
@@ -232,7 +232,7 @@ RANDOM_OPTIONS = [*OPTIONS.values(), {"draw": 0}, {"query": ("0x8871",), "once":
 
 @functools.cache
 def offsets(gpu: int) -> list[int]:
-    """Offsets of the registers above, as far as the database has them, with their neighbours."""
+    """Offsets of the registers above that the database has, and their neighbours."""
     found = guess(gpu)
     assert found is not None
     database = Database.open(found.chip)
@@ -249,7 +249,7 @@ def halves(gpu: int) -> list[tuple[int, bool]]:
 
 
 class Streams:
-    """Random packets for one GPU. Few different values, so that guards hold now and fail then."""
+    """Random packets for one GPU, with few values: guards of segments both hold and fail."""
 
     def __init__(self, rng: random.Random, gpu: int) -> None:
         self.rng = rng
@@ -340,7 +340,7 @@ class Streams:
         return self.opcode(0x43, *entries)
 
     def other_writes(self) -> list[int]:
-        """Packets that store registers without the machine."""
+        """Packets that store registers without running the machine."""
         register, value = self.rng.choice(self.registers), self.rng.randrange(4)
         kind = self.rng.choice(self.storing or (0x26,))
         head = {0x5D: [0, 0], 0x6D: [0]}.get(kind, [])
@@ -371,7 +371,7 @@ class Streams:
 
 
 def random_capture(rng: random.Random, gpu: int) -> bytes:
-    """Streams that run again and again; between the submits, some buffers get other contents."""
+    """Streams that run repeatedly; some buffers change between submits."""
     streams = Streams(rng, gpu)
     sections = [gpu_id_section(gpu)]
     for _ in range(rng.randint(1, 2)):
@@ -393,7 +393,7 @@ def random_capture(rng: random.Random, gpu: int) -> bytes:
 
 
 def dumped(data: bytes, options: dict[str, Any], segments: bool) -> tuple[bytes, Machine]:
-    """What is printed for a capture twice in one call."""
+    """The output for a capture that is given twice in one call."""
     pieces: list[bytes] = []
     chosen = DumpOptions(unit_test=True, **options)
     dump = Dump(chosen, pieces.append, lambda line: None, segments=segments)

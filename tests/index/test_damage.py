@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Damaged files of an index: each command says so in one line, and a build replaces them."""
+"""Damaged files of an index: each command reports them in one line, and a build replaces them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def small(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(path: Path) -> int:
-    """Ask all questions; the number of those that raise an error, which has to be one line."""
+    """Run all queries; returns how many raise an error, each of one line."""
     questions = (
         lambda index: list(index.find("RB_DEPTH_CNTL.ZFUNC == FUNC_LESS and draw.vertices > 3")),
         lambda index: list(index.sql("SELECT * FROM register_at_draw")),

@@ -241,7 +241,7 @@ def test_kill_9_of_the_scheduler(slow_corpus: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_script_without_a_guard_fails_at_once(samples: Path, tmp_path: Path) -> None:
-    """Its workers would start the build again; they end before their first task instead."""
+    """Its workers would start the build again; they end before their first task."""
     files = [str(samples / f"{name}.rd") for name in ("a660-frame-gmem", "a430-depth-good")]
     script = tmp_path / "build.py"
     script.write_text(

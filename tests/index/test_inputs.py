@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What inputs of a build stand for, and reading captures that change."""
+"""Inputs of a build, and captures that change while they are read."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_disk_full(corpus: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_hostile_captures(corpus: Path, samples: Path, tmp_path: Path) -> None:
-    """One of a hundred captures is no capture, or a mutant: each has an entry, none is lost."""
+    """Of a hundred files one is not a capture, others are mutants: each has an entry."""
     from tests.builders import damaged
 
     data = (samples / "a660-frame-gmem.rd").read_bytes()

@@ -98,7 +98,7 @@ def test_a_program(built: Path) -> None:
     with pytest.raises(cffpy.UnknownName):
         index.shader("ffffffffffff")
     for wrong in ("xyz", "12", "0" * 65):
-        with pytest.raises(cffpy.UsageError, match="no digest"):
+        with pytest.raises(cffpy.UsageError, match="is not a digest"):
             index.shader(wrong)
 
 

@@ -52,7 +52,7 @@ def bases() -> bytes:
 
 
 def shaders(entries: int) -> bytes:
-    """3DSTATE_VS and 3DSTATE_PS, with a binding table of so many entries."""
+    """3DSTATE_VS and 3DSTATE_PS, with a binding table of ``entries`` entries."""
     vertex = words(0x78100007, 0x800, 0, 0, 0, 0, 0, 5, 0)
     return vertex + words(0x7820000A, 0x400, 0, entries << 18, 0, 0, 1, *[0] * 5)
 
@@ -121,7 +121,7 @@ def _second_draw() -> int:
 
 
 def hang(memory: dict[int, bytes] | None = None, device: int = 0x1912) -> bytes:
-    """An i915 error state of the same: the GPU stands at the second draw; its texture faults."""
+    """An i915 error state of the same: the GPU is at the second draw; its texture faults."""
     memory = memory or batches()
     low, high = split(_second_draw())
     page = TEXTURE >> 12

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Microcode: each word comes back, firmware files with sections and tables, the importer."""
+"""Microcode: words, firmware files with sections and tables, the importer."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_assembled_text(text: str, same: str | None) -> None:
 
 
 def test_a_routine_of_a7xx() -> None:
-    """What calls and returns by $lr; a jump to a place in the section."""
+    """Calls and returns by $lr; a jump within the section."""
     text = (
         "; a7xx microcode\n[01730001]\n[#jumptbl]\nCP_NOP:\nbl #routine\nnop\njumpa #CP_NOP\nnop\n"
         "routine:\nsub $sp, $sp, 0x2\njump $lr\nnop\nsret\nnop\njumptbl:\n.jumptbl\n"
@@ -199,7 +199,7 @@ def test_sections_of_a7xx() -> None:
 @pytest.mark.parametrize("generation", [5, 6, 7])
 @given(data=st.binary(max_size=1200))
 def test_any_file_comes_back(generation: int, data: bytes) -> None:
-    """Whatever the dwords are: text, and from it the same bytes."""
+    """Any dwords become text, and the text the same bytes."""
     whole = bytes(4) + data[: len(data) // 4 * 4]
     if len(whole) < 12:
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checker: every bit accounted for, overlaps reported, names that are not there."""
+"""The checker: every bit is accounted for; overlaps and unknown names are reported."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_descriptors_are_values():
 
 @pytest.mark.parametrize("generation", range(3, 8))
 def test_operands_of_all_recorded_instructions(generation):
-    """Each recorded instruction has operands; those in the memo are those that are read again."""
+    """Each recorded instruction has operands; those in the memo equal those decoded again."""
     disassembler = Ir3Disassembler(generation)
     reader = OperandReader(load("ir3", generation * 100))
     for line in (VECTORS / "ir3" / f"a{generation}xx.txt").read_text().splitlines()[::5]:

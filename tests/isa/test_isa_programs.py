@@ -141,7 +141,7 @@ def test_labels_come_from_all_data_even_behind_the_end():
 
 @pytest.mark.slow
 def test_labels_of_programs_that_share_buffers():
-    """What was searched for one program is used for others, in any order."""
+    """Results of a search for one program are reused for others, in any order."""
     rng = random.Random(7)
     words = [
         NOP,
@@ -212,7 +212,7 @@ def test_another_edition_with_calls_absolute_targets_and_columns(tmp_path):
     shown = disassembler.disassemble(pack(2 << 32 | 2, 1 << 32 | 1, 7, 1 << 32 | 9), 0)
     texts = [text_of(line) for line in shown.split("\n")[:7]]
     assert texts == ["jump #l2", "call #fxn2", "", "fxn2:", "l2:", "+7nop       +7", "call #9"]
-    # a reference with a column pads, and is none that the statistics know: 7 cycles, not 14
+    # a label with a column is padding, and the statistics ignore it: 7 cycles, not 14
     assert shown.split("\n")[6].startswith(":0:0003:0010[")
 
 
@@ -245,7 +245,7 @@ def test_a_megabyte_of_noise_takes_no_longer_than_it_is_long(generation):
 
 @pytest.mark.perf
 def test_valid_noise_of_a_megabyte_is_linear():
-    """Words that all match and differ: the worst case, at most some 40 times a small one's."""
+    """Distinct words that all match: the worst case, about 40 times the cost of a small one."""
     generator = random.Random(1)
 
     def program(count):

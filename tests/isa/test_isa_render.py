@@ -40,7 +40,7 @@ def disassembler(generation):
 
 
 def words(draw, row, root):
-    """A word that matches some leaf: its fixed bits, and others at will."""
+    """A word that matches some leaf: its fixed bits, all others random."""
     match, test, dontcare, _display = draw(st.sampled_from(row["plans"][root]["leaves"]))
     size = row["roots"][root][0]
     free = draw(st.integers(0, (1 << size) - 1)) & ~test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is remembered pays: ratios within one process, no times."""
+"""Caches are effective: ratios within one process, no times."""
 
 from __future__ import annotations
 

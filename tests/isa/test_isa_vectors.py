@@ -32,7 +32,7 @@ HIDDEN_FIELDS = {
     r"get(spid|wid|fiberid)\.\w+": 0x0000_0000_0000_01CE,
     r"(quad_shuffle|brcst)\.\w+(\.w\d+)?": 0x0008_0000_0000_0000,
 }
-"""Bits that the text does not tell, beside those of words with errors."""
+"""Bits that the text does not show, except those of words with errors."""
 
 
 def rows(path):
@@ -120,7 +120,7 @@ def test_a_text_gives_the_same_word_again_and_a_target_another():
 
 
 def hidden_bits(text):
-    """Bits that a text does not tell."""
+    """Bits that the text does not show."""
     instruction = re.sub(r"^(\(\w+\))*", "", text).split(" ")[0]
     hidden = 0
     for name, mask in HIDDEN_FIELDS.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fields that are read of packets: all are described, and what differs stands in one file."""
+"""Fields of packets that code reads: all are described, and deviations are in one file."""
 
 from __future__ import annotations
 

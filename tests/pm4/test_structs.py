@@ -35,7 +35,7 @@ from cffpy.struct_rows import entry_of, rows_of
 
 CHIPS = ("A2XX", "A3XX", "A4XX", "A5XX", "A6XX", "A7XX")
 EXHAUSTIVE = bool(os.environ.get("CFFPY_EXHAUSTIVE"))
-#: Of one sort, compared at most: construct is a hundred times slower.
+#: The most that are compared of one kind: construct is a hundred times slower.
 COMPARED_HEADERS = (1 << 32) if EXHAUSTIVE else 1500
 COMPARED_PAYLOADS = (1 << 32) if EXHAUSTIVE else 8
 LARGEST_CAPTURE = (1 << 40) if EXHAUSTIVE else 12_000
@@ -177,7 +177,7 @@ def test_a_chip_that_is_not_described_is_read_as_the_last_one() -> None:
 
 
 def walk(image: MemoryImage, headers: dict[int, set[int]], payloads: dict[int, set[bytes]]) -> None:
-    """Collect what looks like packets in each buffer, as a linear reader would find them."""
+    """Collect what looks like packets in each buffer, read linearly."""
     read = HeaderMemo()
     for buffer in image.buffers:
         words = buffer.words(0)
@@ -238,7 +238,7 @@ def test_every_packet_of_every_capture(request: pytest.FixtureRequest, samples: 
 def test_a_reader_that_is_used_often_reads_the_same(
     places: list[tuple[int, int, int]], dwords: list[int]
 ) -> None:
-    """It is compiled after a while."""
+    """It is compiled after some calls."""
     rows = [None, *(("", dword, shift, width) for dword, shift, width in places)]
     reader = DwordReader(rows)
     first, value = reader.read, reader.read(dwords, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Messages about a wrong text: where, what, and what would be right."""
+"""Messages about errors in a text: location, cause, and the correct form."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ WRONG = [
     ("RB_MRT[0].CONTROL = { COMPONENT_ENABLE }", 3, 25, "COMPONENT_ENABLE needs a value"),
     ("RB_MRT[0].CONTROL = 0x1_", 3, 23, "expected one of"),
     ("RB_MRT[0].CONTROL = 0x123456789", 3, 23, "does not fit into 32 bits"),
-    ("RB_MRT[0].PITCH = 65", 3, 21, "no multiple of 0x40"),
+    ("RB_MRT[0].PITCH = 65", 3, 21, "is not a multiple of 0x40"),
     ("RB_MRT[0].PITCH = -64", 3, 21, "does not fit"),
-    ("RB_MRT[0].PITCH = 6.5", 3, 21, "6.5 is no whole number"),
-    ("GRAS_SU_CNTL = { LINEHALFWIDTH=0.3 }", 3, 34, "0.3 is no multiple of 0.25"),
+    ("RB_MRT[0].PITCH = 6.5", 3, 21, "6.5 is not a whole number"),
+    ("GRAS_SU_CNTL = { LINEHALFWIDTH=0.3 }", 3, 34, "0.3 is not a multiple of 0.25"),
     ("GRAS_SU_CNTL = { LINEHALFWIDTH=64.0 }", 3, 34, "64.0 does not fit into 8 bits"),
     ("GRAS_CL_VPORT[0].XSCALE = 1e999", 3, 29, "1e999 does not fit"),
     ("RB_MRT[0].CONTROL = 1\n  + RB_MRT[0].PITCH = 64", 4, 3, "0x8823 does not follow"),
@@ -39,7 +39,7 @@ WRONG = [
     ("CP_SET_MARKER MODE=", 3, 22, "expected one of"),
     ("CP_SET_MARKER [400]=1", 3, 17, "has no field [400]"),
     ("CP_NOP FIELD=1", 3, 10, "CP_NOP has no field FIELD"),
-    ("packet 0x80", 3, 10, "opcodes end at 0x7f"),
+    ("packet 0x80", 3, 10, "is not an opcode: the largest is 0x7f"),
     ("CP_NOP\n  + A6XX_TEX_SMP", 4, 5, "no structure A6XX_TEX_SMP, did you mean A6XX_TEX_SAMP?"),
     ("A6XX_TEX_SAMP\n  + 00000000", 4, 3, "+ belongs to packets"),
     ("00000001\n  + 00000000", 3, 3, "+ belongs to packets"),
@@ -51,7 +51,7 @@ WRONG = [
     ("fill 0x1 * 10\n  at 0x1010", 4, 6, "overlap: 0x1010 is 24 bytes before 0x1028"),
     ("fill 0x1 * 10\n  commands c at 0x1010 {", 4, 17, "overlap"),
     ("bytes 00\n  commands c {", 4, 3, "cannot begin at 0x1001"),
-    ("commands b {", 3, 12, "label b is there already"),
+    ("commands b {", 3, 12, "label b is already defined"),
     ("data c {\ndata d {\ndata e {\ndata f {", 6, 1, "nested more than 4 deep"),
     ("gpu_id 630", 3, 3, "a section cannot be inside a block: } is missing"),
     ("shader s {\n nop\n mumble r0.x\n }", 5, 2, "not an instruction of generation 6"),
@@ -62,12 +62,12 @@ WRONG = [
         2,
         "not an instruction of generation 6",
     ),
-    ("shader s {\n l1:\n nop\n l1:\n }", 6, 2, "label l1 is there already"),
+    ("shader s {\n l1:\n nop\n l1:\n }", 6, 2, "label l1 is already defined"),
     ("shader s {\n nop", 4, 2, "the text ends, but a block is open"),
     ("}\n}", 4, 1, "no block is open"),
-    ("}\nbuffer b 0x2000 {", 4, 8, "label b is there already"),
+    ("}\nbuffer b 0x2000 {", 4, 8, "label b is already defined"),
     ("}\nbuffer c 0x2000 size 4 {\n fill 0x0 * 2\n}", 6, 1, "8 bytes, 4 more than the section"),
-    ("}\nbuffer c 0x100000000 short {", 4, 1, "no address of 32 bits"),
+    ("}\nbuffer c 0x100000000 short {", 4, 1, "is not a 32-bit address"),
     ("}\nbuffer c 0x1 size 1 size 2 {", 4, 21, "size is given twice"),
     ("}\nstream 0x1000", 4, 1, "how many dwords?"),
     ("}\nstream b1", 4, 8, "no label b1, did you mean b?"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Any capture, any bytes: decompiled and compiled they are the same."""
+"""Captures and random bytes are the same after decompiling and compiling."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.builders import capture, type0, type3, type4, type7
 from tests.pm4asm.round import bytes_of, text_of
 from tests.selection import first_always
 
-#: Every generation, both drivers, and what is damaged or odd.
+#: Every generation, both drivers, and damaged or unusual files.
 CAPTURES = (
     "a200-gl-tri",
     "a220-gl-passes",
@@ -80,7 +80,7 @@ def test_recorded_captures(shared: Path, name: str) -> None:
 
 
 def test_what_is_understood(shared: Path) -> None:
-    """Of a driver's commands hardly anything is left as data, and no name is missing."""
+    """Almost no command of a driver is left as data, and no name is missing."""
     content = open_capture(str(shared / "captures" / "a740-vk-tri-auto.rd.gz"))
     depth, loose, packets = [], 0, 0
     for line in text_of(content).splitlines():
@@ -130,7 +130,7 @@ def section_bytes(sections: list[NewSection]) -> bytes:
 @example([NewSection(12, b"\0" * 300)], 3, b"\xff" * 9)
 @example([address_section(0x1000, 8), NewSection(-1, b""), NewSection(12, b"12345678")], 0, b"")
 @example([NewSection(3, b"1234567890123456"), NewSection(12, b"")], 0, b"")
-@example(  # a buffer, and a stream in it, whose address is no multiple of 4
+@example(  # a buffer, and a stream in it, whose address is not a multiple of 4
     [
         gpu_id_section(630),
         address_section(2, 8),
@@ -258,7 +258,7 @@ FIRST = {2: 0x2000, 3: 0x2000, 4: 0x2000, 5: 0xE000, 6: 0x8000, 7: 0x8000}
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[int, list[int]]:
-    """A GPU id and a stream of packets, some of them not quite packets."""
+    """A GPU id and a stream of packets, some of them invalid."""
     generation = draw(st.sampled_from(sorted(GENERATIONS)))
     words: list[int] = []
     for _ in range(draw(st.integers(0, 8))):
@@ -386,7 +386,7 @@ def test_one_submit_of_several(samples: Path) -> None:
 
 
 def test_memory_is_bounded() -> None:
-    """Zeros cost nothing, and what is written once is not held many times."""
+    """Zeros cost nothing, and text that is written once is stored once."""
     data = capture(630, type4(0x8800, 1) * 2000, {0x1000000: b"\0" * 20_000_000})
     tracemalloc.start()
     text = text_of(data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The samples as texts: small, described, commented, and what they are meant to show."""
+"""The samples as texts: small, described, commented, and with the content that they are for."""
 
 from __future__ import annotations
 

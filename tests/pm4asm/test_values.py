@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values of fields: bits to text and back, whatever the field; and what people write."""
+"""Values of fields: bits to text and back for any field; values as users write them."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ def test_what_people_write(what: DwordField, text: str, bits: int) -> None:
         (field(UINT, 8), "-1", "does not fit"),
         (field(BOOLEAN, 1), "2", "2 does not fit into 1 bit"),
         (field(INT, 8), "-129", "-129 does not fit"),
-        (field(HEX, 8, shr=5), "0x21", "no multiple of 0x20"),
+        (field(HEX, 8, shr=5), "0x21", "is not a multiple of 0x20"),
         (field(FLOAT), "1e39", "does not fit"),
-        (field(UINT, 8), "1.5", "1.5 is no whole number"),
-        (field(UFIXED, 8, radix=4), "0.1", "no multiple of 0.0625"),
+        (field(UINT, 8), "1.5", "1.5 is not a whole number"),
+        (field(UFIXED, 8, radix=4), "0.1", "is not a multiple of 0.0625"),
         (field(UFIXED, 8, radix=4), "-1.0", "does not fit"),
         (field(ENUM, 3), "SEVN", "has no value SEVN, did you mean SEVEN?"),
         (field(REGID, 8), "r64.x", "does not fit"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Filters: syntax, names, three values, errors; and that they see what cffpy.open sees."""
+"""Filters: syntax, names, three-valued logic, errors; they see the values that cffpy.open gives."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_textures_of_all_generations(shared: Path) -> None:
     ],
 )
 def test_names_of_other_editions(samples: Path, old: str, new: str, edition: str) -> None:
-    """A name of either edition means the same in both."""
+    """A name of either edition has the same meaning in both."""
     path = samples / "a660-frame-gmem.rd"
     found = []
     for directory in (None, edition):
@@ -218,7 +218,7 @@ def test_every_execution(samples: Path) -> None:
 
 
 def check_against_the_interface(path: Path, most: int = 4) -> None:
-    """A filter says of each draw what its state says, for registers that change in between."""
+    """A filter sees the state of each draw, for registers that change in between."""
     with cffpy.open(path) as capture:
         database = capture._source.walked.database
         values: dict[str, list[int | None]] = {}
@@ -284,7 +284,7 @@ def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name:
         ("RB_MRT.CONTROL", 1, "RB_MRT is an array"),
         ("pass.mod == gmem", 1, "there is no property pass.mod; did you mean pass.mode"),
         ("pass.mode == gmen", 14, "pass.mode has no value gmen; did you mean gmem"),
-        ("pass.mode == 3", 1, "pass.mode is a text, 3 is none"),
+        ("pass.mode == 3", 1, "pass.mode is a text, 3 is not"),
         ("pass.mode < sysmem", 1, "pass.mode is a text"),
         ("pass.mode", 1, "pass.mode is a text, not a condition"),
         ("pass.width = 3", 12, "values are compared by =="),
@@ -298,13 +298,13 @@ def test_filters_see_the_values_of_the_interface_in_captures(shared: Path, name:
         ("draw.shaders.FS.ful > 1", 17, "shaders have no number ful; did you mean full"),
         ("texture.FTM == 1", 9, "texture descriptors of a6xx have no field FTM; did you mean FMT"),
         ("texture.FMT == FMT6_8_UNORN", 16, "has no value FMT6_8_UNORN; did you mean FMT6_8_UNORM"),
-        ("sampled('x')", 9, "x is no number"),
+        ("sampled('x')", 9, "x is not a number"),
         ("sampled(1, 2)", 1, "sampled takes one argument"),
         ("draw.shaders.XS == 1", 14, "there is no stage XS"),
         ("pass.width + RB_MRT[*].CONTROL == 1", 1, "several values"),
-        ("pass.width + 'a' == 1", 14, "a is no number"),
-        ("(draw.indexed or draw.indirect) == 1", 2, "a condition is no value"),
-        ("pass.width in (a, b)", 16, "a is no number"),
+        ("pass.width + 'a' == 1", 14, "a is not a number"),
+        ("(draw.indexed or draw.indirect) == 1", 2, "a condition is not a value"),
+        ("pass.width in (a, b)", 16, "a is not a number"),
         ("", 1, ""),
     ],
 )  # fmt: skip

@@ -117,7 +117,7 @@ def test_aliases_of_changes(changes):
 
 
 def test_a_register_that_became_an_array():
-    """The single register is the first element; the others have no alias."""
+    """The single register is the first element; other elements have no alias."""
     row = aliases.Alias("register", "A6XX", "TABLE_0", "TABLE[].REG", ("A6XX",))
     names = aliases.Aliases([row])
     assert names.registers("TABLE_0") == ("TABLE[0].REG",)
@@ -159,6 +159,6 @@ def test_renames_computed_by_others_are_known(shared):
             if not line.startswith("#") and not known:
                 unknown.append(old)
     assert unknown == [
-        "RBBM_CLOCK_HYST_TEX_FCHE",  # of a6xx only: it is still called so
-        "SP_CONTEXT_SWITCH_GFX_PREEMPTION_SAFE_MODE",  # it is second at its offset, and moved
+        "RBBM_CLOCK_HYST_TEX_FCHE",  # of a6xx only: the name is unchanged
+        "SP_CONTEXT_SWITCH_GFX_PREEMPTION_SAFE_MODE",  # second at its offset, and moved
     ]

@@ -201,7 +201,7 @@ def test_value_without_a_variant_keeps_its_position(compiled):
 
 
 def test_unknown_varset_and_variant(compiled):
-    with pytest.raises(RegisterDbError, match="condition on 'nothing', which is no enum"):
+    with pytest.raises(RegisterDbError, match="condition on 'nothing', which is not an enum"):
         compiled("domain D { reg32 0 A when nothing X }")
     with pytest.raises(RegisterDbError, match="the enum 'mode' has no value M9"):
         compiled(MODES + "domain D { reg32 0 A when mode M9 }")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values to text: every kind of type, held against C and the reference's own algorithms."""
+"""Values to text: every kind of type, compared with C and the reference's own algorithms."""
 
 from __future__ import annotations
 

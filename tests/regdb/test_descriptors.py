@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Descriptors under the names that other editions give them; a missing one is a warning."""
+"""Descriptors by their names in other editions; a missing one is a warning."""
 
 from __future__ import annotations
 

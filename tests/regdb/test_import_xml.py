@@ -106,7 +106,7 @@ def condition_of(found):
         ('varset="chip"', "", "chip"),  # inherited
         ('prefix="chip"', "", "chip"),  # the enum that the prefix names
         ('varset="mode" prefix="chip"', "", "chip"),  # inherited prefix before inherited varset
-        ('varset="chip" prefix="nothing"', "", "chip"),  # a prefix that is no enum
+        ('varset="chip" prefix="nothing"', "", "chip"),  # a prefix that is not an enum
         ('varset="mode"', 'prefix="chip"', "chip"),  # own prefix before an inherited varset
         ('prefix="chip"', 'varset="mode"', "mode"),  # own varset before an inherited prefix
         ('varset="mode" prefix="chip"', 'prefix="none" varset="mode"', "mode"),
@@ -188,8 +188,8 @@ def test_group_becomes_a_stripe_where_it_is_used(imported):
         ("<domain name='D'><use-group name='g'/></domain>", "no group 'g'"),
         ("<domain name='D'><value name='v'/></domain>", "not supported inside <domain>"),
         ("<domain name='D'><reg32 name='A'/></domain>", "needs the attribute 'offset'"),
-        ("<domain name='D'><reg32 name='A' offset='x'/></domain>", "no number of up to 64 bits"),
-        ("<enum name='e'><value name='v' value='-1'/></enum>", "no number of up to 64 bits"),
+        ("<domain name='D'><reg32 name='A' offset='x'/></domain>", "is not a number of up to 64 bits"),
+        ("<enum name='e'><value name='v' value='-1'/></enum>", "is not a number of up to 64 bits"),
         ("<bitset name='b'><bitfield name='f'/></bitset>", "needs low and high, or pos"),
         ("<enum name='a&#10;b'/>", "control character"),
         ("<enum>", "not well-formed XML"),

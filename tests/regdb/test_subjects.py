@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What registers are for: look-ups, the check of the words, and that an import carries it over."""
+"""Subjects of registers: look-ups, the check of their words, and imports that keep them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_name_that_was_given_to_another_register() -> None:
 
 
 def test_registers_of_a8xx_that_a7xx_has_are_for_the_same() -> None:
-    """Names that both have, at whatever offset: diff, lints and groups need it."""
+    """Names that both have, at any offset: diff, lints and groups need it."""
     newer = resolve_edition("mesa-25.3")
     old, new = Database.open("A7XX", newer), Database.open("A8XX", newer)
     subjects = Subjects.open(old), Subjects.open(new)

@@ -29,12 +29,12 @@ Steps = Callable[[Browser, "Pilot[CffpyError]"], Awaitable[None]]
 
 @pytest.fixture(autouse=True)
 def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Marks of these tests are not the user's."""
+    """These tests do not use the user's marks."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 def browse(steps: Steps, *paths: Path, size: tuple[int, int] = (80, 24)) -> Browser:
-    """Open captures, and do these steps when they are read."""
+    """Open captures, and run these steps once they are loaded."""
     app = Browser([str(path) for path in paths], Decoding())
 
     async def run() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Marks that are kept, notes, what is written of them; pictures as half blocks."""
+"""Kept marks and notes, their files; pictures as half blocks."""
 
 from __future__ import annotations
 

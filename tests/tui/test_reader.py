@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the browser asks of a capture, without a terminal."""
+"""How the browser reads a capture, without a terminal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""dump --annotate: without the annotations it is the dump; and what the annotations say."""
+"""dump --annotate: without the annotations it is the dump; the content of annotations."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def run(printer: Dump, contents: list[Content]) -> None:
 
 
 def dumps(*files: bytes, **options: object) -> tuple[bytes, bytes]:
-    """What is printed without and with annotations, of each up to the same amount."""
+    """The output without and with annotations, each up to the same length."""
     found = []
     contents = [open_bytes(data) for data in files]
     chosen = DumpOptions(**options)
@@ -121,7 +121,7 @@ def test_samples(samples: Path, options: dict[str, object]) -> None:
 
 
 def all_notes(data: bytes) -> list[Note]:
-    """Everything that the sources have to say."""
+    """All annotations of the sources."""
     notes: list[Note] = []
 
     def collect(finder: AnnotationFinder) -> list[Note]:
@@ -134,7 +134,7 @@ def all_notes(data: bytes) -> list[Note]:
 
 @pytest.mark.slow
 def test_reference_captures(shared: Path) -> None:
-    """A share of each generation: nothing is lost, of the reference or of the annotations."""
+    """A share of each generation: no text of the dump and no annotation is lost."""
     for generation in range(2, 8):
         names = shared.glob(f"captures/a{generation}*.rd.gz")
         found = sorted(names, key=lambda path: path.stat().st_size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""dump --annotate: registers of earlier submits, told at the first draw that sees them."""
+"""dump --annotate: registers of earlier submits, reported at the first draw that sees them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Any packets at all through the dump, in ways that only the dump has. The rest: tests/fuzz."""
+"""Random packets through the dump, with options that only the dump has. All else: tests/fuzz."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OPTIONS: tuple[dict[str, object], ...] = (
 
 
 class Enough(Exception):
-    """So much was printed that the file is given up."""
+    """Enough was printed; the rest of the file is skipped."""
 
 
 def dump(data: bytes, options: dict[str, object], segments: bool) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is kept for speed may be forgotten at any time: small limits change no byte."""
+"""Caches may be cleared at any time: small limits change no byte."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def test_shader_files(pm4, shown, tmp_path: Path, monkeypatch) -> None:
 def test_shader_files_are_not_written_through_links(
     pm4, shown, tmp_path: Path, monkeypatch
 ) -> None:
-    """Their names can be guessed, and the working directory may be anybody's."""
+    """Their names can be guessed, and others may write to the working directory."""
     monkeypatch.chdir(tmp_path)
     other = tmp_path / "other"
     other.write_bytes(b"before")
@@ -223,7 +223,7 @@ def test_a5xx_descriptors_are_shown_in_summaries_only(pm4, shown) -> None:
 
 
 def test_the_a5xx_latch_is_one_for_all_registers(pm4, shown) -> None:
-    """A high half rewritten alone goes with whatever low half was printed last."""
+    """A high half that is written alone is combined with the low half that was printed last."""
     draw = pm4.type7(0x38, 4 | 2 << 6, 1, 3)
     commands = [
         *pm4.type4(0xE700, 1),

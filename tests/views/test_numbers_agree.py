@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""passes, tiles, draws, state and dump --annotate tell the same numbers of the same capture.
+"""passes, tiles, draws, state and dump --annotate print the same numbers for the same capture.
 
 Of the samples, of streams put together at random, and of mutants of both.
 """
@@ -35,7 +35,7 @@ SEED = 20
 MUTANTS = 40
 COMPOSED = 12
 
-#: What --annotate says of a draw: kind, number, pass, binning, tile, number in the dump.
+#: The annotation of a draw: kind, number, pass, binning, tile, number in the dump.
 SAID = re.compile(
     rb"^#cffpy (draw|dispatch|blit|resolve|lrz clear) (\d+) of pass (\d+)"
     rb"(, binning run)?(?:, tile (\d+))?(?: \(dump draw (\d+)\))?(?:; .*)?$",

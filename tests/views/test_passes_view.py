@@ -199,7 +199,7 @@ def test_visible(given: str, wanted: str) -> None:
 
 @pytest.mark.slow
 def test_numbers_agree_over_captures(shared: Path) -> None:
-    """Totals, passes, rows and draws say the same."""
+    """Totals, passes, rows and draws agree."""
     paths = sorted((shared / "captures").glob("a[67]*.rd.gz"))
     for path in [one for one in paths if one.stat().st_size < 300_000][::3]:
         finder, _ = find_passes(open_capture(str(path)), lambda line: None)

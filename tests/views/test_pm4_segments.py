@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Findings that overlap become segments that do not."""
+"""Overlapping findings become segments that do not overlap."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests of several modules share: strategies for hypothesis, and what a decoder gives."""
+"""Shared by several modules: strategies for hypothesis, results of decoders."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DRAWS = with_bin_count(
 
 
 def drain(items: Iterator[Item]) -> tuple[list[Item], VisibilityStreamError | None]:
-    """What a decoder gives, and what it raises then. Anything but the one error is not caught."""
+    """What a decoder yields, and the error that it raises; other exceptions are not caught."""
     taken = []
     try:
         for item in items:

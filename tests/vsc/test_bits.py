@@ -97,7 +97,7 @@ def test_bin_counts(bin_count: int) -> None:
 
 
 def problem_of(bits: str, instances: bool = False, at: int = 0) -> VisibilityStreamError:
-    """What a reader for 4 bins says of these bits, the first ``at`` of which are good packets."""
+    """The error that a reader for 4 bins reports; the first ``at`` bits are valid packets."""
     reader = PacketReader(to_bytes(bits), 4, instances)
     while reader.position < at:
         assert reader.packet() is not None

@@ -15,7 +15,7 @@ from tests.vsc.streams import BIN_COUNTS, DRAW_STREAMS, drain
 
 
 def plain(packets):
-    """Packets without their places."""
+    """Packets without their positions."""
     return [packet[:3] for packet in packets]
 
 

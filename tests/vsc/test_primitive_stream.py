@@ -15,7 +15,7 @@ EXAMPLE = bytes.fromhex("f9628000")  # of the document: 10 triangles, 4 bins
 
 
 def plain(runs):
-    """Runs without their places."""
+    """Runs without their positions."""
     return [run[:2] for run in runs]
 
 
@@ -83,7 +83,7 @@ def test_counts_that_do_not_fit(count: int, runs: int, message: str, offset: int
 
 
 def test_padding_may_be_longer_than_a_dword() -> None:
-    """It is zeros all the same. That the size is too large is for who knows the size."""
+    """All zeros are valid. Only a caller that knows the size can report that it is too large."""
     assert plain(decode(EXAMPLE + bytes(4), 4, 10)) == [(15, 5), (0, 5)]
 
 

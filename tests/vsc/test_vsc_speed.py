@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Decoding costs as much as there is to decode: ratios within one process, no times."""
+"""The cost of decoding is linear: ratios within one process, no times."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIZE = 1 << 17  # bytes of the smaller of two streams
 
 
 def cpu_time(action: Callable[[], object], times: int = 5) -> float:
-    """The shortest of some runs, without the collector: what other tests left is its cost."""
+    """The shortest of some runs, without the garbage collector: it visits other tests' objects."""
     taken = []
     gc.collect()
     gc.disable()
@@ -90,7 +90,7 @@ def test_encoding_is_linear_in_size() -> None:
     ids=["zeros", "ones", "almost zeros", "noise", "short packets"],
 )
 def test_a_megabyte_of_anything_is_no_dearer_than_packets(data: bytes) -> None:
-    """At most as many packets as three bits each give, and no more a packet than in a stream."""
+    """At most one packet for three bits, at no more cost for each than in a stream."""
     good = primitives(SIZE)
     packets = sum(1 for _ in primitive_stream.decode(good, 32))
     a_packet = cpu_time(lambda: list(primitive_stream.decode(good, 32))) / packets
@@ -106,7 +106,7 @@ def test_a_megabyte_of_anything_is_no_dearer_than_packets(data: bytes) -> None:
 
 
 def test_noise_behind_many_good_packets() -> None:
-    """Each of many primitive streams is damaged: a finding each, at the cost of a stream each."""
+    """Many damaged primitive streams: one finding each, at the cost of one stream each."""
 
     def pipe(count: int) -> tuple[bytes, bytes]:
         stream = draw_stream.encode([DrawPacket(1, 0, 1)] * count, 4)

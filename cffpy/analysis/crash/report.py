@@ -74,7 +74,7 @@ def analyse_crash(
 ) -> CrashReport:
     """Report on a crash dump. ``gpu``: decode for this GPU, instead of that of the dump.
 
-    Raises ContainerError for a file that is no crash dump, IntelFileError for one of Intel.
+    Raises ContainerError for a file that is not a crash dump, IntelFileError for one of Intel.
     """
     from cffpy.container.kinds import check_capture, intel_kind, is_crash_dump, kind_of
 
@@ -128,7 +128,7 @@ def _summary(stand: Stand, flight: Flight | None) -> Section:
         section.unknown("the position of the CP is unknown")
     else:
         path = " > ".join(f"{one.name} {one.gpuaddr:#x}" for one in stand.levels)
-        text = f"the CP stands at {packet.name}, {packet.gpuaddr:#x}, in {path}"
+        text = f"the CP is at {packet.name}, {packet.gpuaddr:#x}, in {path}"
         section.say(text, addresses(packet.gpuaddr))
         section.data["packet"] = {"name": packet.name, "gpuaddr": f"{packet.gpuaddr:#x}"}
     if flight is not None and draw is not None:
@@ -340,7 +340,7 @@ def _draws(context: CrashContext, stand: Stand, flight: Flight | None) -> Sectio
     if stand.packet is None:
         section.unknown("the position is unknown: these are the last draws of the commands")
     if flight.at is not None:
-        text = f"the CP stands at: {action_text(flight.at)}"
+        text = f"the CP is at: {action_text(flight.at)}"
         section.say(text, addresses(flight.at.place.gpuaddr))
     if flight.waited is not None:
         text = "what came before the last wait for idle is finished"

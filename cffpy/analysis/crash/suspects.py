@@ -193,7 +193,7 @@ def _wait(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
                 " or the CP is about to go on"
             )
         evidence += (*addresses(wait.address), *lines(wait.line))
-    yield Suspicion("wait", f"the CP stands at {packet.name}", tuple(reasons), evidence)
+    yield Suspicion("wait", f"the CP is at {packet.name}", tuple(reasons), evidence)
 
 
 def _threads(context: CrashContext) -> Iterator[Suspicion]:
@@ -233,7 +233,7 @@ def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
             yield Suspicion("ib", text, (reason,), addresses(level.caller, level.gpuaddr))
     packet = stand.packet
     if packet is not None and packet.name.startswith("opcode "):
-        text = f"the CP stands at a packet with {packet.name}, which has no name"
+        text = f"the CP is at a packet with {packet.name}, which has no name"
         reason = "no packet of this generation has the opcode"
         yield Suspicion("opcode", text, (reason,), addresses(packet.gpuaddr))
 
@@ -336,7 +336,7 @@ def _layout_problems(context: CrashContext, texture: TextureUse) -> Iterator[str
 def _place_problems(context: CrashContext, address: int, pitch: int | None) -> Iterator[str]:
     """``pitch``: bytes of a row, where its first row has to be in the buffer."""
     if address % _TEXTURE_ALIGNMENT:
-        yield f"its address {address:#x} is no multiple of {_TEXTURE_ALIGNMENT}"
+        yield f"its address {address:#x} is not a multiple of {_TEXTURE_ALIGNMENT}"
     buffer = context.dump.buffer_at(address)
     if buffer is None:
         place, _ = where(context, address)

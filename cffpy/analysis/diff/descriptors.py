@@ -48,7 +48,7 @@ _BYTES = BINDLESS_STRIDE * 4
 #: Bytes.
 _UBO_ALIGNMENT = 64
 
-#: Low bits of a base that are no part of the address: the size of descriptors.
+#: Low bits of a base that are not part of the address: the size of descriptors.
 _BASE_FLAGS = 3
 
 

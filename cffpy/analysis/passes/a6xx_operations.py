@@ -316,7 +316,7 @@ def _target(operation: Operation, attachments: list[Attachment]) -> Attachment |
         if attachment.address is not None and attachment.address == address:
             return attachment
     if operation.how == "CP_BLIT" and operation.gmem is not None:
-        # a resolve: what it is stored to is no attachment of draws
+        # a resolve: what it is stored to is not an attachment of draws
         offsets = _gmem_offsets(operation.gmem)
         held = [one for one in attachments if one.gmem in offsets]
         return held[0] if len(held) == 1 else None

@@ -117,7 +117,7 @@ class BatchTracker(Tracker):
 
     @property
     def render_pass(self) -> Pass | None:
-        """The pass that is open, if it is no group."""
+        """The pass that is open, if it is not a group."""
         found = self.current
         return found if found is not None and found.kind == "render" else None
 

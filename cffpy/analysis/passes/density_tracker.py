@@ -224,7 +224,7 @@ def _whole(register: int, count: int, first: int, dwords: int) -> list[tuple[int
 
 
 def _viewport(raw: _Raw | None) -> Viewport | None:
-    """The registers as floats; None where they are no numbers."""
+    """The registers as floats; None where they are not numbers."""
     if raw is None:
         return None
     numbers = unpack("<4f", pack("<4I", *raw))
@@ -468,7 +468,7 @@ def _check_offset(density: Density, view: ViewDensity, offset: Pair, expected: P
         if abs(patched - wanted) > PIXELS:
             density.flag(f"{name}, but b_cs - s * b_s = {number_text(wanted)}")
         elif abs(patched - round(patched)) > PIXELS:
-            density.flag(f"{name} is no integer")
+            density.flag(f"{name} is not an integer")
         else:
             continue
         fits = False

@@ -119,7 +119,7 @@ def _number(element: XmlElement, name: str) -> int:
     try:
         number = int(text, 0)
     except ValueError:
-        raise element.error(f"{name}={text!r} is no number") from None
+        raise element.error(f"{name}={text!r} is not a number") from None
     if not 0 <= number <= model.MAX_NUMBER:
         raise element.error(f"{name}={text!r} is out of range")
     return number
@@ -152,7 +152,7 @@ def _verx10(root: XmlElement) -> int:
     try:
         return int(major) * 10 + int(minor or 0)
     except ValueError:
-        raise root.error(f"gen={_text(root, 'gen')!r} is no version") from None
+        raise root.error(f"gen={_text(root, 'gen')!r} is not a version") from None
 
 
 def _group(element: XmlElement) -> model.Group:

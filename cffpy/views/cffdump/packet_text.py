@@ -70,7 +70,7 @@ class PacketText:
     def starts(self, words: Words, index: int, ndwords: int) -> list[int]:
         """The indices of the packets' headers in ``words[index : index + ndwords]``.
 
-        They end where a dword is no header.
+        They end where a dword is not a header.
         """
         headers, data = self._machine.headers, words.data
         end = min(index + ndwords, words.count)

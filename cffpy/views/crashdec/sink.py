@@ -151,7 +151,7 @@ class CrashdecSink(CffdumpSink):
 
 
 def _nop(view: View, payload: Payload, level: int) -> None:
-    """CP_NOP with -m: what is no debug marker is a string."""
+    """CP_NOP with -m: what is not a debug marker is a string."""
     if view.quiet3 or payload[0] in (MESSAGE, BEGIN, END):
         cp_nop(view, payload, level)
         return

@@ -50,7 +50,7 @@ const ARITHMETIC = {
   "&": (one, other) => (Number.isInteger(one) && Number.isInteger(other) ? Number(BigInt(one) & BigInt(other)) : null),
 };
 
-// A number for arithmetic; null for what is none, such as the word of an enum.
+// A number for arithmetic; null for other values, such as the word of an enum.
 const numeric = (value) => (typeof value === "boolean" ? Number(value) : typeof value === "number" ? value : null);
 
 // Parses an expression. A node is a condition { test(row) }, or a value { get(row) }: a list of
@@ -106,11 +106,11 @@ class FilterParser {
   // A node as a value.
   value(node) {
     if (node.word !== undefined) return { get: this.names.values(node.word) };
-    if (!node.get) throw new FilterError("a condition is no value that can be compared");
+    if (!node.get) throw new FilterError("a condition is not a value that can be compared");
     return node;
   }
 
-  // The other side of a comparison, where a word that is no name stands for itself.
+  // The other side of a comparison, where a word that is not a name stands for itself.
   other(node) {
     if (node.word === undefined || this.names.has(node.word)) return this.value(node);
     return { get: () => [node.word] };

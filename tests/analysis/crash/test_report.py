@@ -165,7 +165,7 @@ def test_each_statement_has_evidence_or_says_what_is_unknown() -> None:
     assert not bare
 
 
-#: Statements about the dump as a whole: there is no place where something is missing.
+#: Statements about the whole dump: they have no location.
 _ABSENT = ("the dump reports no page fault", "nothing: all sections are there")
 
 
@@ -235,7 +235,7 @@ def test_a_packet_that_the_microcode_does_not_handle() -> None:
 
 
 def test_a_program_without_an_end() -> None:
-    """Its buffer ends, or it has words that are no instructions."""
+    """Its buffer ends, or it has words that are not instructions."""
     config = type4(0xA832, 0x100)
     ib1 = [*type4(0xAB04, 0x100), *type4(0xA983, 0x400000, 0), *config, *DRAW]
     texts = []
@@ -253,7 +253,7 @@ def test_what_is_no_dump() -> None:
 
 @pytest.mark.parametrize("end", range(0, 100, 7))
 def test_dumps_that_are_cut(end: int) -> None:
-    """The report ends with what it knows."""
+    """The report ends with the known facts."""
     data = CRASH.read_bytes()
     data = data[: max(40, len(data) * end // 100)]
     found = report(data)
@@ -268,7 +268,7 @@ def recorded() -> list[Path]:
     "path", first_always(recorded(), 4), ids=lambda path: path.name.split(".")[0]
 )
 def test_recorded_dumps(path: Path) -> None:
-    """A page, not a book; JSON; and the extracted capture is one."""
+    """The size of a page; JSON; the extracted file is a capture."""
     with cffpy.open_crash(path).capture as capture:
         assert capture.gpu is not None
     text = cffpy.open_crash(gzip.decompress(path.read_bytes())).lines()

@@ -99,13 +99,13 @@ def test_commands(file: Path, run_cffpy: Callable) -> None:
     assert b"snapshot: GPU object v2" in shown.stdout
     assert b"snapshot: side debug bus" in shown.stdout
     assert b"CP_NOP" in run_cffpy("dump", file).stdout
-    assert b"CP stands at CP_NOP" in run_cffpy("crash", file).stdout
+    assert b"CP is at CP_NOP" in run_cffpy("crash", file).stdout
     assert b"CP_NOP" in run_cffpy("decompile", file).stdout
     file.write_bytes(file.read_bytes()[:-30])
     cut = run_cffpy("crash", file)
     assert cut.returncode == 1
     assert b"the file ends" in cut.stderr
-    assert b"CP stands at CP_NOP" in cut.stdout
+    assert b"CP is at CP_NOP" in cut.stdout
 
 
 def test_an_unknown_gpu_is_said(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_work_is_bounded_where_nothing_is_equal() -> None:
 def test_draws_are_aligned_alike_with_and_without_their_states(
     left: list[int], right: list[int]
 ) -> None:
-    """Where all draws are recognised by what is their own, their state is not asked for."""
+    """Where all draws are recognised by their own content, their state is not read."""
     sides = [
         frame([DrawCall(3 * number + 3, {"GRAS_CL_CNTL": at & 1}) for at, number in enumerate(of)])
         for of in (left, right)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Values that a draw without a counterpart leaves behind are consequences of that it is missing."""
+"""Values left by a draw without a counterpart are consequences of its absence."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parts of captures: how they are written, and that the state before them counts."""
+"""Parts of captures: their syntax, and that the state before them counts."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A hostile capture may have any number of draws: those that are compared have a limit."""
+"""A hostile capture may have any number of draws: the number of compared ones is limited."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ class Streams:
 
 
 def find(data: bytes) -> PassFinder:
-    """The passes of a file that is sound, whatever its commands are."""
+    """The passes of a file without damage outside of its commands."""
     finder, damage = find_passes(open_bytes(data), lambda line: None)
     assert not of_file(damage)
     return finder
@@ -205,12 +205,12 @@ class Collector(Observer):
 
 
 def walk(data: bytes) -> Collector:
-    """What a bare walk publishes of a file that is sound, whatever its commands are."""
+    """The events of a plain walk over a file without damage outside of its commands."""
     collector = Collector()
     assert not of_file(collector.run(open_bytes(data)))
     return collector
 
 
 def executed(collector: Collector) -> list[tuple[int | None, bool | None]]:
-    """Of each action its number in the dump, and whether it is executed."""
+    """The number in the dump and the execution of each action."""
     return [(action.number, action.executed.value) for action in collector.actions]

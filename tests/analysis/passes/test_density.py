@@ -133,7 +133,7 @@ def test_an_offset_that_does_not_fit() -> None:
 def test_a_start_that_is_no_multiple_of_a_fragment() -> None:
     tiles = [NewTile((256, 0), [View((1 / 4, 1 / 2), (254, 0))])]
     (density,) = densities(Stream(tiles).build())
-    assert "viewport 0: x offset 192.5 is no integer" in density.problems
+    assert "viewport 0: x offset 192.5 is not an integer" in density.problems
 
 
 def test_a_scale_that_is_none() -> None:

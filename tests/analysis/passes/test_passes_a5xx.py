@@ -186,7 +186,7 @@ def as_float(value: float) -> int:
 
 @pytest.mark.parametrize("clears_first", [False, True])
 def test_tiles_that_cover_a_part_only(clears_first: bool) -> None:
-    """gallium walks over what the program's scissors let it draw to; a clear goes to all of it."""
+    """gallium renders only the tiles within the program's scissors; a clear covers all of them."""
     batch = begin().set("RB_CNTL", WIDTH=32, HEIGHT=32)
     batch.packet("CP_SET_RENDER_MODE", GMEM, 0, 0, 16, 0)
     ib = clears(batch) if clears_first else batch.ib()

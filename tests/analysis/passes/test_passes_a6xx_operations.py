@@ -383,7 +383,7 @@ def test_clears_and_resolves_in_memory_tell_the_render_area(gpu: int) -> None:
     assert found.render_area is None, "beyond the framebuffer"
     other = [*s.scissor("GRAS_2D_DST", 10, 6, 40, 65), *fill(s, OTHER)]
     found = only(s.find(sysmem(s, other, targets(s), s.draw())).found.passes)
-    assert found.render_area is None, "of what is no attachment"
+    assert found.render_area is None, "of what is not an attachment"
 
 
 @BOTH

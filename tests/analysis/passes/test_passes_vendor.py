@@ -10,7 +10,7 @@
 | a tile is read at its first executed action | a_tile_is_read_at_its_first_executed_action |
 | each clear comes twice, one is executed | clears_of_the_sample |
 | clear values: the dwords that the format needs | clears_of_the_sample |
-| the pattern of a flags fill is no clear value | clears_of_the_sample, cost_of_the_sample |
+| the pattern of a flags fill is not a clear value | clears_of_the_sample, cost_of_the_sample |
 | RM6_BLIT2DSCALE changes no condition, ends no pass | blits_in_a_pass, a_blit_under_a_condition |
 | groups have masks for the modes | memory_of_a_gmem_pass |
 | framebuffer: the window scissor of the binning run | passes_of_the_sample, tiles_of_the_sample |
@@ -305,7 +305,7 @@ def test_a_binning_run_begins_a_pass() -> None:
 
 @pytest.mark.parametrize("with_binning", [False, True])
 def test_passes_end_behind_their_last_tile(with_binning: bool) -> None:
-    """What the driver copies behind RM6_BIN_RENDER_END is no part of the pass."""
+    """What the driver copies behind RM6_BIN_RENDER_END is not part of the pass."""
     s = Streams(640)
     tile = vendor_tile(s, s.draw(), width=128)
     found = binned(s, tile) if with_binning else tile

@@ -18,7 +18,7 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def _error_state(acthd: int, fault: bool = True) -> bytes:
-    """An error state with a batch of two draws at 0x100000, which stands at ``acthd``."""
+    """An error state with a batch of two draws at 0x100000, whose position is ``acthd``."""
     batch = frames.bases() + frames.draw(3) + frames.draw(6) + aub_files.END
     registers = f"  ACTHD: 0x{acthd >> 32:08x} {acthd & 0xFFFFFFFF:08x}\n"
     if fault:

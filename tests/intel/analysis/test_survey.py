@@ -180,7 +180,7 @@ def test_the_length_of_a_table_from_the_kernel(shared: Path) -> None:
 
 
 def test_a_batch_without_an_end() -> None:
-    """Its memory ends before it: what follows is not in the file, and is said to be missing."""
+    """Its memory ends before it: the rest is not in the file, and is reported as missing."""
     batch = frames.draw(3).ljust(4096, b"\0")
     capture = open_intel(aub_files.file({frames.BATCH: batch}, frames.BATCH))
     end = frames.BATCH + 4096

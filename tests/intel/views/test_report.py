@@ -38,7 +38,7 @@ def test_draws(report: IntelReport) -> None:
 
 
 def test_state_that_does_not_change(report: IntelReport) -> None:
-    """Draws one behind the other have no changes between them."""
+    """Consecutive draws have no changes between them."""
     draws = {one["draw"]: one["changes"] for one in report.to_dict()["draws"]}
     assert draws["p0:1"] == draws["p0:2"] == []
     assert [one["slot"] for one in draws["p0:3"]] == ["3DSTATE_CONSTANT_PS"]

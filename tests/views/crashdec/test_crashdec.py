@@ -19,7 +19,7 @@ MARK = b"ESTIMATED CRASH LOCATION!\n"
 
 
 def text_of(dump: bytes, **options: bool) -> tuple[bytes, list[str]]:
-    """What is printed for a dump, and the complaints."""
+    """What is printed for a dump, and the messages."""
     pieces: list[bytes] = []
     complaints: list[str] = []
     printer = CrashDump(CrashdecOptions(**options), pieces.append, complaints.append)
@@ -33,7 +33,7 @@ def nops(count: int) -> list[int]:
 
 
 def marked_address(text: bytes) -> int:
-    """The address of the dword behind the mark; there is one mark."""
+    """The address of the dword after the mark; there is one mark."""
     _, mark, after = text.partition(MARK)
     assert mark
     assert MARK not in after
@@ -128,7 +128,7 @@ def test_markers() -> None:
 
 
 def test_a_pool_whose_blocks_form_a_circle_ends() -> None:
-    """Each block is its own next; the writer is in a block that is never met."""
+    """Each block links to itself; the writer is in a block that is never reached."""
     pool = [0] * 0x2060
     pool[0x1800 + 8] = 5 << 3
     pool[0x1800 + 0x18] = 5
@@ -147,7 +147,7 @@ def test_a_pool_whose_blocks_form_a_circle_ends() -> None:
 
 
 def test_sizes_beyond_the_data_are_bounded() -> None:
-    """Sizes are the dump's word only: a few bytes may declare gigabytes."""
+    """Sizes are only declared by the dump: a few bytes may declare gigabytes."""
     entry = "  - iova: 0x100000\n    size: 4294967292\n" + data([1])
     dump = hang(nops(1), 1).replace(b"bos:\n", b"bos:\n" + 3 * entry.encode())
     _, complaints = text_of(dump)

@@ -58,7 +58,7 @@ def test_recorded_dumps(name: str) -> None:
 
 
 def test_notes_stand_at_their_packets() -> None:
-    """In an IB2, behind the packet that calls it; the position in front of its packet."""
+    """An IB2 is annotated after the packet that calls it, the position before its packet."""
     ib2 = type7(CP_NOP, 1) + DRAW + type7(CP_NOP, 2)
     text = printed(hang(call(IB2, len(ib2)), 0, ib2, 2), CrashdecOptions(), annotated=True)
     lines = [line.strip() for line in text.decode().splitlines()]

@@ -25,8 +25,9 @@ from cffpy.capture import load
 from cffpy.capture.memory import Words
 from cffpy.container.damage import Damage
 
-#: What a capture's strings may hold at worst: what ends elements, attributes, scripts and styles;
-#: what a terminal or an editor obeys; half a surrogate pair, as file names have for odd bytes.
+#: Hostile strings of captures: the ends of elements, attributes, scripts and styles;
+#: control characters for terminals and editors; half a surrogate pair, as file names have for
+#: bytes that are not UTF-8.
 HOSTILE = (
     "<script>window.injected = 1</script>\"' onload=window.injected=1 x='</style></script></title>"
     "<img src=x onerror=window.injected=1><!-- ]]> --!> &lt;&#x3c;&quot;"

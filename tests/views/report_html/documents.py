@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Documents of reports: of a small capture, with hostile texts and numbers, with many draws."""
+"""Documents of reports: a small capture, hostile texts and numbers, many draws."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cffpy.reports.document import document
 from tests.analysis.passes.small import small_capture
 from tests.views.diff_html.comparisons import HOSTILE
 
-#: Members that the page reads as numbers or as names of its own.
+#: Members that the page reads as numbers or as keywords.
 _OWN = {"severity", "kind", "mode", "data", "dwords", "tile_columns", "png"}
 
 
@@ -41,7 +41,7 @@ def small_document() -> dict[str, Any]:
 
 
 def hostile_document() -> dict[str, Any]:
-    """The same with texts that try to become markup; only the page's own words stay."""
+    """The same with texts that contain markup; only the page's own words stay."""
     found = _hostile(small_document(), "")
     assert isinstance(found, dict)
     found["cut"] = found["problems"] = [HOSTILE]
