@@ -96,7 +96,7 @@ def sql(
 ) -> Rows:
     """Run an SQL query over captures with DuckDB. docs/sql.md has tables and recipes.
 
-    Only the tables that the query names are built. ``allow_files``: SQL may read and write files and
+    Only tables that the query names are built. ``allow_files``: SQL may read and write files and
     load extensions. ``report``: as for ``export``.
 
     Raises UsageError for an error of SQL, MissingLibrary without the extra ``data``.

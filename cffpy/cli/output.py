@@ -81,7 +81,7 @@ class PagedOutput:
         sys.stdout.flush()
         try:
             self._stream = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)
-        except io.UnsupportedOperation:  # a replacement that is no file, as in tests
+        except io.UnsupportedOperation:  # a replacement that is not a file, as in tests
             self._stream = sys.stdout.buffer
         if self._command is None:
             return self._stream

@@ -96,7 +96,7 @@ class CaptureReader:
             return self._archive.open(file.member)
         found = self._archive.extractfile(file.member)
         if found is None:
-            raise ContainerError(f"{file.name}: it is no file")
+            raise ContainerError(f"{file.name}: it is not a file")
         stream: IO[bytes] = found
         return stream
 

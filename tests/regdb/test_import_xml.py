@@ -188,7 +188,10 @@ def test_group_becomes_a_stripe_where_it_is_used(imported):
         ("<domain name='D'><use-group name='g'/></domain>", "no group 'g'"),
         ("<domain name='D'><value name='v'/></domain>", "not supported inside <domain>"),
         ("<domain name='D'><reg32 name='A'/></domain>", "needs the attribute 'offset'"),
-        ("<domain name='D'><reg32 name='A' offset='x'/></domain>", "is not a number of up to 64 bits"),
+        (
+            "<domain name='D'><reg32 name='A' offset='x'/></domain>",
+            "is not a number of up to 64 bits",
+        ),
         ("<enum name='e'><value name='v' value='-1'/></enum>", "is not a number of up to 64 bits"),
         ("<bitset name='b'><bitfield name='f'/></bitset>", "needs low and high, or pos"),
         ("<enum name='a&#10;b'/>", "control character"),
