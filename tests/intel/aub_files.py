@@ -102,6 +102,20 @@ def file(
     return b"".join(blocks)
 
 
+def classic(buffers: dict[int, bytes], ring: bytes, device: int = 0x0166, kind: int = 2) -> bytes:
+    """A file of classic blocks: buffers, and a ring of this kind (2 render, 3 video, 4 copy)."""
+    text = f"PCI-ID={device:#06x}".encode().ljust(16, b"\0")
+    found = pack("<13I", 0xE085000F, *[0] * 11, 20) + text
+    for address, data in buffers.items():
+        found += pack("<5I", 0xE0C10003, 0x1, 0, address, len(data)) + data
+    return found + ring_block(ring, kind)
+
+
+def ring_block(commands: bytes, kind: int = 2) -> bytes:
+    """A classic block that executes commands."""
+    return pack("<5I", 0xE0C10003, 2 | kind << 8, 0, 0, len(commands)) + commands
+
+
 def state_batch() -> bytes:
     """Commands of gen9 that refer to memory: tables, buffers, constants, a kernel, a draw."""
     bases = [0x61010011, *[0] * 18]
@@ -127,10 +141,8 @@ def seeds() -> list[bytes]:
     heap = bytes(range(256)) * 16
     table = heap[:64] + pack("<4I", 0x400, 0x440, 0x7, 0x480) + heap[80:]
     batches = {0x100000: state_batch(), 0x200000: table * 2, 0x300000: heap}
-    classic = pack("<13I", 0xE085000F, *[0] * 11, 20) + b"PCI-ID=0x0166\0\0\0"
-    classic += pack("<5I", 0xE0C10003, 0x1, 0, 0x1000, 8) + pack("<2I", 0x05000000, 0)
-    classic += pack("<5I", 0xE0C10003, 0x202, 0, 0, 8) + pack("<2I", 0x18800000, 0x1000)
-    return [file(batches, 0x100000), file(batches, 0x100000, 0x9A49), classic]
+    short = classic(batches, pack("<2I", 0x18800000, 0x100000) + END)
+    return [file(batches, 0x100000), file(batches, 0x100000, 0x9A49), short]
 
 
 def error_states() -> list[bytes]:

@@ -153,7 +153,7 @@ def _draw(
     action.is_predicated = bool(command.number("Predicate Enable"))
     action.is_indirect = bool(command.number("Indirect Parameter Enable"))
     action.counts = _draw_counts(command, state, action.is_indirect)
-    action.programs = draw_programs(state)
+    action.programs = draw_programs(state, runner)
     _add_tables(action, state, runner, kernels)
     _take_depth(action, state)
     if is_rectangle(action):
@@ -193,6 +193,8 @@ def _draw_counts(command: Executed, state: State, is_indirect: bool) -> Counts:
         values = [state.registers.get(one, (None, None))[0] for one in _DRAW_REGISTERS]
     else:
         values = command.values(*names)
+        if values[3] is None and values[0] is not None:
+            values[3] = 0  # gen4 has no such field
     base = values[4]
     if base is not None and base >> 31 & 1:
         values[4] = base - (1 << 32)

@@ -40,7 +40,7 @@ _FLAG_NAMES = (
 _MOST_BYTES = 256
 #: Draws of one call that are followed; hostile files may name four billion.
 _MAX_DRAWS = 1 << 16
-_DRAW, _DRAW_MASK = 0x7B000000, 0xFFFF0000
+_DRAW, _DRAW_MASK, _PREDICATE_ENABLE = 0x7B000000, 0xFFFF0000, 1 << 8
 _VERTEX_BUFFERS = 0x78080000
 
 
@@ -207,7 +207,8 @@ def generated_commands(
             continue
         if not is_filled:
             assert expected is not None
-            stored = pack("<7I", _DRAW | 5, call.is_indexed << 8, *expected)
+            header = _DRAW | 5 | _PREDICATE_ENABLE * bool(call.flags & _PREDICATED)
+            stored = pack("<7I", header, call.is_indexed << 8, *expected)
         yield GeneratedDraw(call.number, item, ring_pass, not is_filled), stored, address
 
 

@@ -26,7 +26,8 @@ class Program(NamedTuple):
     """A stage's kernels: width ("SIMD8", or "") and address of each; what the driver says of it.
 
     ``entries``: of its binding table, 0 also where the driver gives no number. ``samplers``: groups
-    of four. ``table`` and ``sampler_states``: offsets, of compute kernels only.
+    of four. ``table`` and ``sampler_states``: offsets; None where instructions of the stage name
+    them, as for all but compute kernels and, for samplers, gen4 and gen5.
     """
 
     stage: str
@@ -88,8 +89,22 @@ class Kernels:
 _WITH_TABLES = frozenset((2, 4, 5, 9, 10, 12))
 
 
-def draw_programs(state: State) -> list[Program]:
+#: Stage -> the struct of its unit's state in memory, the field of 3DSTATE_PIPELINED_POINTERS with
+#: its address, and the one that enables the unit (gen4, gen5).
+_UNITS = {
+    "VS": ("VS_STATE", "Pointer to VS State", None),
+    "GS": ("GS_STATE", "Pointer to GS State", "GS Enable"),
+    "CLIP": ("CLIP_STATE", "Pointer to CLIP State", "Clip Enable"),
+    "SF": ("SF_STATE", "Pointer to SF State", None),
+    "PS": ("WM_STATE", "Pointer to WM State", None),
+}
+
+
+def draw_programs(state: State, runner: BatchRunner) -> list[Program]:
     """The programs of the 3D pipeline, in its order; stages without a kernel are left out."""
+    units = state.get("3DSTATE_PIPELINED_POINTERS")
+    if units is not None:
+        return _unit_programs(state, units, runner)
     found = []
     for stage, names in STAGE_INSTRUCTIONS.items():
         command = next((one for name in names if (one := state.get(name)) is not None), None)
@@ -103,6 +118,34 @@ def draw_programs(state: State) -> list[Program]:
                     tuple((width, state.instruction_base + offset) for width, offset in kernels),
                     command.number("Binding Table Entry Count"),
                     command.number("Sampler Count"),
+                )
+            )
+    return found
+
+
+def _unit_programs(state: State, units: Executed, runner: BatchRunner) -> list[Program]:
+    """Of gen4 and gen5: the state of each unit is in memory, from the general state base on.
+
+    Kernels of gen4 are counted from that base, too, those of gen5 from the instruction base.
+    """
+    found = []
+    ver = state.database.ver
+    base = state.instruction_base if ver > 4 else state.general_base
+    for stage, (name, pointer, enable) in _UNITS.items():
+        struct = state.database.struct(name)
+        if struct is None or (enable is not None and not units.number(enable)):
+            continue
+        data = runner.span(state.general_base + units.number(pointer), 4 * struct.dwords)
+        unit = read_struct(struct, data)
+        kernels = [] if unit is None else kernel_pointers(unit, ver)
+        if unit is not None and kernels:
+            found.append(
+                Program(
+                    stage,
+                    tuple((width, base + offset) for width, offset in kernels),
+                    unit.number("Binding Table Entry Count"),
+                    unit.number("Sampler Count"),
+                    sampler_states=state.general_base + unit.number("Sampler State Pointer"),
                 )
             )
     return found

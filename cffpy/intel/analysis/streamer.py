@@ -22,8 +22,17 @@ if TYPE_CHECKING:
 PREDICATE_RESULT = 0x2418
 """The register with the predicate: bit 0."""
 
+_RESULT_2 = 0x23BC
 _SOURCES = 0x2400, 0x2408
 _GENERAL_REGISTERS = 0x2600
+#: Mode of MI_SET_PREDICATE -> the register that decides, and the value at which commands run.
+_CONDITIONS = {
+    1: (_RESULT_2, 1),
+    2: (_RESULT_2, 0),
+    3: (PREDICATE_RESULT, 1),
+    4: (PREDICATE_RESULT, 0),
+}
+_NEVER = 15
 _M32, _M48, _M64 = (1 << 32) - 1, (1 << 48) - 1, (1 << 64) - 1
 #: Dwords in memory whose new values are remembered.
 _MAX_WRITTEN = 1 << 16
@@ -37,11 +46,13 @@ class Streamer:
     """Executes the commands of the command streamer that compute, as far as values are known.
 
     ``state`` has the registers. Memory is that of the capture, changed by the commands so far.
+    ``runs``: whether commands have an effect, which MI_SET_PREDICATE decides; None: unknown.
     """
 
     def __init__(self, state: State, runner: BatchRunner) -> None:
         self._state = state
         self._runner = runner
+        self.runs: bool | None = True
         #: Address of a dword -> what a command wrote, None where it is unknown.
         self._written: dict[int, int | None] = {}
         self._is_full = False
@@ -49,6 +60,7 @@ class Streamer:
     def begin_submission(self) -> None:
         """Another submission: what commands wrote before may have been overwritten since."""
         self._written = dict.fromkeys(self._written)
+        self.runs = True
 
     def execute(self, command: Executed) -> None:
         """Apply a command; one that computes nothing is ignored."""
@@ -114,6 +126,17 @@ class Streamer:
             result = not result
         value = None if result is None else int(result)
         self._state.registers[PREDICATE_RESULT] = value, command
+
+    def _set_predicate(self, command: Executed) -> None:
+        """Commands behind it do nothing where a result is clear or set, up to the next of these."""
+        wide, narrow = command.values("Predicate Enable", "PREDICATE ENABLE")
+        mode = (narrow or 0) if wide is None else wide
+        if mode in (0, _NEVER):
+            self.runs = mode == 0
+            return
+        register, expected = _CONDITIONS.get(mode, (None, 0))
+        value = None if register is None else self._register(register)
+        self.runs = None if value is None else value & 1 == expected
 
     def _compare(self, operation: str) -> bool | None:
         if operation in ("TRUE", "FALSE"):
@@ -243,6 +266,7 @@ _HANDLERS: dict[str, Callable[[Streamer, Executed], None]] = {
     "MI_COPY_MEM_MEM": Streamer._copy_memory,
     "MI_MATH": Streamer._math,
     "MI_PREDICATE": Streamer._predicate,
+    "MI_SET_PREDICATE": Streamer._set_predicate,
     "PIPE_CONTROL": Streamer._unknown_result,
     "MI_FLUSH_DW": Streamer._unknown_result,
     "MI_ATOMIC": Streamer._unknown_result,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.row_readers import BytesLike
 
 #: Handlers of instructions, by name.
-_IGNORE, _STATE, _FLUSH, _LOAD, _JUMP, _COMPUTE = range(6)
+_IGNORE, _STATE, _FLUSH, _LOAD, _JUMP, _COMPUTE, _PREDICATION = range(7)
 _MAX_PROBLEMS = 1 << 10
 #: Vertices of the rectangle that generates draws.
 _GENERATION_VERTICES = 3
@@ -52,6 +52,8 @@ def _role(name: str) -> int:
         return _LOAD
     if name == START:
         return _JUMP
+    if name == "MI_SET_PREDICATE":
+        return _PREDICATION
     if name in STREAMER_COMMANDS:
         return _COMPUTE
     if name.startswith("MI_"):
@@ -123,6 +125,7 @@ class Walk(BatchRunner):
         self.submit += 1
         self.kernels.forget()
         self.streamer.begin_submission()
+        self._predication_changed()
 
     def run_data(
         self,
@@ -165,13 +168,17 @@ class Walk(BatchRunner):
             self._run_generated(self._expected.pop(address))
             return
         role = kind.role
-        if role == _IGNORE:
+        if role == _IGNORE or (self.is_skipping and role not in (_STATE, _PREDICATION)):
             return
         command = Executed(kind.group, data, address, self.submit, self._batch_address)
+        if role == _PREDICATION:
+            self.streamer.execute(command)
+            self._predication_changed()
+            return
         if role == _STATE:
             if is_action(command):
                 self.act(command)
-            else:
+            elif not self.is_skipping:
                 self.state.take(command)
                 self.state_set(command)
         elif role == _FLUSH:
@@ -185,12 +192,21 @@ class Walk(BatchRunner):
         else:
             self.jumped(command)
 
+    def _predication_changed(self) -> None:
+        """Follow MI_SET_PREDICATE: from gen12.5 on it decides about jumps with the predicate."""
+        self.is_skipping = self.streamer.runs is False
+        self.takes_predicated = self.database.verx10 >= 125 and self.streamer.runs is True
+
     def act(self, command: Executed, generated: GeneratedDraw | None = None) -> None:
         """Report the action that an instruction is; ``generated``: where a shader wrote it."""
         action = make_action(self._actions, command, self.state, self, self.kernels)
         self._actions += 1
+        runs = self.streamer.runs
         if action.is_predicated:
             action.predicate = self.streamer.predicate
+        if runs is not True:  # MI_SET_PREDICATE decides, too
+            is_false = runs is False or (action.is_predicated and action.predicate is False)
+            action.is_predicated, action.predicate = True, False if is_false else None
         if action.name in DRAWS and is_rectangle(action):
             is_one = action.counts.vertices == _GENERATION_VERTICES
             call = find_generation(self.state, self, len(self.generations)) if is_one else None

@@ -84,6 +84,10 @@ class BatchRunner:
         self.budget = budget
         self.is_exhausted = False
         self.engine = 1
+        #: Whether commands have no effect at present; a batch still ends with its last one.
+        self.is_skipping = False
+        #: Whether jumps with the predicate are followed; the reference never does.
+        self.takes_predicated = False
         self.follows_stores = follows_stores
         self._jumps = 0
         #: Where a jump without return leads, while stores are followed: the batch ends there.
@@ -226,7 +230,7 @@ class BatchRunner:
     ) -> bool:
         """Publish an instruction and execute it; returns whether it ends the batch."""
         self.instruction(kind, data, address, pointer)
-        if kind.is_store and self.follows_stores:
+        if kind.is_store and self.follows_stores and not self.is_skipping:
             self._store(Command(kind.group, data))
         if kind.is_jump:
             return self._ends(kind, data, from_ring)
@@ -264,7 +268,7 @@ class BatchRunner:
             return True  # the callback has chosen where to go on
         command = Command(kind.group, data)
         target, second_level, ppgtt, predicate = command.values(*_JUMP_FIELDS)
-        if predicate:
+        if self.is_skipping or (predicate and not self.takes_predicated):
             return False
         place = target or 0, bool(ppgtt)
         is_left = not second_level and not from_ring

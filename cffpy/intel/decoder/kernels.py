@@ -79,7 +79,7 @@ class Message:
 
 
 def messages(data: bytes, ver: int) -> Iterator[Message]:
-    """The messages of a kernel (gen6 on), in the order of its code.
+    """The messages of a kernel, in the order of its code.
 
     Facts: brw_inst.h of Mesa 25.0.7 (sfid, desc, sel_reg32_desc).
     """
@@ -99,7 +99,8 @@ def _message(word: int, ver: int) -> Message:
     # of a plain send, the kind of its second operand: an immediate, or a register
     kind = word >> (89 if ver >= 8 else 42) & 3
     computed = word >> 77 & 1 if is_split else kind != _IMMEDIATE
-    return Message(word >> 24 & 0xF, None if computed else word >> 96 & 0x7FFFFFFF)
+    place = 24 if ver >= 6 else 92 if ver == 5 else 120
+    return Message(word >> place & 0xF, None if computed else word >> 96 & 0x7FFFFFFF)
 
 
 def _message_xe(word: int) -> Message:

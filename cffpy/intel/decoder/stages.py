@@ -20,13 +20,14 @@ STAGE_INSTRUCTIONS = {
     "PS": ("3DSTATE_PS", "3DSTATE_WM"),
 }
 
-_FRAGMENT = ("3DSTATE_PS", "3DSTATE_WM")
+_FRAGMENT = ("3DSTATE_PS", "3DSTATE_WM", "WM_STATE")
 
 
 def kernel_pointers(command: Command, ver: int) -> list[tuple[str, int]]:
-    """The enabled kernels of a stage's instruction: width, "" where it is not chosen, and offset.
+    """The enabled kernels of a stage: width, "" where it is not chosen, and offset.
 
-    Offsets are counted from the instruction base.
+    ``command``: its instruction, up to gen5 the state of its unit. Offsets are counted from the
+    instruction base.
     """
     group, words = command.group, command.words
     if group.name in _FRAGMENT:

@@ -159,3 +159,64 @@ def test_counted_draws_of_a_driver(shared: Path) -> None:
     capture = open_intel(str(shared / "intel" / "captures" / "bdw-vk-gendraws.aub.gz"))
     found = [action.predicate for action in capture.draws if action.is_predicated]
     assert (found.count(True), found.count(False), found.count(None)) == (125, 13, 0)
+
+
+def set_predicate(mode: int) -> bytes:
+    """MI_SET_PREDICATE."""
+    return frames.words(0x00800000 | mode)
+
+
+@pytest.mark.parametrize(
+    ("mode", "values"),
+    [(1, (False, None)), (2, (None, False)), (3, (False, None)), (4, (None, False))],
+)
+def test_commands_without_effect(mode: int, values: tuple[bool | None, ...]) -> None:
+    """Where the result is 0, where it is 1; a draw that is executed has no predicate."""
+    register = 0x23BC if mode < 3 else RESULT
+    found = [
+        predicates(load(register, result), set_predicate(mode), frames.draw(3))[0]
+        for result in (0, 1)
+    ]
+    assert tuple(found) == values
+
+
+def test_set_predicate_of_haswell() -> None:
+    batch = b"".join([load(0x23BC, 0), set_predicate(1), frames.draw(3), set_predicate(0)])
+    data = aub_files.file({BATCH: batch + frames.draw(4) + aub_files.END}, BATCH, 0x0412)
+    assert [one.predicate for one in open_intel(data).actions] == [False, None]
+
+
+def test_modes_of_set_predicate() -> None:
+    """Never, always, unknown, and again never: the state set in between is not changed either."""
+    draw = frames.draw(3)
+    skipped = frames.topology(frames.RECTANGLES) + draw + aub_files.jump(UNMAPPED)
+    capture = run(
+        *(frames.topology(frames.TRIANGLES), set_predicate(15), skipped, load(GPR, 1)),
+        *(set_predicate(5), draw, drawn(), set_predicate(0), draw),
+    )
+    actions = capture.actions
+    assert [(one.is_predicated, one.predicate) for one in actions] == [
+        (True, False),
+        (True, None),
+        (True, None),
+        (False, None),
+    ]
+    assert {one.topology for one in actions} == {"TRILIST"}
+    assert capture.model.run.walk is not None
+    assert capture.model.run.walk.streamer.general_register(0) is None
+    assert not capture.problems
+
+
+@pytest.mark.parametrize(
+    ("device", "result", "draws"), [(0x56A0, 1, 1), (0x56A0, 0, 2), (0x1912, 1, 2)]
+)
+def test_jumps_with_the_predicate(device: int, result: int, draws: int) -> None:
+    """Followed from gen12.5 on, where the predicate is known: over one draw."""
+    draw = frames.draw(3)
+    start = frames.words(0x18808101, 0, 0)
+    before = load(RESULT, result) + set_predicate(3)
+    target = BATCH + len(before + start + set_predicate(0) + draw)
+    jump = frames.words(0x18808101, *frames.split(target))
+    batch = before + jump + set_predicate(0) + draw + set_predicate(0) + draw + aub_files.END
+    capture = open_intel(aub_files.file({BATCH: batch}, BATCH, device))
+    assert len(capture.actions) == draws

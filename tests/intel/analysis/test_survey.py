@@ -77,6 +77,17 @@ def test_generated_draws(frame: IntelCapture) -> None:
     assert (counts.vertices, counts.instances, counts.first, counts.first_instance) == (4, 2, 7, 1)
 
 
+def test_predicted_draws_of_a_predicated_call() -> None:
+    """Only the empty slot is made by cffpy; the written one has no predicate."""
+    memory = frames.batches()
+    pushed = bytearray(memory[frames.PARAMETERS])
+    pushed[28] |= 2
+    memory[frames.PARAMETERS] = bytes(pushed)
+    actions = open_intel(frames.frame(memory)).actions
+    found = {one.generated[:2]: one.is_predicated for one in actions if one.generated is not None}
+    assert found == {(0, 0): False, (0, 1): True, (1, 0): False, (1, 1): False}
+
+
 def test_a_table_of_true_length(frame: IntelCapture) -> None:
     (table,) = frame.find("p0:0").tables
     assert (table.stage, table.source, table.in_first_gigabyte) == ("PS", "driver", True)
@@ -198,11 +209,28 @@ def test_what_a_capture_lacks_is_said(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "draws", "indices"), [("brw-gl-cube", 4, 36), ("g4x-gl-tri", 1, 3)]
+    ("name", "draws", "indices", "target"),
+    [
+        ("brw-gl-cube", 4, 36, "R8G8B8A8_UNORM 256x192"),
+        ("g4x-gl-tri", 1, 3, "R8G8B8A8_UNORM 256x256"),
+        ("ilk-gl-scissor", 30, None, "R8G8B8A8_UNORM 800x480"),
+    ],
 )
-def test_gen4(name: str, draws: int, indices: int, shared: Path) -> None:
-    """Commands of the command streamer are not described there, but batches are followed."""
+def test_gen4_and_gen5(
+    name: str, draws: int, indices: int | None, target: str, shared: Path
+) -> None:
+    """Commands of the command streamer are not described there, but batches are followed.
+
+    Kernels, tables and samplers are those of the units' state in memory (workloads.json).
+    """
     capture = open_intel(str(shared / "intel" / "captures" / f"{name}.aub.gz"))
     assert capture.problems == []
     assert len(capture.draws) == draws
-    assert capture.draws[-1].counts.vertices == indices
+    last = capture.draws[-1]
+    assert indices in (None, last.counts.vertices)
+    assert (last.counts.instances, last.counts.first_instance) == (1, 0)
+    assert [program.stage for program in last.programs] == ["VS", "CLIP", "SF", "PS"]
+    for draw in capture.draws:
+        assert draw.missing_tables == []
+        (surface,) = draw.targets
+        assert f"{surface.format} {surface.width}x{surface.height}" == target
