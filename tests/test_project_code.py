@@ -13,7 +13,8 @@ from radon.complexity import cc_visit
 from radon.visitors import Class, Function
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-SOURCES = sorted((CHECKOUT / "cffpy").rglob("*.py"))
+PACKAGE = CHECKOUT / "cffpy"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 MOST_COMPLEX = 15  # cyclomatic complexity of a function, as radon counts it
 SHORTEST, LONGEST = 50, 600  # lines
@@ -153,6 +154,41 @@ def test_no_circular_imports() -> None:
 def test_a_circle_is_found() -> None:
     imported = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"d", "a"}, "e": set()}
     assert circles(imported) == [{"b", "c"}, {"d"}]
+
+
+# -- documents ------------------------------------------------------------------------------------
+
+#: Functions of the command line that name three members of a mapping which is no document of a
+#: command: the state file of bisect, options, rows of a table, the frame around several documents.
+NO_DOCUMENTS = {
+    "bisect.py: __init__",
+    "index_reports.py: _sections",
+    "lines.py: lines",
+    "many_files.py: documents",
+}
+
+
+def documents(text: str) -> Iterator[str]:
+    """Functions that make a mapping with three or more named members."""
+    for function in ast.walk(ast.parse(text)):
+        if isinstance(function, ast.FunctionDef) and any(
+            isinstance(node, ast.Dict) and sum(map(is_name, node.keys)) >= 3
+            for node in ast.walk(function)
+        ):
+            yield function.name
+
+
+def is_name(key: ast.expr | None) -> bool:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
+
+
+def test_documents_are_made_by_views() -> None:
+    found = {
+        f"{path.name}: {name}"
+        for path in (PACKAGE / "cli").glob("*.py")
+        for name in documents(path.read_text("utf-8"))
+    }
+    assert found == NO_DOCUMENTS
 
 
 # -- generations ----------------------------------------------------------------------------------

@@ -85,6 +85,10 @@ class Rows:
                 return
             yield from batch
 
+    def to_dict(self) -> dict[str, Any]:
+        """Columns and rows, as ``cffpy sql --json`` has them. Reads all rows."""
+        return {"columns": self.columns, "rows": list(map(list, self))}
+
 
 def sql(
     paths: Paths,

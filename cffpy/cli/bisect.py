@@ -19,12 +19,11 @@ from cffpy.cli.output_file import capture_file, write_lines_to, write_output
 from cffpy.cli.parameters import command_limits
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import CaptureError, CffpyError
+from cffpy.views import bisect as view
 
 if TYPE_CHECKING:
-    from cffpy.analysis.bisect import Answer, Bisection, Try, Verdict
+    from cffpy.analysis.bisect import Answer, Bisection, Try
     from cffpy.capture.gpu import Gpu
-
-SCHEMA = "cffpy.bisect/2"
 
 #: Words in the state file.
 _WORDS: dict[str, Answer] = {"bad": True, "good": False, "skip": None}
@@ -60,7 +59,7 @@ Examples:
 @click.option(
     "--state-file", metavar="PATH", help="Where answers are kept (default: FILE.bisect.json)."
 )
-@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({SCHEMA}).")
+@click.option("--json", "as_json", is_flag=True, help=f"Print one JSON document ({view.SCHEMA}).")
 @text_options
 @capture_options
 def bisect(
@@ -107,9 +106,9 @@ def bisect(
         write_output(output, [capture_file(output, data)], [path])
         state.note_try(now.key)
     if as_json:
-        write_json(SCHEMA, _document(path, state, now))
+        write_json(view.SCHEMA, view.document(path, state.entries, now))
     else:
-        write_lines(_lines(state, now, output))
+        write_lines(view.lines(state.entries, now, output))
     return EXIT_OK
 
 
@@ -120,7 +119,7 @@ class _State:
         self._name = name
         self._path = path
         self._document: dict[str, Any] = {
-            "schema": SCHEMA,
+            "schema": view.SCHEMA,
             "file": os.path.basename(path),
             "digest": digest,
             "answers": [],
@@ -144,7 +143,7 @@ class _State:
             and isinstance(one.get("try"), str)
             for one in answers
         )
-        if not is_good or found.get("schema") != SCHEMA:
+        if not is_good or found.get("schema") != view.SCHEMA:
             raise CffpyError(f"{self._name}: not a state of cffpy bisect")
         if found.get("digest") != digest:
             raise CffpyError(f"{self._name}: of another capture (--reset starts again)")
@@ -202,41 +201,3 @@ def _judge(command: str, search: Bisection, wanted: Try) -> str:
     if code == _CANNOT_TELL:
         return "skip"
     return "bad" if code else "good"
-
-
-def _lines(state: _State, now: Try | Verdict, output: str | None) -> list[str]:
-    from cffpy.analysis.bisect import Try
-
-    lines = [f"{one['try']}: {one['answer']}" for one in state.entries]
-    if not isinstance(now, Try):
-        return [*lines, f"found: {now.text}"]
-    lines += [f"next: {now.text}", f"      {now.reason}"]
-    if output is not None:
-        lines.append(f"      written to {output}: replay it, then say --good, --bad or --skip")
-    return lines
-
-
-def _document(path: str, state: _State, now: Try | Verdict) -> dict[str, Any]:
-    from cffpy.analysis.bisect import Try
-
-    document: dict[str, Any] = {"file": path, "answers": state.entries, "next": None, "found": None}
-    if isinstance(now, Try):
-        document["next"] = {
-            "try": now.key,
-            "text": now.text,
-            "reason": now.reason,
-            "last_draw": now.last,
-            "nops": list(now.nops),
-            "groups": list(now.groups),
-            "packets": [f"{one:#x}" for one in now.packets],
-        }
-    else:
-        document["found"] = {
-            "text": now.text,
-            "pass": now.pass_index,
-            "draw": now.draw,
-            "groups": list(now.groups),
-            "packets": [f"{one:#x}" for one in now.packets],
-            "is_exact": now.is_exact,
-        }
-    return document

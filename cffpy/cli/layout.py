@@ -400,7 +400,7 @@ def tile(
     from cffpy.image.formats import image_format
     from cffpy.image.layout import ImageRequest, image_layout
     from cffpy.image.tiled import BankSwizzle, TiledMemory, TilingError
-    from cffpy.views.layout import TEXELS_SCHEMA
+    from cffpy.views.layout import TEXELS_SCHEMA, texels_document
 
     if batch is not None:
         return _answer_batch("tile", batch)
@@ -419,21 +419,12 @@ def tile(
     request = ImageRequest(texel, size[0], size[1])
     whole = image_layout(request, part.generation, part.has_linear_mip_fallback)
     memory = TiledMemory(whole.cpp, pitch or whole.levels[0].pitch, swizzle)
-    offsets = [{"x": x, "y": y, "offset": memory.offset(x, y)} for x, y in points]
-    for place in places:
-        x, y = memory.texel(place)
-        offsets.append({"x": x, "y": y, "offset": place})
+    offsets = [(x, y, memory.offset(x, y)) for x, y in points]
+    offsets += [(*memory.texel(place), place) for place in places]
     if as_json:
-        document = {
-            "gpu": part.name,
-            "format": texel.name,
-            "pitch": memory.pitch,
-            "cpp": memory.cpp,
-            "texels": offsets,
-        }
-        write_json(TEXELS_SCHEMA, document)
+        write_json(TEXELS_SCHEMA, texels_document(part, texel, memory, offsets))
     else:
-        write_lines(f"{one['x']},{one['y']}: {one['offset']:#x}" for one in offsets)
+        write_lines(f"{x},{y}: {offset:#x}" for x, y, offset in offsets)
     return EXIT_OK
 
 

@@ -97,7 +97,7 @@ def write_rows(rows: Rows, as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
     """Write the result of an SQL query."""
     check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_csv=as_csv)
     if as_json:
-        document = {"schema": _SCHEMA, "columns": rows.columns, "rows": list(map(list, rows))}
+        document = {"schema": _SCHEMA, **rows.to_dict()}
         _write([json.dumps(document, indent=2, default=str), "\n"])
     elif as_jsonl:
         _write(json.dumps(_object(rows, row), default=str) + "\n" for row in rows)

@@ -11,12 +11,14 @@ from cffpy.image.vectors import image_values, lrz_values
 from cffpy.views.svg import FAINT, INK, NEUTRAL, PALETTE, PAPER, Svg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cffpy.image.devices import Device
+    from cffpy.image.formats import ImageFormat
     from cffpy.image.gmem import GmemLayout, Tiling
     from cffpy.image.layout import ImageLayout, ImageRequest
     from cffpy.image.lrz import LrzLayout
+    from cffpy.image.tiled import TiledMemory
 
 #: Schemas of the documents.
 IMAGE_SCHEMA = "cffpy.layout.image/2"
@@ -209,6 +211,19 @@ def _places(layout: GmemLayout) -> list[dict[str, Any]]:
         {"attachment": place.name, "cpp": place.cpp, "offset": place.offset}
         for place in layout.places
     ]
+
+
+def texels_document(
+    part: Device, texel: ImageFormat, memory: TiledMemory, offsets: Sequence[tuple[int, int, int]]
+) -> dict[str, Any]:
+    """Byte offsets of texels in tiled memory: x, y, offset."""
+    return {
+        "gpu": part.name,
+        "format": texel.name,
+        "pitch": memory.pitch,
+        "cpp": memory.cpp,
+        "texels": [{"x": x, "y": y, "offset": offset} for x, y, offset in offsets],
+    }
 
 
 def tiling_svg(tiling: Tiling, part: Device, size: tuple[int, int]) -> Iterator[str]:
