@@ -44,7 +44,7 @@ _CONTEXT_KIND = 4
 class CopiedRegisters:
     """Follows copies between registers and the command processor's scratch registers.
 
-    ``forgotten`` hears of registers whose value is unknown from now on: the first, and how many.
+    ``forgotten`` is called for registers whose value becomes unknown: the first, and how many.
     """
 
     def __init__(self, machine: Machine, forgotten: Callable[[int, int], None]) -> None:

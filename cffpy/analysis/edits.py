@@ -370,7 +370,7 @@ def edited(
 
 
 def _keep_quiet(line: str) -> None:
-    """For what was said already."""
+    """For messages that were printed before."""
 
 
 def run(

@@ -308,7 +308,7 @@ class _PassFollower:
                 return
 
     def _why_invalid(self) -> Why | None:
-        """Why no draw of the pass can have LRZ, whatever its state."""
+        """Why no draw of the pass can have LRZ, regardless of its state."""
         lrz = self._pass.lrz
         if lrz is not None and lrz.disabled:
             return Why("disabled")

@@ -2,7 +2,7 @@
 """What a capture is asked: its passes, the state at a draw, what submits inherit. A walk each.
 
 All take the capture, a function for lines of warning, the directory of another edition of the
-register database, and a GPU to decode for whatever the file says. All raise UnsupportedGpu where
+register database, and a GPU to decode for regardless of the file. All raise UnsupportedGpu where
 nothing tells the generation, or where it is not supported.
 """
 

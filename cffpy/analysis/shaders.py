@@ -176,7 +176,7 @@ class _StoredNaming(NamedTuple):
 
 
 class ShaderCollector(Sink):
-    """Collects the distinct shaders of whatever the machine runs. Set ``machine`` before."""
+    """Collects the distinct shaders of everything that the machine runs. Set ``machine`` before."""
 
     takes_writes_at_once = True
     observes_stored_registers = True
@@ -488,7 +488,7 @@ def collect_shaders(
     register_db: str | None = None,
     gpu: Gpu | None = None,
 ) -> tuple[ShaderCollector, list[Damage]]:
-    """The shaders of a capture, and its damage. ``gpu``: decode for it, whatever the file says."""
+    """The shaders of a capture, and its damage. ``gpu``: decode for it, regardless of the file."""
     collector = ShaderCollector(register_db)
     session = Session(collector, warn=complain, register_db=register_db, gpu=gpu)
     return collector, session.run(content)

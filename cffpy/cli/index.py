@@ -216,7 +216,7 @@ def sql(path: str, query: str, as_json: bool, as_jsonl: bool, as_csv: bool) -> i
 def values(path: str, register: str, as_json: bool, as_jsonl: bool) -> int:
     """List the distinct values of a register over all captures, those of most captures first.
 
-    REG is a name, whatever its case; * stands for any characters. A line has the value, how many
+    REG is a name in any case; * stands for any characters. A line has the value, how many
     captures and draws have it, the first of these captures, and the value decoded.
     """
     from cffpy.cli.index_text import value_lines

@@ -35,7 +35,7 @@ _CORRECTIONS = ((b"CP_MEMPOOOL", b"CP_MEMPOOL"), (b"CP_SEQ_STAT", b"CP_SQE_STAT"
 #: Groups of ascii85 that are decoded at once.
 _STEP = 1 << 14
 
-#: What is no zero in ascii85; zeros that are worth to be skipped.
+#: Characters other than zeros in ascii85; runs of zeros that are long enough to skip.
 _NOT_ZERO, _LONG_RUN = re.compile(b"[^z]+"), b"z" * 8
 
 #: The sum of the five digits "!" of a group, each at its place.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How deep streams may nest and how much may run, whatever a capture holds.
+"""How deep streams may nest and how much may run, for any capture.
 
 Undamaged captures stay below these limits (cffpy.limits). The reference has none: it crashes or
 does not end.

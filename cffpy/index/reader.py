@@ -208,7 +208,7 @@ class Index:
     def values(self, register: str) -> list[RegisterValueCount]:
         """The distinct values of a register, those of most captures first.
 
-        ``register``: a name, whatever its case; "*" stands for any characters. Raises UnknownName
+        ``register``: a name in any case; "*" stands for any characters. Raises UnknownName
         for a register that no draw has.
         """
         query = (

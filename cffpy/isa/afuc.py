@@ -171,7 +171,7 @@ class AfucDisassembler:
         ]
 
     def words(self, data: bytes) -> Section:
-        """All dwords of ``data`` as one section, whatever they are."""
+        """All dwords of ``data`` as one section, without interpreting them."""
         words = struct.unpack_from(f"<{len(data) // 4}I", data)
         return self._section("", words, 0, len(words), None)
 

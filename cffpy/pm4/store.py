@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The compiled rows of packet headers and packets: made of the Structs, kept by cffpy.compiled.
 
-Packets are decoded by the bundled descriptions, whatever edition a user shows them by: what the
+Packets are decoded by the bundled descriptions, regardless of the edition that shows them: what the
 machine and the analyses read is part of them, and other editions rename fields.
 """
 

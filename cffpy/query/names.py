@@ -71,7 +71,7 @@ class Words(NamedTuple):
     aliases: Callable[[str], Iterable[str]] | None = None
 
     def value(self, word: str, column: int) -> int | str:
-        """The value of a word, whatever its case. Raises FilterError with the nearest words."""
+        """The value of a word in upper or lower case. Raises FilterError with the nearest words."""
         found = self.values.get(word)
         if found is None:
             found = self._folded.get(word.upper())

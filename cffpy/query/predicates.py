@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Conditions of a filter, compiled to functions of a subject: True, False, or None for unknown.
 
-``and`` is False where a term is, ``or`` True where a term is, whatever the unknown ones are. Of
+``and`` is False where a term is, ``or`` True where a term is, regardless of unknown ones. Of
 several values, as of ``RB_MRT[*]``, one suffices; within ``all(...)`` each has to do.
 """
 

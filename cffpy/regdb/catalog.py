@@ -33,7 +33,7 @@ class Level(NamedTuple):
 
 
 class RegisterPattern(NamedTuple):
-    """A register or an array of a domain, at whatever indices."""
+    """A register or an array of a domain, at any indices."""
 
     domain: str
     row: rows.ElementRow

@@ -2,7 +2,7 @@
 """The names by which cffpy's own code asks for registers: those of the bundled edition.
 
 Another edition may have renamed them, and given a name to another register. The code therefore
-looks offsets and fields up in the bundled descriptions, whatever edition the text is printed in. A
+looks offsets and fields up in the bundled descriptions, regardless of the edition of the text. A
 generation that these do not describe is looked up in the edition, with the names that it changed.
 """
 

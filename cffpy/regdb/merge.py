@@ -40,7 +40,7 @@ class Merged:
     domains: dict[str, list[Domain]] = field(default_factory=dict)
 
     def values(self, enum: str) -> list[Value]:
-        """All values of an enum, whatever their conditions; [] for no such enum."""
+        """All values of an enum, regardless of conditions; [] for no such enum."""
         return [value for part in self.enums.get(enum, ()) for value in part.values]
 
 

@@ -55,7 +55,7 @@ def block_part(name: str) -> str:
 
 
 def declared_part(root: str) -> str:
-    """The name of the part with all that a root file declares, whatever its conditions.
+    """The name of the part with all that a root file declares, regardless of conditions.
 
     A generation row of no chip, in the order of declaration. The Lua interface looks names up so.
     """

@@ -50,7 +50,7 @@ def load_block(directory: str | None, name: str) -> dict[str, Any] | None:
 
 
 def load_declared(directory: str | None, root: str) -> dict[str, Any]:
-    """All that the root file ("a6xx") and its imports declare, whatever the conditions."""
+    """All that the root file ("a6xx") and its imports declare, regardless of conditions."""
     found = _part(directory, rows.declared_part(root))
     assert found is not None  # every generation names its root
     return found

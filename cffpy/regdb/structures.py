@@ -3,7 +3,7 @@
 
 Their dwords have no names that mean anything, so a field belongs to the whole. An address is one
 field of 64 bits, or two of 32: ``X_LO`` (or ``X``) and ``X_HI``. Whoever writes a name may write
-either form, whatever the descriptions have.
+either form, regardless of the descriptions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def structure_fields(elements: Sequence[rows.ElementRow]) -> list[StructureField
 def _registers(
     elements: Sequence[rows.ElementRow], base: int, is_certain: bool
 ) -> Iterator[tuple[int, rows.ElementRow, bool]]:
-    """Offset, row, and whether it is there whatever the variants, of each register."""
+    """Offset, row, and whether it exists in all variants, of each register."""
     for row in elements:
         certain = is_certain and row[2] is None
         start = base + (row[3] if isinstance(row[3], int) else row[3][0])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Addresses: which address of one capture stands for which of the other, and images by address.
 
-An address of one capture stands for the same one of the other wherever it is used. Captures of one
+An address of one capture stands for the same one of the other everywhere. Captures of one
 program by one driver mostly have the same addresses. An address that differs alone is therefore of
 another image or buffer, and so are two that were swapped. But where a program allocates a little
 more, what is allocated later has moved.

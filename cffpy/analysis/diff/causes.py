@@ -106,7 +106,7 @@ class Coverage:
         }
 
     def is_of_passes(self, category: str, passes: Iterable[PassIndices]) -> bool:
-        """Whether most draws of these passes differ in it, so that it is no single draw's."""
+        """Whether most draws of these passes differ in it, so no single draw is the cause."""
         return all(
             self._counts.get((one, category), 0) * 2 > self._whole.get(one, 0) for one in passes
         )

@@ -238,7 +238,7 @@ def _is_wider(view: ImageView, differences: tuple[Difference, ...]) -> bool:
 
 
 def is_impossible(view: ImageView) -> bool:
-    """Whether no image has such a view, of whatever driver, size and number of levels.
+    """Whether no image has such a view, of any driver, size and number of levels.
 
     Rows overlap, or rows or the base are off the alignment that the hardware needs.
     """

@@ -109,7 +109,7 @@ class DrawStates(Facts):
         self._stages = Remembered(machine, _stages)
 
     def action(self, action: Action) -> None:
-        """Take the state of one of the program's draws, in whatever run."""
+        """Take the state of one of the program's draws, in any run."""
         if action.kind != "draw" or not is_program_draw(action):
             return
         self._programs.action(action)

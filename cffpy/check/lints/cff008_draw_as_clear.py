@@ -53,7 +53,7 @@ class DrawAsClear(Lint):
 
 
 def _is_constant(draw: Action, program: ProgramFacts | None) -> bool:
-    """Whether a draw writes the same to all its pixels, whatever they hold."""
+    """Whether a draw writes the same to all its pixels, regardless of their contents."""
     depth = draw.depth
     if depth is None or program is None or depth.destination_read or depth.tests_stencil:
         return False
