@@ -9,6 +9,7 @@ fetch constant with address and size.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _COUNTS = (
     ("VFD_CONTROL_0", "VTXCNT"),
     ("VFD_CONTROL_0", "STRMDECINSTRCNT"),
 )
+
+_HEX = re.compile(r"0|0x[0-9a-f]+")
 
 #: CP_SET_CONSTANT: the type of fetch constants.
 _FETCH_CONSTANTS = 1
@@ -141,10 +144,10 @@ def _fields(state: RegisterState, name: str) -> Mapping[str, FieldValue]:
 
 
 def _number(fields: Mapping[str, FieldValue], name: str) -> int | None:
-    found = fields.get(name)
-    if found is None or not isinstance(found.value, int):
-        return None
-    return int(found.value)
+    value = fields[name].value if name in fields else None
+    if isinstance(value, str) and _HEX.fullmatch(value):  # of a field without a type
+        return int(value, 16)
+    return int(value) if isinstance(value, int) else None
 
 
 # -- a2xx -----------------------------------------------------------------------------------------

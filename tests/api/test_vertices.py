@@ -27,6 +27,16 @@ def test_attributes_of_a_sample(samples: Path) -> None:
                 assert one.stride is None or one.stride >= 0
 
 
+def test_attributes_that_share_a_buffer(samples: Path) -> None:
+    """A position and a colour in turns: the colour begins 12 bytes behind the position."""
+    form = "FMT6_32_32_32_FLOAT"
+    with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
+        assert capture.draws[0].attributes == [
+            VertexAttribute(0, form, 0, 0, 24),
+            VertexAttribute(1, form, 0, 12, 24),
+        ]
+
+
 @pytest.mark.slow
 def test_vertices_of_a2xx(shared: Path) -> None:
     with cffpy.open(shared / "captures/a220-gl-cube-full.rd.gz") as capture:

@@ -59,6 +59,25 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / f"{name} #<&>.html" for name in made}
 
 
+@pytest.fixture(scope="module")
+def textures(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a draw with textures, samplers and shaders."""
+    return report_of(samples / "a660-textures.rd", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def frame(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a draw with vertices and indices, and of one without indices."""
+    return report_of(samples / "a660-frame-gmem.rd", tmp_path_factory)
+
+
+def report_of(path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("report") / "page.html"
+    with cffpy.open(path) as capture:
+        cffpy.report(capture, output)
+    return output
+
+
 @pytest.fixture
 def clean(browser: Browser) -> Iterator[Browser]:
     """The browser; the console must stay empty during the test, and nothing must be loaded."""
@@ -245,6 +264,47 @@ def test_tabs(opened: Browser) -> None:
     check_until(opened, "return document.querySelector('#shaders h2').textContent", "Shaders")
 
 
+CELLS = """
+const box = document.querySelector(`#draw [aria-label=${arguments[0]}]`);
+return box && [...box.querySelectorAll("tr")].map(
+    (row) => [...row.children].map((cell) => cell.textContent));
+"""
+
+
+def test_tables_of_vertices_and_indices(clean: Browser, frame: Path) -> None:
+    """The cube of the sample: eight corners with colours, twelve triangles."""
+    load(clean, frame)
+    show_draw(clean, 0, "p0:0")
+    check_until(
+        clean, "return document.querySelector('#draw [aria-label=Vertices]') !== null", True
+    )
+    heading, *rows = clean.run(CELLS, "Vertices")
+    assert heading == ["vertex", "0: 32_32_32_FLOAT", "1: 32_32_32_FLOAT"]
+    corners = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+    assert rows == [
+        [
+            str(number),
+            ", ".join(str(2 * one - 1) for one in corner),
+            ", ".join(map(str, corner)),
+        ]
+        for number, corner in enumerate(corners)
+    ]
+    clean.run("document.querySelectorAll('#draw details').forEach((one) => { one.open = true; })")
+    check_until(clean, "return document.querySelector('#draw [aria-label=Indices]') !== null", True)
+    heading, *rows = clean.run(CELLS, "Indices")
+    assert heading == ["index", "+0", "+1", "+2"]
+    assert len(rows) == 12
+    assert rows[:4] == [
+        ["0", "0", "1", "2"],
+        ["3", "1", "3", "2"],
+        ["6", "4", "6", "5"],
+        ["9", "4", "5", "6"],
+    ]
+    show_draw(clean, 1, "p0:1")
+    check_until(clean, "return document.querySelectorAll('#draw [aria-label=Indices]').length", 0)
+    assert len(clean.run(CELLS, "Vertices")) == 1 + 3
+
+
 # -- the search -----------------------------------------------------------------------------------
 
 
@@ -274,11 +334,67 @@ def test_tabs(opened: Browser) -> None:
     ],
 )
 def test_expressions_find_what_where_finds(opened: Browser, expression: str) -> None:
-    capture = cffpy.open(small_capture())
+    check_expression(opened, cffpy.open(small_capture()), expression)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "texture.WIDTH == 64",
+        "texture.WIDTH > 200",
+        "all(texture.FMT == FMT6_8_8_8_8_UNORM)",
+        "all(texture.TILE_MODE == TILE6_3) or sampler.ANISO == A6XX_TEX_ANISO_1",
+        "sampled(0x100010000)",
+        "not sampled(0x100010000 + 4)",
+        "texture.stage == 'FS' and texture.slot == 1 and texture.address > 0x100000000",
+        "sampler.slot in 1..2 and unknown(texture.set == 3)",
+    ],
+)
+def test_expressions_on_what_a_draw_uses(
+    clean: Browser, textures: Path, samples: Path, expression: str
+) -> None:
+    load(clean, textures)
+    check_expression(clean, cffpy.open(samples / "a660-textures.rd"), expression)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "draw.shaders.FS.instructions > 100000",
+        "draw.shaders.VS.bytes >= 8 and draw.shaders.FS.cat1 < 1000",
+        "draw.shaders.VS.full + draw.shaders.FS.full > 0 and unknown(draw.shaders.GS.instr)",
+    ],
+)
+def test_expressions_on_numbers_of_shaders(
+    clean: Browser, frame: Path, samples: Path, expression: str
+) -> None:
+    load(clean, frame)
+    check_expression(clean, cffpy.open(samples / "a660-frame-gmem.rd"), expression)
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        ("texture.NO_SUCH == 1", "no texture of this capture has a field NO_SUCH"),
+        ("storage.WIDTH == 1", "no storage of this capture has a field WIDTH"),
+        ("tile.number == 1", "no packet of this capture writes tile.number"),
+    ],
+)
+def test_names_that_the_page_does_not_have(
+    clean: Browser, textures: Path, expression: str, problem: str
+) -> None:
+    load(clean, textures)
+    find(clean, expression)
+    check_until(clean, "return document.getElementById('search-problem').textContent", problem)
+
+
+def check_expression(opened: Browser, capture: cffpy.Capture, expression: str) -> None:
+    """The page finds the draws that the interface finds."""
     names = [draw.name for draw in capture.draws.where(expression)]
     find(opened, expression)
     problem = "return document.getElementById('search-problem').textContent"
-    text = f"{len(names)} of {len(capture.draws)} draws"
+    count = len(capture.draws)
+    text = f"{len(names)} of {count} draw{'s' if count > 1 else ''}"
     end = time.monotonic() + PATIENCE
     while opened.run(COUNT) != text and not opened.run(problem):
         assert time.monotonic() < end, opened.run(COUNT)
@@ -330,6 +446,31 @@ def test_a_wrong_expression_is_explained(opened: Browser, text: str) -> None:
 
 
 # -- hostile pages, many draws --------------------------------------------------------------------
+
+
+#: Headings whose text is wider than they are, in the view that is shown.
+CLIPPED = """
+return [...document.querySelectorAll("h1, h2, h3")]
+    .filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth)
+    .map((one) => one.textContent.slice(0, 40));
+"""
+
+
+@pytest.mark.parametrize("width", [1300, 500])
+def test_long_words_in_headings_are_broken(
+    clean: Browser, pages: dict[str, Path], width: int
+) -> None:
+    clean.resize(width, 900)
+    load(clean, pages["hostile"])
+    go(clean, "shader=0")
+    check_until(clean, SHOWN, ["shaders"])
+    for fragment in ("pass=1", "row=0", "resources", "shader=0"):
+        go(clean, fragment)
+        time.sleep(0.1)
+        clean.run(
+            "for (const one of document.querySelectorAll('main h2')) one.append('x'.repeat(4000))"
+        )
+        assert clean.run(CLIPPED) == []
 
 
 @pytest.mark.parametrize("name", ["hostile", "huge"])

@@ -109,11 +109,12 @@ class App {
     let test = null;
     let problem = "";
     if (isExpression(text)) {
-      const found = await part("registers");
+      const found = {};
+      for (const name of partsOf(text)) found[name] = await part(name);
       if (this.searched !== text) return;
       try {
-        this.registers ??= found?.writes ? new Registers(found) : null;
-        test = FilterParser.parse(text, new FilterNames(this.draws, this.registers));
+        this.registers ??= found.registers?.writes ? new Registers(found.registers) : null;
+        test = FilterParser.parse(text, new FilterNames(this.draws, { ...found, registers: this.registers }));
       } catch (error) {
         if (!(error instanceof FilterError || error instanceof SyntaxError)) throw error;
         problem = error.message;

@@ -8,7 +8,7 @@ const TOKEN =
 
 const UNITS = { K: 1e3, M: 1e6, G: 1e9, KIB: 1024, MIB: 1024 ** 2, GIB: 1024 ** 3 };
 
-const FUNCTIONS = ["all", "any", "changed", "marker", "unknown", "written"];
+const FUNCTIONS = ["all", "any", "changed", "marker", "sampled", "unknown", "written"];
 
 class FilterError extends Error {}
 
@@ -154,14 +154,16 @@ class FilterParser {
     const isSwapped = node.word !== undefined && !this.names.has(node.word) && other.word !== undefined && this.names.has(other.word);
     const left = isSwapped ? this.other(node) : this.value(node);
     const right = this.other(other);
+    return { test: this.pairs(left, right, COMPARE[sign]) };
+  }
+
+  // Compares each value of one side with each of the other.
+  pairs(left, right, test) {
     const { isAll } = this;
-    const test = COMPARE[sign];
-    return {
-      test: (row) => {
-        const others = right.get(row);
-        const results = left.get(row).flatMap((one) => others.map((other) => (one === null || other === null ? null : test(order(one, other)))));
-        return joined(results, isAll);
-      },
+    return (row) => {
+      const others = right.get(row);
+      const results = left.get(row).flatMap((one) => others.map((other) => (one === null || other === null ? null : test(order(one, other)))));
+      return joined(results, isAll);
     };
   }
 
@@ -253,6 +255,11 @@ class FilterParser {
 
   call(name) {
     if (!FUNCTIONS.includes(name)) throw new FilterError(`the page has no function ${name}`);
+    if (name === "sampled") {
+      const address = this.value(this.sum());
+      this.need(")");
+      return this.pairs({ get: this.names.descriptors("texture", "address") }, address, COMPARE["=="]);
+    }
     if (name === "all" || name === "any") {
       const before = this.isAll;
       this.isAll = name === "all";
@@ -320,11 +327,34 @@ function valueOf(text) {
   return /^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : text;
 }
 
-// The names of an expression: properties of draws and passes, registers and their fields.
+// Properties of descriptors that are no fields: of a place, and of what is bound there.
+const PLACES = {
+  address: (_place, bound) => bound.gpuaddr && Number(bound.gpuaddr),
+  stage: (place) => place.stage,
+  set: (place) => place.set,
+  slot: (place) => place.slot,
+};
+
+const DESCRIPTOR = /^(texture|sampler|storage)\.(\w+)$/i;
+
+const PROGRAM = /^draw\.shaders\.(\w+?)(?:\.(\w+))?$/i;
+
+// Which parts of the data an expression needs besides the draws.
+function partsOf(text) {
+  const wanted = ["registers"];
+  if (/\b(?:texture|sampler|storage)\.|\bsampled\s*\(/i.test(text)) wanted.push("bindings");
+  if (/\bdraw\.shaders\.\w+\./i.test(text)) wanted.push("shaders");
+  return wanted;
+}
+
+// The names of an expression: properties of draws and passes, registers and their fields, fields of
+// descriptors, numbers of shaders. registers, bindings, shaders: null where they are not in the page.
 class FilterNames {
-  constructor(draws, registers) {
+  constructor(draws, { registers, bindings, shaders }) {
     this.draws = draws;
     this.registers = registers;
+    this.bindings = bindings;
+    this.shaders = shaders;
     const { columns } = draws;
     const size = (pick) => (row) => [pick(draws.pass(row)) ?? null];
     const cell = (name) => (row) => [columns[name][row]];
@@ -347,6 +377,9 @@ class FilterNames {
       "draw.indirect": flag("indirect"),
       "draw.gpuaddr": (row) => [Number(columns.gpuaddr[row])],
       "draw.submit": size((one) => one.submit),
+      "draw.groups_x": (row) => [columns.groups[row]?.[0] ?? null],
+      "draw.groups_y": (row) => [columns.groups[row]?.[1] ?? null],
+      "draw.groups_z": (row) => [columns.groups[row]?.[2] ?? null],
       "target.name": (row) => draws.targets(row).map((target) => target[0]),
       "target.format": (row) => draws.targets(row).map((target) => target[1]),
       "target.address": (row) => draws.targets(row).map((target) => target[2] && Number(target[2])),
@@ -377,19 +410,53 @@ class FilterNames {
   values(name) {
     const property = this.known[name.toLowerCase()];
     if (property) return property;
-    const shader = /^draw\.shaders\.(\w+)$/i.exec(name);
-    if (shader) {
-      const stage = shader[1].toUpperCase();
-      return (row) => {
-        const found = this.draws.programs(row).find(([one]) => one === stage);
-        return [found ? Number(found[1]) : null];
-      };
-    }
+    const shader = PROGRAM.exec(name);
+    if (shader) return this.program(shader[1].toUpperCase(), shader[2]?.toLowerCase());
+    const descriptor = DESCRIPTOR.exec(name);
+    if (descriptor) return this.descriptors(descriptor[1].toLowerCase(), descriptor[2]);
     const found = this.fields(name);
     return (row) => {
       const values = found.map(([column, field]) => this.value(column, field, row));
       return values.length ? values : [null];
     };
+  }
+
+  // The address of a stage's program, or a number of it.
+  program(stage, name) {
+    const read = name ? this.statistic(name) : (address) => Number(address);
+    return (row) => {
+      const found = this.draws.programs(row).find(([one]) => one === stage);
+      return [found ? read(found[1], found[2]) : null];
+    };
+  }
+
+  statistic(name) {
+    if (!this.shaders) throw new FilterError("the shaders are not in the page");
+    const category = /^cat(\d)$/.exec(name);
+    const read = (one) => {
+      if (name === "instructions" || name === "bytes") return one[name];
+      return (category ? one.statistics?.cat[category[1]] : one.statistics?.[name]) ?? null;
+    };
+    const isKnown = (one) => !one.statistics || read(one) !== null;
+    if (name === "cat" || !this.shaders.every(isKnown)) throw new FilterError(`shaders have no number ${name}`);
+    return (_address, shader) => (shader < 0 ? null : read(this.shaders[shader]));
+  }
+
+  // A field of each descriptor of a kind that a draw has bound, or where it is bound.
+  descriptors(kind, name) {
+    if (!this.bindings) throw new FilterError("what draws have bound is not in the page");
+    const { places, values } = this.bindings;
+    const chosen = places.filter((one) => one.kind === kind);
+    const read = PLACES[name.toLowerCase()] ?? fieldReader(name.toUpperCase());
+    const isField = !PLACES[name.toLowerCase()];
+    const has = (index) => values[index]?.fields?.some(([one]) => one.toUpperCase() === name.toUpperCase());
+    if (isField && !chosen.some((one) => one.value.some(has))) throw new FilterError(`no ${kind} of this capture has a field ${name}`);
+    return (row) =>
+      chosen.flatMap((place) => {
+        const change = changeAt(place, row);
+        const value = change < 0 ? -1 : place.value[change];
+        return value < 0 ? [] : [read(place, values[value])];
+      });
   }
 
   value(column, field, row) {
@@ -436,5 +503,14 @@ class FilterNames {
   }
 }
 
+// Reads a field of a descriptor; null where the descriptor was not captured.
+function fieldReader(name) {
+  return (_place, bound) => {
+    const found = bound.fields?.find(([one]) => one.toUpperCase() === name);
+    return found ? valueOf(found[3]) : null;
+  };
+}
+
 // Whether a search is an expression rather than words.
-const isExpression = (text) => /[=<>~(&*]|^\s*not\s|\b(?:in|and|or)\s|^\s*(?:draw|pass|target)\.\w/i.test(text);
+const isExpression = (text) =>
+  /[=<>~(&*]|^\s*not\s|\b(?:in|and|or)\s|^\s*(?:draw|pass|target|texture|sampler|storage)\.\w/i.test(text);

@@ -51,8 +51,9 @@ _KEYS = (
 _SEARCH = (
     "Words leave the draws that have all of them.",
     "Expressions are those of cffpy draws --where: comparisons, in, ~, arithmetic, and, or, not,"
-    " all, any, changed, written, unknown, marker; registers, fields, draw., pass., target.",
-    "Not here: sampled, tile., texture., sampler., storage., numbers of shaders.",
+    " all, any, changed, written, unknown, marker, sampled; registers, fields, draw., pass.,"
+    " target., texture., sampler., storage., draw.shaders.FS.full",
+    "Not here: tile.",
 )
 
 
