@@ -41,11 +41,12 @@ if TYPE_CHECKING:
 
 #: Limits for hostile captures: bytes of distinct programs and their listings; bytes in which they
 #: were looked for, from their begins to the ends of buffers; ranges of draws over all programs;
-#: addresses remembered.
+#: addresses remembered; bytes of packets remembered that name none.
 _MAX_BYTES = 256 << 20
 _MAX_LOOKED = 2 << 30
 _MAX_RANGES = 1 << 19
 _MAX_PLACES = 1 << 16
+_MAX_NAMELESS = 1 << 20
 
 _WITHOUT_PROGRAMS = ("CP_BLIT", "CP_EVENT_WRITE")
 #: Draws that the reference neither counts nor summarises.
@@ -211,11 +212,16 @@ class ShaderCollector(Sink):
         #: What packets that are stored at once name, by where they are, as long as memory stays.
         self._stored: dict[tuple[Words, int, int], list[_StoredNaming]] = {}
         self._stored_epoch = -1
+        #: The contents of those that name nothing, and their bytes.
+        self._nameless: set[bytes] = set()
+        self._nameless_bytes = 0
 
     # -- files, GPUs, submits ---------------------------------------------------------------
 
     def bind(self, gpu: Gpu, database: Database) -> None:
         self._stored.clear()
+        self._nameless.clear()
+        self._nameless_bytes = 0
         self._generation = gpu.generation
         database = self.machine.names
         self._naming = {}
@@ -254,6 +260,16 @@ class ShaderCollector(Sink):
             self._bound.clear()
 
     # -- naming -----------------------------------------------------------------------------
+
+    @property
+    def registers(self) -> range:
+        """A range that has all registers that name programs: no other writes matter."""
+        return range(min(self._naming, default=0), max(self._naming, default=-1) + 1)
+
+    @property
+    def packets(self) -> frozenset[int]:
+        """The opcodes that ``packet`` looks at."""
+        return self._loads | {self._immediate, self._uncounted}
 
     def write(
         self, register: int, values: list[int], words: Words, index: int, level: int
@@ -349,7 +365,15 @@ class ShaderCollector(Sink):
         key = words, start, end
         found = self._stored.get(key)
         if found is None:
-            found = self._stored[key] = list(self._namings(stored, words, start, end))
+            contents = words.data[start:end].tobytes()
+            if contents in self._nameless:
+                return
+            found = list(self._namings(stored, words, start, end))
+            if found:
+                self._stored[key] = found
+            elif len(contents) < _MAX_NAMELESS - self._nameless_bytes:
+                self._nameless.add(contents)
+                self._nameless_bytes += len(contents)
         for one in found:
             if one.payload is None:
                 self._written += one.registers

@@ -142,6 +142,8 @@ class Walk(Sink):
         self._deep_stream = -1
         self._handlers: list[tuple[Callable[[Payload], None], ...]] = []
         self._watched: dict[int, Callable[[], None]] = {}
+        #: From the first of them up to behind the last one.
+        self._watched_range = 0, 0
         self._observers: tuple[Observer, ...] = ()
         self.observe()
 
@@ -186,6 +188,7 @@ class Walk(Sink):
         handlers and before ``registers_written``.
         """
         self._watched[register] = callback
+        self._watched_range = min(self._watched), max(self._watched) + 1
 
     # -- running ----------------------------------------------------------------------------
 
@@ -266,6 +269,7 @@ class Walk(Sink):
         self._conditions = Conditions(self.machine, self._copies.forget)
         self._programs = BoundPrograms(self.machine, reader)
         self._watched.clear()
+        self._watched_range = 0, 0
         for bound in self._on_bound:
             bound(gpu, database)
         tables = [self._own_handlers(), *(one.packet_handlers() for one in self._observers)]
@@ -304,8 +308,10 @@ class Walk(Sink):
         self, register: int, values: list[int], words: Words, index: int, level: int
     ) -> WriteOutcome:
         """A packet writes registers, which the machine then stores."""
-        if (self._on_write or self._watched) and self.executed is not Executed.NO:
-            end = register + len(values)
+        end = register + len(values)
+        first, behind = self._watched_range
+        is_watched = register < behind and end > first
+        if (is_watched or self._on_write) and self.executed is not Executed.NO:
             if self._on_write:
                 location = self.location(words, index)
                 for written in self._on_write:

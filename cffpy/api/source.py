@@ -193,10 +193,11 @@ class Source:
         content, history = self.content, None
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
-        if registers:
-            finder, history = walk_with_history(content, *how, self._reporters)
-        else:
-            finder, _ = find_passes(content, *how, self._reporters)
+        with uncollected():
+            if registers:
+                finder, history = walk_with_history(content, *how, self._reporters)
+            else:
+                finder, _ = find_passes(content, *how, self._reporters)
         problems = self._note(warnings, finder.found.damage)
         if known is not None:  # whose passes and actions may be in use
             finder = known.finder

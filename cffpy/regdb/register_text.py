@@ -13,7 +13,7 @@ from cffpy.regdb.decode import Decoder, Palette, type_mask
 from cffpy.regdb.structures import names_of_halves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.regdb.database import Database, Found
 
@@ -103,11 +103,14 @@ class RegisterText:
 
     def text(self, register: int, registers: Mapping[int, int]) -> str:
         """The decoded value, of both dwords of a 64-bit register."""
-        value = self.value(register, registers)
+        return self.formatter(register)(self.value(register, registers))
+
+    def formatter(self, register: int) -> Callable[[int], str]:
+        """The function that decodes values of the register, of all bits of a 64-bit register."""
         found = self._found(register)
         if found is None or found.type is None or _is_upper(found):
-            return f"{value:#x}"
-        return self._decoder.formatter(found.type).text(value)
+            return hex
+        return self._decoder.formatter(found.type).text
 
     def field_values(self, register: int, registers: Mapping[int, int]) -> list[FieldValue]:
         """The bitfields in the order of the description; [] where the register is not a bitset.

@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 import cffpy
-from cffpy.analysis.shaders import ShaderCollector
-from cffpy.tables.lines import COLUMNS, LineWalk, UniqueLines
+from cffpy.analysis.passes.finder import PassFinder
+from cffpy.analysis.shaders import collect_shaders
+from cffpy.container.open import open_capture
+from cffpy.tables.line_ends import LineEnds
+from cffpy.tables.lines import COLUMNS, DrawLines, LineOptions, LineWalk, UniqueLines
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -177,7 +180,8 @@ def check_lines_are_the_same(paths: list[Path], monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(LineWalk, "group_writes", lambda walk, registers: False)
         never = property(lambda walk: False, lambda walk, value: None)
         monkeypatch.setattr(LineWalk, "decodes_streams_once", never)
-        monkeypatch.setattr(ShaderCollector, "takes_writes_at_once", False)
+        monkeypatch.setattr(LineWalk, "keeps_lines", False)
+        monkeypatch.setattr(LineEnds, "keeps", False)
     assert "".join(texts[0]) == "".join(texts[1])
     return "".join(texts[0])
 
@@ -187,6 +191,47 @@ def test_lines_that_are_kept(samples: Path, monkeypatch: pytest.MonkeyPatch) -> 
     text = check_lines_are_the_same([samples / f"{name}.rd" for name in names], monkeypatch)
     assert "register write\tRB_DEPTH_CNTL" in text
     assert "\tCP_SET_DRAW_STATE\t" in text
+
+
+@pytest.mark.parametrize("name", ["a740-state-groups", "a660-frame-binning"])
+def test_lines_are_kept(samples: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Ends of lines, lines of groups with equal contents, lines of streams that run again."""
+    counted = []
+    for keeps in (True, False):
+        monkeypatch.setattr(LineWalk, "keeps_lines", keeps)
+        monkeypatch.setattr(LineEnds, "keeps", keeps)
+        pieces: list[str] = []
+        walk = LineWalk(name, LineOptions(), pieces.append)
+        walk.observe(PassFinder(walk), DrawLines(walk))
+        walk.run(open_capture(str(samples / f"{name}.rd")), pytest.fail)
+        walk.emit_rest()
+        counted.append((walk.known, walk.ends.made, "".join(pieces)))
+    (known, made, text), (never, each, same) = counted
+    assert text == same
+    assert known > never == 0
+    assert made < each
+
+
+def check_shaders(path: Path) -> None:
+    """The walk collects what ``disasm --all`` does, which follows commands as the dump does."""
+    collector, _ = collect_shaders(open_capture(str(path)), lambda _line: None)
+    expected = [
+        (f"{one.gpuaddr:#x}", str(next((ranges[0][0] for _, ranges in one.where if ranges), "")))
+        for one in collector.shaders
+    ]
+    found = [row for row in rows(path, "shaders") if row["name"] == "0000"]
+    assert [(row["gpuaddr"], row["draw"]) for row in found] == expected
+
+
+@pytest.mark.parametrize("name", ["a430-depth-good", "a660-frame-binning", "a740-state-groups"])
+def test_shaders_are_those_of_a_separate_run(samples: Path, name: str) -> None:
+    check_shaders(samples / f"{name}.rd")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a740-vk-fdm", "a660-vk-passes-gmem", "a320-gl-tri"])
+def test_shaders_of_shared_captures(shared: Path, name: str) -> None:
+    check_shaders(shared / f"captures/{name}.rd.gz")
 
 
 @pytest.mark.slow

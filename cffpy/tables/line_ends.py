@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""LineEnds: what lines of registers and packets have from the packet's name on.
+
+It is equal wherever a register gets the same value, so it is made once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from cffpy.regdb.decode import Decoder, Palette
+from cffpy.regdb.register_text import RegisterText
+from cffpy.views.plain_text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from cffpy.cp.payload import Payload
+    from cffpy.regdb.database import Database
+
+    #: A dword of a packet: its name, the function that decodes it, whether it has 64 bits.
+    _Dword = tuple[str, Callable[[int], str], bool]
+
+    #: The ends of the lines of a packet, behind an empty string: ``lead.join`` makes the lines.
+    Ends = tuple[str, ...]
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+#: The column ``packet`` of registers that a packet of type 0 or 4 writes.
+REGISTER_WRITE = "register write"
+
+#: At most: entries of a memo, values of all runs, dwords of packets that are kept.
+_MAX_KEPT, _MAX_RUN_VALUES, _MAX_FIELDS = 1 << 14, 1 << 16, 1 << 18
+#: Dwords of a packet whose ends are kept, and of one that get a line each, at most.
+_KEPT_DWORDS, _MAX_DWORDS = 12, 256
+
+
+class LineEnds:
+    """Ends of the lines of one GPU."""
+
+    #: Whether ends of registers and packets are kept; False in a test. Those of single dwords are
+    #: in any case: the texts of some depend on the packet that came first.
+    keeps = True
+
+    def __init__(self, database: Database, packet_names: tuple[str | None, ...]) -> None:
+        """``packet_names``: by opcode."""
+        self._database = database
+        self._text = RegisterText(database)
+        self._decoder = Decoder(database, Palette())
+        self._names = packet_names
+        self._registers: dict[tuple[int, int], str] = {}
+        #: Ends of a run of registers, by the first one and the values; of a packet.
+        self._runs: dict[tuple[int, ...], Ends] = {}
+        self._run_values = 0
+        self._packets: dict[tuple[int, bytes], Ends] = {}
+        #: Opcode -> what the descriptions say of each of the first dwords of the packet.
+        self._layouts: dict[int, list[_Dword | None]] = {}
+        self._wide: dict[int, bool] = {}
+        self._described_registers: dict[int, tuple[str, Callable[[int], str]]] = {}
+        self._fields: dict[tuple[int, int, int], str] = {}
+        #: How many ends of single values were made.
+        self.made = 0
+
+    def packet_name(self, opcode: int) -> str:
+        """The name of a packet, its opcode in hexadecimal where it has none."""
+        return self._names[opcode] or f"{opcode:#x}"
+
+    # -- registers --------------------------------------------------------------------------
+
+    def run(self, register: int, values: list[int]) -> Ends:
+        """The ends of a run of registers: of each value, or of two that are one register."""
+        key = register, *values
+        known = self._runs.get(key)
+        if known is None:
+            if len(values) == 1:  # which are kept here
+                end = self.written(REGISTER_WRITE, register, values[0], False)
+                known = "", end
+            else:
+                known = "", *(end for _, end in self.run_ends(register, values))
+            self._run_values += len(values)
+            if self._run_values > _MAX_RUN_VALUES:
+                self._runs.clear()
+                self._run_values = len(values)
+            self._keep(self._runs, key, known)
+        return known
+
+    def run_ends(self, register: int, values: list[int]) -> Iterator[tuple[range, str]]:
+        """The registers of each line of a run, and the line's end: two dwords are one line."""
+        position = 0
+        while position < len(values):
+            offset, value = register + position, values[position]
+            position += 1
+            if position < len(values) and self._is_wide(offset):
+                value |= values[position] << 32
+                position += 1
+                end = self.written(REGISTER_WRITE, offset, value, True)
+                yield range(offset, offset + 2), end
+            else:
+                yield range(offset, offset + 1), self._register(offset, value)
+
+    def _is_wide(self, register: int) -> bool:
+        known = self._wide.get(register)
+        if known is None:
+            known = self._wide[register] = self._text.is_wide(register)
+        return known
+
+    def _register(self, register: int, value: int) -> str:
+        key = register, value
+        known = self._registers.get(key)
+        if known is None:
+            known = self.written(REGISTER_WRITE, register, value, False)
+            self._keep(self._registers, key, known)
+        return known
+
+    def written(self, packet: str, register: int, value: int, is_wide: bool) -> str:
+        """The end of the line of a register that ``packet`` writes.
+
+        ``is_wide``: ``value`` has 64 bits.
+        """
+        self.made += 1
+        known = self._described_registers.get(register)
+        if known is None:
+            name = visible(self._text.name(register))
+            known = self._described_registers[register] = name, self._text.formatter(register)
+        name, decoded = known
+        digits = f"{value:016x}" if is_wide else f"{value:08x}"
+        return f"{packet}\t{name}\t{digits}\t{visible(decoded(value))}\n"
+
+    # -- packets ----------------------------------------------------------------------------
+
+    def packet(self, opcode: int, payload: Payload) -> Ends:
+        """The ends of the lines of a packet: one for each dword that is described."""
+        count = payload.captured
+        if count > _KEPT_DWORDS:
+            return self._packet(opcode, payload)
+        key = opcode, bytes(payload.words.data[payload.index : payload.index + count])
+        known = self._packets.get(key)
+        if known is None:
+            known = self._packet(opcode, payload)
+            self._keep(self._packets, key, known)
+        return known
+
+    def _packet(self, opcode: int, payload: Payload) -> Ends:
+        count = min(payload.captured, _MAX_DWORDS)
+        values = payload.words.data[payload.index : payload.index + count].tolist()
+        layout = self._layouts.setdefault(opcode, [])
+        fields = self._fields
+        ends = [""]
+        position = 0
+        while position < count:
+            if position >= len(layout):  # in turn: a dword may choose the variant of the next one
+                layout.append(self._described(opcode, len(layout)))
+                continue
+            described = layout[position]
+            if described is not None:
+                value = values[position]
+                if described[2] and position + 1 < count:
+                    value |= values[position + 1] << 32
+                end = fields.get((opcode, position, value))
+                ends.append(end or self._field(opcode, position, value, described))
+                position += described[2]
+            position += 1
+        if len(ends) == 1:
+            raw = " ".join(f"{value:08x}" for value in values)
+            ends.append(f"{self.packet_name(opcode)}\t\t{raw}\t\n")
+        return tuple(ends)
+
+    def _field(self, opcode: int, position: int, value: int, described: _Dword) -> str:
+        self.made += 1
+        name, text, is_wide = described
+        digits = 16 if is_wide else 8
+        shown = visible(text(value))
+        end = f"{self.packet_name(opcode)}\t{name}\t{value:0{digits}x}\t{shown}\n"
+        if len(self._fields) >= _MAX_FIELDS:
+            self._fields.clear()
+        self._fields[opcode, position, value] = end
+        return end
+
+    def _described(self, opcode: int, position: int) -> _Dword | None:
+        """What the descriptions say of a dword of a packet."""
+        found = self._database.lookup(self.packet_name(opcode), position, self._decoder.variants)
+        if found is None or found.type is None:
+            return None
+        text = self._decoder.formatter(found.type).text
+        return visible(found.name), text, found.dwords == 2
+
+    def _keep(self, memo: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+        if len(memo) >= _MAX_KEPT:
+            memo.clear()
+        if self.keeps:
+            memo[key] = value
