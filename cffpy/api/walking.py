@@ -54,8 +54,8 @@ class ProgressReporter(Observer):
 def uncollected() -> Iterator[None]:
     """Without the cyclic garbage collector.
 
-    A recording has millions of small objects without cycles; searching them for cycles took a
-    third of the time.
+    A recording has millions of small objects, which are kept; searching them for cycles took a
+    third of the time, and of a walk a fifth.
     """
     was_enabled = gc.isenabled()
     gc.disable()
