@@ -94,7 +94,7 @@ class IntelReport:
 
     @property
     def cut(self) -> list[str]:
-        """What was left out, in words."""
+        """What was left out, as text."""
         cut: list[str] = self._document["cut"]
         return cut
 

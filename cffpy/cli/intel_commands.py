@@ -172,11 +172,9 @@ def crash(
     if as_json:
         write_json(view.SCHEMA, view.document(report, capture.names))
     else:
-        headings = (
-            line if line.startswith(" ") else Styled(line)
-            for line in view.lines(report, capture.names)
-        )
-        write_lines([Styled(visible(content.name)), *headings])
+        lines = (visible(line) for line in view.lines(report, capture.names))
+        shown = (line if line.startswith(" ") else Styled(line) for line in lines)
+        write_lines([Styled(visible(content.name)), *shown])
     return code
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import commands, dumps, inputs, mutate
+from tests.fuzz import commands, dumps, inputs, intel, mutate
 from tests.fuzz.captures import Library, file_bytes, piece
 from tests.fuzz.child import Limits, Outcome, run
 from tests.fuzz.commands import Files
@@ -95,6 +95,9 @@ class Bench:
             else:
                 environment = {**self.environment, **files.environment}
                 outcome = run(arguments, self.limits, environment)
+            made = files.folder / intel.FILE_NAME
+            if made.exists():
+                mutant = made.read_bytes()
         if is_dump and not outcome.problem and outcome.peak > 3 * len(mutant) + _MOST_MEMORY:
             outcome = outcome._replace(problem=f"uses {outcome.peak >> 20} MB")
         return Case(seed, chosen, name, command, arguments, mutant, outcome, files.environment)

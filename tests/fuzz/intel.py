@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Memory = dict[int, bytes]
 
+FILE_NAME = "intel.dump"
+"""What mutants are called."""
 AUB, I915, XE = "AUB", "i915", "Xe"
 
 #: Devices of gen4, gen7, gen9, gen11, gen12, gen12.5 and Xe2.
@@ -150,7 +152,7 @@ def line_of(kind: str) -> Callable[[Random, Files], list[str]]:
     """Command lines for mutants of this kind: the reference's tools, and analyses."""
 
     def line(rng: Random, files: Files) -> list[str]:
-        path, original = files.folder / "intel.dump", files.folder / "original.dump"
+        path, original = files.folder / FILE_NAME, files.folder / "original.dump"
         path.write_bytes(mutant(rng, kind))
         if rng.random() < 0.4:
             files.environment.update(rng.choice(_ENVIRONMENTS))

@@ -187,7 +187,7 @@ def _is_set(surface: Surface, state: State) -> bool:
 def _surface_states(
     state: State, runner: BatchRunner, address: int, size: int, others: Iterable[int]
 ) -> tuple[Descriptor, ...]:
-    """The surface states of a set, up to its end, the next set, or the first that is none."""
+    """The surface states of a set, up to its end, the next set, or what is no surface state."""
     end = min((other for other in others if other > address), default=address + _MAX_SET)
     end = min(end, address + (size or _MAX_SET), address + _MAX_SET)
     data = runner.span(address, end - address)
@@ -223,7 +223,7 @@ def _records(
 
 
 def _buffer(runner: BatchRunner, record: bytes, offset: int) -> Descriptor | None:
-    """A record of address, range and zero; None if it is none."""
+    """A record of address, range and zero; None for any other."""
     address, size, zero = unpack("<QII", record)
     address &= M48
     # an image's record has a sampler's offset, which is small, in place of the upper half
@@ -233,7 +233,7 @@ def _buffer(runner: BatchRunner, record: bytes, offset: int) -> Descriptor | Non
 
 
 def _image(state: State, runner: BatchRunner, record: bytes, offset: int) -> Descriptor | None:
-    """A record of a surface handle, and of a sampler's or a depth; None if it is none."""
+    """A record of a surface handle, and of a sampler's or a depth; None for any other."""
     handle, second = unpack("<2I", record)
     if not handle and not second:
         return None

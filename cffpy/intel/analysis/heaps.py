@@ -18,7 +18,7 @@ BINDING_TABLES = 0xC0000000
 SURFACE_STATES = 0x100000000
 """Where the driver's own surface states begin."""
 BINDLESS = 0x140000000
-"""Where surface states that shaders find by handle begin; from 12.5 on with descriptor sets."""
+"""The base of surface states that shaders address by handle; from 12.5 on also of sets."""
 
 #: Name, start and end of heaps, up to gen12.0 and from gen12.5 on.
 _OLD = (

@@ -52,7 +52,7 @@ class SurfaceUse(NamedTuple):
 class Report:
     """What was found by running a capture once.
 
-    ``uses`` and ``changes``: by the number of an action. ``cut``: what was left out, in words.
+    ``uses`` and ``changes``: by the number of an action. ``cut``: what was left out, as text.
     """
 
     def __init__(self, content: Content, uses: Uses, directory: str | None = None) -> None:

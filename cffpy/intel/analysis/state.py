@@ -89,7 +89,7 @@ class State:
         self.uses_256_byte_tables = False
 
     def copy(self) -> State:
-        """The state as it is now; later instructions do not change it."""
+        """A copy, which later instructions do not change."""
         copied = State.__new__(State)
         copied.__dict__.update(
             {

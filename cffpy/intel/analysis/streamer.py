@@ -148,7 +148,7 @@ class Streamer:
 
     @property
     def predicate(self) -> bool | None:
-        """The predicate as it is now; None where it is unknown."""
+        """The current predicate; None where it is unknown."""
         value = self._register(PREDICATE_RESULT)
         return None if value is None else bool(value & 1)
 

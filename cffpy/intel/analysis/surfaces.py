@@ -188,6 +188,6 @@ def _format(database: Database, state: Command, number: int) -> str:
 
 
 def _first(state: Command, *names: str) -> str:
-    """The text of the first of these fields that says anything."""
+    """The text of the first of these fields whose value is not the default."""
     found = (text for name in names if (text := state.text(name)) not in _PLAIN)
     return next(found, "").removeprefix("TILEWALK_")

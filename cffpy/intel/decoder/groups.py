@@ -2,7 +2,7 @@
 """Groups (instructions, structs, registers) of one generation and the fields that they unfold to.
 
 A repeat unfolds to its items. A struct inside a group is not unfolded here: text.py prints it as a
-group of its own.
+separate group.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ SCHEMA = "cffpy.intel-crash/1"
 
 
 def lines(report: CrashReport, names: Mapping[int, str]) -> Iterator[str]:
-    """The page; ``names``: of actions (p0:3). Evidence stands in brackets."""
+    """The report in lines; ``names``: of actions (p0:3). Evidence stands in brackets."""
     run = report.found.run
     yield "what hangs"
     if report.reason:

@@ -49,7 +49,7 @@ def _draw(action: Action, names: dict[int, str]) -> str:
 
 
 def missing_draws(found: Differences) -> list[str]:
-    """The draws of the first capture that the second does not have, in words."""
+    """The draws of the first capture that the second does not have, one line each."""
     names = names_of(found.good.found.actions)
     return [_draw(action, names) for action in found.missing]
 

@@ -143,7 +143,7 @@ def document(action: Action, name: str | None) -> dict[str, Any]:
 
 
 def describe_counts(action: Action) -> str:
-    """How much an action draws or computes, in words."""
+    """How much an action draws or computes, as text."""
     counts = action.counts
     if counts.groups is not None:
         return f"{'x'.join(_number(part) for part in counts.groups)} thread groups"
@@ -157,7 +157,7 @@ def describe_counts(action: Action) -> str:
 
 
 def describe_predicate(action: Action) -> str:
-    """Whether a predicated action is executed, in words; "" for an action without predicate."""
+    """Whether a predicated action is executed, as text; "" for an action without predicate."""
     if not action.is_predicated:
         return ""
     known = {True: ": it is executed", False: ": it is not executed", None: ""}

@@ -71,6 +71,16 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     assert run_cffpy("crash", "--extract", tmp_path / "o.rd", path).returncode == 2
 
 
+def test_control_characters_are_escaped(tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "hang.i915"
+    path.write_bytes(
+        frames.hang().replace(b"in test", b"in \x0b\x1b[31m").replace(b"rcs0", b"r\x07cs0")
+    )
+    shown = run_cffpy("crash", path).stdout
+    assert b"in \\x0b\\x1b[31m" in shown
+    assert not set(shown) & {0x07, 0x0B, 0x1B}
+
+
 def test_dumps_of_drivers(shared: Path) -> None:
     folder = shared / "intel" / "captures"
     report = open_intel(str(folder / "icl-vk-passes-error.i915.gz")).crash

@@ -235,7 +235,7 @@ class RegisterLines:
 
 
 def _fence(ver: int, fence: int) -> str:
-    """A fence register in words; only gen4 to gen7 have them."""
+    """A fence register as text; only gen4 to gen7 have them."""
     if ver not in (4, 5, 6, 7):
         return ""
     pitch = ((fence >> 32 & 0xFFF) + 1) * 128 if ver >= 6 else ((fence >> 2 & 0x1FF) + 1) * 128
