@@ -52,8 +52,9 @@ def run(
 
 
 def _lines(shaders: Sequence[CapturedShader], only_list: bool) -> Iterator[str]:
-    rows = [(*_HEADINGS, "uses", "where"), *map(_row, shaders)]
-    yield from headed_columns(rows, _RIGHT)
+    rows = [*map(_row, shaders)]
+    if rows:
+        yield from headed_columns([(*_HEADINGS, "uses", "where"), *rows], _RIGHT)
     if only_list:
         return
     for shader in shaders:

@@ -113,8 +113,8 @@ def _shown(
         return (action.to_dict() for action in shown)
 
     def lines() -> Iterable[str]:
-        table = [view.HEADINGS, *(view.cells(action.model) for action in shown)]
-        return headed_columns(table, view.RIGHT)
+        cells = [view.cells(action.model) for action in shown]
+        return headed_columns([view.HEADINGS, *cells], view.RIGHT) if cells else ()
 
     return Shown(
         capture,

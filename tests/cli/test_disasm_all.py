@@ -91,7 +91,7 @@ def test_a_capture_without_all_is_refused(pack, path: Path, run_cffpy) -> None:
 def test_other_gpu(path: Path, run_cffpy) -> None:
     shown = run_cffpy("disasm", "--all", path, "--gpu", "740").stdout
     assert b"shader 0: FS, a7xx, at 0x200000" in shown
-    assert run_cffpy("disasm", "--all", path, "--gpu", "a5xx").stdout.count(b"\n") == 1
+    assert run_cffpy("disasm", "--all", path, "--gpu", "a5xx").stdout == b""
 
 
 def test_damage_is_said(path: Path, run_cffpy) -> None:

@@ -35,6 +35,15 @@ def test_one_line_and_exit_code_1(command: str, tmp_path: Path, run_cffpy: Run) 
     assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", line)
 
 
+@pytest.mark.parametrize("command", ["passes", "tiles", "draws", "state", "disasm"])
+def test_an_empty_file_has_no_table(command: str, tmp_path: Path, run_cffpy: Run) -> None:
+    path = tmp_path / "empty.rd"
+    path.write_bytes(b"")
+    done = run_cffpy(command, *COMMANDS[command], path)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"the file is empty" in done.stderr.splitlines()[0]
+
+
 def test_diff_has_trouble(path: Path, tmp_path: Path, run_cffpy: Run) -> None:
     other = tmp_path / "text.rd"
     other.write_bytes(b"hello\n")

@@ -34,6 +34,11 @@ COMMANDS = (
     "diff --all GOOD BAD",
     "db show RB_MRT[2].CONTROL --gpu 630",
     "db search LRZ --gpu 630",
+    "lrz FILE",
+    "check FILE",
+    "check --list",
+    "find draw.vertices>3 FILE",
+    "layout tiles --gpu 660 --framebuffer 800x600 --attachments RGBA8,D24S8",
 )
 FILE = "a660-frame-binning.rd"
 FILES = {"FILE": FILE, "GOOD": "a430-depth-good.rd", "BAD": "a430-depth-bad.rd"}
@@ -83,6 +88,17 @@ def test_lines_are_folded_between_words(arguments: list[str]) -> None:
     assert narrow_code == code
     assert " ".join(narrow).split() == " ".join(whole).split()
     assert [line for line in narrow if len(line) > 40 and " " in line.strip()] == []
+
+
+@pytest.mark.slow
+@every_command
+def test_wider_terminals(arguments: list[str]) -> None:
+    """As above; text that people read must not depend on the width in other ways."""
+    _, whole = on_a_terminal([*arguments, "--wide", "--no-color"], 40)
+    for width in (60, 80):
+        _, narrow = on_a_terminal([*arguments, "--no-color"], 4000, COLUMNS=str(width))
+        assert " ".join(narrow).split() == " ".join(whole).split()
+        assert [line for line in narrow if len(line) > width and " " in line.strip()] == []
 
 
 @every_command
