@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,19 @@ def labels(app: Browser) -> list[str]:
 
 def text(app: Browser, page: str) -> TextView:
     return app.query_one(f"#{page}-view", TextView)
+
+
+@pytest.mark.perf
+def test_a_large_capture_opens_soon(shared: Path) -> None:
+    """Until its passes are listed: seconds of processor time, of all threads."""
+    start = time.process_time()
+
+    async def steps(app: Browser, pilot: Pilot[CffpyError]) -> None:
+        await until(pilot, lambda: len(labels(app)) > 1)
+        assert time.process_time() - start < 2
+
+    name = "BIG-a730-vk-scene5000-720p-sysmem-4frames-full"
+    browse(steps, shared / f"captures/{name}.rd.gz")
 
 
 def test_passes_draws_registers(samples: Path) -> None:
