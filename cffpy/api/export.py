@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     Report = Callable[[str, "Capture | CffpyError"], object]
 
 
+#: Captures whose rows may be in one batch: texts of shaders are long.
+_CAPTURES_A_BATCH = 64
+
+
 class Decoding(NamedTuple):
     """How captures are decoded; as for ``cffpy.open``."""
 
@@ -110,7 +114,7 @@ def sql(
     for table in chosen:
         database.create(table)
     _write(paths, database, chosen, decoding, report)
-    database.create_views()
+    database.finish()
     try:
         return Rows(database, database.connection.execute(query))
     except library("duckdb").Error as problem:
@@ -137,7 +141,9 @@ def _write(
     counts = {table.name: 0 for table in tables}
     for table in tables:  # also of what has no rows
         writer.write(table, ())
-    for path in captures_in(paths):
+    for number, path in enumerate(captures_in(paths)):
+        if number % _CAPTURES_A_BATCH == 0:
+            writer.flush()
         try:
             with open_capture(path, **how) as capture:
                 write_capture(capture._source, writer, tables, counts)

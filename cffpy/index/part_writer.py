@@ -113,6 +113,9 @@ class PartWriter:
             return self._file(table).add(rows)
         return self._file(EXPORTED[table.name]).add(map(self._without_listing(position), rows))
 
+    def flush(self) -> None:
+        """As tables.writers.Writer; rows are written when there are enough of them."""
+
     def close(self) -> None:
         """As tables.writers.Writer."""
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Writes tables: a file for each, as CSV, JSON lines, Parquet or Arrow; a DuckDB database.
 
-Rows are written in batches, so memory use is constant. pyarrow and duckdb are imported when they
-are used.
+Rows are written in batches, so memory use is constant. Batches of Arrow take rows of as many
+captures as it needs to fill them. pyarrow and duckdb are imported when they are used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cffpy.errors import MissingLibrary, UsageError
 from cffpy.tables.schema import SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
     Row = tuple[Any, ...]
@@ -49,7 +49,11 @@ class Writer(Protocol):
     """Takes the rows of tables, in any order of tables."""
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
-        """Write rows; returns their number."""
+        """Write rows, or keep them until there are more; returns their number."""
+        ...
+
+    def flush(self) -> None:
+        """Write the rows that are kept."""
         ...
 
     def close(self) -> None:
@@ -95,6 +99,9 @@ class _Files:
 
     def _begin(self, table: Table) -> Any:  # noqa: ANN401
         raise NotImplementedError
+
+    def flush(self) -> None:
+        """As Writer has it; by default no rows are kept."""
 
     def close(self) -> None:
         """Close all files."""
@@ -150,17 +157,64 @@ class JsonFiles(_Files):
         return count
 
 
+class _Pending:
+    """Rows of tables that wait until there are BATCH of all together.
+
+    A batch costs some milliseconds however few rows it has.
+    """
+
+    def __init__(self, emit: Callable[[Table, list[Row]], None]) -> None:
+        """``emit`` writes rows of a table."""
+        self._emit = emit
+        self._rows: dict[str, tuple[Table, list[Row]]] = {}
+        self._count = 0
+
+    def add(self, table: Table, rows: Iterable[Row]) -> int:
+        """Keep rows, or write them; returns their number."""
+        waiting = self._rows.setdefault(table.name, (table, []))[1]
+        count = 0
+        for row in rows:
+            waiting.append(row)
+            count += 1
+            self._count += 1
+            if self._count >= BATCH:
+                self._flush_largest()
+        return count
+
+    def flush(self) -> None:
+        """Write all that wait."""
+        while self._count:
+            self._flush_largest()
+
+    def _flush_largest(self) -> None:
+        table, rows = max(self._rows.values(), key=lambda one: len(one[1]))
+        self._count -= len(rows)
+        self._emit(table, rows)
+        rows.clear()
+
+
 class _ArrowFiles(_Files):
     """Files that pyarrow writes."""
 
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        self._pending = _Pending(
+            lambda table, rows: self._file(table).write_batch(record_batch(table, rows))
+        )
+
     def write(self, table: Table, rows: Iterable[Row]) -> int:
         """As Writer has it."""
-        writer = self._file(table)
-        count = 0
-        for batch in batches(rows):
-            writer.write_batch(record_batch(table, batch))
-            count += len(batch)
-        return count
+        self._file(table)  # also of a table without rows
+        return self._pending.add(table, rows)
+
+    def flush(self) -> None:
+        """As Writer has it."""
+        self._pending.flush()
+
+    def close(self) -> None:
+        """Write what is kept, and close all files."""
+        self.flush()
+        super().close()
 
 
 class ParquetFiles(_ArrowFiles):
@@ -230,6 +284,7 @@ class DuckDatabase:
         except duckdb.Error as problem:
             raise UsageError(f"{path}: {first_line(problem)}") from None
         self._tables: set[str] = set()
+        self._pending = _Pending(self._insert)
 
     def create(self, table: Table) -> None:
         """Make an empty table."""
@@ -243,23 +298,27 @@ class DuckDatabase:
     def write(self, table: Table, rows: Iterable[Row]) -> int:
         """As Writer has it."""
         self.create(table)
-        count = 0
-        for batch in batches(rows):
-            self.connection.register("cffpy_batch", record_batch(table, batch))
-            self.connection.execute(f"INSERT INTO {quoted(table.name)} SELECT * FROM cffpy_batch")
-            self.connection.unregister("cffpy_batch")
-            count += len(batch)
-        return count
+        return self._pending.add(table, rows)
 
-    def create_views(self) -> None:
-        """Make the views whose tables exist."""
+    def _insert(self, table: Table, rows: list[Row]) -> None:
+        self.connection.register("cffpy_batch", record_batch(table, rows))
+        self.connection.execute(f"INSERT INTO {quoted(table.name)} SELECT * FROM cffpy_batch")
+        self.connection.unregister("cffpy_batch")
+
+    def flush(self) -> None:
+        """As Writer has it."""
+        self._pending.flush()
+
+    def finish(self) -> None:
+        """Write the rows that are kept, and make the views whose tables exist."""
+        self.flush()
         for name, select in VIEWS.items():
             if self._tables.issuperset(VIEW_TABLES[name]):
                 self.connection.execute(f"CREATE VIEW {quoted(name)} AS {select}")
 
     def close(self) -> None:
         """Views are made; the database is complete."""
-        self.create_views()
+        self.finish()
         self.connection.close()
 
 

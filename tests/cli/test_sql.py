@@ -15,7 +15,8 @@ import pytest
 
 import cffpy
 from cffpy.tables.rows import ROWS
-from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, VIEW_TABLES, VIEWS
+from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
+from cffpy.tables.writers import record_batch
 from tests import binned
 from tests.binned import Binned, draw
 from tools import examples
@@ -231,6 +232,24 @@ def test_forms_of_output(paths: list[Path], run_cffpy: Run) -> None:
     assert json.loads(lines[1]) == {"name": "p0:1", "vertices": 3}
     assert run_cffpy("sql", paths[2]).returncode == 2
     assert run_cffpy(*arguments, "--csv", "--json").returncode == 2
+
+
+def test_captures_share_batches(paths: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch costs milliseconds, a small capture has few rows."""
+    sizes = []
+
+    def counted(table: Table, rows: list[tuple[object, ...]]) -> object:
+        sizes.append(len(rows))
+        return record_batch(table, rows)
+
+    monkeypatch.setattr("cffpy.tables.writers.record_batch", counted)
+    query = "SELECT DISTINCT capture FROM actions ORDER BY ALL"
+    found = [row[0] for row in cffpy.sql(paths, query)]
+    assert len(found) == len(sizes) * len(paths) == len(paths)
+    monkeypatch.setattr("cffpy.api.export._CAPTURES_A_BATCH", 1)
+    assert [row[0] for row in cffpy.sql(paths, query)] == found
+    assert len(sizes) == 1 + len(paths)
+    assert sum(sizes[1:]) == sizes[0]
 
 
 @pytest.mark.slow
