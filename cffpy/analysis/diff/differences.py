@@ -108,7 +108,7 @@ class Differ:
             known.is_address_register(name) and not self._is_no_move(name),
             alike,
             name in one.registers and name in other.registers,
-            one.has_register(name) and other.has_register(name),
+            all(side.has_register(name, known.offsets[name]) for side in self._sides),
             is_behind_count=self._is_behind_count(name),
             is_of_unused_set=self._is_of_unused_set(name),
             is_reported=self._is_reported(name, passes),

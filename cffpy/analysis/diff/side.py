@@ -228,11 +228,17 @@ class Side:
         address = int.from_bytes(part, "little")
         return address if len(part) == size and self.buffers.find(address) is not None else None
 
-    def has_register(self, name: str) -> bool:
-        """Whether the generation has a register of this name."""
-        if name in self.offsets or name in self._names.values():
+    def has_register(self, name: str, offset: int) -> bool:
+        """Whether the generation has a register of this name.
+
+        ``offset``: that of the register in the other capture. Elements of some arrays, and
+        registers without a name, are found by it alone.
+        """
+        if name in self.offsets:
             return True
         database = self.recording.database
+        if database is not None and self.text.name(offset) == name:
+            return True
         plain = name.removesuffix("_HI").removesuffix("+0x1")
         return database is not None and any(database.find_register(one) for one in (name, plain))
 
