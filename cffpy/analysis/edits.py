@@ -273,7 +273,7 @@ class TruncateAfterDraw(Edit):
 
     def messages(self) -> list[str]:
         shared = _shared(self.executed[self._place])
-        lines = [f"{self._packets} packets behind draw {self.number} are CP_NOPs now{shared}"]
+        lines = [f"{self._packets} packets after draw {self.number} are CP_NOPs now{shared}"]
         later = len(self._later_sections())
         if later:
             lines.append(f"{later} later submits have a length of 0 now")

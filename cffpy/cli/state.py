@@ -99,7 +99,7 @@ def state(
     Blocks that a condition skips write nothing here, although the dump decodes them.
 
     REG selects registers: a name, a pattern like 'RB_MRT*', or an offset like 0x8820. FILE may be
-    '-' for standard input, or a folder: all captures in it and below. Arguments behind the first
+    '-' for standard input, or a folder: all captures in it and below. Arguments after the first
     one are files as long as they exist. With --draw, commands that follow the draw's pass are not
     decoded. The exit code is 1 if a file, or the commands before, are damaged, or one of several
     files cannot be read or has no such draw.

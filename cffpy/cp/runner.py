@@ -158,7 +158,7 @@ class Runner(Machine):
         self.state.draws[self.state.ib_level] = 0
         if beyond := self._run(words, index, ndwords, level, is_group):
             end = words.address + 4 * (index + ndwords)
-            self.problems.damaged(f"a packet ends {beyond} dwords behind its stream's end {end:#x}")
+            self.problems.damaged(f"a packet ends {beyond} dwords past its stream's end {end:#x}")
             self.sink.overrun(beyond)
 
     def run_block(self, words: Words, index: int, ndwords: int, level: int) -> int:

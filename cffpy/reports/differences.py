@@ -28,7 +28,7 @@ def differences(comparison: Comparison, orders: Mapping[int, int], cuts: Cuts) -
     numbers = _Numbers(comparison, orders)
     entries = comparison.entries
     if len(entries) > _MAX_ENTRIES:
-        cuts.note(f"differences behind the first {_MAX_ENTRIES:,}")
+        cuts.note(f"differences after the first {_MAX_ENTRIES:,}")
     return {
         "other": comparison.model.good.name,
         "summary": comparison.summary,

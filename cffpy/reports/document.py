@@ -52,7 +52,7 @@ def document(
     checked = capture.walk_whole(chosen_lints((), ()))
     passes = capture.passes[:MAX_PASSES]
     if len(capture.passes) > MAX_PASSES:
-        cuts.note(f"passes behind the first {MAX_PASSES:,}")
+        cuts.note(f"passes after the first {MAX_PASSES:,}")
     lrz = capture.lrz
     draws = DrawColumns(lrz, primitives_of(passes, cuts), AttributeSets(capture), cuts)
     progress("passes")
@@ -118,7 +118,7 @@ def _add_bindings(passes: list[Pass], draws: DrawColumns, bindings: BindingColum
 
 def _findings(found: Sequence[Finding], cuts: Cuts) -> list[dict[str, Any]]:
     if len(found) > _MAX_FINDINGS:
-        cuts.note(f"findings of check behind the first {_MAX_FINDINGS:,}")
+        cuts.note(f"findings of check after the first {_MAX_FINDINGS:,}")
     shown = []
     for finding in found[:_MAX_FINDINGS]:
         row = finding_document(finding)

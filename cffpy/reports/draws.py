@@ -141,7 +141,7 @@ class DrawColumns:
         first = len(self.orders)
         for draw in draws:
             if self.is_full:
-                self._cuts.note(f"draws behind the first {MAX_DRAWS:,}")
+                self._cuts.note(f"draws after the first {MAX_DRAWS:,}")
                 break
             self.orders[draw.order] = len(self.orders)
             self._add(draw)

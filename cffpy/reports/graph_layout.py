@@ -42,7 +42,7 @@ def layout(edges: Sequence[Sequence[Any]], cuts: Cuts) -> list[list[int]]:
         cuts.note("the drawing of the graph of passes, which needs cffpy[report]")
         return []
     if len(passes) > _MAX_NODES:
-        cuts.note(f"passes of the drawn graph behind pass {passes[_MAX_NODES - 1]}")
+        cuts.note(f"passes of the drawn graph after pass {passes[_MAX_NODES - 1]}")
     vertices = {index: Vertex(index) for index in passes[:_MAX_NODES]}
     for vertex in vertices.values():
         vertex.view = _Box()

@@ -106,7 +106,7 @@ class PassDocuments:
             return []
         most = min(_MAX_PASS_TILES, self._tiles_left)
         if len(one.model.tiles) > most:
-            self._cuts.note(f"tiles of pass {one.index} behind the first {most:,}")
+            self._cuts.note(f"tiles of pass {one.index} after the first {most:,}")
         facts = one.tile_facts[:most]
         self._tiles_left -= len(facts)
         return [_tile(fact) for fact in facts]

@@ -67,7 +67,7 @@ class PictureList:
         if self._is_missing:
             return NONE
         if len(self._list) >= _MAX_TRIED or self._bytes < 0:
-            self._cuts.note(f"pictures behind the first {len(self._list):,}")
+            self._cuts.note(f"pictures after the first {len(self._list):,}")
             return NONE
         found: dict[str, Any]
         try:

@@ -47,7 +47,7 @@ def packets(reader: PacketReader, whole: bool = True) -> Iterator[DrawPacket]:
             break
         yield DrawPacket(*packet, offset)
     if not (reader.only_zeros_follow() if whole else reader.only_zeros_to_dword()):
-        raise VisibilityStreamError("set bits behind the end packet", reader.position)
+        raise VisibilityStreamError("set bits after the end packet", reader.position)
 
 
 def decode(data: bytes | memoryview, bin_count: int, whole: bool = True) -> Iterator[DrawPacket]:

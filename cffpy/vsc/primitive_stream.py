@@ -41,7 +41,7 @@ def runs(reader: PacketReader, primitive_count: int | None = None) -> Iterator[P
     while not reader.only_zeros_follow():
         offset = reader.position
         if primitives == primitive_count:
-            raise VisibilityStreamError(f"set bits behind the {primitives} primitives", offset)
+            raise VisibilityStreamError(f"set bits after the {primitives} primitives", offset)
         packet = reader.packet()
         assert packet is not None  # only draw streams have an end packet
         bins, _, count = packet

@@ -152,7 +152,7 @@ def test_truncate_after_draw() -> None:
     output, messages = edited(open_bytes(data), [TruncateAfterDraw(2)], pytest.fail)
     # in the IB: a register, the second draw, a NOP; behind the second call: a NOP
     assert messages == [
-        "4 packets behind draw 2 are CP_NOPs now; the packet was executed 2 times (draws 0, 2), "
+        "4 packets after draw 2 are CP_NOPs now; the packet was executed 2 times (draws 0, 2), "
         "all are affected",
         "1 later submits have a length of 0 now",
     ]
@@ -167,7 +167,7 @@ def test_truncate_after_the_last_draw() -> None:
     data = capture(630, draw(3))
     output, messages = edited(open_bytes(data), [TruncateAfterDraw(0)], pytest.fail)
     assert output == data
-    assert messages == ["0 packets behind draw 0 are CP_NOPs now"]
+    assert messages == ["0 packets after draw 0 are CP_NOPs now"]
 
 
 # -- groups --------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ DAMAGE = {
     ),
     "packet over its stream's end": (
         capture(type7(0x10, 1, 2, 3), dwords=len(SOUND) + 2),
-        f"stream 1: a packet ends 2 dwords behind its stream's end {END + 8:#x}",
+        f"stream 1: a packet ends 2 dwords past its stream's end {END + 8:#x}",
     ),
     "table over its buffer's end": (
         capture(type7(0x50, 0xFFFFFFFF, OTHER, 0, len(SOUND)), other=SOUND),

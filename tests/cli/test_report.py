@@ -56,7 +56,7 @@ def test_what_is_left_out_is_a_warning_and_no_damage(
 ) -> None:
     monkeypatch.setattr("cffpy.reports.draws.MAX_DRAWS", 1)
     assert run(["report", str(path), "-o", str(path.parent / "page.html")]) == 0
-    assert "left out: draws behind the first 1" in capfd.readouterr().err
+    assert "left out: draws after the first 1" in capfd.readouterr().err
 
 
 def test_usage(run_cffpy: Run, path: Path) -> None:

@@ -213,11 +213,11 @@ def test_a_pass_that_reads_what_another_wrote(shared: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "name", "value", "said"),
     [
-        (draws, "MAX_DRAWS", 1, "draws behind the first 1"),
+        (draws, "MAX_DRAWS", 1, "draws after the first 1"),
         (draws, "_MAX_LISTINGS", 1, "listings of shaders from 0 on"),
         (registers, "MAX_CHANGES", 5, "more than 5 changes"),
         (registers, "MAX_WRITES", 1, "packets that wrote registers"),
-        (passes, "_MAX_PASS_TILES", 1, "tiles of pass 0 behind the first 1"),
+        (passes, "_MAX_PASS_TILES", 1, "tiles of pass 0 after the first 1"),
         (bindings, "_MAX_STEPS", 1, "draws from"),
         (bindings, "_MAX_ALL_BYTES", 1, "contents of buffers"),
     ],

@@ -77,7 +77,7 @@ def test_what_is_behind_the_end_packet() -> None:
     assert plain(decode(data + bytes(64), 4)) == plain(packets)
     assert plain(decode(data + stale, 4, whole=False)) == plain(packets)
     for wrong, whole in ((data + stale, True), (data[:-1] + b"\1", False)):
-        with pytest.raises(VisibilityStreamError, match="set bits behind the end packet"):
+        with pytest.raises(VisibilityStreamError, match="set bits after the end packet"):
             list(decode(wrong, 4, whole))
 
 

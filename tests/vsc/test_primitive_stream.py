@@ -68,9 +68,9 @@ def test_any_wrong_bit_of_the_example_is_noticed(count: int | None) -> None:
     [
         (11, 2, "the stream ends after 10 of 11 primitives", 18),
         (9, 1, "a run of 5 primitives, but only 4 of 9 are left", 11),
-        (5, 1, "set bits behind the 5 primitives", 11),
+        (5, 1, "set bits after the 5 primitives", 11),
         (4, 0, "a run of 5 primitives, but only 4 of 4 are left", 0),
-        (0, 0, "set bits behind the 0 primitives", 0),
+        (0, 0, "set bits after the 0 primitives", 0),
     ],
 )
 def test_counts_that_do_not_fit(count: int, runs: int, message: str, offset: int) -> None:

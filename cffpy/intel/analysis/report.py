@@ -76,7 +76,7 @@ class Report:
             return False
         if len(self.uses) >= MAX_DRAWS or self._descriptors <= 0:
             if not self.cut:
-                self.cut.append(f"the state of draws behind the first {len(self.uses):,}")
+                self.cut.append(f"the state of draws after the first {len(self.uses):,}")
             return False
         state = DrawState(walk, action, command)
         self._descriptors -= sum(len(one.descriptors) + len(one.samplers) for one in state.sets)

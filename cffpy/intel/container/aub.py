@@ -147,7 +147,9 @@ class AubReader:
             if header & 0xFFFF0000 == _BLOCK and end - position >= 20:
                 whole += unpack_from("<I", data, position + 16)[0] & ~3
             if position + whole > end:
-                self._stop(f"the block ends {position + whole - end} bytes behind the file")
+                self._stop(
+                    f"the block ends {position + whole - end} bytes past the end of the file"
+                )
                 return
             if header & 0xFFFF0000 == _MEMORY_WRITE and end - position >= 20:
                 yield self._memory_write(position)  # most blocks are such

@@ -84,7 +84,7 @@ def _left_out(found: Survey, compared: Differences | None) -> list[str]:
     """Passes, actions and differences that are not in the report."""
     differences = 0 if compared is None else len(compared.entries)
     return [
-        f"{name} behind the first {most:,}"
+        f"{name} after the first {most:,}"
         for name, count, most in (
             ("passes", len(found.passes), _MAX_PASSES),
             ("actions", len(found.actions), _MAX_ACTIONS),

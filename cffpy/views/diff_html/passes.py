@@ -260,7 +260,7 @@ def _operations(one: Pass) -> dict[str, list[str]]:
 
 
 def _clear_text(words: Sequence[int]) -> str:
-    """The dwords of a clear value, without zeros behind."""
+    """The dwords of a clear value, without trailing zeros."""
     last = max((number for number, word in enumerate(words) if word), default=0)
     return " ".join(f"{word:08x}" for word in words[: last + 1])
 

@@ -35,7 +35,7 @@ def escape(text: str, longest: int = LONGEST_TEXT) -> Markup:
 
 
 def join(children: Iterable[Child]) -> Markup:
-    """Children one behind the other."""
+    """Children one after the other."""
     return Markup("".join(map(_markup, children)))
 
 

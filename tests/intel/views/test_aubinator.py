@@ -162,7 +162,7 @@ def test_comment_and_cut_file() -> None:
     text, damage = dump(data[:-4])
     assert "MI_BATCH_BUFFER_END" in text
     assert len(damage) == 1
-    assert "behind the file" in damage[0]
+    assert "past the end of the file" in damage[0]
 
 
 def test_unknown_device() -> None:

@@ -133,10 +133,10 @@ def test_what_is_too_much_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cffpy.intel.views.report._MAX_ACTIONS", 4)
     monkeypatch.setattr("cffpy.intel.analysis.report.MAX_DRAWS", 2)
     report = open_intel(frames.frame()).report()
-    assert report.cut == ["the state of draws behind the first 2", "actions behind the first 4"]
+    assert report.cut == ["the state of draws after the first 2", "actions after the first 4"]
     text = report.page().decode()
     assert len(report.to_dict()["draws"]) == 4
-    assert "Left out: actions behind the first 4." in text
+    assert "Left out: actions after the first 4." in text
     assert _Page(text).links <= set(_Page(text).ids)
 
 
