@@ -110,7 +110,8 @@ def diff(
     For each pair of draws the state is compared: registers, shaders, descriptors, constants, and
     captured vertex, index and uniform data. Each cause is one entry that lists the draws it
     affects; consequences are folded under it. Differences that do not come from the program, such
-    as addresses, are only counted; --show lists them.
+    as addresses, are only counted; --show lists them. State that only a binning run loads is not
+    compared.
 
     GOOD and BAD may name a part: FILE:submitN, FILE:passN or FILE:passN/drawM, of one file or of
     two. What lies before it is executed, so the state is complete.
