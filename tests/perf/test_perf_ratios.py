@@ -24,12 +24,15 @@ from benchmarks.synthetic import (
 )
 from cffpy.container.open import open_bytes
 from cffpy.cp.machine import Machine
+from cffpy.intel.views.aubinator.aub import AubDump
+from cffpy.intel.views.aubinator.options import DecodeOptions as AubOptions
 from cffpy.views.cffdump import summary_texts
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.registers import RegisterTable
 from cffpy.views.cffdump.summary_texts import SummaryTexts
 from cffpy.views.cffdump.text import CffdumpSink
+from tests.intel import aub_files, frames
 
 Write = Callable[[bytes], object]
 
@@ -253,3 +256,15 @@ def test_cost_is_linear_in_draws(distinct: bool) -> None:
 def test_cost_is_linear_in_tiles() -> None:
     few, many = tiles_capture(8, 50), tiles_capture(64, 50)
     assert cpu_time(lambda: decode(many)) <= 8 * 1.3 * cpu_time(lambda: decode(few))
+
+
+@pytest.mark.perf
+def test_submissions_of_an_aub_file_that_repeat_are_cheap() -> None:
+    """Ten are expected to take 3 times as long as one."""
+    one = frames.frame()
+    many = one + one[len(aub_files.header()) :] * 9
+
+    def printed(data: bytes) -> None:
+        AubDump(AubOptions(), len).file(open_bytes(data), "frame.aub")
+
+    assert cpu_time(lambda: printed(many)) < 7 * cpu_time(lambda: printed(one))

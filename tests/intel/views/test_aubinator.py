@@ -11,6 +11,7 @@ import pytest
 
 from cffpy.container.open import open_bytes
 from cffpy.errors import UnsupportedGpu
+from cffpy.intel.decoder.text import value_text
 from cffpy.intel.views.aubinator.aub import AubDump
 from cffpy.intel.views.aubinator.devcoredump import XeDump
 from cffpy.intel.views.aubinator.kernel_files import KernelText
@@ -235,3 +236,20 @@ def test_a_table_is_looked_up_again_in_the_next_submission() -> None:
     assert not damage
     lines = [line for line in text.splitlines() if line.startswith("pointer 1:")]
     assert lines == ["pointer 1: 0x00001000 <not valid>", "pointer 1: 0x00001000"]
+
+
+def test_a_value_is_formatted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty submissions of the same frame format no more than one."""
+    counts: list[int] = []
+    for copies in (1, 20):
+        calls: list[int] = []
+
+        def counted(*given: object, calls: list[int] = calls) -> str:
+            calls.append(1)
+            return value_text(*given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr("cffpy.intel.decoder.text.value_text", counted)
+        text, _ = dump(aub.header() + frames.frame()[len(aub.header()) :] * copies)
+        assert text.count(" 3DPRIMITIVE ") >= copies
+        counts.append(len(calls))
+    assert counts[0] == counts[1] > 100
