@@ -99,6 +99,14 @@ def test_dump_with_shaders(shared: Path) -> None:
     assert loaded & UNUSED == set()
 
 
+def test_passes(samples: Path) -> None:
+    """What makes pictures, compares captures or answers filters is imported when it is used."""
+    loaded = modules_after("passes", str(samples / "a630-triangle.rd.gz"))
+    assert "cffpy.analysis.pass_walk" in loaded
+    unused = ("cffpy.analysis.diff", "cffpy.api.pictures", "cffpy.image.picture", "cffpy.query")
+    assert [name for name in loaded if name.startswith((*unused, "cffpy.tables"))] == []
+
+
 def test_import_costs_next_to_nothing() -> None:
     script = (
         "import sys; before = set(sys.modules); import cffpy; print(*set(sys.modules) - before)"

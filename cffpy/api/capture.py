@@ -20,7 +20,6 @@ from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
 from cffpy.limits import Limits, hint
 from cffpy.regdb.edition import chosen_edition
-from cffpy.tables.lines import KINDS, LineOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -359,7 +358,7 @@ class Capture:
     def write_lines(
         self,
         emit: Callable[[str], object],
-        only: Collection[str] = KINDS,
+        only: Collection[str] = (),
         *,
         changed: bool = False,
         where: str | None = None,
@@ -367,11 +366,11 @@ class Capture:
         """Emit lines of text: one for each register write, dword of a packet, draw, instruction.
 
         ``emit`` is called with many lines at once, while commands are decoded. ``only``: some of
-        "registers", "packets", "draws", "shaders". ``changed``: of register writes, those that
-        change a value. ``where``: a filter; only lines of draws for which it holds. docs/lines.md
-        has the columns.
+        "registers", "packets", "draws", "shaders"; all if it is empty. ``changed``: of register
+        writes, those that change a value. ``where``: a filter; only lines of draws for which it
+        holds. docs/lines.md has the columns.
         """
-        from cffpy.query.search import subjects
+        from cffpy.tables.lines import KINDS, LineOptions
 
         unknown = set(only) - set(KINDS)
         if unknown:
@@ -379,13 +378,14 @@ class Capture:
         draws = None
         if where is not None:
             from cffpy.query.filters import Filter
+            from cffpy.query.search import subjects
 
             bound = self._source.ask(Filter(where))
             finder = self._source.walk(registers=False).finder
             asked = subjects(finder.actions, finder.found.passes)
             holding = [one.action for one in asked if bound is not None and bound.matches(one)]
             draws = frozenset(one.number for one in holding if one and one.number is not None)
-        self._source.write_lines(LineOptions(only, changed, draws), emit)
+        self._source.write_lines(LineOptions(only or KINDS, changed, draws), emit)
 
     @property
     def problems(self) -> list[Problem]:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
-from cffpy.api.pictures import NamedImage
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
 from cffpy.api.vertices import VertexAttribute, attributes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cffpy.analysis import actions
     from cffpy.analysis.attachments import Attachment
@@ -25,11 +24,13 @@ if TYPE_CHECKING:
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.api.bindings import Bound, Constants, DataBuffer, Descriptor
     from cffpy.api.memory import Memory
-    from cffpy.api.pictures import CapturedImage
+    from cffpy.api.pictures import CapturedImage, NamedImage
     from cffpy.api.shaders import Shader
     from cffpy.api.source import Source
     from cffpy.api.state import RegisterState
     from cffpy.image.picture import Picture
+
+    _NamedImage = tuple[str, Callable[[], CapturedImage]]
 
 
 class IndexBuffer(NamedTuple):
@@ -249,12 +250,9 @@ class Draw(Action):
     @property
     def images(self) -> list[NamedImage]:
         """Its textures, then its targets, with what the capture has of their contents."""
-        found = [
-            NamedImage.of("texture", number, texture.label, partial(getattr, texture, "image"))
-            for number, texture in enumerate(self.textures)
-        ]
-        one = self.pass_
-        return found if one is None else found + _images_of(one, self.targets)
+        textures = ((one.label, partial(getattr, one, "image")) for one in self.textures)
+        found = _named_images("texture", textures)
+        return found + ([] if self.pass_ is None else _images_of(self.pass_, self.targets))
 
     @property
     def samplers(self) -> list[Descriptor]:
@@ -558,10 +556,13 @@ class Pass:
 
 
 def _images_of(one: Pass, targets: Iterable[Attachment]) -> list[NamedImage]:
-    return [
-        NamedImage.of("target", number, target.name, partial(one.image, target.name))
-        for number, target in enumerate(targets)
-    ]
+    return _named_images("target", ((t.name, partial(one.image, t.name)) for t in targets))
+
+
+def _named_images(kind: str, named: Iterable[_NamedImage]) -> list[NamedImage]:
+    from cffpy.api.pictures import NamedImage
+
+    return [NamedImage.of(kind, number, *one) for number, one in enumerate(named)]
 
 
 class Frame:

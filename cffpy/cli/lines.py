@@ -88,7 +88,7 @@ def lines(
             try:
                 capture = open_for(path, gpu, register_db)
                 with progress(f"Reading {path}", capture.content), capture:
-                    capture.write_lines(emit, only or KINDS, changed=changed, where=where)
+                    capture.write_lines(emit, only, changed=changed, where=where)
                     code = max(code, report(capture))
             except IntelFileError as found:
                 from cffpy.cli.intel_commands import write_intel_lines
