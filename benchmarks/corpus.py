@@ -86,6 +86,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, object]:
         "decoding_ms_per_capture": round(1000 * busy / arguments.captures, 2),
         "worker_megabytes_most": round(max(memory) / 1e6, 1),
         "worker_megabytes_median": round(sorted(memory)[len(memory) // 2] / 1e6, 1),
+        "worker_megabytes_curve": memory_curve(memory),
         "index_megabytes": round(size_of(index) / 1e6, 2),
         "index_files": sum(1 for path in index.rglob("*") if path.is_file()),
         "partitions": len(opened.parts),
@@ -93,6 +94,13 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, object]:
         "find": {where: timed(lambda: list(opened.find(where))) for where in FILTERS},  # noqa: B023
         "sql": {query: timed(lambda: list(opened.sql(query))) for query in QUERIES},  # noqa: B023
     }
+
+
+def memory_curve(memory: list[int]) -> dict[int, float]:
+    """The peak memory in MB by the number of captures: of one worker, whose peak never falls."""
+    ordered = sorted(memory)
+    counts = [1, *(10**power * first for power in range(1, 7) for first in (1, 3)), len(ordered)]
+    return {count: round(ordered[count - 1] / 1e6, 1) for count in counts if count <= len(ordered)}
 
 
 def timed(action: object) -> dict[str, float]:

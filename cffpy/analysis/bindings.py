@@ -55,6 +55,26 @@ class BoundDescriptor(NamedTuple):
         """Where the image or buffer that it describes begins; None without an address."""
         return (self.fact if self.address is None else self.address).points_at
 
+    @property
+    def stage(self) -> str | None:
+        """See ``stage_of``."""
+        return stage_of(self.key)
+
+    @property
+    def set(self) -> int | None:
+        """See ``set_of``."""
+        return set_of(self.key)
+
+    @property
+    def slot(self) -> int:
+        """See ``slot_of``."""
+        return slot_of(self.key)
+
+    @property
+    def data(self) -> bytes | memoryview[int] | None:
+        """Its bytes; None where they were not captured."""
+        return self.fact.data
+
 
 class Span(NamedTuple):
     """A descriptor, and the first and the last draw, by ``Action.order``, between which it holds.
@@ -118,6 +138,32 @@ class Bindings:
         of_sets = self._of_sets(record)
         found += [BoundDescriptor(key, fact, None) for key, fact in of_sets if key[0] == kind]
         return found
+
+    def has(self, order: int) -> bool:
+        """Whether a draw was recorded."""
+        return order in self._recording.records
+
+    def lists(self, kind: str) -> Iterator[tuple[int, list[BoundDescriptor] | None]]:
+        """The draws at which ``of_kind`` may change, in their order, with its result from then on.
+
+        None from the draw on where too many descriptors of bindless sets were looked at.
+        """
+        kinds = kind, f"{kind} address"
+        last: object = None
+        looked = 0
+        for order in self._orders:
+            record = self._recording.records[order]
+            bound = record.sets, self._used.of(record.shaders, record.prefetched)
+            if bound == last and not any(key[0] in kinds for key in record.facts):
+                continue
+            if looked > _MAX_LOOKED:
+                yield order, None
+                return
+            last = bound
+            looked += self._size_of_sets(record)
+            found = self.of_kind(order, kind) or []
+            looked += len(found)
+            yield order, found
 
     def _at(self, key: FactKey, order: int) -> Fact | None:
         orders, facts = self._changes.get(key, ([], []))

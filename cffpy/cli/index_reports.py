@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cffpy.index.compare import IndexComparison
     from cffpy.index.stats import IndexStats
 
-STATS_SCHEMA = "cffpy.index-stats/1"
+STATS_SCHEMA = "cffpy.index-stats/2"
 COMPARE_SCHEMA = "cffpy.index-compare/1"
 
 _STATS_EPILOG = """\b
@@ -41,9 +41,9 @@ Examples:
 @text_options
 @click.help_option("-h", "--help")
 def stats(path: str, as_json: bool) -> int:
-    """Show statistics of an index: captures, GPUs, processes, programs by stage, the largest
-    programs and passes, findings by lint, and rare values: those that one capture has, of registers
-    with few values.
+    """Show statistics of an index: captures, GPUs, drivers, processes, programs by stage, the
+    largest programs and passes, findings by lint, and rare values: those that one capture has, of
+    registers with few values.
     """
     from cffpy.index.reader import open_index
     from cffpy.index.stats import statistics
@@ -63,6 +63,7 @@ def _stats_lines(found: IndexStats) -> Iterator[str]:
         f"draws: {found.draws}; partitions: {found.partitions}"
     )
     yield f"GPUs: {_counts(found.gpus)}"
+    yield f"drivers: {_counts(found.drivers)}"
     yield f"{found.registers} registers, {found.register_values} values"
     for title, rows in (
         ("Processes", found.processes),

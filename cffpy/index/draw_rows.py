@@ -34,11 +34,15 @@ _READERS = tuple(_reader(name) for name in PROPERTY_NAMES)
 
 
 class Drawn(NamedTuple):
-    """The draws of a capture. ``key``: of the first one. ``keys``: ``Action.order`` -> key."""
+    """The draws of a capture. ``key``: of the first one. ``keys``: ``Action.order`` -> key.
+
+    ``orders``: ``Action.order`` of each.
+    """
 
     key: int
     rows: int
     keys: dict[int, int]
+    orders: list[int]
 
 
 def draw_rows(
@@ -51,6 +55,7 @@ def draw_rows(
     passes = finder.found.passes
     actions = (draw for one in passes for draw in one.program_draws)
     keys: dict[int, int] = {}
+    orders: list[int] = []
     next_key, before = key, None
     for subject in subjects(actions, passes):
         action = subject.action
@@ -71,8 +76,9 @@ def draw_rows(
         )
         if subject.order >= 0:
             keys[subject.order] = before = next_key
+        orders.append(action.order)
         next_key += 1
-    drawn.append(Drawn(key, next_key - key, keys))
+    drawn.append(Drawn(key, next_key - key, keys, orders))
 
 
 def _text(value: object) -> str | None:

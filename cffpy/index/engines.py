@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from cffpy.errors import CaptureIndexError, CffpyError, MissingLibrary
 from cffpy.index.model import Done, Lost, Task
 from cffpy.index.partition import build_part
+from cffpy.index.worker_memory import share_heap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import ProcessPoolExecutor
 
     Outcome = Done | Lost
@@ -151,11 +152,11 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 
     # libraries of the builder have threads, so it is not forked
     context = get_context("forkserver" if sys.platform == "linux" else "spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_end_with_builder)
+    return ProcessPoolExecutor(workers, context, initializer=_begin_worker)
 
 
-def _end_with_builder() -> None:
-    """End this worker when the builder ends for any reason."""
+def _begin_worker() -> None:
+    """Prepare a worker; it ends when the builder ends for any reason."""
     import os
     from multiprocessing import parent_process
     from threading import Thread
@@ -168,6 +169,7 @@ def _end_with_builder() -> None:
             os._exit(1)
 
     Thread(target=wait, daemon=True).start()
+    share_heap()
 
 
 class DaskEngine:
@@ -214,7 +216,7 @@ class DaskEngine:
             added = 0
             for task in islice(more, count):
                 key = f"cffpy-index-{task.number:08x}{suffix}"
-                future = self._client.submit(build_part, task, key=key, pure=False)
+                future = self._client.submit(_on_cluster, build_part, task, key=key, pure=False)
                 future.task, future.is_alone = task, bool(suffix)
                 completed.add(future)
                 added += 1
@@ -258,6 +260,12 @@ class DaskEngine:
         except CancelledError:
             raise CaptureIndexError(f"{self._address}: the scheduler is gone") from None
         return done
+
+
+def _on_cluster(build: Callable[[Task], Done], task: Task) -> Done:
+    """Run a task in a worker of Dask."""
+    share_heap()
+    return build(task)
 
 
 #: Seconds in which a scheduler has to answer.

@@ -87,8 +87,9 @@ class Entry:
 
     ``error``: why it could not be decoded, in one line, or None. ``problems``: damage, warnings and
     what limits left out. ``digest``: SHA-256 of the decompressed bytes, ``stored_digest`` of the
-    stored ones. ``seconds``: processor time. ``memory``: most bytes that the worker has used so
-    far. ``first_row``, ``rows``: its draws among those of the partition.
+    stored ones. ``driver``: "turnip", "gallium"; None where the capture does not show it.
+    ``seconds``: processor time. ``memory``: most bytes that the worker has used so far.
+    ``first_row``, ``rows``: its draws among those of the partition.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Entry:
     digest: str | None = None
     gpu: str | None = None
     generation: int | None = None
+    driver: str | None = None
     edition: str = ""
     settings: str = ""
     schema: str = ""

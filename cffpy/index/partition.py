@@ -11,7 +11,6 @@ import gc
 import json
 import os
 import secrets
-import sys
 import time
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,17 +27,31 @@ from cffpy.index.capture_bytes import CaptureReader
 from cffpy.index.draw_rows import ROW_BITS, Drawn, draw_rows, state_rows, write_rows
 from cffpy.index.model import Done, Entry, Journal, Task
 from cffpy.index.part_writer import PartWriter
+from cffpy.index.resource_rows import BoundLists, program_rows
 from cffpy.index.storage import storage_at
-from cffpy.index.tables import DRAWS, FINDINGS, STATES, VALUES, WRITES, fingerprint
+from cffpy.index.tables import (
+    BOUND,
+    DRAWS,
+    FINDINGS,
+    KEYED,
+    LISTS,
+    RUN,
+    STATES,
+    VALUES,
+    WRITES,
+    fingerprint,
+)
 from cffpy.index.values import values_of_part
+from cffpy.index.worker_memory import bound_memory, peak_memory
 from cffpy.limits import Limits
 from cffpy.regdb.edition import edition_name, resolve_edition
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 from cffpy.views.check import finding_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from cffpy.analysis.passes.model import Passes
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.index.model import CaptureFile
@@ -112,6 +125,7 @@ class _PartMaker:
         self._lints: list[Lint] = chosen_lints() if settings.lints else []
         self._key = task.number << ROW_BITS
         self._uncollected = 0
+        self._lists = BoundLists()
 
     def run(self) -> None:
         """Decode all captures. Raises _Unwritable."""
@@ -122,7 +136,7 @@ class _PartMaker:
             entry.name: entry.generation for entry in self.entries if entry.error is None
         }
         self.writer.add_arrow(VALUES, values_of_part(self.writer.finish("registers"), generations))
-        for table in (STATES, WRITES):
+        for table in KEYED:
             self.writer.sort(table)
 
     def _entry(self, file: CaptureFile, reader: CaptureReader) -> Entry:
@@ -186,6 +200,7 @@ class _PartMaker:
         entry.digest = sha256(source.content.data).hexdigest()
         entry.gpu = found.gpu
         entry.generation = found.generation or None
+        entry.driver = _driver(source.summary.processes, found)
         entry.problems = [problem.line for problem in walked.problems]
 
     def _write(self, entry: Entry, decoded: _Decoded) -> None:
@@ -206,6 +221,23 @@ class _PartMaker:
         history = walked.history
         writer.write(STATES, state_rows(history, drawn[0]))
         writer.write(WRITES, write_rows(history, drawn[0]))
+        writer.write(BOUND, self._lists.rows(source.bindings, drawn[0]))
+        writer.write(LISTS, self._lists.take())
+        passes = walked.finder.found.passes
+        draws = (draw for one in passes for draw in one.program_draws)
+        writer.write(RUN, program_rows(entry.name, draws, source))
+
+
+def _driver(processes: Iterable[str], found: Passes) -> str | None:
+    """The driver that made the commands, where the capture shows it.
+
+    Fact: turnip of Mesa 25.0.7 names itself where it writes captures (RD_CMD). Of the drivers of
+    a6xx and later, only the Gallium driver gives tiles the addresses of visibility streams; turnip
+    and the vendor's driver give offsets (CP_SET_BIN_DATA5_OFFSET).
+    """
+    if "tu-dump" in processes:
+        return "turnip"
+    return "gallium" if found.has_absolute_streams else None
 
 
 def _finding_rows(name: str, checked: Checked) -> Iterator[Row]:
@@ -222,30 +254,3 @@ def _finding_rows(name: str, checked: Checked) -> Iterator[Row]:
             document["draw"],
             json.dumps(document),
         )
-
-
-def peak_memory() -> int:
-    """The peak memory of this process in bytes; 0 where the system does not tell."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def bound_memory(most: int) -> None:
-    """Let this process allocate at most this many bytes from now on; 0: any number.
-
-    A capture that needs more fails with MemoryError, and has an entry that says so.
-    """
-    if not most:
-        return
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    if soft == resource.RLIM_INFINITY:
-        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

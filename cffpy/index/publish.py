@@ -24,12 +24,12 @@ from cffpy.index.tables import (
     EXPORTED,
     FILES,
     FINDINGS,
+    KEYED,
     LISTINGS,
     OWN,
     PROGRAMS,
-    STATES,
+    TEXTS,
     VALUES,
-    WRITES,
     fingerprint,
 )
 from cffpy.index.values import (
@@ -190,9 +190,9 @@ def _batches(storage: Storage, part: Part, table: Table) -> Iterable[Any]:
 
 def _kept(table: Table, batch: Any, names: Any, keys: list[tuple[int, int]]) -> Any:  # noqa: ANN401
     compute = library("pyarrow.compute")
-    if table is LISTINGS:
-        return batch  # those that no program has are left out of snapshots
-    if table in (STATES, WRITES):
+    if table in TEXTS:
+        return batch  # also those that nothing names any more
+    if table in KEYED:
         first = batch["first_key"]
         kept = compute.less(first, 0)
         for begin, end in keys:

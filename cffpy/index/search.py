@@ -12,11 +12,13 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cffpy.api.find import FoundDraw, FoundFile
-from cffpy.errors import UsageError
-from cffpy.index.tables import DRAWS, PROPERTY_NAMES, STATES, WRITES
+from cffpy.errors import CaptureIndexError, CffpyError, UsageError
+from cffpy.index.resource_rows import RowSubject, RowUses, descriptors_of
+from cffpy.index.tables import BOUND, DRAWS, LISTS, PROPERTY_NAMES, RUN, STATES, WRITES
 from cffpy.index.values import arrow_batches, connect
 from cffpy.query.filters import Filter
 from cffpy.query.properties import PROPERTIES, Properties, Subject, program_address
+from cffpy.query.resources import KINDS
 from cffpy.regdb.database import Database
 from cffpy.tables.writers import library, quoted
 
@@ -32,22 +34,9 @@ if TYPE_CHECKING:
 _ROWS, _REMEMBERED = 1 << 22, 1 << 18
 
 
-class _RowSubject(Subject):
-    """A draw of an index. ``row``: property -> value."""
-
-    __slots__ = ("row",)
-
-    def __init__(self, row: dict[str, Any], is_executed: bool, before: bool) -> None:
-        super().__init__(None, None)
-        self.row = row
-        # of the draw the position is 1, of the one before it 0
-        self.order = 1 if is_executed else -1
-        self.before = 0 if before else -1
-
-
 def _of_row(name: str, known: Property) -> Property:
     def get(subject: Subject) -> Any:  # noqa: ANN401
-        assert isinstance(subject, _RowSubject)
+        assert isinstance(subject, RowSubject)
         return subject.row[name]
 
     return known._replace(get=get)
@@ -58,7 +47,7 @@ def _program(stage: str) -> Property:
 
 
 def _markers(subject: Subject) -> Sequence[str]:
-    assert isinstance(subject, _RowSubject)
+    assert isinstance(subject, RowSubject)
     found: Sequence[str] = subject.row["markers"]
     return found
 
@@ -105,28 +94,54 @@ class _Asked:
         self.registers = sorted(bound.registers)
         self.needs_before = "changed" in where or "written" in where
         self.needs_writes = bound.needs_writes
-        self.properties = [*bound.properties, *(["markers"] if "marker" in where else [])]
-        for name in self.properties:
-            if name not in PROPERTY_NAMES:
-                raise UsageError(f"an index does not know {name} of draws: ask the captures")
+        #: Kinds of descriptors and stages of programs that it reads.
+        self.kinds: list[str] = []
+        self.stages: list[str] = []
+        self.properties = ["markers"] if "marker" in where else []
+        for name in bound.properties:
+            self._sort(name)
         self._answers: dict[tuple[Any, ...], Answer] = {}
 
-    def answer(self, values: tuple[Any, ...]) -> Answer:
-        """The answer for the columns of a query, in their order."""
+    def _sort(self, name: str) -> None:
+        owner, *rest = name.split(".")
+        if owner in KINDS:
+            names, name = self.kinds, owner
+        elif name in PROPERTY_NAMES:
+            names = self.properties
+        elif name.startswith("draw.shaders."):
+            names, name = self.stages, rest[1]
+        else:
+            raise UsageError(f"an index does not know {name} of draws: ask the captures")
+        if name not in names:
+            names.append(name)
+
+    def answer(self, values: tuple[Any, ...], documents: Sequence[str | None]) -> Answer:
+        """The answer for the columns of a query, in their order.
+
+        ``documents``: those that ``values`` has the digests of.
+        """
         known = self._answers.get(values)
         if known is None:
             if len(self._answers) >= _REMEMBERED:
                 self._answers.clear()
-            known = self._answers[values] = self._ask(values)
+            try:
+                known = self._answers[values] = self._ask(values, documents)
+            except CffpyError:
+                raise
+            except (ValueError, TypeError, KeyError, AttributeError) as problem:
+                raise CaptureIndexError(f"a stored value is damaged: {problem}") from None
         return known
 
-    def _ask(self, values: tuple[Any, ...]) -> Answer:
+    def _ask(self, values: tuple[Any, ...], documents: Sequence[str | None]) -> Answer:
         rest = iter(values)
         is_executed, has_before = next(rest), next(rest)
-        row = {}
-        for name in self.properties:
+        row: dict[str, Any] = {}
+        for name in (*self.properties, *self.stages):
             text = next(rest)
             row[name] = None if text is None else json.loads(text)
+        for kind, document in zip(self.kinds, documents, strict=True):
+            next(rest)
+            row[kind] = None if document is None else descriptors_of(document)
         changes = _Changes()
         for register in self.registers:
             now = next(rest)
@@ -134,15 +149,27 @@ class _Asked:
             is_written = bool(next(rest)) if self.needs_writes else False
             changes.set(register, before, now, is_written)
         self.bound.attach(changes)
-        subject = _RowSubject(row, is_executed, has_before)
+        subject = RowSubject(row, is_executed, has_before)
         holds = self.bound.matches(subject)
         return Answer(holds, self.bound.values(subject) if holds else [])
 
     def query(self) -> str:
-        """SQL: a row for each combination of values, then the keys of its draws."""
+        """SQL: a row for each combination of values, the keys of its draws, then documents."""
         columns = ["d.executed", "d.before IS NOT NULL"]
         columns += [f"d.{quoted(name)}" for name in self.properties]
         joins = []
+        for stage in self.stages:
+            joins.append(
+                f"LEFT JOIN (SELECT * FROM filter_programs WHERE stage = '{stage}') p{stage}"
+                f" ON p{stage}.capture = d.capture AND p{stage}.submit = d.submit"
+                f' AND p{stage}.gpuaddr = TRY_CAST(d."draw.shaders.{stage}" AS UBIGINT)'
+            )
+            columns.append(f"p{stage}.numbers")
+        first = len(columns)
+        for n, kind in enumerate(self.kinds):
+            bound = f"(SELECT * FROM filter_descriptors WHERE kind = '{kind}')"
+            joins.append(f"ASOF LEFT JOIN {bound} k{n} ON d.key >= k{n}.first_key")
+            columns.append(f"CASE WHEN d.key <= k{n}.last_key THEN k{n}.list_digest END")
         for n, register in enumerate(self.registers):
             states = f'(SELECT * FROM filter_registers WHERE "offset" = {register})'
             joins.append(f"ASOF LEFT JOIN {states} n{n} ON d.key >= n{n}.first_key")
@@ -155,7 +182,22 @@ class _Asked:
                 joins.append(f"ASOF LEFT JOIN {writes} w{n} ON d.key >= w{n}.first_key")
                 columns.append(f"coalesce(d.key <= w{n}.last_key, false)")
         named = ", ".join(f"{text} AS c{n}" for n, text in enumerate(columns))
-        return f"SELECT {named}, list(d.key) AS keys FROM draws d {' '.join(joins)} GROUP BY ALL"
+        found = f"SELECT {named}, list(d.key) AS keys FROM draws d {' '.join(joins)} GROUP BY ALL"
+        if not self.kinds:
+            return found
+        texts = (
+            "SELECT list_digest, any_value(document) AS document FROM filter_descriptor_lists"
+            " GROUP BY list_digest"
+        )
+        documents = [f"l{n}.document" for n in range(len(self.kinds))]
+        joins = [
+            f"LEFT JOIN texts l{n} ON l{n}.list_digest = found.c{first + n}"
+            for n in range(len(self.kinds))
+        ]
+        return (
+            f"WITH found AS ({found}), texts AS ({texts})"
+            f" SELECT found.*, {', '.join(documents)} FROM found {' '.join(joins)}"
+        )
 
 
 class Search:
@@ -165,7 +207,7 @@ class Search:
         self, where: str, columns: str | None, directory: str | None, threads: int
     ) -> None:
         """Raises FilterError. ``directory``: of the edition that the index was made with."""
-        self._filter = Filter(where, columns, OF_ROWS)
+        self._filter = Filter(where, columns, OF_ROWS, RowUses)
         self._where = where
         self._filter.check(directory)
         self._directory = directory
@@ -205,7 +247,7 @@ class Search:
         most: int | None,
     ) -> None:
         asked = self._ask(generation)
-        for table in (DRAWS, STATES, WRITES):
+        for table in (DRAWS, STATES, WRITES, BOUND, LISTS, RUN):
             database.register(table.name, source.dataset(table, parts))
         database.execute(
             f"CREATE TEMP VIEW draws AS SELECT * FROM filter_draws WHERE generation = {generation}"
@@ -214,8 +256,10 @@ class Search:
         unknown: list[int] = []
         for batch in arrow_batches(database.sql(asked.query())):
             columns = [column.to_pylist() for column in batch.columns]
-            for *values, keys in zip(*columns, strict=True):
-                answer = asked.answer(tuple(values))
+            count = len(columns) - len(asked.kinds)
+            for row in zip(*columns, strict=True):
+                *values, keys = row[:count]
+                answer = asked.answer(tuple(values), row[count:])
                 if answer.holds:
                     holding.update(dict.fromkeys(keys, answer))
                 elif answer.holds is None:

@@ -53,6 +53,7 @@ class IndexStats:
     captures: int
     status: dict[str, int]
     gpus: dict[str, int]
+    drivers: dict[str, int]
     editions: dict[str, int]
     bytes: int
     draws: int
@@ -81,6 +82,7 @@ def statistics(index: Index, most: int = 10) -> IndexStats:
         len(files),
         _counts(one.status for one in files),
         _counts(one.gpu or "unknown" for one in files),
+        _counts(one.driver or "unknown" for one in files),
         _counts(one.edition for one in files),
         sum(one.size for one in files),
         sum(one.rows for one in files),

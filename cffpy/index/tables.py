@@ -112,8 +112,47 @@ last_key integer key of the last one
 """),
 )
 
+BOUND = Table(
+    "filter_descriptors",
+    "Descriptors of draws: for each kind a row for each change of what draws have bound.",
+    columns_of("""
+kind text texture, sampler or storage
+first_key integer key of the first draw that has these descriptors
+last_key integer key of the last one
+list_digest text SHA-256 of their document
+"""),
+)
+
+LISTS = Table(
+    "filter_descriptor_lists",
+    "Descriptors of one kind that a draw has bound.",
+    columns_of("""
+list_digest text SHA-256 of the document
+document text JSON: address, stage, set, slot and bytes of each
+"""),
+)
+
+RUN = Table(
+    "filter_programs",
+    "Numbers of the programs that draws run.",
+    columns_of("""
+capture text the file
+submit integer number of the submit
+stage text VS, FS, CS, ...
+gpuaddr address GPU address of the program
+numbers text JSON: those of cffpy disasm by name
+"""),
+)
+
 #: What partitions have besides EXPORTED.
-OWN = {table.name: table for table in (LISTINGS, FINDINGS, VALUES, DRAWS, STATES, WRITES)}
+OWN = {
+    table.name: table
+    for table in (LISTINGS, FINDINGS, VALUES, DRAWS, STATES, WRITES, BOUND, LISTS, RUN)
+}
+#: Those whose rows are found by the key of a draw, ``first_key``.
+KEYED = (STATES, WRITES, BOUND)
+#: Those with texts that rows of other tables name by a digest.
+TEXTS = (LISTINGS, LISTS)
 
 FILES = Table(
     "files",
@@ -130,6 +169,7 @@ stored_digest text SHA-256 of the stored bytes
 digest text SHA-256 of the decompressed bytes
 gpu text name of the GPU
 generation integer 7 for a7xx
+driver text turnip or gallium; NULL where the capture does not show it
 edition text edition of the descriptions
 settings text how it was decoded
 schema text tables that were made

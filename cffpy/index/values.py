@@ -50,9 +50,12 @@ GROUP BY listing_digest ORDER BY listing_digest
 def database(threads: int) -> Any:  # noqa: ANN401
     """A database in memory that reads no files by itself. Raises MissingLibrary."""
     library("pyarrow")
-    return library("duckdb").connect(
+    connection = library("duckdb").connect(
         ":memory:", config={"threads": str(threads), "enable_external_access": "false"}
     )
+    # some processes count as interactive: after 2 seconds it would write on standard output
+    connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from cffpy.query.names import NameTable
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
 from cffpy.query.properties import OF_CAPTURES, Properties
-from cffpy.query.resources import KINDS
+from cffpy.query.resources import KINDS, Uses
 from cffpy.regdb import store
 from cffpy.regdb.database import Database
 
@@ -33,12 +33,14 @@ class Filter:
         where: str | None,
         columns: str | None = None,
         properties: Properties = OF_CAPTURES,
+        uses: Callable[[], Uses] = Uses,
     ) -> None:
-        """``properties``: what reads those of subjects."""
+        """``properties``, ``uses``: what reads those of subjects, and what draws use."""
         from cffpy.query.parse import parse_filter, parse_paths  # lazily: lark is slow to import
 
         self.where = where
         self._properties = properties
+        self._uses = uses
         self._root = None if where is None else parse_filter(where)
         self._columns = [] if columns is None else parse_paths(columns)
         self._bound: dict[tuple[str | None, str, bool], BoundFilter] = {}
@@ -55,7 +57,9 @@ class Filter:
         return self._bound[key]
 
     def _bind(self, database: Database, is_lenient: bool) -> BoundFilter:
-        operands = Operands(database, NameTable(database), is_lenient, self._properties)
+        operands = Operands(
+            database, NameTable(database), is_lenient, self._properties, self._uses()
+        )
         predicates = Predicates(operands)
         columns = [operands.path(path) for path in self._columns]
         matches = _always if self._root is None else predicates.predicate(self._root)

@@ -19,7 +19,7 @@ from cffpy.query.properties import (
     Subject,
 )
 from cffpy.query.register_values import Cursor
-from cffpy.query.resources import KINDS, PLACES, STATISTICS, Uses, descriptor_field, statistic
+from cffpy.query.resources import KINDS, PLACES, STATISTICS, Uses, descriptor_field
 from cffpy.query.syntax import Arithmetic, Negative, Node, Number, Path, Text
 from cffpy.regdb import rows
 from cffpy.regdb.decode import Decoder, Palette
@@ -84,14 +84,17 @@ class Operands:
         table: NameTable,
         is_lenient: bool,
         properties: Properties = OF_CAPTURES,
+        uses: Uses | None = None,
     ) -> None:
-        """``is_lenient``: a name that the GPU has not is an unknown value, not an error."""
+        """``is_lenient``: a name that the GPU has not is an unknown value, not an error.
+
+        ``uses``: what reads descriptors and shaders.
+        """
         self._database = database
         self.properties = properties
         self._decoder = Decoder(database, Palette())
         self._table = table
-        #: What reads descriptors and shaders.
-        self.uses = Uses()
+        self.uses = Uses() if uses is None else uses
         self._is_lenient = is_lenient
         #: All names in the order of the expression, each once.
         self.named: dict[str, Operand] = {}
@@ -205,12 +208,11 @@ class Operands:
             raise FilterError(f"there is no stage {stage}{near}", "", 1, column)
         if not name:
             return self.properties.program(stage)
-        read = statistic(name)
-        if read is None:
+        if name not in STATISTICS:
             near = nearest(name, STATISTICS)
             message = f"shaders have no number {name}{near}"
             raise FilterError(message, "", 1, column + len(stage) + 1)
-        return Property("number", self.uses.number(stage, read))
+        return Property("number", self.uses.number(stage, name))
 
     def _of_descriptors(self, path: Path, kind: str, name: str) -> Operand:
         """``texture.FMT``: a field of each descriptor; ``texture.address``: where it points."""

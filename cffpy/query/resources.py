@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.capture.generations import generation_of
 from cffpy.errors import FilterError
 from cffpy.query.names import converter, nearest
@@ -18,7 +17,6 @@ from cffpy.regdb import rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from cffpy.analysis.bindings import BoundDescriptor
     from cffpy.isa.statistics import Statistics
     from cffpy.query.names import Convert
     from cffpy.query.properties import Subject
@@ -51,10 +49,34 @@ class Program(Protocol):
         """None on a2xx."""
 
 
+class Descriptor(Protocol):
+    """A descriptor that a draw has bound: see ``BoundDescriptor``."""
+
+    @property
+    def gpuaddr(self) -> int | None:
+        """Where the image or buffer that it describes begins."""
+
+    @property
+    def stage(self) -> str | None:
+        """The stage that a packet loaded it for."""
+
+    @property
+    def set(self) -> int | None:
+        """The number of its bindless set."""
+
+    @property
+    def slot(self) -> int:
+        """Its index in the stage or the set."""
+
+    @property
+    def data(self) -> bytes | memoryview[int] | None:
+        """Its bytes; None where they were not captured."""
+
+
 class Resources(Protocol):
     """What the draws of a capture use. It is computed when it is first asked for."""
 
-    def descriptors(self, order: int, kind: str) -> Sequence[BoundDescriptor] | None:
+    def descriptors(self, order: int, kind: str) -> Sequence[Descriptor] | None:
         """Those of the program's draw with this ``Action.order``; None where nothing is known."""
 
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Program | None:
@@ -69,9 +91,9 @@ class DescriptorField(NamedTuple):
     kind: str
     convert: Convert
 
-    def value(self, bound: BoundDescriptor) -> int | float | bool | None:
+    def value(self, bound: Descriptor) -> int | float | bool | None:
         """The value; None where the descriptor was not captured."""
-        data = bound.fact.data
+        data = bound.data
         if data is None or len(data) < 4 * self.dword + 4:
             return None
         return self.convert(int.from_bytes(data[4 * self.dword : 4 * self.dword + 8], "little"))
@@ -108,25 +130,23 @@ def _fields(database: Database, domain: str) -> Iterator[tuple[str, tuple[int, r
 
 
 #: Properties of descriptors that are no fields: name -> what it is compared as, and its value.
-PLACES: dict[str, tuple[str, Callable[[BoundDescriptor], Any]]] = {
+PLACES: dict[str, tuple[str, Callable[[Descriptor], Any]]] = {
     "address": ("number", lambda bound: bound.gpuaddr),
-    "stage": ("text", lambda bound: stage_of(bound.key)),
-    "set": ("number", lambda bound: set_of(bound.key)),
-    "slot": ("number", lambda bound: slot_of(bound.key)),
+    "stage": ("text", lambda bound: bound.stage),
+    "set": ("number", lambda bound: bound.set),
+    "slot": ("number", lambda bound: bound.slot),
 }
 
 
-def statistic(name: str) -> Callable[[Program], int | None] | None:
-    """Reads a number of a program; None where there is no such number."""
+def statistic(name: str) -> Callable[[Program], int | None]:
+    """A function that reads one of ``STATISTICS`` of a program."""
     if name == "instructions":
         return lambda program: program.instructions
     if name == "bytes":
         return lambda program: len(program.code)
     if name in _CATEGORIES:
         return _of_statistics(lambda found: found.categories[_CATEGORIES.index(name)])
-    if name in _STATISTICS:
-        return _of_statistics(lambda found: getattr(found, name))
-    return None
+    return _of_statistics(lambda found: getattr(found, name))
 
 
 #: All names of ``statistic``.
@@ -144,7 +164,7 @@ class Uses:
         #: None: nothing is known.
         self.resources: Resources | None = None
 
-    def descriptors(self, subject: Subject, kind: str) -> Sequence[BoundDescriptor] | None:
+    def descriptors(self, subject: Subject, kind: str) -> Sequence[Descriptor] | None:
         """The descriptors of a draw; None where they are not known."""
         action, found_pass = subject.action, subject.found_pass
         if self.resources is None or action is None or found_pass is None:
@@ -157,7 +177,7 @@ class Uses:
         return self.resources.descriptors(order, kind)
 
     def values(
-        self, kind: str, read: Callable[[BoundDescriptor], Any]
+        self, kind: str, read: Callable[[Descriptor], Any]
     ) -> Callable[[Subject], list[Any]]:
         """A function that reads a value of each descriptor; one unknown value for all unknown."""
 
@@ -167,19 +187,22 @@ class Uses:
 
         return get
 
-    def number(
-        self, stage: str, read: Callable[[Program], int | None]
-    ) -> Callable[[Subject], int | None]:
-        """A function that reads a number of the program of a stage."""
+    def program(self, subject: Subject, stage: str) -> Program | None:
+        """The program of a stage; None where a draw has none, or where it was not captured."""
+        action = subject.action
+        if self.resources is None or action is None:
+            return None
+        gpuaddr = dict(action.shaders).get(stage)
+        if gpuaddr is None:
+            return None
+        return self.resources.shader(action.place.submit.submit, stage, gpuaddr)
+
+    def number(self, stage: str, name: str) -> Callable[[Subject], int | None]:
+        """A function that reads a number of the program of a stage: one of ``STATISTICS``."""
+        read = statistic(name)
 
         def get(subject: Subject) -> int | None:
-            action = subject.action
-            if self.resources is None or action is None:
-                return None
-            gpuaddr = dict(action.shaders).get(stage)
-            if gpuaddr is None:
-                return None
-            program = self.resources.shader(action.place.submit.submit, stage, gpuaddr)
+            program = self.program(subject, stage)
             return None if program is None else read(program)
 
         return get

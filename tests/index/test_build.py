@@ -14,6 +14,7 @@ import cffpy
 from cffpy.index import build, partition
 from cffpy.index.catalog import Catalog
 from cffpy.index.model import Done, Task
+from cffpy.index.stats import statistics
 from cffpy.index.storage import LocalStorage
 from tests.index.conftest import NAMES
 
@@ -267,3 +268,20 @@ def test_a8xx_and_both_editions(edition: str, samples: Path, tmp_path: Path) -> 
     for name in ("RB_BLEND_CNTL.ENABLE_BLEND", "RB_BLEND_CNTL.BLEND_READS_DEST"):
         found = {one.path: len(one.draws) for one in made.find(f"{name} >= 0")}
         assert found[str(paths[0])] == 2
+
+
+@pytest.mark.slow
+def test_drivers(shared: Path, tmp_path: Path) -> None:
+    """Turnip names itself; the Gallium driver is known by packets, so not without binning."""
+    expected = {
+        "a690-vk-frame-720p": "turnip",  # written by turnip
+        "shadow": "gallium",  # written by the kernel
+        "a740-gl-cube-gmem": "gallium",
+        "a220-gl-cube": None,
+    }
+    paths = [shared / f"captures/{name}.rd.gz" for name in expected]
+    make(paths, tmp_path / "index")
+    index = cffpy.open_index(tmp_path / "index")
+    found = {Path(one.name).name.removesuffix(".rd.gz"): one.driver for one in index.files}
+    assert found == expected
+    assert statistics(index).drivers == {"gallium": 2, "turnip": 1, "unknown": 1}

@@ -250,3 +250,35 @@ def test_a_script_without_a_guard_fails_at_once(samples: Path, tmp_path: Path) -
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
     assert "CaptureIndexError: worker processes cannot start: a script that builds" in done.stderr
+
+
+_HEAPS = """
+import ctypes, sys, threading
+from cffpy.index.worker_memory import share_heap
+share_heap()
+import pyarrow
+print(pyarrow.default_memory_pool().backend_name)
+kept = []
+barrier = threading.Barrier(4)
+def allocate():
+    barrier.wait()
+    kept.append(libc.malloc(4000))
+    barrier.wait()
+libc = ctypes.CDLL(None)
+libc.malloc.restype = libc.fopen.restype = ctypes.c_void_p
+threads = [threading.Thread(target=allocate) for _ in range(4)]
+[one.start() for one in threads]
+[one.join() for one in threads]
+file = ctypes.c_void_p(libc.fopen(sys.argv[1].encode(), b"w"))
+libc.malloc_info(0, file)
+libc.fclose(file)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's arenas")
+def test_threads_of_a_worker_share_a_heap(tmp_path: Path) -> None:
+    """With a heap for each thread the memory of a worker grew by half within 10,000 captures."""
+    path = tmp_path / "heaps.xml"
+    done = subprocess.run([sys.executable, "-c", _HEAPS, path], capture_output=True, text=True)
+    assert done.stdout == "system\n", done.stderr
+    assert path.read_text().count("<heap nr=") == 1

@@ -29,6 +29,16 @@ FILTERS = (
     "not draw.executed",
     "pass.width in (1..500) and pass.loads == 0",
     "draw.groups_x >= 1",
+    "texture.FMT == FMT6_8_8_8_8_UNORM and draw.vertices > 0",
+    "texture.WIDTH > 0 or texture.FMT ~ '8'",
+    "all(texture.WIDTH >= 16) and texture.stage == FS",
+    "unknown(texture.FMT) or texture.slot in (0, 1)",
+    "sampler.XY_MAG == A6XX_TEX_LINEAR or sampler.WRAP_S == A6XX_TEX_REPEAT",
+    "storage.slot >= 0 or storage.CPP > 0 or storage.address > 0",
+    "sampled(0x100008000) or texture.address > 0x1000",
+    "draw.shaders.FS.instructions > 10",
+    "draw.shaders.VS.cat5 == 0 and draw.shaders.FS.full < 4",
+    "unknown(draw.shaders.CS.constlen) and draw.shaders.FS.bytes >= 8",
 )
 
 
@@ -37,7 +47,10 @@ def answers(found: object) -> list[dict[str, object]]:
 
 
 def test_one_as_the_captures(built: Path, samples: Path) -> None:
-    where = "changed(RB_DEPTH_CNTL) or RB_MRT[*].CONTROL.BLEND or pass.mode == gmem"
+    where = (
+        "changed(RB_DEPTH_CNTL) or RB_MRT[*].CONTROL.BLEND or pass.mode == gmem"
+        " or texture.WIDTH > 0 or draw.shaders.FS.instructions > 3"
+    )
     found = answers(cffpy.open_index(built).find(where))
     assert found == answers(cffpy.find(where, [samples], jobs=1))
 
@@ -91,8 +104,23 @@ def test_partitions_are_asked_in_groups(
     assert found == answers(cffpy.find(FILTERS[0], [samples], jobs=1))
 
 
+def test_descriptors_and_programs(built: Path) -> None:
+    index = cffpy.open_index(built)
+
+    def values(name: str) -> list[object]:
+        found = (draw for file in index.find(f"{name} > 1") for draw in file.draws)
+        return [draw.values[0].value for draw in found]
+
+    widths = values("texture.WIDTH")
+    assert widths
+    assert all(isinstance(one, list) and max(one) > 1 for one in widths)
+    instructions = values("draw.shaders.FS.instructions")
+    assert instructions
+    assert all(isinstance(one, int) and one > 1 for one in instructions)
+
+
 def test_wrong_filters(built: Path) -> None:
     index = cffpy.open_index(built)
-    for where in ("NO_SUCH == 1", "pass.width = 3", "draw.shaders.XX > 0"):
+    for where in ("NO_SUCH == 1", "pass.width = 3", "draw.shaders.XX > 0", "texture.XX > 0"):
         with pytest.raises(cffpy.FilterError):
             list(index.find(where))

@@ -435,6 +435,7 @@ class A6xxTracker(Tracker):
         self._merged, payload = _merged_slots(machine, payload)
         draw, sizes, primitive = payload.read(machine.packets[_BIN_ADDRESSES])
         self._bin_data = size, slot, draw, sizes, primitive
+        self.has_absolute_streams = True
         self._streams_are_open = self.walk.condition is not None
 
     def _bin_data5_offset(self, payload: Payload) -> None:

@@ -110,6 +110,7 @@ class PassFinder(Observer):
         if tracker is None:
             return
         tracker.end()
+        self.found.has_absolute_streams |= tracker.has_absolute_streams
         for found in tracker.passes:
             submits = self.found.submits
             if not submits or submits[-1].number != found.submit:

@@ -259,10 +259,14 @@ class SubmitPasses:
 
 @dataclass(slots=True)
 class Passes:
-    """What a capture holds. ``truncated``: what limits left out."""
+    """What a capture holds. ``truncated``: what limits left out.
+
+    ``has_absolute_streams``: tiles name visibility streams by addresses (a6xx and later).
+    """
 
     generation: int = 0
     gpu: str | None = None
+    has_absolute_streams: bool = False
     submits: list[SubmitPasses] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     truncated: list[Truncation] = field(default_factory=list)

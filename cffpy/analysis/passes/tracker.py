@@ -56,6 +56,8 @@ class Tracker:
         self.base_level = 0
         #: Whether the current pass has draws; whether it has loads, clears or stores.
         self.has_drawn = self.has_operated = False
+        #: Of a6xx and later: tiles have addresses of visibility streams, not offsets to bases.
+        self.has_absolute_streams = False
         self._kept = 0
         self._max_kept = walk.machine.limits.kept
         self._targets: dict[tuple[Attachment, ...], tuple[Attachment, ...]] = {}
