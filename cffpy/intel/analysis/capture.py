@@ -112,7 +112,7 @@ def _new_walk(
     run: IntelRun, content: Content, memory: AddressSpace, make: MakeWalk, directory: str | None
 ) -> Walk:
     assert run.device is not None  # the caller has checked that
-    budget = content.limits.of_capture(len(content.data)).nested_dwords
+    budget = content.limits.of_capture(len(content.data)).analysed_dwords
     return make(Database(run.device.verx10, directory), memory, budget)
 
 

@@ -234,3 +234,12 @@ def test_gen4_and_gen5(
         assert draw.missing_tables == []
         (surface,) = draw.targets
         assert f"{surface.format} {surface.width}x{surface.height}" == target
+
+
+@pytest.mark.slow
+def test_commands_grow_with_the_file() -> None:
+    """529 bytes named an area of 256 MiB: an analysis took a minute for its zeros."""
+    data = frames.xe_hang({frames.BATCH: b""}).rpartition(b"\n[")[0]
+    data = data.replace(b"length: 0x0", b"length: 0x10000000")
+    problems = [str(one) for one in open_intel(data).problems]
+    assert any("too many commands" in one for one in problems), problems
