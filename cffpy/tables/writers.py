@@ -13,6 +13,7 @@ import json
 import os
 import re
 from contextlib import ExitStack
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -284,7 +285,8 @@ class DuckDatabase:
         except duckdb.Error as problem:
             raise UsageError(f"{path}: {first_line(problem)}") from None
         self._tables: set[str] = set()
-        self._pending = _Pending(self._insert)
+        # not a method: a cycle would keep the database, and its threads, until it is collected
+        self._pending = _Pending(partial(_insert, self.connection))
 
     def create(self, table: Table) -> None:
         """Make an empty table."""
@@ -299,11 +301,6 @@ class DuckDatabase:
         """As Writer has it."""
         self.create(table)
         return self._pending.add(table, rows)
-
-    def _insert(self, table: Table, rows: list[Row]) -> None:
-        self.connection.register("cffpy_batch", record_batch(table, rows))
-        self.connection.execute(f"INSERT INTO {quoted(table.name)} SELECT * FROM cffpy_batch")
-        self.connection.unregister("cffpy_batch")
 
     def flush(self) -> None:
         """As Writer has it."""
@@ -320,6 +317,12 @@ class DuckDatabase:
         """Views are made; the database is complete."""
         self.finish()
         self.connection.close()
+
+
+def _insert(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: ANN401
+    connection.register("cffpy_batch", record_batch(table, rows))
+    connection.execute(f"INSERT INTO {quoted(table.name)} SELECT * FROM cffpy_batch")
+    connection.unregister("cffpy_batch")
 
 
 def quoted(name: str) -> str:

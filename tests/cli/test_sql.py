@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import csv
+import gc
 import json
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -190,6 +192,18 @@ def test_sql_has_no_files(paths: list[Path], tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["secret.csv"]
     found = cffpy.sql(paths[:1], f"SELECT * FROM read_csv('{secret}')", allow_files=True)
     assert list(found) == [(1,)]
+
+
+def test_a_database_is_released_with_its_answer(paths: list[Path]) -> None:
+    """Each kept nine threads until the garbage collector found it."""
+    gc.disable()
+    try:
+        rows = cffpy.sql(paths[:1], "SELECT * FROM draws")
+        database = weakref.ref(rows._database)
+        del rows
+        assert database() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.slow
