@@ -7,12 +7,13 @@ from __future__ import annotations
 class Section:
     """A buffer: its kind ("batch buffer"), its ring ("rcs0"), GPU address and bytes.
 
-    ``start`` and ``end``: the part of ``data`` that is decoded and found by address.
+    ``start`` and ``end``: the part of ``data`` that is decoded and found by address. ``data`` is a
+    bytearray once commands have written to it.
     """
 
     __slots__ = ("address", "data", "end", "kind", "ring", "start")
 
-    def __init__(self, kind: str, ring: str, address: int, data: bytes = b"") -> None:
+    def __init__(self, kind: str, ring: str, address: int, data: bytes | bytearray = b"") -> None:
         self.kind = kind
         self.ring = ring
         self.address = address
@@ -46,7 +47,7 @@ class SectionMemory:
         if section is None:
             return b""
         offset = address - section.address
-        return section.data[offset : min(offset + size, section.end - section.start)]
+        return bytes(section.data[offset : min(offset + size, section.end - section.start)])
 
     def store(self, address: int, data: bytes) -> None:
         """Write to the section with this address, as far as it goes."""
@@ -54,8 +55,9 @@ class SectionMemory:
         if section is not None:
             offset = address - section.address
             data = data[: section.end - section.start - offset]
-            old = section.data
-            section.data = old[:offset] + data + old[offset + len(data) :]
+            if isinstance(section.data, bytes):
+                section.data = bytearray(section.data)  # once: a batch may store without end
+            section.data[offset : offset + len(data)] = data
 
     def read(self, ppgtt: bool, address: int, size: int) -> tuple[bytes, int]:
         """As ``span``; also the number of bytes before the section's end."""
@@ -64,4 +66,4 @@ class SectionMemory:
             return b"", 0
         offset = address - section.address
         end = section.end - section.start - offset
-        return section.data[offset : offset + size], end
+        return bytes(section.data[offset : offset + size]), end

@@ -37,6 +37,9 @@ class Topic:
     NONE, DEVICE, GUC_CT, JOB, HW_ENGINES, VM, CONTEXTS = range(7)
 
 
+#: Bytes of all areas: a base, and this many for each byte of the file. A character has 4 bytes
+#: at most, but areas that the kernel could not copy have only a length.
+_AREAS, _AREAS_RATIO = 1 << 24, 64
 _TOPICS = (
     (FIRST_LINE, Topic.DEVICE),
     (b"**** GuC CT ****", Topic.GUC_CT),
@@ -83,7 +86,9 @@ class XeDevcoredump:
 
     def __init__(self, content: Content) -> None:
         self._content = content
-        self._left = content.limits.decompressed_bytes(len(content.data))
+        size = len(content.data)
+        most = content.limits.decompressed_bytes(size)
+        self._left = content.limits.bytes or min(most, _AREAS + _AREAS_RATIO * size)
         self.areas: list[Section] = []
         self.batches: list[int] = []
         self.context = b""
@@ -156,7 +161,7 @@ class XeDevcoredump:
         elif found[2] == b"e":
             return b"HWCTX not present in dump, content will be zeroed: %s\n" % line
         if self._last is not None:
-            self.context = self._last.data
+            self.context = bytes(self._last.data)
         return b""
 
     def _fill(self, area: Section, text: bytes, offset: int) -> None:

@@ -97,7 +97,7 @@ class ErrorStateDump(ErrorDump):
     def _print_driver(self, sections: list[Section]) -> None:
         """The driver's name, where a buffer has it."""
         for section in sections:
-            data = section.data[: section.end]
+            data = bytes(section.data[: section.end])
             if len(data) > len(_IDENTIFIER) and data.startswith(_IDENTIFIER):
                 name = _driver_name(data)
                 if name is not None:
