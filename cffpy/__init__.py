@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from cffpy.limits import Limits
     from cffpy.reports.write import Report, report
 
-#: Public name -> the module that has it, with the name there behind a colon where it is another.
+#: Public name -> the module that has it, with the name there after a colon where it is another.
 _MODULES = {
     "Action": "cffpy.api.passes",
     "Buffer": "cffpy.api.memory",

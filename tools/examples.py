@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the examples of the documentation and compares or updates the output that they show.
 
-A fenced block ``console`` holds commands, each behind ``$ ``, and their output. Those of a page run
+A fenced block ``console`` holds commands, each after ``$ ``, and their output. Those of a page run
 one after the other, in a folder with all samples as captures: samples/NAME.pm4 as NAME.rd. A line
 ``...`` stands for any output; ``console exit=1`` says what the last command of the block returns.
 """

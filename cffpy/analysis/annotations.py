@@ -67,7 +67,7 @@ class Annotations:
         self.add(notes)
 
     def add(self, notes: Iterable[Note]) -> None:
-        """Put further notes behind the others."""
+        """Put further notes after the others."""
         for note in notes:
             place = note.place
             if isinstance(place, int):

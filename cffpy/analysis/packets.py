@@ -87,7 +87,7 @@ class PacketWalk(Walk):
         gpu: Gpu | None = None,
         finished: Callable[[Machine, list[Damage]], None] = lambda _machine, _damage: None,
     ) -> Iterator[ExecutedPacket]:
-        """The packets, stream by stream. ``finished`` receives the damage behind the last one."""
+        """The packets, stream by stream. ``finished`` receives the damage after the last one."""
         session = self.open_session(complain, register_db, gpu)
         damage: list[Damage] = []
         session.set_limits(content)

@@ -180,7 +180,7 @@ def state_of_draw(
 ) -> tuple[PassFinder, State | None, list[Damage]]:
     """The state at a draw, the passes up to the end of the draw's pass, and the damage.
 
-    Commands behind that pass are not decoded: the damage is that of the file, and of the commands
+    Commands after that pass are not decoded: the damage is that of the file, and of the commands
     before. The state is None where ``find_draw`` raises for these passes.
     """
     states: list[State] = []

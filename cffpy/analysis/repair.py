@@ -100,7 +100,7 @@ def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
 
 
 def _fits(sections: list[Section], contents: Section, junk: int) -> bool:
-    """Whether contents behind ``junk`` bytes are those of the buffer that was named last.
+    """Whether contents after ``junk`` bytes are those of the buffer that was named last.
 
     They have its size, and its own contents do not fit into what was dropped.
     """

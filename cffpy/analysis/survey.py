@@ -215,7 +215,7 @@ def surveyed(
     """The sets of buffers of a capture, one at a time, with what lies in them.
 
     Submits of compositors are not run, as the dump does not. A set is no longer valid once the
-    next is asked for. Behind the last one, ``damage`` is whole.
+    next is asked for. After the last one, ``damage`` is whole.
     """
     survey = Survey(register_db)
     session = Session(survey, warn=complain, register_db=register_db)

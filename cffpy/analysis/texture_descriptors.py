@@ -39,7 +39,7 @@ class _Form(NamedTuple):
     formats: str
     fields: Fields
     order: Fields
-    #: Behind _COMMON come the fields of the flags, not the bit that marks a buffer.
+    #: After _COMMON come the fields of the flags, not the bit that marks a buffer.
     has_flags: bool
 
 

@@ -142,7 +142,7 @@ class Walk(Sink):
         self._deep_stream = -1
         self._handlers: list[tuple[Callable[[Payload], None], ...]] = []
         self._watched: dict[int, Callable[[], None]] = {}
-        #: From the first of them up to behind the last one.
+        #: From the first of them to the one after the last.
         self._watched_range = 0, 0
         self._observers: tuple[Observer, ...] = ()
         self.observe()

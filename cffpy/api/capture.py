@@ -288,7 +288,7 @@ class Capture:
     def state(self, name: str | int) -> RegisterState:
         """The registers at ``draw(name)``; raises as that does.
 
-        The commands behind the draw's pass are not decoded, unless that was done before.
+        The commands after the draw's pass are not decoded, unless that was done before.
         """
         return self._source.state_by_name(_parse_draw_name(name))
 

@@ -57,7 +57,7 @@ class Packet:
 
     @property
     def dwords(self) -> tuple[int, ...]:
-        """Its dwords behind the header, as far as they were captured."""
+        """Its dwords after the header, as far as they were captured."""
         place = self._found.place
         _, _, size = read_header(self._header)
         end = min(place.index + size, place.words.count)
@@ -65,7 +65,7 @@ class Packet:
 
     @property
     def fields(self) -> dict[str, FieldValue]:
-        """Its fields by name; bits count from the dword behind the header on.
+        """Its fields by name; bits count from the dword after the header on.
 
         Empty for a register write, and where no fields are described.
         """

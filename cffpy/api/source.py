@@ -539,7 +539,7 @@ class Source:
         return self._state_of(found, action)
 
     def state_by_name(self, name: DrawName) -> RegisterState:
-        """The registers at a draw. Commands behind its pass are not decoded for it.
+        """The registers at a draw. Commands after its pass are not decoded for it.
 
         Raises CaptureError where there is no such draw, or where it is not executed.
         """

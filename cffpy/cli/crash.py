@@ -52,7 +52,7 @@ def crash(
 
     The page has the position of the CP, the draw that it is at and those that were sent before,
     their pass, shaders and textures, the page fault and what of the draws uses the address, the
-    state of the ring, the GMU and the SQE, and what is suspicious, with reasons. Behind each
+    state of the ring, the GMU and the SQE, and what is suspicious, with reasons. After each
     statement stands where it comes from: a line of the dump, or an address in its memory. What is
     not known is shown as unknown. The msm driver writes devcoredumps, KGSL writes snapshots.
 

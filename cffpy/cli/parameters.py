@@ -118,7 +118,7 @@ def edition_option(command: _Command) -> _Command:
 
 
 def path_and_part(text: str) -> tuple[str, Selection]:
-    """A path, and the part of the capture that is written behind it (``FILE:pass3/draw7``)."""
+    """A path, and the part of the capture that is written after it (``FILE:pass3/draw7``)."""
     from cffpy.analysis.diff.model import WHOLE, parse_selection
 
     return (text, WHOLE) if os.path.exists(text) else parse_selection(text)

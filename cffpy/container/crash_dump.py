@@ -86,7 +86,7 @@ class BufferObject:
 
     @property
     def end(self) -> int:
-        """The address behind it."""
+        """The address after it."""
         return self.iova + self.size
 
 

@@ -258,7 +258,7 @@ _HEADINGS = tuple([(f"{name}:".encode(), name) for name in _SECTIONS])
 _REVISION = _Row("revision:", "revision", "revision: %u (%u.%u.%u.%u)")
 _DATA = b"data: !!ascii85 |"
 
-#: Sections whose lines are recognised behind any indentation.
+#: Sections whose lines are recognised after any indentation.
 _ANY_INDENTATION = ("shader-blocks", "clusters")
 
 

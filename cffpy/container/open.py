@@ -162,7 +162,7 @@ def one_by_one(paths: Iterable[str]) -> Iterator[str]:
     cycles, which would keep memory and files.
     """
     for number, path in enumerate(paths):
-        # not behind the last one: it would take as long as a small dump
+        # not after the last one: it would take as long as a small dump
         if number and (gc.get_count()[0] > _MOST_OBJECTS or not number % _MOST_FILES):
             gc.collect()
         yield path
@@ -238,7 +238,7 @@ def is_gzip_header(view: BytesLike) -> bool:
     if len(fixed) < 10 or fixed[2] != 8 or fixed[3] & 0xE0:
         return False
     flags, size = fixed[3], len(fixed)
-    if flags & 4:  # further fields, behind their length
+    if flags & 4:  # further fields, after their length
         if len(view) < size + 2:
             return False
         size += 2 + int.from_bytes(view[size : size + 2], "little")

@@ -32,7 +32,7 @@ _CHAIN = 4
 _LAST_TYPE = max(
     number for name, number in vars(SectionType).items() if name.isupper() and number < 0x100
 )
-#: How far its match may reach behind the last offset at which it begins.
+#: How far its match may reach after the last offset at which it begins.
 _HEADER_OVERLAP = 3
 
 #: Zeros that are skipped at once, in bytes.
@@ -98,7 +98,7 @@ def _type(view: memoryview, offset: int) -> int:
 def _end(view: memoryview, offset: int) -> int | None:
     """Where the section at an offset ends; None if there is no possible header.
 
-    The end is behind the end of the file if the section is cut short.
+    The end is past the end of the file if the section is cut short.
     """
     start = offset + SECTION_HEADER.size
     if start > len(view):

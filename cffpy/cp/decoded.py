@@ -75,7 +75,7 @@ class Stores(Step):
 
 
 class Runs(Step):
-    """A packet that is run by its handler. ``following``: behind what it is expected to skip."""
+    """A packet that is run by its handler. ``following``: after what it is expected to skip."""
 
     __slots__ = ("opcode", "payload")
 

@@ -143,7 +143,7 @@ def state_place(machine: Machine, payload: Payload, loaded: LoadedState) -> Memo
     gpuaddr = _source_address(machine, payload, loaded)
     if gpuaddr:
         return machine.image.place(gpuaddr)
-    # cffdump: cp_load_state reads behind the header also where the address is simply 0
+    # cffdump: cp_load_state reads after the header also where the address is simply 0
     # (mesa 25.0.7)
     return payload.words, payload.index + loaded.packet_dwords
 

@@ -74,7 +74,7 @@ class ReplayingRunner(Runner):
         return reached
 
     def _run_step(self, words: Words, step: Step, level: int) -> int:
-        """Run the packets of a step as ever. Returns the index of the packet behind them."""
+        """Run the packets of a step as ever. Returns the index of the packet after them."""
         if isinstance(step, Passes):
             self.sink.packet_stored(step.opcode, step.payload, level)
             return step.following

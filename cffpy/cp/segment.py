@@ -97,7 +97,7 @@ class Segment:
         self.registers = registers
         self.guards = guards
         self.effects = effects
-        #: Whether a wait-for-idle is due behind it.
+        #: Whether a wait-for-idle is due after it.
         self.needs_wfi = needs_wfi
         #: The sink's.
         self.payload = payload
@@ -128,7 +128,7 @@ class Recorder:
     def __init__(self, key: SegmentKey, mark: int, misses: int) -> None:
         self.key = key
         self.misses = misses
-        #: The sink's mark behind the last accepted packet.
+        #: The sink's mark after the last accepted packet.
         self.mark = mark
         self.ndwords = 0
         self.packets = 0
@@ -224,7 +224,7 @@ class Segments:
     def end(self, needs_wfi: bool) -> None:
         """Keep what is recorded, up to the last accepted packet.
 
-        ``needs_wfi``: whether a wait-for-idle is due behind that packet.
+        ``needs_wfi``: whether a wait-for-idle is due after that packet.
         """
         self.is_waiting = False
         recorder = self.recorder

@@ -77,7 +77,7 @@ class StoredRegisters:
     def last_opcode(self) -> tuple[Words, int]:
         """Words and index of the last packet with an opcode of the stream's own part.
 
-        The groups of a draw are loaded behind it.
+        The groups of a draw are loaded after it.
         """
         assert self.words is not None
         index, last = self.start, self.start

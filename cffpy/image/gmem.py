@@ -258,7 +258,7 @@ def gallium_gmem(
 ) -> GmemLayout:
     """Attachments in GMEM for tiles of a given size, as the Gallium driver places them.
 
-    Each begins at the first page behind the one before. The arguments are those of
+    Each begins at the first page after the one before. The arguments are those of
     ``gallium_tiles``.
     """
     return _gallium_layout(device, _gallium_planes(colors, depth_stencil, samples), tile)

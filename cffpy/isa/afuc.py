@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Microcode of the command processor (afuc, a5xx to a7xx): its sections and their instructions.
 
-A firmware file is a dword that the kernel leaves out, then sections: SQE, and behind it those of
+A firmware file is a dword that the kernel leaves out, then sections: SQE, and after it those of
 further processors (a7xx: BV and LPAC; a660: LPAC). The second dword of a section is a nop whose low
 bits are the offset of its packet table, in dwords: 128 entries, the place of each packet's handler.
-A section ends behind its table. (Mesa's src/freedreno/afuc: README.rst, disasm.c; it runs the
+A section ends after its table. (Mesa's src/freedreno/afuc: README.rst, disasm.c; it runs the
 bootstrap code to find tables and sections, which gives the same places.)
 """
 
@@ -100,7 +100,7 @@ class Section(ValueObject):
 
     ``start``: its first dword in the file, without the one that the kernel leaves out. ``table``:
     offset of the handler of each packet in dwords of the section; empty without a table.
-    ``rest``: dwords behind the table that are of no section.
+    ``rest``: dwords after the table that are of no section.
     """
 
     __slots__ = ("instructions", "labels", "name", "rest", "start", "table")

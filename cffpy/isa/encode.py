@@ -88,7 +88,7 @@ class Assembler:
         r"""The word of one instruction; ``index``: its number in the program.
 
         ``labels`` gives instruction numbers to names; ``l12`` is 12 without being there.
-        ``text`` is as the listing prints it, without the raw columns; errors behind ``\t; `` are
+        ``text`` is as the listing prints it, without the raw columns; errors after ``\t; `` are
         ignored. ``raw 0x...`` is that word. Raises IsaError when no instruction prints so.
         """
         text = text.partition("\t; ")[0].strip()

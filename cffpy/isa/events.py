@@ -61,7 +61,7 @@ def name_event(name: str) -> int:
 def follow_registers(events: Events, state: RegisterState) -> tuple[Maxima, RegisterState]:
     """Highest half, full and constant components of one instruction that begins in ``state``.
 
-    The second value is the state behind it.
+    The second value is the state after it.
     """
     half, repeated, file, number = state
     repeat = 0

@@ -273,7 +273,7 @@ _PRESETS = {"#instruction-cat6-stg": (Preset("DST_OFF", 1),)}
 
 
 def add_missing(declarations: list[Declaration], grammar: Lark) -> list[Declaration]:
-    """``declarations`` with the known omissions filled, a bitset right behind its root."""
+    """``declarations`` with the known omissions filled, a bitset right after its root."""
     names = {declaration.name for declaration in declarations}
     complete: list[Declaration] = []
     for declaration in declarations:

@@ -42,7 +42,7 @@ class Listing(ValueObject):
         self, text: str, instructions: int, statistics: Statistics, code: str = ""
     ) -> None:
         self.text = text
-        #: The text without the statistics behind it.
+        #: The text without the statistics after it.
         self.code = code
         #: Instructions listed; each takes 8 bytes.
         self.instructions = instructions

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COUNT_BITS = 40
 """Width of one counter in the packed counts of an instruction."""
 NOPS, MOVES, CONVERSIONS, SY_COUNT, SS_COUNT = range(8, 13)
-"""Positions of counters behind the eight categories."""
+"""Positions of counters after the eight categories."""
 
 STALL_SS = 1 << 16
 """In ``stall``: the instruction has (ss)."""
@@ -37,7 +37,7 @@ class ListedInstruction:
     the raw words to the end of the line (with BRANCH_MARK for a branch target, without errors and
     newline unless plain). ``cycles``: repeats and nops. ``counts``: counters, COUNT_BITS each.
     ``name``: the last NAME event's value. ``maxima``: highest half, full and constant components,
-    valid when no operand was pending before; ``after``: what is pending behind it then.
+    valid when no operand was pending before; ``after``: what is pending after it then.
     """
 
     __slots__ = (

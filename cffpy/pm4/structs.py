@@ -123,7 +123,7 @@ SET_VISIBILITY_OVERRIDE = Struct("0" / dword(Padding(31), "IGNORE" / bits(1)))
 A20X_DRAW_INDX = Struct("VIZ_QUERY" / Int32ul, "1" / dword("NUM_INDICES" / bits(16), Padding(16)))
 
 #: CP_SET_BIN_DATA5 and CP_SET_BIN_DATA5_OFFSET of a7xx: VSC_MASK names slots from VSC_N on; with
-#: ABS_MASK_ENABLE, ABS_MASK is inserted behind the first dword and names slots from 0 on. As
+#: ABS_MASK_ENABLE, ABS_MASK is inserted after the first dword and names slots from 0 on. As
 #: adreno_pm4.xml of Mesa releases after 25.0.7 describes it.
 SET_BIN_DATA5_MASK = Struct(
     "0"

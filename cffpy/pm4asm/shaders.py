@@ -104,7 +104,7 @@ class Programs:
 
 
 def _places(texts: Sequence[str], labels: dict[str, int]) -> dict[str, int]:
-    """Label -> number of the instruction behind it."""
+    """Label -> number of the instruction after it."""
     index = 0
     for text in texts:
         match = _LISTED.match(text)

@@ -34,7 +34,7 @@ class Change(NamedTuple):
     name), the enum of a value (its new name), else empty. ``old`` and ``new`` are names; one is
     empty for what is added or removed. ``place``: a register's offset in dwords, a field's
     ``low..high``, a value's number; of what moved, the old one. Bits of a packet count from the
-    dword behind its header on.
+    dword after its header on.
     """
 
     change: str

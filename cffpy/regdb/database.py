@@ -385,7 +385,7 @@ def _match_register(
 
 
 def _find_name(elements: Iterable[ElementRow], name: str, variants: Variants) -> int | None:
-    """Resolve ``NAME`` or ``NAME[index].REST``; an index behind a plain register is ignored."""
+    """Resolve ``NAME`` or ``NAME[index].REST``; an index after a plain register is ignored."""
     head, bracket, rest = name.partition("[")
     for element in elements:
         if element[2] is not None and not holds(element[2], variants):

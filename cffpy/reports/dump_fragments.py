@@ -2,7 +2,7 @@
 """Fragments of the dump in a report: the packets that wrote registers, and those around them.
 
 A row is a packet. Rows are in the order of memory; ``follows`` tells whether a row is the packet
-behind that of the row before, so that the page can show what stands around a packet.
+after that of the row before, so that the page can show what stands around a packet.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import Words
     from cffpy.reports.words import Cuts
 
-#: Packets before and behind a packet that wrote a register.
+#: Packets before and after a packet that wrote a register.
 _AROUND = 3
 
 #: Packets of a report, and characters of their distinct texts, at most.

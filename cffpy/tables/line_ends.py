@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     #: A dword of a packet: its name, the function that decodes it, whether it has 64 bits.
     _Dword = tuple[str, Callable[[int], str], bool]
 
-    #: The ends of the lines of a packet, behind an empty string: ``lead.join`` makes the lines.
+    #: The ends of the lines of a packet, after an empty string: ``lead.join`` makes the lines.
     Ends = tuple[str, ...]
 
 _Key = TypeVar("_Key")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Lines: one for each register write, dword of a packet, draw and instruction, for grep and awk.
 
-A ``LineWalk`` is a walk whose packets become lines. The part behind the draw's number is made once
+A ``LineWalk`` is a walk whose packets become lines. The part after the draw's number is made once
 for each value (cffpy.tables.line_ends); the columns of the draw are inserted when the draw is
 reached. Shaders are collected in the same walk.
 """
@@ -509,7 +509,7 @@ class UniqueLines:
                 self.is_full = True
 
     def lines(self) -> Iterator[str]:
-        """Each line behind a column with its count, sorted by packet and name."""
+        """Each line after a column with its count, sorted by packet and name."""
         for end in sorted(self._found, key=lambda end: end.split("\t")[:3]):
             count, line = self._found[end]
             yield f"{count}\t{line}"

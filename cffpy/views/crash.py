@@ -19,7 +19,7 @@ _SHOWN = 4
 
 
 def lines(report: CrashReport) -> Iterator[str]:
-    """The page. Behind each statement, in brackets, where it comes from."""
+    """The page. After each statement, in brackets, where it comes from."""
     yield Styled(visible(report.name))
     for number, section in enumerate(report.sections):
         yield Styled(section.title)

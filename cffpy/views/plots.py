@@ -154,7 +154,7 @@ def shade(value: int, most: int) -> str:
 
 
 def pass_lines(submits: Iterable[SubmitPasses]) -> Iterator[str]:
-    """A bar for each render pass: its draws; behind it the grid of its tiles."""
+    """A bar for each render pass: its draws; after it the grid of its tiles."""
     shown = [one for submit in submits for one in submit.passes if one.kind == "render"]
     if not shown:
         yield "no render pass"

@@ -38,7 +38,7 @@ class _Shade:
 
 
 def drawing(found: Pass, facts: Sequence[TileFacts]) -> Svg:
-    """The pass. Tiles without a rectangle are left out, as are those behind MAX_TILES."""
+    """The pass. Tiles without a rectangle are left out, as are those past MAX_TILES."""
     shown = [one for one in facts[:MAX_TILES] if one.rectangle is not None]
     width, height = _extent(found, shown)
     factor = _SIDE / max(width, height)

@@ -25,7 +25,7 @@ from cffpy.vsc.bins import check_bin_count
 NUMBER_BITS = 32
 
 _END_ZEROS = 17
-_END_BITS = _END_ZEROS + 1  # behind the bitfield
+_END_BITS = _END_ZEROS + 1  # after the bitfield
 _DWORD = 32
 _FLUSH_AT = 2048  # bits the writer gathers: short integers stay cheap
 
@@ -44,7 +44,7 @@ class PacketReader:
         self.position = 0
         self._data = bytes(data)
         self.size = len(self._data)
-        self._written = len(self._data.rstrip(b"\0"))  # bytes; all behind them are zero
+        self._written = len(self._data.rstrip(b"\0"))  # bytes; all after them are zero
         self._has_instances = has_instances
         longest = 1 + bin_count + 1 + 2 * NUMBER_BITS - 1 + 1
         self._window_bytes = (7 + longest + 7) // 8
@@ -61,7 +61,7 @@ class PacketReader:
         if have <= 0:
             raise VisibilityStreamError("the stream ends without an end packet", start)
         window = int.from_bytes(chunk, "big") & ((1 << have) - 1)
-        left = have - 1  # bits behind those that were taken
+        left = have - 1  # bits after those that were taken
         bins = instance = 0
         if window >> left:
             left -= self.bin_count

@@ -20,7 +20,7 @@ class DrawPacket(NamedTuple):
 
     ``more_instances``: the instance bit. With bins: 1 if further instances of the draw follow.
     Without: 1 if ``number`` instances are skipped and the draw continues; 0 if all remaining
-    instances of the draw are skipped, and ``number`` - 1 draws behind it.
+    instances of the draw are skipped, and ``number`` - 1 draws after it.
     ``number``: with bins the size of the primitive stream in dwords.
     ``offset``: where the packet starts, in bits from the begin of the stream.
     """
@@ -58,7 +58,7 @@ def decode(data: bytes | memoryview, bin_count: int, whole: bool = True) -> Iter
     older, longer stream has left after it is ignored.
 
     Raises VisibilityStreamError at the first packet that is wrong, after those before it: as
-    packets are not aligned, nothing behind it can be trusted.
+    packets are not aligned, nothing after it can be trusted.
     """
     return packets(open_stream(data, bin_count), whole)
 

@@ -115,7 +115,7 @@ class _Walk:
         return run
 
     def skip_draws(self, packet: DrawPacket) -> InstanceRun:
-        """The empty draws behind that, which have one instance each."""
+        """The empty draws after that, which have one instance each."""
         draws = packet.number - 1
         first, behind = self._draw, self._draw + draws
         if self._counts is not None:

@@ -150,7 +150,7 @@ def test_nop_draw_of_32_bit_packets() -> None:
 def test_truncate_after_draw() -> None:
     data = frame()
     output, messages = edited(open_bytes(data), [TruncateAfterDraw(2)], pytest.fail)
-    # in the IB: a register, the second draw, a NOP; behind the second call: a NOP
+    # in the IB: a register, the second draw, a NOP; after the second call: a NOP
     assert messages == [
         "4 packets after draw 2 are CP_NOPs now; the packet was executed 2 times (draws 0, 2), "
         "all are affected",

@@ -20,7 +20,7 @@ def test_events_count_for_the_pass_behind_them() -> None:
         *s.draw(),
         *s.packet("CP_WAIT_FOR_IDLE"),  # within the pass
         *s.draw(),
-        *s.event("CACHE_INVALIDATE"),  # behind the last pass
+        *s.event("CACHE_INVALIDATE"),  # after the last pass
     ]
     (found,) = cffpy.open(s.capture([[frame]])).passes
     assert len(found.draws) == 2

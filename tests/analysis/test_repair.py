@@ -141,7 +141,7 @@ def test_sections_are_found_behind_any_junk(data: st.DataObject, junk: bytes) ->
 
 
 def test_contents_are_not_taken_for_those_of_another_buffer() -> None:
-    """Junk in place of a RD_GPUADDR: the contents behind it belong to no buffer."""
+    """Junk in place of a RD_GPUADDR: the contents after it belong to no buffer."""
     first, second = dwords_bytes(draw(3)), dwords_bytes(draw(6))
     start = capture_bytes([gpu_id_section(630), *buffer_sections(0x1000, first)])
     other = capture_bytes(buffer_sections(0x2000, second))

@@ -28,7 +28,7 @@ def test_attributes_of_a_sample(samples: Path) -> None:
 
 
 def test_attributes_that_share_a_buffer(samples: Path) -> None:
-    """A position and a colour in turns: the colour begins 12 bytes behind the position."""
+    """A position and a colour in turns: the colour begins 12 bytes after the position."""
     form = "FMT6_32_32_32_FLOAT"
     with cffpy.open(samples / "a660-frame-gmem.rd") as capture:
         assert capture.draws[0].attributes == [

@@ -20,7 +20,7 @@ ENTER, ESCAPE = "\ue007", "\ue00c"
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 _SECONDS = 60
 
-#: Calls back behind the frame after the first contentful paint.
+#: Calls back after the frame after the first contentful paint.
 _DRAWN = """
 const done = arguments[0];
 const wait = () => requestAnimationFrame(() => {

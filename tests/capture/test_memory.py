@@ -162,11 +162,11 @@ def check_look_ups(image: MemoryImage, expected: Found) -> None:
 @pytest.mark.parametrize(
     ("buffers", "expected"),
     [
-        (  # behind the covered buffer, which is the root, the covering one is not found
+        (  # after the covered buffer, which is the root, the covering one is not found
             [(0x20, 4), (0x10, 0x20)],
             {0x0F: None, 0x10: 0x10, 0x1F: 0x10, 0x20: 0x20, 0x23: 0x20, 0x24: None, 0x2F: None},
         ),
-        (  # nor behind an empty one
+        (  # nor after an empty one
             [(0x20, 0), (0x10, 0x20)],
             {0x10: 0x10, 0x1F: 0x10, 0x20: None, 0x2F: None},
         ),
@@ -223,8 +223,8 @@ def test_a_longer_sequence_with_rotations() -> None:
         {
             0x25: 0x20,
             0x32: 0x30,
-            0x3A: None,  # in 20, but the search ends behind 30
-            0x76: None,  # in 20, but the search ends behind 50
+            0x3A: None,  # in 20, but the search ends after 30
+            0x76: None,  # in 20, but the search ends after 50
             0x7A: 0x78,
             0x80: 0x78,
             0x95: 0x90,

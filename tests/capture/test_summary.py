@@ -68,7 +68,7 @@ def test_what_becomes_of_buffers() -> None:
         *buffer_sections(0x1000, bytes(64)),
         *buffer_sections(0x1010, bytes(64)),  # starts inside: dropped
         *buffer_sections(0x1000, bytes(32)),  # same address: replaces
-        *buffer_sections(0x1030, bytes(4)),  # behind the new, shorter one
+        *buffer_sections(0x1030, bytes(4)),  # after the new, shorter one
         *buffer_sections(0x0F00, bytes(0x400)),  # covers the others
         *buffer_sections(0x3000, bytes(4), size=4096),  # contents cut short
     )

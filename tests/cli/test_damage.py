@@ -103,7 +103,7 @@ DAMAGE = {
 #: Commands that info does not see, since it decodes none.
 _IN_COMMANDS = ("IB ", "group ", "bad ", "packet ", "table ")
 
-#: What state does not decode: streams behind that of the draw.
+#: What state does not decode: streams after that of the draw.
 _BEHIND_THE_DRAW = (*_IN_COMMANDS, "stream ")
 
 #: Files that the reference's decompressor cannot open: its dump ends with 2.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures that end within a pass: the draws behind the end are missing, the others are equal."""
+"""Captures that end within a pass: the draws past the end are missing, the others are equal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def largest_with_binning(passes: list[Pass]) -> Pass | None:
 
 
 def check_cut(path: Path, part: float) -> None:
-    """Cut within the binning run of the largest pass, behind this part of its draws."""
+    """Cut within the binning run of the largest pass, after this part of its draws."""
     content = open_capture(str(path))
     good = record(content, lambda line: None)
     whole = largest_with_binning(good.passes.passes)

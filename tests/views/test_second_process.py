@@ -32,7 +32,7 @@ Dumped = tuple[bytes, list[str], bool]
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fork behind the first stream, however little text there is."""
+    """Fork after the first stream, however little text there is."""
     monkeypatch.setattr(dump_module, "SHARED", -1)
     monkeypatch.setattr(second_process, "WORTH", 0)
     monkeypatch.setattr(second_process, "can_share", lambda: True)

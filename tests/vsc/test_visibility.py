@@ -134,7 +134,7 @@ def test_without_counts_only_counts_are_missing(stream) -> None:
 def test_any_packets_and_counts(stream, counts) -> None:
     runs, _ = drain(expand(stream[1], counts))
     draw = instance = 0
-    for run in runs:  # without gaps, one behind the other
+    for run in runs:  # without gaps, one after the other
         assert (run.draw, run.first) == (draw, instance)
         draw, instance = (
             (draw + run.draws, 0) if run.ends_draw else (draw, instance + run.instances)

@@ -2,7 +2,7 @@
 """Streams that were spelled bit by bit: what they say, and that encoding gives the same bytes.
 
 A line is: number of bins | the fields of the packets | bytes. A bitfield is ``0`` or ``1`` and the
-bits of the bins; a draw packet has an instance bit behind it. The last packet of a draw stream is
+bits of the bins; a draw packet has an instance bit after it. The last packet of a draw stream is
 its end packet.
 """
 

@@ -2,7 +2,7 @@
 """The capture that a crash dump holds: its buffers and rings as memory, IBs of the ring as streams.
 
 ``opened`` is what commands see of a dump: the IBs that the ring has called since the last retired
-fence, up to the one that the CP is in. That one ends behind the current packet of IB1; an IB2 or
+fence, up to the one that the CP is in. That one ends after the current packet of IB1; an IB2 or
 group that this packet calls is complete. In ``extracted`` all IBs are complete.
 """
 

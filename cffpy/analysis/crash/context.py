@@ -51,7 +51,7 @@ _FENCE_DWORDS = 3
 class Call:
     """A packet that calls an IB. ``index``: of its header, in dwords from the stream's begin.
 
-    ``end``: of the dword behind it.
+    ``end``: of the dword after it.
     """
 
     gpuaddr: int
@@ -160,7 +160,7 @@ class CrashContext:
     def ring_commands(self) -> RingCommands | None:
         """The ring's commands in order, from the oldest that it holds to its write pointer.
 
-        Includes those behind the read pointer: the fetcher may have called their IBs.
+        Includes those after the read pointer: the fetcher may have called their IBs.
         """
         ring = self.ring
         if ring is None or ring.block is None:
@@ -194,7 +194,7 @@ class CrashContext:
             index += size
 
     def packet_name(self, kind: int, number: int) -> str:
-        """The name of a packet: its opcode's, or that it writes a register, and those behind it."""
+        """The name of a packet: its opcode's, or that it writes a register, and those after it."""
         if kind == REGISTERS and self.machine is not None:
             return f"register write of {RegisterText(self.machine.database).name(number)}"
         name = None if self.machine is None else self.machine.packet_names[number]
@@ -223,9 +223,9 @@ class CrashContext:
         return list(self.calls(commands.words, 0, commands.words.count))
 
     def pending_calls(self) -> list[Call]:
-        """The IBs that the ring calls behind the last fence that is known to be retired.
+        """The IBs that the ring calls after the last fence that is known to be retired.
 
-        Also those behind the read pointer.
+        Also those after the read pointer.
         """
         commands, ring, machine = self.ring_commands(), self.ring, self.machine
         if commands is None or ring is None or machine is None:
@@ -244,7 +244,7 @@ class CrashContext:
         return pending
 
     def _is_retired(self, ring: Ring, fence: int, calls: list[Call]) -> bool:
-        """Whether the fence behind these calls is retired.
+        """Whether the fence after these calls is retired.
 
         With several timelines, fences say nothing about the call that the CP is in.
         """

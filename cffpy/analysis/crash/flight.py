@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: At most this many actions that were sent and may not be finished are recorded.
 MAX_SENT = 16
 
-#: The CP continues behind it when everything before is finished.
+#: The CP continues after it when everything before is finished.
 _WAIT = "CP_WAIT_FOR_IDLE"
 
 
@@ -63,7 +63,7 @@ class DrawState:
 class Flight:
     """``at``: the action at the CP's position. ``sent``: those that may be unfinished.
 
-    ``next``: the first one behind the position, if the dump has it. ``waited``: the last
+    ``next``: the first one after the position, if the dump has it. ``waited``: the last
     wait for idle that the CP has passed. ``sent_count``: of all, of which ``sent`` has the last.
     ``states``: of ``at`` and ``sent``, by ``Action.order``.
     """
@@ -149,7 +149,7 @@ def _since_idle(
     waits: list[tuple[PacketLocation, int]],
     position: tuple[int, ...] | None,
 ) -> list[Action]:
-    """The actions behind the last wait for idle that the CP has passed, which is noted."""
+    """The actions after the last wait for idle that the CP has passed, which is noted."""
     passed = [one for one in waits if position is not None and one[0].key < position]
     if not passed:
         return before

@@ -45,7 +45,7 @@ class Level:
     ``ndwords``: its size, ``left``: what is not executed of it, in dwords; None where unknown.
     ``caller``: address of the packet that calls it, in the level outside; None in the ring.
     ``packet``: the one that the CP executes, or that calls the next level.
-    ``buffer_end``: address behind the buffer that it lies in; None where it is in no buffer.
+    ``buffer_end``: address after the buffer that it lies in; None where it is in no buffer.
     """
 
     name: str
@@ -120,7 +120,7 @@ def _walk_back(calls: list[Call], last: int, left: int) -> tuple[Call, int] | No
     """The call that the CP is in, and what is left of it, where the fetcher is at call ``last``.
 
     What is left counts from the fetcher's place in its last IB back over IBs that are called one
-    directly behind the other.
+    directly after the other.
     """
     for position in range(last, max(last - _AHEAD, 0) - 1, -1):
         call = calls[position]

@@ -411,7 +411,7 @@ class _Images:
     def _linked(self) -> dict[int, int]:
         """Level -> first level.
 
-        A copy, or a pass of one draw, that reads what another wrote and writes behind it makes a
+        A copy, or a pass of one draw, that reads what another wrote and writes after it makes a
         level.
         """
         roots: dict[int, int] = {}

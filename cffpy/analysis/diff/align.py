@@ -196,7 +196,7 @@ def _best_pairs(ones: range, others: range, alike_at: Callable[[int, int], float
     row = column = 0
     while row < len(ones) and column < len(others):
         here = best[row][column]
-        # of equally good pairings, the one whose missing items come first: right behind the last
+        # of equally good pairings, the one whose missing items come first: right after the last
         # equal items
         if here == best[row + 1][column]:
             pairs.append((ones[row], None))

@@ -39,7 +39,7 @@ _FOLLOWS_COLOUR = _ALWAYS | {"targets", "blend", "colour mask"}
 _FOLLOWS_DEPTH = _ALWAYS | {"targets", "depth and stencil"}
 _FOLLOWS_OPERATIONS = frozenset(("lrz", "tiles", "barriers", "other"))
 
-#: Categories in which draws behind a missing one differ, where the program continues differently.
+#: Categories in which draws after a missing one differ, where the program continues differently.
 _FOLLOWS_MISSING = frozenset(
     (
         "draw parameters",
@@ -195,7 +195,7 @@ def _following(difference: Difference) -> frozenset[str]:
 
 
 def next_passes(pairs: Sequence[PassPair]) -> dict[PassIndices, PassIndices]:
-    """The next pair of passes: what waits behind a pass stands before the first draw of it."""
+    """The next pair of passes: what waits after a pass stands before the first draw of it."""
     found: dict[PassIndices, PassIndices] = {}
     following: PassIndices | None = None
     for pair in reversed(pairs):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Bindless descriptor sets (a6xx and later): their contents, and which of them a draw uses.
 
-Registers have the address of a set, but not its length. Drivers put sets behind one another, or
+Registers have the address of a set, but not its length. Drivers put sets after one another, or
 between commands. So a set ends at the latest where another set begins that a draw of the submit
 uses, or where a command stream does.
 

@@ -143,7 +143,7 @@ def descriptor(
 ) -> Fact:
     """A descriptor, compared without the bits of ``masks``, which hold addresses.
 
-    What counts of an address behind the first one, say of the UBWC flags of a texture, is its
+    What counts of an address after the first one, say of the UBWC flags of a texture, is its
     distance from that.
     """
     dwords = list(data[: len(data) // 4 * 4].cast("I"))

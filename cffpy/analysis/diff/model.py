@@ -54,7 +54,7 @@ class Selection:
         return f"pass {self.index}" + ("" if self.draw is None else f", draw {self.draw}")
 
     def __str__(self) -> str:
-        """As it is written behind a path, with the colon."""
+        """As it is written after a path, with the colon."""
         if self.submit is not None:
             return f":submit{self.submit}"
         if self.index is None:
@@ -138,7 +138,7 @@ class Recording:
     #: What the instructions of shaders use, by digest; a6xx and later.
     descriptors: dict[bytes, frozenset[Descriptor]] = field(default_factory=dict)
     sets: Sets | None = None
-    #: Barriers behind the last record, by name.
+    #: Barriers after the last record, by name.
     last_events: tuple[str, ...] = ()
     #: Address and size of every buffer, by address.
     buffers: list[tuple[int, int]] = field(default_factory=list)

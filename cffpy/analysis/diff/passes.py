@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A pair of passes: how they differ as wholes, in layout, attachments, loads, clears and stores.
 
-Clear values are text in the terms of the attachment's format, with the raw dwords behind.
+Clear values are text in the terms of the attachment's format, with the raw dwords after.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _attachments(one: Pass, other: Pass) -> Iterator[Difference]:
 
 
 def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:
-    """What is done to each attachment before, amid and behind the draws.
+    """What is done to each attachment before, amid and after the draws.
 
     Without draws there is nothing that names them: all are compared as one.
     """

@@ -175,7 +175,7 @@ class Recorder(Observer):
         self._event_run: PassRun | None = None
         self.listings: dict[bytes, str] = {}
         self.descriptors: dict[bytes, frozenset[Descriptor]] = {}
-        #: Barriers behind the last record, by name.
+        #: Barriers after the last record, by name.
         self.last_events: tuple[str, ...] = ()
         self._contents: Contents
         self._generation: Generation

@@ -81,7 +81,7 @@ class RegisterCase:
     is_in_both: bool
     #: Whether both generations have it.
     is_of_both_generations: bool = True
-    #: Whether it is an element of an array behind those that the command uses.
+    #: Whether it is an element of an array after those that the command uses.
     is_behind_count: bool = False
     #: Whether it is the base of a set of descriptors that no instruction of the draw names.
     is_of_unused_set: bool = False

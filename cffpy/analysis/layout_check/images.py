@@ -297,7 +297,7 @@ def _flag_differences(view: ImageView, layout: ImageLayout, level: int) -> Itera
 
 
 def _follows_flags(view: ImageView, layout: ImageLayout, level: int) -> bool:
-    """Whether pixels lie behind the flags of all layers, for some number of layers.
+    """Whether pixels lie after the flags of all layers, for some number of layers.
 
     Flags of all layers, or slices, come first; the view may begin with any of them.
     """

@@ -3,7 +3,7 @@
 
 Facts: turnip and freedreno of Mesa 25.0.7, and a frame of the vendor's driver on an a640. Mesa's
 drivers write the window scissor where the marker stands; the vendor's driver does it in an IB
-behind the marker (``_is_set_up_in_ib``). No GPU or file name decides.
+after the marker (``_is_set_up_in_ib``). No GPU or file name decides.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class A6xxTracker(Tracker):
         #: Nesting at which buffers were bound last, and whether that was in a tile's own commands.
         self._bound_level = -1
         self._tile_binds = False
-        #: The window scissor was written in an IB behind the marker of a run of the pass.
+        #: The window scissor was written in an IB after the marker of a run of the pass.
         self._is_set_up_in_ib = False
         #: The IB, or command stream, of the last marker.
         self._marker_stream: object = None
@@ -317,7 +317,7 @@ class A6xxTracker(Tracker):
     def _is_over(self, found: Pass) -> bool:
         """Whether the next tile is another pass's.
 
-        The vendor's driver renders all tiles behind a binning run before it begins another pass.
+        The vendor's driver renders all tiles after a binning run before it begins another pass.
         """
         is_binned = self._is_set_up_in_ib and found.hardware_binning
         return self._may_be_over and bool(found.tiles) and not is_binned

@@ -67,7 +67,7 @@ class DrawState:
 
 
 def state_of_action(content: Content, number: int, directory: str | None = None) -> DrawState:
-    """What the action with this number uses; the capture behind it is not run.
+    """What the action with this number uses; the capture after it is not run.
 
     Raises CaptureError where there is none.
     """

@@ -21,7 +21,7 @@ class Pass:
     """A pass: its attachments and its actions.
 
     ``kind``: "render", or "compute" for a run of dispatches. ``clears`` and ``resolves``: actions
-    of the driver on its attachments, before and behind its draws. ``flushes``: what was flushed or
+    of the driver on its attachments, before and after its draws. ``flushes``: what was flushed or
     waited for since the pass before, each as a list of texts, with its address.
     """
 

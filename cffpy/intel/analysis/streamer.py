@@ -128,7 +128,7 @@ class Streamer:
         self._state.registers[PREDICATE_RESULT] = value, command
 
     def _set_predicate(self, command: Executed) -> None:
-        """Commands behind it do nothing where a result is clear or set, up to the next of these."""
+        """Commands after it do nothing where a result is clear or set, up to the next of these."""
         wide, narrow = command.values("Predicate Enable", "PREDICATE ENABLE")
         mode = (narrow or 0) if wide is None else wide
         if mode in (0, _NEVER):

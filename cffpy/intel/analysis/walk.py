@@ -101,7 +101,7 @@ class Walk(BatchRunner):
         self._expected: dict[int, Generation] = {}
 
     def stop(self) -> None:
-        """End the walk behind the current instruction."""
+        """End the walk after the current instruction."""
         self.is_stopped = self.is_exhausted = True
 
     # --- what subclasses override ---------------------------------------------------------------
@@ -225,7 +225,7 @@ class Walk(BatchRunner):
             self._expected[call.commands] = call
 
     def _run_generated(self, call: Generation) -> None:
-        """Run the draws that a shader has written, or would write; go on behind them."""
+        """Run the draws that a shader has written, or would write; go on after them."""
         for draw, data, address in generated_commands(call, self):
             position = 0
             while position + 4 <= len(data):

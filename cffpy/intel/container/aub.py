@@ -168,7 +168,7 @@ class AubReader:
         self.damage = Damage(self.position, f"AUB: {reason}: the rest is ignored")
 
     def _dword(self, position: int) -> int:
-        """The dword at a byte offset of the file; 0 behind its end."""
+        """The dword at a byte offset of the file; 0 past its end."""
         if position + 4 > len(self._data):
             return 0
         value: int = unpack_from("<I", self._data, position)[0]
@@ -256,7 +256,7 @@ def _c_string(data: BytesLike) -> str:
 
 
 def _pci_id(text: str) -> tuple[int | None, str]:
-    """The number behind ``PCI-ID=``, as C's %i reads it, and what follows it and white space."""
+    """The number after ``PCI-ID=``, as C's %i reads it, and what follows it and white space."""
     start = "PCI-ID="
     if not text.startswith(start):
         return None, ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Where the reference's own mappings lie, for instructions that it remembers by pointer.
 
-aubinator maps each buffer that it looks up and unmaps all of them behind a submission; with
+aubinator maps each buffer that it looks up and unmaps all of them after a submission; with
 accumulate it keeps pointers to instructions, and prints what lies there later (mesa 25.0.7). That
 depends on the order of its mappings alone: Linux gives each the highest gap that is large enough.
 """

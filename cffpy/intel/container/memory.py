@@ -23,7 +23,7 @@ if TYPE_CHECKING:
             """Up to ``size`` bytes from ``address`` on; empty where it is unmapped."""
 
         def read(self, ppgtt: bool, address: int, size: int) -> tuple[bytes, int]:
-            """As ``span``, maybe with bytes behind the end; and how many bytes lie before it.
+            """As ``span``, maybe with bytes past the end; and how many bytes lie before it.
 
             The number is larger than ``size`` where that is not known.
             """
@@ -126,7 +126,7 @@ class AubMemory:
         self._ggtt_maps.clear()
 
     def end_submission(self) -> None:
-        """What the reference does behind each execution: buffers of classic files are forgotten."""
+        """What the reference does after each execution: buffers of classic files are forgotten."""
         self.forget()
         self._local.clear()
 

@@ -25,7 +25,7 @@ _RENDER, _VIDEO, _BLITTER = (aub.ENGINES[name] for name in ("render", "video", "
 #: Offsets of a command streamer's registers: its base, and where they lie from there on.
 _STREAMERS = {0x2000: _RENDER, 0x12000: _VIDEO, 0x22000: _BLITTER}
 
-#: Bytes behind a ring's commands that its last instruction may go on in.
+#: Bytes after a ring's commands that its last instruction may go on in.
 _BEHIND = 1 << 18
 #: Dwords of the context image that are read.
 _CONTEXT_DWORDS = 52

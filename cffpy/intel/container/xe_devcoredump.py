@@ -56,7 +56,7 @@ def is_xe_devcoredump(data: BytesLike) -> bool:
 
 
 def parameter(line: bytes, name: bytes) -> int | None:
-    """The number behind the first colon of a line that contains ``name``; None if it does not."""
+    """The number after the first colon of a line that contains ``name``; None if it does not."""
     if name not in line:
         return None
     _, colon, rest = line.partition(b":")

@@ -49,7 +49,7 @@ class Kind:
     """What is known of instructions by their first dword.
 
     ``length`` in dwords, at least 1. ``size``: bytes that are passed to ``instruction``; those
-    behind the instruction's end are what follows it.
+    after the instruction's end are what follows it.
     """
 
     __slots__ = ("group", "is_jump", "is_store", "length", "size")
@@ -138,7 +138,7 @@ class BatchRunner:
     ) -> None:
         """Run the commands in ``data``; their addresses are counted from ``address`` on.
 
-        ``behind``: what lies in memory behind it; an instruction may go on there. ``pointer``: the
+        ``behind``: what lies in memory after it; an instruction may go on there. ``pointer``: the
         host address of the data, where it is known (host_memory.py).
         """
         size = len(data)
@@ -164,7 +164,7 @@ class BatchRunner:
         return None
 
     def jump(self, address: int, ppgtt: bool) -> None:
-        """Go on at an address, behind the current instruction; it must end its batch."""
+        """Go on at an address, after the current instruction; it must end its batch."""
         self._goto = address, ppgtt
 
     def _call(self, address: int, ppgtt: bool) -> None:
@@ -252,7 +252,7 @@ class BatchRunner:
         return kind
 
     def _store(self, command: Command) -> None:
-        """Execute MI_STORE_DATA_IMM: the dwords behind the address are written to it."""
+        """Execute MI_STORE_DATA_IMM: the dwords after the address are written to it."""
         address, is_global = command.values("Address", "Use Global GTT")
         count = min(command.group.length_of(command.dword(0)) - 3, _MAX_STORED)
         if address is None or is_global or count <= 0 or self.database.ver < 8:

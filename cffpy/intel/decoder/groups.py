@@ -183,7 +183,7 @@ class Group:
     def fields(self, length: int, header: int = 0, p_bit: int = 0) -> Sequence[Field]:
         """The fields of a group of ``length`` dwords (-1: no limit) in the order of printing.
 
-        It ends with the first field that begins behind the length. ``header`` decides how often
+        It ends with the first field that begins past the length. ``header`` decides how often
         an open repeat repeats.
         """
         key = (length, length_by_header(header) if self.has_open_repeat else 0, p_bit)
@@ -201,7 +201,7 @@ class Group:
             if field.dword >= limit or count >= _MAX_FIELDS:
                 return
             if field.dword + 1 == limit:
-                field.is_wide = False  # the reference does not read behind the length
+                field.is_wide = False  # the reference does not read past the length
             yield field
 
     def reader(self, length: int, names: tuple[str, ...], header: int = 0) -> list[Field | None]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
 
-    #: What stands before a value and behind it; the field, None for the whole dword; how far the
+    #: What stands before a value and after it; the field, None for the whole dword; how far the
     #: value of the piece is shifted to the right.
     Line = tuple[str, str, Field | None, int]
 

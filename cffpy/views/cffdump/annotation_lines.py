@@ -201,7 +201,7 @@ def _where(action: Action) -> str:
 
 
 def block_lines(finder: AnnotationFinder) -> Iterator[Note]:
-    """Why the dwords behind a packet are executed, or not."""
+    """Why the dwords after a packet are executed, or not."""
     for block in finder.blocks:
         extent = f"the next {_count(block.ndwords, 'dword')}, to {block.end:#x},"
         yield Note(block.place, f"{extent} {_outcome(block)}", is_detail=True)

@@ -116,7 +116,7 @@ class Dump:
         return not (hides or options.script or options.dump_shaders)
 
     def _is_worth_sharing(self, record: CaptureRecord, content: Content) -> bool:
-        """Whether a second process may be worth it behind this record."""
+        """Whether a second process may be worth it after this record."""
         if isinstance(record, CommandStream):
             return self._view.output.written > SHARED
         return isinstance(record, Identity) and len(content.data) > LARGE

@@ -78,9 +78,9 @@ class RegisterEntry:
         #: Its line up to the value, if the value is eight hex digits and nothing follows it; else
         #: "". Such values are mostly constants of shaders: few come again, so none is kept.
         self.plain = ""
-        #: Value -> line behind the tabs, with newline.
+        #: Value -> line after the tabs, with newline.
         self.values: dict[int, str] = {}
-        #: Value and level (in the lowest LEVEL_BITS) -> line of a summary behind its marks.
+        #: Value and level (in the lowest LEVEL_BITS) -> line of a summary after its marks.
         self.summaries: dict[int, str] = {}
 
     def forget(self) -> None:

@@ -3,7 +3,7 @@
 
 Text takes three to five times as long as running the commands. So where a processor is free, the
 dump forks at the end of a command stream. The first process goes on printing. The second one runs
-the next streams without text (``SkippingSink``), then prints those behind them into a file. Where
+the next streams without text (``SkippingSink``), then prints those after them into a file. Where
 its part ends, the first process compares the state of both at that place: if it is equal, it writes
 the file's text, otherwise it continues alone. So the output does not depend on the second process.
 """
@@ -81,7 +81,7 @@ class SecondProcess:
         self._state_size = 0
 
     def start(self, records: Iterator[CaptureRecord], done: int, content: Content) -> int | None:
-        """Fork behind the first ``done`` command streams, if that is worth it.
+        """Fork after the first ``done`` command streams, if that is worth it.
 
         ``records``: those that follow. Returns the number of the last stream that is left to the
         first process; None where there is no second one.

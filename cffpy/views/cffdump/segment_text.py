@@ -46,7 +46,7 @@ class SegmentText:
         #: The view's state after the last packet.
         self.exit_state = state
         self.holes: list[_Hole] = []
-        #: The text; with holes, ``pieces`` before, between and behind them.
+        #: The text; with holes, ``pieces`` before, between and after them.
         self.text = ""
         self.pieces: list[str] = []
         #: Number of characters.

@@ -50,7 +50,7 @@ _UCODE_PARTS = (
 #: The scratch control registers: their place in the data, their first number, how many.
 _SCRATCH_PART, _SCRATCH_FIRST, _SCRATCH_COUNT = 0x5000, 0x100, 0x80
 
-#: Bytes of zeros behind data that are printed or disassembled in all.
+#: Bytes of zeros after data that are printed or disassembled in all.
 _ZEROS = 128 << 20
 
 

@@ -28,7 +28,7 @@ _LINE = 8
 
 
 def hex_and_characters(contents: bytes, size: int, level: int) -> Iterator[str]:
-    """Rows of four dwords with their characters: ``size`` bytes, zeros behind ``contents``."""
+    """Rows of four dwords with their characters: ``size`` bytes, zeros after ``contents``."""
     tabs = "\t" * level
     yield f"{tabs}{'-' * 47}\n{tabs}{size} (0x{size:x}) bytes\n"
     step = _ROW * _ROWS

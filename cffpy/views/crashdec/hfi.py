@@ -52,7 +52,7 @@ _GPU_LEVELS, _CX_LEVELS, _ALIGNMENT = 16, 4, 4
 
 
 class _Dwords:
-    """Dwords that are read one after the other; 0 behind the end."""
+    """Dwords that are read one after the other; 0 past the end."""
 
     def __init__(self, dwords: Sequence[int]) -> None:
         self._dwords = dwords
@@ -182,7 +182,7 @@ class _Queue:
         return _Header(self._memory[index])
 
     def after(self, index: int, header: _Header, is_legacy: bool) -> int:
-        """The index behind the message at ``index``."""
+        """The index after the message at ``index``."""
         return (index + _step(header, is_legacy)) % self.size
 
     def is_good(self, index: int, is_legacy: bool) -> bool:
@@ -253,7 +253,7 @@ def _show_messages(queue: _Queue, index: int, is_legacy: bool) -> Iterator[str]:
 
 
 def _unpack(memory: bytes, index: int, count: int) -> tuple[int, ...]:
-    """``count`` dwords from dword ``index``; 0 behind the end."""
+    """``count`` dwords from dword ``index``; 0 past the end."""
     return struct.unpack(
         f"<{count}I", memory[4 * index : 4 * (index + count)].ljust(4 * count, b"\0")
     )

@@ -57,7 +57,7 @@ class _Position:
 
 
 class MemoryPool:
-    """The contents of CP_MEMPOOL as dwords; 0 behind the end."""
+    """The contents of CP_MEMPOOL as dwords; 0 past the end."""
 
     def __init__(self, contents: bytes) -> None:
         count = _SIZES + _SIZE_WORDS

@@ -119,7 +119,7 @@ class CrashPosition:
     ) -> tuple[int, int] | None:
         """The IB of a level that the CP is in, if these commands call it; None if not.
 
-        ``history``: the last IBs that were called one directly behind the other.
+        ``history``: the last IBs that were called one directly after the other.
         """
         level = self.levels[number]
         end = min(index + max(0, signed32(ndwords & 0xFFFFFFFF)), words.count)

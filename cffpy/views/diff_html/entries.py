@@ -29,7 +29,7 @@ _MAX_DETAILS = 600
 _MAX_PLACES = 200
 _MAX_DEPTH = 4
 
-#: Characters of all entries with their fields, and of the titles behind that.
+#: Characters of all entries with their fields, and of the titles after that.
 _CHARACTERS = 6_000_000
 _TITLE_CHARACTERS = 1_500_000
 

@@ -92,7 +92,7 @@ def pair_marks(entries: Sequence[Entry]) -> dict[PairKey, PairMarks]:
 
 
 def _labelled(entries: Sequence[Entry]) -> Iterator[tuple[str, Entry]]:
-    """Entries and, behind all of them, what follows, so that causes are marked first."""
+    """Entries and, after all of them, what follows, so that causes are marked first."""
     level = [(str(number), entry) for number, entry in enumerate(entries, 1)]
     while level:
         yield from level

@@ -113,7 +113,7 @@ class _Decompiler:
         labels: dict[int, tuple[int, Label]],
         submit: int | None,
     ) -> Iterator[str]:
-        """The sections of a set: an address with the contents behind it is one statement."""
+        """The sections of a set: an address with the contents after it is one statement."""
         address: Section | None = None
         for section in buffers.sections:
             markers: list[str] = []
@@ -262,7 +262,7 @@ class _Decompiler:
 
 
 def _end(section: Section) -> int:
-    """File offset behind a section."""
+    """File offset after a section."""
     return section.offset + SECTION_HEADER.size + len(section.payload)
 
 

@@ -11,7 +11,7 @@ from cffpy.value_object import ValueObject
 
 class Segment(ValueObject):
     """Bytes ``start`` to ``end`` of a buffer, as ``finding`` says; a finding begins at ``start``
-    where ``is_start``, or an earlier one continues behind one inside it.
+    where ``is_start``, or an earlier one continues after one inside it.
     """
 
     __slots__ = ("end", "finding", "is_start", "start")

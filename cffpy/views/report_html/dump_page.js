@@ -2,7 +2,7 @@
 // Fragments of the dump: a packet that wrote a register, and the packets around it.
 "use strict";
 
-// Packets before and behind the one that is shown.
+// Packets before and after the one that is shown.
 const AROUND = 8;
 
 class DumpFragment {

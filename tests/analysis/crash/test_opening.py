@@ -21,7 +21,7 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 #: CP_DRAW_INDX_OFFSET of three vertices.
 DRAW = type7(0x38, 0x184, 1, 3)
-#: IB1 calls IB2 twice and draws behind it; the CP is in the second call.
+#: IB1 calls IB2 twice and draws after it; the CP is in the second call.
 IB1_COMMANDS = [*DRAW, *call(IB2, 8), *call(IB2, 8), *DRAW]
 DUMP = hang(IB1_COMMANDS, 4, [*DRAW, *type7(CP_NOP, 1), *type7(CP_NOP, 2)], 2)
 
@@ -32,7 +32,7 @@ def test_the_submit_ends_at_the_crash(packed: Callable[[bytes], bytes]) -> None:
         assert capture.gpu is not None
         assert capture.gpu.name == "FD630"
         assert [len(submit.streams) for submit in capture.submits] == [1]
-        # of IB1 and twice of IB2: the draw behind the second call was not reached
+        # of IB1 and twice of IB2: the draw after the second call was not reached
         assert [action.kind for action in capture.actions] == ["draw"] * 3
 
 

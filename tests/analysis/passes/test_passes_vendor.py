@@ -6,7 +6,7 @@
 | two RM6_DIRECT_RENDER in front of a pass begin none | passes_of_the_sample |
 | the LRZ clear in front of a marker is the pass's | lrz_of_the_sample, a_marker_without_effect |
 | an IB of default registers sets nothing of the pass | a_marker_without_effect |
-| an IB behind the marker sets the target up | passes_of_the_sample, where_markers_stand |
+| an IB after the marker sets the target up | passes_of_the_sample, where_markers_stand |
 | a tile is read at its first executed action | a_tile_is_read_at_its_first_executed_action |
 | each clear comes twice, one is executed | clears_of_the_sample |
 | clear values: the dwords that the format needs | clears_of_the_sample |
@@ -15,9 +15,9 @@
 | groups have masks for the modes | memory_of_a_gmem_pass |
 | framebuffer: the window scissor of the binning run | passes_of_the_sample, tiles_of_the_sample |
 | tile n uses pipe n; CP_SET_BIN_DATA5_OFFSET | tiles_of_the_sample, streams_are_used |
-| all tiles behind a binning run are one pass | tiles_of_one_binning_run |
+| all tiles after a binning run are one pass | tiles_of_one_binning_run |
 | ... up to the next binning run | a_binning_run_begins_a_pass |
-| RM6_BIN_RENDER_END is behind the last tile | passes_end_behind_their_last_tile |
+| RM6_BIN_RENDER_END is after the last tile | passes_end_behind_their_last_tile |
 | without binning: one tile, as large as the framebuffer | passes_of_the_sample |
 | attachments of a gmem pass: its stores and loads | memory_of_a_gmem_pass |
 | stencil of its own follows depth | stencil_of_its_own |
@@ -212,7 +212,7 @@ def test_passes_that_are_kept_though_nothing_is_drawn() -> None:
 def vendor_tile(
     s: Streams, *commands: Dwords, x: int = 0, width: int = 100, bin_width: int = 128
 ) -> Dwords:
-    """A tile that an IB behind the marker sets up; the bin size follows in the stream."""
+    """A tile that an IB after the marker sets up; the bin size follows in the stream."""
     set_up = [
         *s.scissor("GRAS_SC_WINDOW_SCISSOR", x, 0, width, 60),
         *s.point("RB_WINDOW_OFFSET", x, 0),
@@ -305,7 +305,7 @@ def test_a_binning_run_begins_a_pass() -> None:
 
 @pytest.mark.parametrize("with_binning", [False, True])
 def test_passes_end_behind_their_last_tile(with_binning: bool) -> None:
-    """What the driver copies behind RM6_BIN_RENDER_END is not part of the pass."""
+    """What the driver copies after RM6_BIN_RENDER_END is not part of the pass."""
     s = Streams(640)
     tile = vendor_tile(s, s.draw(), width=128)
     found = binned(s, tile) if with_binning else tile

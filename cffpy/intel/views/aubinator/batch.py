@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Prints batches: the callbacks of the loop over instructions (decoder/batches.py).
 
-Facts: intel_batch_decoder.c of Mesa 25.0.7. What is printed behind an instruction is in the other
+Facts: intel_batch_decoder.c of Mesa 25.0.7. What is printed after an instruction is in the other
 files of this folder; handlers.py has the table.
 """
 

@@ -27,7 +27,7 @@ def dynamic_state(printer: Printer, struct: str, offset: int, count: int) -> Non
 
 
 def _print_states(printer: Printer, struct: str, address: int) -> int:
-    """Print one struct; the address behind it."""
+    """Print one struct; the address after it."""
     state = printer.database.struct(struct)
     if state is None:
         return address

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PCI_ID = pattern(r"PCI ID:\s*0x\s*([0-9a-fA-F]{1,4})")
 _DECODED = (RING_BUFFER, BATCH_BUFFER, HW_CONTEXT)
 
-#: What drivers put at the start of a buffer that describes them, and the first block behind it.
+#: What drivers put at the start of a buffer that describes them, and the first block after it.
 _IDENTIFIER = bytes.fromhex("8899aabbccddeeff0011223344556677" * 2)
 _DRIVER_BLOCK, _END_BLOCK = 2, 1
 

@@ -61,7 +61,7 @@ def _is_simd8(printer: Printer, command: Command) -> bool:
         if field.name == "SIMD8 Dispatch Enable":
             is_simd8 = bool(field.value(command.words))
         elif field.name in ("Dispatch Mode", "Dispatch Enable"):
-            # the reference compares the printed value, a number with the name behind it
+            # the reference compares the printed value, a number with the name after it
             is_simd8 = _value_text(field, field.value(command.words)) == "SIMD8"
     return is_simd8
 
@@ -167,6 +167,6 @@ def _walk_body(
         if field.name == "Interface Descriptor":
             interface_descriptor(printer, inner, inside)
         elif depth == 0:
-            # dwords behind the body are not read
+            # dwords after the body are not read
             _walk_body(printer, inner, inside, inner.dwords, 1)
             return

@@ -147,7 +147,7 @@ class RegisterLines:
         self.acthd = 0
 
     def take(self, line: str, ring: str) -> None:
-        """Print what belongs behind a line."""
+        """Print what belongs after a line."""
         if "0x" not in line and "fence" not in line:
             return
         unit = engine_class(ring)
