@@ -9,8 +9,9 @@ fetch constant with address and size.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from cffpy.regdb.register_text import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -34,8 +35,6 @@ _COUNTS = (
     ("VFD_CONTROL_0", "VTXCNT"),
     ("VFD_CONTROL_0", "STRMDECINSTRCNT"),
 )
-
-_HEX = re.compile(r"0|0x[0-9a-f]+")
 
 #: CP_SET_CONSTANT: the type of fetch constants.
 _FETCH_CONSTANTS = 1
@@ -144,10 +143,7 @@ def _fields(state: RegisterState, name: str) -> Mapping[str, FieldValue]:
 
 
 def _number(fields: Mapping[str, FieldValue], name: str) -> int | None:
-    value = fields[name].value if name in fields else None
-    if isinstance(value, str) and _HEX.fullmatch(value):  # of a field without a type
-        return int(value, 16)
-    return int(value) if isinstance(value, int) else None
+    return number_of(fields[name]) if name in fields else None
 
 
 # -- a2xx -----------------------------------------------------------------------------------------

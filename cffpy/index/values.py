@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import CaptureIndexError
 from cffpy.index.tables import EXPORTED, LISTINGS, PROGRAMS, VALUES
-from cffpy.tables.writers import arrow_schema, clean_text, first_line, library
+from cffpy.tables.writers import arrow_schema, clean_text, first_line, library, open_duckdb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,12 +50,8 @@ GROUP BY listing_digest ORDER BY listing_digest
 def database(threads: int) -> Any:  # noqa: ANN401
     """A database in memory that reads no files by itself. Raises MissingLibrary."""
     library("pyarrow")
-    connection = library("duckdb").connect(
-        ":memory:", config={"threads": str(threads), "enable_external_access": "false"}
-    )
-    # some processes count as interactive: after 2 seconds it would write on standard output
-    connection.execute("SET enable_progress_bar = false")
-    return connection
+    config = {"threads": str(threads), "enable_external_access": "false"}
+    return open_duckdb(":memory:", config)
 
 
 @contextmanager

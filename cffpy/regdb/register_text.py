@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from cffpy.regdb.database import Database, Found
 
+#: The text of a field without a type.
+_HEX = re.compile(r"0|0x[0-9a-f]+")
 _SIGNED = (rows.INT, rows.FIXED)
 _SCALED = (rows.FIXED, rows.UFIXED)
 #: struct formats of a float and of its bits, by width.
@@ -43,17 +46,23 @@ def named_field(fields: Mapping[str, FieldValue], name: str) -> FieldValue | Non
     low, high = names_of_halves(name)
     lower, upper = fields.get(low, fields.get(name)), fields.get(high)
     if lower is not None and upper is not None and upper.low == lower.high + 1:
-        return _number(name, lower.low, upper.high, _bits(lower) | _bits(upper) << 32)
+        first, second = number_of(lower), number_of(upper)
+        if first is not None and second is not None:
+            return _number(name, lower.low, upper.high, first | second << 32)
     for shift, end in ((0, "_LO"), (32, "_HI")):
         whole = fields.get(name.removesuffix(end)) if name.endswith(end) else None
-        if whole is not None and whole.high == whole.low + 63:
-            first = whole.low + shift
-            return _number(name, first, first + 31, _bits(whole) >> shift & 0xFFFFFFFF)
+        bits = None if whole is None else number_of(whole)
+        if whole is not None and bits is not None and whole.high == whole.low + 63:
+            start = whole.low + shift
+            return _number(name, start, start + 31, bits >> shift & 0xFFFFFFFF)
     return None
 
 
-def _bits(field: FieldValue) -> int:
-    return field.value if isinstance(field.value, int) else int(field.text, 16)
+def number_of(field: FieldValue) -> int | None:
+    """The value as an integer, also of a field without a type; None where it is not a number."""
+    if isinstance(field.value, str) and _HEX.fullmatch(field.value):
+        return int(field.value, 16)
+    return int(field.value) if isinstance(field.value, int) else None
 
 
 def _number(name: str, low: int, high: int, value: int) -> FieldValue:

@@ -265,6 +265,17 @@ def clean_text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+def open_duckdb(path: str, config: dict[str, str]) -> Any:  # noqa: ANN401
+    """A connection to DuckDB that writes nothing by itself. Raises MissingLibrary, DuckDB's Error.
+
+    Some processes count as interactive: after 2 seconds there was a progress bar on standard
+    output.
+    """
+    connection = library("duckdb").connect(path, config=config)
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 class DuckDatabase:
     """A DuckDB database: in memory, or a file."""
 
@@ -273,15 +284,14 @@ class DuckDatabase:
         duckdb = library("duckdb")
         library("pyarrow")
         allowed = "true" if allow_files else "false"
-        #: Settings that SQL cannot change afterwards.
         config = {
             "enable_external_access": allowed,
-            "lock_configuration": "true",
             # the program duckdb, which opens the file, may be older than the library
             "storage_compatibility_version": "v1.1.0",
         }
         try:
-            self.connection = duckdb.connect(path, config=config)
+            self.connection = open_duckdb(path, config)
+            self.connection.execute("SET lock_configuration = true")  # SQL changes no setting
         except duckdb.Error as problem:
             raise UsageError(f"{path}: {first_line(problem)}") from None
         self._tables: set[str] = set()

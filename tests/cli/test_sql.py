@@ -194,6 +194,13 @@ def test_sql_has_no_files(paths: list[Path], tmp_path: Path) -> None:
     assert list(found) == [(1,)]
 
 
+def test_sql_writes_no_progress_and_changes_no_setting(paths: list[Path]) -> None:
+    found = cffpy.sql(paths[:1], "SELECT current_setting('enable_progress_bar')")
+    assert list(found) == [(False,)]
+    with pytest.raises(cffpy.UsageError, match="locked"):
+        list(cffpy.sql(paths[:1], "SET enable_progress_bar = true"))
+
+
 def test_a_database_is_released_with_its_answer(paths: list[Path]) -> None:
     """Each kept nine threads until the garbage collector found it."""
     gc.disable()

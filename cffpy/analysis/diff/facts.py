@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.rules import COUNTS
@@ -34,7 +35,6 @@ from cffpy.pm4.fields import Fields, Packets
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.provenance import Change
     from cffpy.analysis.registers import RegisterReader
@@ -164,16 +164,32 @@ def digest(data: memoryview) -> bytes:
     return blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 
-def parameters(action: Action) -> Iterator[tuple[str, str | int]]:
-    """What a draw's or dispatch's own packet says, by name."""
+class DrawParameters(NamedTuple):
+    """What a draw's or dispatch's own packet says: the members of ``Action`` of these names."""
+
+    packet: str
+    label: str | None
+    vertices: int | None
+    instances: int | None
+    indexed: bool
+    groups: tuple[int, int, int] | None
+    first_index: int | None
+
+
+#: The parameters of an action.
+parameters_of = attrgetter(*DrawParameters._fields)
+
+
+def named_parameters(given: DrawParameters) -> Iterator[tuple[str, str | int]]:
+    """The parameters that there are, by the names that a comparison shows."""
     for name, value in (
-        ("packet", action.packet),
-        ("primitive", action.label),
-        ("indices" if action.indexed else "vertices", action.vertices),
-        ("instances", action.instances),
-        ("indexed", "TRUE" if action.indexed else "FALSE"),
-        ("groups", None if action.groups is None else "x".join(map(str, action.groups))),
-        ("first index", action.first_index),
+        ("packet", given.packet),
+        ("primitive", given.label),
+        ("indices" if given.indexed else "vertices", given.vertices),
+        ("instances", given.instances),
+        ("indexed", "TRUE" if given.indexed else "FALSE"),
+        ("groups", None if given.groups is None else "x".join(map(str, given.groups))),
+        ("first index", given.first_index),
     ):
         if value is not None:
             yield name, value

@@ -15,12 +15,14 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.descriptors import Memory, SetPlace, bases, prefetched
 from cffpy.analysis.diff.facts import (
     Contents,
+    DrawParameters,
     Fact,
     FactKey,
     Loads,
     PushConstants,
     digest,
-    parameters,
+    named_parameters,
+    parameters_of,
     vertex_buffers,
 )
 from cffpy.analysis.diff.model import DrawRecord
@@ -353,18 +355,11 @@ class Recorder(Observer):
         return taken
 
     def _parameters_of(self, action: Action) -> Facts:
-        key = (
-            action.packet,
-            action.label,
-            action.vertices,
-            action.instances,
-            action.indexed,
-            action.groups,
-            action.values and action.values.first_index,
-        )
+        key = parameters_of(action)
         known = self._parameters.get(key)
         if known is None:
-            known = Facts({("draw", name): Fact(value) for name, value in parameters(action)})
+            named = named_parameters(DrawParameters(*key))
+            known = Facts({("draw", name): Fact(value) for name, value in named})
             self._parameters[key] = known
         return known
 
