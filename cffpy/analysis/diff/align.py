@@ -304,7 +304,7 @@ def note_sets(recording: Recording) -> None:
             digests = []
             for number, (memory, base) in record.sets.items():
                 limit = None if slots is None else slots.get(number, set())
-                key = id(memory), base, None if limit is None else frozenset(limit)
+                key = memory, base, None if limit is None else frozenset(limit)
                 if key not in known:
                     whole, parts = sets.read((memory, base))
                     own = tuple(fact.digest for (_, slot), fact in parts if limit and slot in limit)

@@ -135,17 +135,16 @@ class Sets:
         descriptors = generation_of(generation).descriptors
         self._domains = descriptors["texture"], descriptors["sampler"], descriptors["ubo"]
         self._masks = {domain: address_masks(database, domain) for domain, _dwords in self._domains}
-        self._known: dict[tuple[int, int], tuple[bytes, list[SetPart]]] = {}
+        #: The keys hold the memory itself: an id() returns once its object is gone.
+        self._known: dict[SetPlace, tuple[bytes, list[SetPart]]] = {}
 
     def read(self, place: SetPlace) -> tuple[bytes, list[SetPart]]:
         """A digest of a set, and its parts: what each descriptor is, and uniform data."""
-        memory, base = place
-        key = id(memory), base
-        known = self._known.get(key)
+        known = self._known.get(place)
         if known is None:
-            parts = list(self._parts(memory, base))
+            parts = list(self._parts(*place))
             whole = b"".join(fact.digest for _, fact in parts if isinstance(fact.digest, bytes))
-            known = self._known[key] = digest(memoryview(whole)), parts
+            known = self._known[place] = digest(memoryview(whole)), parts
         return known
 
     def _parts(self, memory: Memory, base: int) -> Iterator[SetPart]:

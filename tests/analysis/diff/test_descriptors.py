@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import struct
 from typing import Any
 
@@ -89,6 +90,15 @@ def test_the_digest_tells_uniform_data_but_no_addresses(sets: Sets) -> None:
     assert digest() == digest()
     assert digest(uniforms=[1, 2, 3, 5] * 4) != digest()
     assert sets.read((memory(moved, ubo(UNIFORMS, 4)), BASE))[0] == digest()
+
+
+def test_a_later_submit_at_the_place_of_a_freed_one(sets: Sets) -> None:
+    """A memo by id() answered with the set of memory that was gone."""
+    found = set()
+    for number in range(20):
+        found.add(sets.read((memory([*TEXTURE_SLOT[:3], number, *TEXTURE_SLOT[4:]]), BASE))[0])
+        gc.collect()
+    assert len(found) == 20
 
 
 def test_sets_that_are_cut_off_or_not_there(sets: Sets) -> None:
