@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.errors import UnknownName
+from cffpy.pm4.deviations import PACKET_DOMAINS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -211,16 +212,11 @@ class StructureText:
 
     def packet_fields(self, name: str, dwords: tuple[int, ...]) -> dict[str, FieldValue]:
         """The fields of a packet by name."""
-        return self.fields(self._packet_domain(name), dwords)
+        return self.fields(PACKET_DOMAINS.get(name, name), dwords)
 
     def other_fields(self, packet: str, field: str) -> tuple[str, ...]:
         """The names of a packet's field in other installed editions."""
-        return self._database.other_fields(self._packet_domain(packet), field)
-
-    def _packet_domain(self, name: str) -> str:
-        if self._database.domain(name) is None:  # CP_LOAD_STATE6_GEOM and _FRAG are one structure
-            name = name.removesuffix("_GEOM").removesuffix("_FRAG")
-        return name
+        return self._database.other_fields(PACKET_DOMAINS.get(packet, packet), field)
 
     def fields(self, domain: str | None, dwords: tuple[int, ...]) -> dict[str, FieldValue]:
         """The fields of a structure of ``domain`` by name."""

@@ -13,6 +13,7 @@ from cffpy.c_numbers import c_number
 from cffpy.errors import RegisterDbError
 from cffpy.regdb.rows import (
     ARRAY,
+    BITSETS,
     REGISTER,
     STRIPE,
     Condition,
@@ -78,6 +79,7 @@ class Database:
         self._registers: dict[int, Found | None] = {}
         self._offsets: dict[str, int] = {}
         self._by_name: dict[str, dict[str, list[ElementRow]]] = {}
+        self._choosing: dict[str, tuple[int, ...]] = {}
         self._conditional = False
         self._aliases: Aliases | None = None
 
@@ -203,6 +205,18 @@ class Database:
         self._conditional = False
         self.lookup(domain, offset, {})
         return self._conditional
+
+    def choosing(self, domain: str) -> tuple[int, ...]:
+        """The dwords of a domain with fields that choose a variant; of an array, its first entry's.
+
+        Most domains have none.
+        """
+        known = self._choosing.get(domain)
+        if known is None:
+            row = self.domain(domain)
+            found = () if row is None else _choosing(row[0], 0)
+            known = self._choosing[domain] = tuple(sorted(set(found)))
+        return known
 
     def _match(
         self,
@@ -363,6 +377,19 @@ def holds(condition: Condition, variants: Variants) -> bool:
         if position is not None and not mask >> position & 1:
             return False
     return True
+
+
+def _choosing(elements: Iterable[ElementRow], base: int) -> Iterator[int]:
+    """Offsets of the dwords with fields that choose a variant."""
+    for element in elements:
+        start = base + (element[3] if isinstance(element[3], int) else element[3][0])
+        if element[0] != REGISTER:
+            yield from _choosing(element[-1], start)
+        else:
+            kind = element[7]
+            types = [field[2] for field in kind[7]] if kind[0] in BITSETS else [kind]
+            if any(row[6] for row in types):
+                yield start
 
 
 def _match_register(

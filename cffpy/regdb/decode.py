@@ -12,6 +12,7 @@ import struct
 from cffpy.regdb.database import Database, Found, holds
 from cffpy.regdb.rows import (
     BITSET,
+    BITSETS,
     BOOLEAN,
     ENUM,
     FIXED,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     ValueText = Callable[[int], str]
+    #: The current variants as a key.
+    VariantsKey = tuple[tuple[str, int], ...]
 
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 
@@ -91,13 +94,13 @@ class Decoder:
         self.database = database
         self.palette = palette
         self.variants: dict[str, int] = {}
-        #: The current variants as a key.
-        self.variants_key: tuple[tuple[str, int], ...] = ()
+        self.variants_key: VariantsKey = ()
         #: Called after the current variant of a varset has changed.
         self.on_select: Callable[[], None] | None = None
         chip = database.variant("chip", database.chip)
         if chip is not None:
             self.select("chip", chip)
+        self._chip_key = self.variants_key
         self._fields = fields or declared_fields
         self._half = half or half_float
         self._formatters: dict[int, tuple[TypeRow, Formatter]] = {}
@@ -110,12 +113,29 @@ class Decoder:
             if self.on_select is not None:
                 self.on_select()
 
-    def restore(self, variants_key: tuple[tuple[str, int], ...]) -> None:
+    def restore(self, variants_key: VariantsKey) -> None:
         """Restore the variants of a ``variants_key``."""
         if variants_key != self.variants_key:
             self.variants.clear()
             self.variants.update(variants_key)
             self.variants_key = variants_key
+
+    def choose(self, domain: str, dwords: Sequence[int]) -> None:
+        """Make the variants those that the fields of a packet choose, and no others.
+
+        So the meaning of a packet does not depend on those before it.
+        """
+        database, variants = self.database, self.variants
+        self.restore(self._chip_key)
+        for offset in database.choosing(domain):
+            found = database.lookup(domain, offset, variants) if offset < len(dwords) else None
+            if found is None or found.type is None:
+                continue
+            kind = found.type
+            fields = kind[7] if kind[0] in BITSETS else ((found.name, None, kind),)
+            for _, condition, field in fields:
+                if field[6] and (condition is None or holds(condition, variants)):
+                    self.formatter(field).text(dwords[offset])  # which selects
 
     def formatter(self, type_row: TypeRow) -> Formatter:
         """The formatter of a type."""

@@ -14,7 +14,7 @@ from cffpy.regdb.decode import Decoder, Palette, type_mask
 from cffpy.regdb.structures import names_of_halves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cffpy.regdb.database import Database, Found
 
@@ -181,6 +181,7 @@ class RegisterText:
         Bits of a dword that the description leaves out come last, as "other bits of dword N".
         """
         shown = []
+        self._decoder.choose(domain, dwords)
         for offset, value in enumerate(dwords):
             found = self._database.lookup(domain, offset, self._decoder.variants)
             if found is None or found.type is None:
@@ -199,12 +200,15 @@ class RegisterText:
                 shown.append(FieldText(name, f"{rest:#x}", rest, found.name))
         return shown
 
-    def structure_fields(self, domain: str, dwords: Sequence[int]) -> Iterator[FieldValue]:
+    def structure_fields(self, domain: str, dwords: Sequence[int]) -> list[FieldValue]:
         """The fields of a packet or of a structure in memory; bits count from its first dword on.
 
         A field of an array is named with its element, as in ``[1].COUNT``. What is not described
-        is left out.
+        is left out. Where a field chooses the meaning of others, such as MODE of CP_COND_REG_EXEC,
+        those are listed that it chooses.
         """
+        shown = []
+        self._decoder.choose(domain, dwords)
         offset = 0
         while offset < len(dwords):
             found = self._database.lookup(domain, offset, self._decoder.variants)
@@ -225,8 +229,9 @@ class RegisterText:
                 text = self._decoder.formatter(field).text(bits)
                 is_number = field[0] == rows.HEX
                 typed = bits >> low << field[4] if is_number else _typed(field, bits, text)
-                shown = f"{element}{field_name}"
-                yield FieldValue(shown, 32 * start + low, 32 * start + high, text, typed)
+                place = 32 * start + low, 32 * start + high
+                shown.append(FieldValue(f"{element}{field_name}", *place, text, typed))
+        return shown
 
     def _without_parts(self, fields: Iterable[rows.FieldRow]) -> list[rows.FieldRow]:
         """The fields in force whose bits are not all bits of another, wider one.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.regdb.decode import Decoder, Palette
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.plain_text import visible
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from cffpy.cp.payload import Payload
     from cffpy.regdb.database import Database
+    from cffpy.regdb.decode import VariantsKey
 
     #: A dword of a packet: its name, the function that decodes it, whether it has 64 bits.
     _Dword = tuple[str, Callable[[int], str], bool]
@@ -36,11 +38,24 @@ _MAX_KEPT, _MAX_RUN_VALUES, _MAX_FIELDS = 1 << 14, 1 << 16, 1 << 18
 _KEPT_DWORDS, _MAX_DWORDS = 12, 256
 
 
+class _Layout:
+    """What the descriptions say of a packet, where its fields choose certain variants.
+
+    ``dwords``: of each of the first dwords. ``ends``: of lines, by dword and value.
+    """
+
+    __slots__ = ("dwords", "ends", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.dwords: list[_Dword | None] = []
+        self.ends: dict[tuple[int, int], str] = {}
+
+
 class LineEnds:
     """Ends of the lines of one GPU."""
 
-    #: Whether ends of registers and packets are kept; False in a test. Those of single dwords are
-    #: in any case: the texts of some depend on the packet that came first.
+    #: Whether ends of lines are kept; False in a test.
     keeps = True
 
     def __init__(self, database: Database, packet_names: tuple[str | None, ...]) -> None:
@@ -49,16 +64,19 @@ class LineEnds:
         self._text = RegisterText(database)
         self._decoder = Decoder(database, Palette())
         self._names = packet_names
+        names = map(self.packet_name, range(len(packet_names)))
+        self._domains = [PACKET_DOMAINS.get(name, name) for name in names]
         self._registers: dict[tuple[int, int], str] = {}
         #: Ends of a run of registers, by the first one and the values; of a packet.
         self._runs: dict[tuple[int, ...], Ends] = {}
         self._run_values = 0
         self._packets: dict[tuple[int, bytes], Ends] = {}
-        #: Opcode -> what the descriptions say of each of the first dwords of the packet.
-        self._layouts: dict[int, list[_Dword | None]] = {}
+        #: By the opcode and the variants that the packet's fields choose.
+        self._layouts: dict[tuple[int, VariantsKey], _Layout] = {}
+        #: Ends of lines in all layouts.
+        self._field_count = 0
         self._wide: dict[int, bool] = {}
         self._described_registers: dict[int, tuple[str, Callable[[int], str]]] = {}
-        self._fields: dict[tuple[int, int, int], str] = {}
         #: How many ends of single values were made.
         self.made = 0
 
@@ -144,46 +162,61 @@ class LineEnds:
     def _packet(self, opcode: int, payload: Payload) -> Ends:
         count = min(payload.captured, _MAX_DWORDS)
         values = payload.words.data[payload.index : payload.index + count].tolist()
-        layout = self._layouts.setdefault(opcode, [])
-        fields = self._fields
+        layout = self._layout(opcode, values)
+        dwords, known = layout.dwords, layout.ends
+        if len(dwords) < count:
+            self._describe(opcode, layout, count)
         ends = [""]
         position = 0
         while position < count:
-            if position >= len(layout):  # in turn: a dword may choose the variant of the next one
-                layout.append(self._described(opcode, len(layout)))
-                continue
-            described = layout[position]
+            described = dwords[position]
             if described is not None:
                 value = values[position]
                 if described[2] and position + 1 < count:
                     value |= values[position + 1] << 32
-                end = fields.get((opcode, position, value))
-                ends.append(end or self._field(opcode, position, value, described))
+                end = known.get((position, value))
+                ends.append(end or self._field(layout, position, value, described))
                 position += described[2]
             position += 1
         if len(ends) == 1:
             raw = " ".join(f"{value:08x}" for value in values)
-            ends.append(f"{self.packet_name(opcode)}\t\t{raw}\t\n")
+            ends.append(f"{layout.name}\t\t{raw}\t\n")
         return tuple(ends)
 
-    def _field(self, opcode: int, position: int, value: int, described: _Dword) -> str:
+    def _layout(self, opcode: int, values: list[int]) -> _Layout:
+        """The layout of a packet, whose variants are the decoder's from now on."""
+        decoder = self._decoder
+        decoder.choose(self._domains[opcode], values)
+        key = opcode, decoder.variants_key
+        layout = self._layouts.get(key)
+        if layout is None:
+            layout = self._layouts[key] = _Layout(self.packet_name(opcode))
+        return layout
+
+    def _describe(self, opcode: int, layout: _Layout, count: int) -> None:
+        """Look up the first ``count`` dwords of a packet."""
+        domain, decoder = self._domains[opcode], self._decoder
+        for position in range(len(layout.dwords), count):
+            found = self._database.lookup(domain, position, decoder.variants)
+            described = None
+            if found is not None and found.type is not None:
+                text = decoder.formatter(found.type).text
+                described = visible(found.name), text, found.dwords == 2
+            layout.dwords.append(described)
+
+    def _field(self, layout: _Layout, position: int, value: int, described: _Dword) -> str:
         self.made += 1
         name, text, is_wide = described
         digits = 16 if is_wide else 8
-        shown = visible(text(value))
-        end = f"{self.packet_name(opcode)}\t{name}\t{value:0{digits}x}\t{shown}\n"
-        if len(self._fields) >= _MAX_FIELDS:
-            self._fields.clear()
-        self._fields[opcode, position, value] = end
+        end = f"{layout.name}\t{name}\t{value:0{digits}x}\t{visible(text(value))}\n"
+        if self._field_count >= _MAX_FIELDS:
+            self._field_count = 0
+            for one in self._layouts.values():
+                one.ends.clear()
+        if self.keeps:
+            layout.ends[position, value] = end
+            self._field_count += 1
         return end
-
-    def _described(self, opcode: int, position: int) -> _Dword | None:
-        """What the descriptions say of a dword of a packet."""
-        found = self._database.lookup(self.packet_name(opcode), position, self._decoder.variants)
-        if found is None or found.type is None:
-            return None
-        text = self._decoder.formatter(found.type).text
-        return visible(found.name), text, found.dwords == 2
 
     def _keep(self, memo: dict[_Key, _Value], key: _Key, value: _Value) -> None:
         if len(memo) >= _MAX_KEPT:

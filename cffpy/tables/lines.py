@@ -163,7 +163,7 @@ class LineWalk(Walk):
         self._forget_texts()
         self._groups.clear()
         self._group_dwords = 0
-        self.ends = LineEnds(database, tuple(self.machine.packet_names))
+        self.ends = LineEnds(database, tuple(self.machine.packet_labels))
         if self._shaders is not None:
             self._shaders.bind(gpu, database)
             self._program_registers = self._shaders.registers

@@ -326,8 +326,8 @@ class _Descriptors:
         if known is None:
             if len(self._known) >= _MAX_KEPT:
                 self._known.clear()
-            found = self._text.structure_fields(domain, _dwords_in(data))
-            known = self._known[domain, data] = list(found)
+            known = self._text.structure_fields(domain, _dwords_in(data))
+            self._known[domain, data] = known
         return known
 
 

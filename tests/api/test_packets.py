@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import cffpy
+from tests import builders
+from tests.builders import type7
 
 
 def test_packets_of_a_frame(samples: Path) -> None:
@@ -56,3 +58,20 @@ def test_packets_of_a_damaged_capture_end_where_it_does(samples: Path) -> None:
     assert 0 < len(list(cut.packets())) < len(list(whole.packets()))
     assert cut.problems
     assert list(cffpy.open(b"").packets()) == []
+
+
+def test_the_dump_of_a_packet_does_not_depend_on_others() -> None:
+    """Nor where its MODE has no name, so that it chooses nothing."""
+    commands = [
+        dword for mode in (2, 3, 9) for dword in type7(0x47, mode << 28 | 0x4000123, 0x456, 0)
+    ]
+    capture = cffpy.open(builders.capture(630, commands))
+    places = [packet.place for packet in capture.packets()]
+    found = []
+    for order in (places, places[::-1]):
+        text = capture.packet_text()
+        found.append({one.gpuaddr: text.of(one.words, one.index).lines for one in order})
+    assert found[0] == found[1]
+    lines = list(found[0].values())
+    assert "{ MODE = REG_COMPARE | REG0 = 0x123" in lines[0]
+    assert "{ MODE = RENDER_MODE | GMEM" in lines[1]

@@ -212,6 +212,50 @@ def test_lines_are_kept(samples: Path, monkeypatch: pytest.MonkeyPatch, name: st
     assert made < each
 
 
+#: Two modes of a packet, of which each gives its dwords another meaning: commands, decoded dwords.
+MODES = (
+    (
+        "CP_COND_REG_EXEC SYSMEM GMEM MODE=RENDER_MODE DWORDS=0",
+        ["{ GMEM | SYSMEM | MODE = RENDER_MODE }", "{ DWORDS = 0 }"],
+    ),
+    (
+        "CP_COND_REG_EXEC REG0=0x123 MODE=REG_COMPARE REG1=0x456 DWORDS=0",
+        ["{ REG0 = 0x123 | MODE = REG_COMPARE }", "{ REG1 = 0x456 }", "{ DWORDS = 0 }"],
+    ),
+)
+
+
+def capture_of(*commands: str) -> bytes:
+    packets = "\n".join(commands)
+    block = f"buffer b 0x1000 size 4096 {{\ncommands main {{\n{packets}\n}}\n}}"
+    return cffpy.compile(f"pm4 1\ngpu_id 630\n{block}\nstream main\n")
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 0), (1, 0, 0, 1)])
+def test_a_packet_chooses_its_own_variant(
+    monkeypatch: pytest.MonkeyPatch, order: tuple[int, ...], keeps: bool
+) -> None:
+    """The text of a dword does not depend on the packets before it."""
+    monkeypatch.setattr(LineEnds, "keeps", keeps)
+    capture = cffpy.open(capture_of(*(MODES[number][0] for number in order)))
+    pieces: list[str] = []
+    capture.write_lines(pieces.append)
+    decoded = [line.split("\t")[-1] for line in "".join(pieces).splitlines()]
+    assert decoded == [text for number in order for text in MODES[number][1]]
+    names = [set(packet.fields) for packet in capture.packets()]
+    fields = {"GMEM", "SYSMEM", "BINNING"}, {"REG0", "REG1"}
+    assert [name & (fields[0] | fields[1]) for name in names] == [fields[n] for n in order]
+
+
+def test_a_packet_without_a_description_of_its_own() -> None:
+    """CP_LOAD_STATE6_FRAG is described as CP_LOAD_STATE6."""
+    pieces: list[str] = []
+    data = capture_of("CP_LOAD_STATE6_FRAG STATE_BLOCK=SB6_FS_TEX NUM_UNIT=1")
+    cffpy.open(data).write_lines(pieces.append)
+    assert "STATE_BLOCK = SB6_FS_TEX" in pieces[0]
+
+
 def check_shaders(path: Path) -> None:
     """The walk collects what ``disasm --all`` does, which follows commands as the dump does."""
     collector, _ = collect_shaders(open_capture(str(path)), lambda _line: None)

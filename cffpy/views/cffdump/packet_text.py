@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.cp.session import Session
+from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS
 from cffpy.views.cffdump.options import DumpOptions
 from cffpy.views.cffdump.output import Output
@@ -36,7 +37,13 @@ class _PacketSink(CffdumpSink):
         return self._writes.text(run, values, 1, False) if values else ""
 
     def opcode_text(self, words: Words, index: int, opcode: int, count: int) -> str:
-        """The lines of a packet with an opcode."""
+        """The lines of a packet with an opcode, whose own fields choose what others mean.
+
+        In the dump of a capture, a packet before it may choose that.
+        """
+        name = self.machine.packet_names[opcode] or ""
+        values = words.data[index + 1 : index + 1 + count].tolist()
+        self.decoder.choose(PACKET_DOMAINS.get(name, name), values)
         return self._packets.text(opcode, words, index + 1, count, 0)
 
 
