@@ -175,11 +175,27 @@ def intel_descriptions(data: bytes) -> None:
         compile_descriptions({"fuzz": parse_gen(text)})
 
 
+class _EnoughText(Exception):
+    """The text of a dump is longer than what a run may take."""
+
+
+class _Measure:
+    """Ends a dump after many characters: 800 bytes can declare zeros for a gigabyte of text."""
+
+    def __init__(self) -> None:
+        self._left = 1 << 26
+
+    def __call__(self, text: str) -> None:
+        self._left -= len(text)
+        if self._left < 0:
+            raise _EnoughText
+
+
 def crash_dump(data: bytes) -> None:
     """A crash dump."""
     options = CrashdecOptions(summary=bool(data[:1] < b"\x80"), verbose=data[-1:] == b" ")
-    with suppress(CffpyError):
-        CrashDump(options, lambda text: None, lambda line: None).file(open_bytes(data))
+    with suppress(CffpyError, _EnoughText):
+        CrashDump(options, _Measure(), lambda line: None).file(open_bytes(data))
 
 
 @lru_cache(maxsize=2)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _ROW = 16
 _ROWS = 1 << 12
 
+#: What follows the offset in a row of zeros: the kernel omits them, so buffers have millions.
+_ZEROS = f": {' '.join(['0' * 8] * 4)}\t|{'.' * _ROW}|\n"
+
 #: Printable ASCII as it is, all else as a dot.
 _CHARACTERS = bytes([byte if 0x20 <= byte < 0x7F else ord(".") for byte in range(256)])
 
@@ -35,7 +38,10 @@ def hex_and_characters(contents: bytes, size: int, level: int) -> Iterator[str]:
     for start in range(0, size, step):
         piece = contents[start : start + step]
         count = min(step, size - start)
-        yield "".join(_rows(piece.ljust(count, b"\0"), start, tabs))
+        if not piece and not count % _ROW:
+            yield "".join([f"{tabs}{row:06x}{_ZEROS}" for row in range(start, start + count, _ROW)])
+        else:
+            yield "".join(_rows(piece.ljust(count, b"\0"), start, tabs))
 
 
 def _rows(piece: bytes, offset: int, tabs: str) -> Iterator[str]:
