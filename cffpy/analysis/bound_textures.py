@@ -19,7 +19,6 @@ from cffpy.cp.loadstate import (
     loaded_state,
     state_place,
 )
-from cffpy.isa.edition import Disassemblers
 from cffpy.isa.operands import TEXTURE
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class BoundTextures(Observer):
         """``passes`` observes the same walk. ``register_db``: directory of another edition."""
         self._walk = walk
         self._passes = passes
-        self._disassemblers = Disassemblers(register_db)
+        self._disassemblers = walk.disassemblers(register_db)
         #: Stage -> slot -> dwords of the descriptor, as loaded in the current run.
         self._loaded: dict[str, dict[int, tuple[int, ...]]] = {}
         self._run: PassRun | None = None

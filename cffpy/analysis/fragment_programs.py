@@ -11,7 +11,6 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.observer import Observer
-from cffpy.isa.edition import Disassemblers
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
@@ -48,7 +47,7 @@ class FragmentPrograms(Observer):
     def __init__(self, walk: Walk, register_db: str | None = None) -> None:
         """``register_db``: the directory of another edition, whose instructions are used."""
         self._walk = walk
-        self._disassemblers = Disassemblers(register_db)
+        self._disassemblers = walk.disassemblers(register_db)
         #: Of the buffers that the machine has now: address -> facts.
         self._known: dict[int, ProgramFacts | None] = {}
         self._drops = -1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.cp.descriptions import Descriptions
 
 
 class PassWalk:
@@ -30,13 +31,17 @@ class PassWalk:
         complain: Callable[[str], None],
         register_db: str | None = None,
         gpu: Gpu | None = None,
+        descriptions: Descriptions | None = None,
     ) -> None:
-        """The parameters are those of the functions in ``analysis/queries.py``."""
+        """The parameters are those of the functions in ``analysis/queries.py``.
+
+        ``descriptions``: of the edition ``register_db``, which other walks use, too.
+        """
         self.content = content
         self.register_db = register_db
         self.gpu = gpu
         self._complain = complain
-        self.walk = Walk()
+        self.walk = Walk(descriptions=descriptions)
         self.finder = PassFinder(self.walk)
         self._observers: list[Observer] = [self.finder, DensityTracker(self.walk, self.finder)]
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import MemoryLocation, Words
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.cp.descriptions import Descriptions
     from cffpy.cp.machine import Machine
     from cffpy.cp.stored import StoredRegisters
     from cffpy.isa.a2xx import VertexFetch
@@ -77,9 +78,8 @@ class Program:
 class ProgramReader:
     """Reads programs of all generations."""
 
-    def __init__(self, register_db: str | None = None) -> None:
-        """``register_db``: directory of another edition, whose instruction sets are used."""
-        self._disassemblers = Disassemblers(register_db)
+    def __init__(self, disassemblers: Disassemblers) -> None:
+        self._disassemblers = disassemblers
 
     def program(self, generation: int, stage: str, data: bytes | memoryview) -> Program | None:
         """The program at the start of ``data``; None where not one instruction is."""
@@ -182,14 +182,19 @@ class ShaderCollector(Sink):
     takes_writes_at_once = True
     observes_stored_registers = True
 
-    def __init__(self, register_db: str | None = None) -> None:
-        """``register_db``: directory of another edition, whose instruction sets are used."""
+    def __init__(
+        self, register_db: str | None = None, disassemblers: Disassemblers | None = None
+    ) -> None:
+        """``register_db``: directory of another edition, whose instruction sets are used.
+
+        ``disassemblers``: of that edition, which others use, too.
+        """
         self.machine: Machine
         #: In order of their first naming.
         self.shaders: list[Shader] = []
         #: Programs that are not among them because there were too many.
         self.left_out = 0
-        self._programs = ProgramReader(register_db)
+        self._programs = ProgramReader(disassemblers or Disassemblers(register_db))
         self._distinct: dict[tuple[str, int, bytes], Shader] = {}
         self._bytes = 0
         self._looked = 0
@@ -511,8 +516,16 @@ def collect_shaders(
     complain: Callable[[str], None],
     register_db: str | None = None,
     gpu: Gpu | None = None,
+    descriptions: Descriptions | None = None,
 ) -> tuple[ShaderCollector, list[Damage]]:
-    """The shaders of a capture, and its damage. ``gpu``: decode for it, regardless of the file."""
-    collector = ShaderCollector(register_db)
-    session = Session(collector, warn=complain, register_db=register_db, gpu=gpu)
+    """The shaders of a capture, and its damage. ``gpu``: decode for it, regardless of the file.
+
+    ``descriptions``: of the edition ``register_db``, which other walks use, too.
+    """
+    collector = ShaderCollector(
+        register_db, None if descriptions is None else descriptions.disassemblers
+    )
+    session = Session(
+        collector, warn=complain, register_db=register_db, gpu=gpu, descriptions=descriptions
+    )
     return collector, session.run(content)

@@ -26,6 +26,7 @@ from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.registers import RegisterReader
+from cffpy.cp.descriptions import Descriptions
 from cffpy.cp.draw_values import DRAW_PACKETS, draw_values
 from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, NOTHING, BlockOutcome, WriteOutcome
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.cp.state import DrawStateGroup
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.isa.edition import Disassemblers
     from cffpy.regdb.database import Database
 
 _KINDS: dict[str, Kind] = {
@@ -97,6 +99,7 @@ class Walk(Sink):
         applies_memory_writes: bool = True,
         whole_groups: bool = True,
         replays_streams: bool = True,
+        descriptions: Descriptions | None = None,
     ) -> None:
         """``whole_groups``: draw-state groups that only write registers write them at once.
 
@@ -104,7 +107,8 @@ class Walk(Sink):
         (cffpy.cp.decoded). Both apply only where no observer asks for each register write. Events
         are the same either way, except that writes are published as ``registers_stored``.
 
-        ``applies_memory_writes``: CP_MEM_WRITE changes the memory image.
+        ``applies_memory_writes``: CP_MEM_WRITE changes the memory image. ``descriptions``: those
+        that other walks use, too.
 
         The capture has commands as they were at the submit; those that a driver patches then run
         as patched. Otherwise the data of such a packet is run in place, as the reference does.
@@ -144,6 +148,7 @@ class Walk(Sink):
         self._watched: dict[int, Callable[[], None]] = {}
         #: From the first of them to the one after the last.
         self._watched_range = 0, 0
+        self._descriptions = descriptions or Descriptions()
         self._observers: tuple[Observer, ...] = ()
         self.observe()
 
@@ -212,7 +217,8 @@ class Walk(Sink):
         gpu: Gpu | None = None,
     ) -> Session:
         """A session for ``run_session``: for captures that run one after another."""
-        return Session(self, warn=complain, register_db=register_db, gpu=gpu)
+        shared = self._descriptions.of(register_db)
+        return Session(self, warn=complain, gpu=gpu, descriptions=shared)
 
     def run_session(
         self,
@@ -232,6 +238,10 @@ class Walk(Sink):
         for finished in self._on_finished:
             finished()
         return damage
+
+    def disassemblers(self, register_db: str | None) -> Disassemblers:
+        """Those of an edition, which all observers share."""
+        return self._descriptions.of(register_db).disassemblers
 
     # -- state for observers ----------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from cffpy.api.walking import ProgressReporter, uncollected
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.capture.summary import CaptureSummary, summarise
+from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation, hint
 
@@ -116,11 +117,14 @@ class Source:
         gpu: Gpu | None,
         register_db: str | None,
         progress: Progress | None,
+        descriptions: Descriptions | None = None,
     ) -> None:
+        """``descriptions``: of the edition ``register_db``, where captures share them."""
         self._content: Content | None = content
         self.given_gpu = gpu
         self.register_db = register_db
         self._progress = progress
+        self._descriptions = Descriptions(register_db) if descriptions is None else descriptions
         self._walked: Walked | None = None
         #: The last filter of ``record_for``.
         self._asked: tuple[str | None, BoundFilter | None] | None = None
@@ -204,10 +208,10 @@ class Source:
         self._walked = Walked(finder, history, problems)
         return self._walked
 
-    def walk_whole(self, lints: Sequence[Lint]) -> Checked:
-        """One walk for registers, LRZ, events, bindings and lints; the result of the lints.
+    def walk_whole(self, lints: Sequence[Lint], with_lrz: bool = True) -> Checked:
+        """One walk for registers, bindings and lints, LRZ and events; the result of the lints.
 
-        The others are kept: ``walked``, ``lrz``, ``pass_events``, ``recording``.
+        The others are kept: ``walked``, ``recording``; ``with_lrz``: ``lrz`` and ``pass_events``.
         """
         from cffpy.analysis.diff.record import PendingRecording
         from cffpy.analysis.fragment_programs import FragmentPrograms
@@ -216,25 +220,23 @@ class Source:
         from cffpy.check.runner import PendingCheck
 
         warnings: list[str] = []
-        walk = PassWalk(self.content, warnings.append, self.register_db, self.given_gpu)
+        how = warnings.append, self.register_db, self.given_gpu, self._descriptions
+        walk = PassWalk(self.content, *how)
         with uncollected():
             history = observe_registers(walk)
             programs = FragmentPrograms(walk.walk, self.register_db)
             events = PassEvents(walk.walk, walk.finder)
             recording, check = PendingRecording(walk), PendingCheck(walk, lints)
-            walk.observe(programs, events, *self._reporters)
+            walk.observe(*((programs, events) if with_lrz else ()), *self._reporters)
             damage = walk.run()
-            found = recording.finish()
+            found = self.__dict__["recording"] = recording.finish()
         problems = self._note(warnings, damage, found.passes.truncated)
         known = self._walked
         finder = walk.finder if known is None else known.finder
         self._walked = Walked(finder, history, problems)
-        for name, result in (
-            ("recording", found),
-            ("lrz", lrz_of_passes(walk.finder.found, programs.of)),
-            ("pass_events", events.before),
-        ):
-            self.__dict__[name] = result
+        if with_lrz:
+            self.__dict__["lrz"] = lrz_of_passes(walk.finder.found, programs.of)
+            self.__dict__["pass_events"] = events.before
         return check.finish()
 
     def ask(
@@ -364,7 +366,7 @@ class Source:
 
         warnings: list[str] = []
         found, damage = collect_shaders(
-            self.content, warnings.append, self.register_db, self.given_gpu
+            self.content, warnings.append, self.register_db, self.given_gpu, self._descriptions
         )
         if found.left_out:
             self.note_truncated(f"too many shaders: {found.left_out} are not shown")
@@ -446,7 +448,7 @@ class Source:
         """Reads programs by the instruction sets of the edition."""
         from cffpy.analysis.shaders import ProgramReader
 
-        return ProgramReader(self.register_db)
+        return ProgramReader(self._descriptions.disassemblers)
 
     def visibility(self, one: Pass) -> PassVisibility:
         """The visibility streams of a pass. Kept for the last pass only: they may be large."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.container.rd import Section
+    from cffpy.cp.descriptions import Descriptions
     from cffpy.cp.sink import Sink
 
 #: Processes whose submits are skipped by default.
@@ -55,24 +56,27 @@ class Session:
         register_db: str | None = None,
         gpu: Gpu | None = None,
         segments: bool = True,
+        descriptions: Descriptions | None = None,
     ) -> None:
         """``warn`` takes a line: the GPU is unknown, and which generation is decoded instead.
 
         ``register_db``: directory of another edition. ``gpu``: decode for this GPU, whatever
         the files name. ``segments``: False turns the memo of cffpy.cp.segment off.
+        ``descriptions``: those that other sessions use, too, instead of ``register_db``.
         """
         self.image = MemoryImage()
         self.machine = _runner(sink, self.image, segments)
         self._sink = sink
         self._warn = warn
         self._register_db = register_db
+        self._descriptions = descriptions
         self._gpu_id = 0
         self._chip_id = 0
         self._given = gpu
         self._gpu = gpu
         self._databases: dict[str, Database] = {}
         #: For other editions: what the code's names are looked up in.
-        self._names: dict[str, Database] = {}
+        self._names: dict[str, Database | None] = {}
         #: Whether the current file's GPU is known: later sections that name one are ignored.
         self._is_identified = gpu is not None
 
@@ -202,6 +206,10 @@ class Session:
         self._reset()
 
     def _open_database(self, gpu: Gpu) -> Database:
+        shared = self._descriptions
+        if shared is not None:
+            self._names[gpu.chip] = shared.names(gpu)
+            return shared.database(gpu)
         database = Database.open(gpu.chip, self._register_db)
         if database.directory is not None:
             from cffpy.regdb.known_names import known_names

@@ -22,6 +22,7 @@ from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
+from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CaptureIndexError, CffpyError
 from cffpy.index.capture_bytes import CaptureReader
 from cffpy.index.draw_rows import ROW_BITS, Drawn, draw_rows, state_rows, write_rows
@@ -126,6 +127,7 @@ class _PartMaker:
         self._key = task.number << ROW_BITS
         self._uncollected = 0
         self._lists = BoundLists()
+        self._descriptions = Descriptions(settings.register_db)
 
     def run(self) -> None:
         """Decode all captures. Raises _Unwritable."""
@@ -178,14 +180,13 @@ class _PartMaker:
             entry.is_same = True
             return
         content = check_capture(open_bytes(data, file.name, self._limits))
-        source = Source(content, self._gpu, self._settings.register_db, None)
+        source = Source(content, self._gpu, self._settings.register_db, None, self._descriptions)
         try:
-            source.walk(registers=True)
+            checked = source.walk_whole(self._lints, with_lrz=False)
             _ = source.collected
-            checked = source.check(self._lints) if self._lints else None
             self._describe(entry, source)
             try:
-                self._write(entry, _Decoded(source, checked))
+                self._write(entry, _Decoded(source, checked if self._lints else None))
             except CaptureIndexError:
                 raise
             except Exception as problem:

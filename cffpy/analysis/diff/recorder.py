@@ -33,7 +33,6 @@ from cffpy.analysis.registers import Remembered
 from cffpy.capture.generations import Generation
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
-from cffpy.isa.edition import Disassemblers
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -188,7 +187,7 @@ class Recorder(Observer):
         self._groups: set[int] = set()
         self._pushed: PushConstants
         self._layout = -1
-        self._disassemblers = Disassemblers(register_db)
+        self._disassemblers = walk.disassemblers(register_db)
         self._program_bytes = 0
         self._shader_facts: dict[tuple[int, str, int], Fact] = {}
         self._loads: Loads
