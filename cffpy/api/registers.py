@@ -28,7 +28,8 @@ class Register:
 
     ``name``: as in the descriptions, with indices of arrays. ``offset``: in dwords. ``bits``: 32 or
     64; a 64-bit register takes two dwords, of which the first is at ``offset``. Where two registers
-    ``X_LO`` and ``X_HI`` are described, ``X`` names both together.
+    ``X_LO`` and ``X_HI`` are described, ``X`` names both together; where ``X`` is described as one
+    of 64 bits, ``X_LO`` and ``X_HI`` name its dwords.
     """
 
     __slots__ = ("_text", "bits", "is_pair", "name", "offset")
@@ -139,13 +140,12 @@ class Registers:
             return None if self.database.register(key, {}) is None else self.at(key)
         if not isinstance(key, str):
             return None
-        offset = self.database.find_register(key)
-        if offset:
-            return self.at(offset)
-        low = self.database.find_register(f"{key}_LO")
-        if low and self.database.find_register(f"{key}_HI") == low + 1:
-            return Register(key, low, 64, True, self._text)
-        return None
+        named = self.database.find_named(key)
+        if named is None:
+            return None
+        if named.is_described:
+            return self.at(named.offset)
+        return Register(named.name, named.offset, named.bits, named.bits > 32, self._text)
 
     def _no_such_register(self, key: str | int) -> str:
         chip = self.database.chip

@@ -235,7 +235,8 @@ def _check_name(found: State, name: str, directory: str | None) -> None:
     catalog = Catalog(store.load(directory, chip))
     offset = _offset(name)
     if offset is None:
-        if not has_register(catalog, name) and not has_renamed(catalog, name):
+        is_known = found.database.find_register(name) or has_register(catalog, name)
+        if not is_known and not has_renamed(catalog, name):
             raise click.UsageError(no_such_register(catalog, name))
     elif not any(catalog.at(domain, offset) for domain in catalog.register_domains):
         raise click.UsageError(f"{chip.lower()} has no register at offset {name}")
@@ -254,9 +255,10 @@ def _offset(name: str) -> int | None:
 def _matching(found: State, text: RegisterText, name: str) -> list[int]:
     from cffpy.regdb.search import matching_names
 
-    offset = found.database.find_register(name) or _offset(name)
-    if offset:
-        return [offset] if offset in found.registers or offset in found.writes else []
+    named, offset = found.database.find_named(name), _offset(name)
+    offsets = named.described if named is not None else (offset,) if offset else ()
+    if offsets:
+        return [one for one in offsets if one in found.registers or one in found.writes]
     names = {register: text.name(register) for register in found.written}
     matching = matching_names(found.database, names.values(), name)
     return [register for register, known in names.items() if known in matching]

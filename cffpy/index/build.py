@@ -16,12 +16,12 @@ from cffpy.index.catalog import Catalog
 from cffpy.index.claim import claimed
 from cffpy.index.engines import DaskEngine, LocalEngine, SerialEngine
 from cffpy.index.inputs import find_captures
-from cffpy.index.model import CaptureFile, Done, Entry, Journal, Part, Settings
+from cffpy.index.model import CaptureFile, Done, EditionNames, Entry, Journal, Part, Settings
 from cffpy.index.publish import Contents, clean_up, publish
 from cffpy.index.storage import storage_at
 from cffpy.index.tables import fingerprint
 from cffpy.limits import VARIABLES, Limits
-from cffpy.regdb.edition import chosen_edition, edition_name, resolve_edition
+from cffpy.regdb.edition import chosen_edition
 from cffpy.tables.writers import clean_text, library
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class _Builder:
         self._verify = verify
         #: Whether something of the newest snapshot is damaged, so that there must be another one.
         self._is_damaged = False
-        self._edition = edition_name(resolve_edition(settings.register_db))
+        self._editions = EditionNames(settings.register_db)
         self._schema = fingerprint()
         self._old: Snapshot | None = None
         #: Entries by name, as they are known so far.
@@ -250,7 +250,7 @@ class _Builder:
         return (entry.schema, entry.settings, entry.edition) == (
             self._schema,
             self._settings.key,
-            self._edition,
+            self._editions.of(entry.generation),
         )
 
     # -- what is to be done ---------------------------------------------------------------------
@@ -306,7 +306,7 @@ class _Builder:
             entry = Entry.of(file)
             entry.error = outcome.reason
             entry.schema, entry.settings = self._schema, self._settings.key
-            entry.edition = self._edition
+            entry.edition = self._editions.of(None)
             journal = Journal(Part("", outcome.task.number, {}), [entry])
             name = f"journal/{outcome.task.number:08x}.json"
             self._catalog.storage.write(name, journal.to_bytes())

@@ -8,6 +8,9 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from cffpy.regdb import store
+from cffpy.regdb.edition import edition_name, resolve_edition
+
 #: The number rises when older readers cannot read the files of an index.
 SCHEMA = "cffpy.index/1"
 
@@ -49,6 +52,24 @@ class Settings(NamedTuple):
     def key(self) -> str:
         """Equal for settings that give equal rows."""
         return json.dumps([self.register_db, self.gpu, sorted(self.limits), self.lints])
+
+
+class EditionNames:
+    """The names of the editions that decode captures where one edition is chosen."""
+
+    def __init__(self, register_db: str | None) -> None:
+        self._register_db = register_db
+        self._names: dict[int | None, str] = {}
+
+    def of(self, generation: int | None) -> str:
+        """The edition of a generation, that which is chosen where a capture shows none."""
+        name = self._names.get(generation)
+        if name is None:
+            directory = self._register_db
+            if generation is not None:
+                directory = store.decoding(directory, f"A{generation}XX")
+            name = self._names[generation] = edition_name(resolve_edition(directory))
+        return name
 
 
 class Task(NamedTuple):

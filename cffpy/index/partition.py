@@ -26,7 +26,7 @@ from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CaptureIndexError, CffpyError
 from cffpy.index.capture_bytes import CaptureReader
 from cffpy.index.draw_rows import ROW_BITS, Drawn, draw_rows, state_rows, write_rows
-from cffpy.index.model import Done, Entry, Journal, Task
+from cffpy.index.model import Done, EditionNames, Entry, Journal, Task
 from cffpy.index.part_writer import PartWriter
 from cffpy.index.resource_rows import BoundLists, program_rows
 from cffpy.index.storage import storage_at
@@ -45,7 +45,6 @@ from cffpy.index.tables import (
 from cffpy.index.values import values_of_part
 from cffpy.index.worker_memory import bound_memory, peak_memory
 from cffpy.limits import Limits
-from cffpy.regdb.edition import edition_name, resolve_edition
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
 from cffpy.views.check import finding_document
 
@@ -121,7 +120,7 @@ class _PartMaker:
         self._settings = settings
         self._limits = Limits(**dict(settings.limits))
         self._gpu = None if settings.gpu is None else parse_gpu(settings.gpu)
-        self._edition = edition_name(resolve_edition(settings.register_db))
+        self._editions = EditionNames(settings.register_db)
         self._schema = fingerprint()
         self._lints: list[Lint] = chosen_lints() if settings.lints else []
         self._key = task.number << ROW_BITS
@@ -144,7 +143,7 @@ class _PartMaker:
     def _entry(self, file: CaptureFile, reader: CaptureReader) -> Entry:
         begin = time.process_time()
         entry = Entry.of(file)
-        entry.edition, entry.schema = self._edition, self._schema
+        entry.edition, entry.schema = self._editions.of(None), self._schema
         entry.settings = self._settings.key
         try:
             if file.name in self._failed:
@@ -201,6 +200,7 @@ class _PartMaker:
         entry.digest = sha256(source.content.data).hexdigest()
         entry.gpu = found.gpu
         entry.generation = found.generation or None
+        entry.edition = self._editions.of(entry.generation)
         entry.driver = _driver(source.summary.processes, found)
         entry.problems = [problem.line for problem in walked.problems]
 

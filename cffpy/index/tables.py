@@ -170,7 +170,7 @@ digest text SHA-256 of the decompressed bytes
 gpu text name of the GPU
 generation integer 7 for a7xx
 driver text turnip or gallium; NULL where the capture does not show it
-edition text edition of the descriptions
+edition text edition of the descriptions that decoded it
 settings text how it was decoded
 schema text tables that were made
 problems text damage and warnings, a line each

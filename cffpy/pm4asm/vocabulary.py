@@ -10,7 +10,7 @@ from cffpy.pm4.deviations import PACKET_DOMAINS
 from cffpy.pm4.fields import Packets
 from cffpy.pm4asm.elements import Element, Variants, make_element, row_elements
 from cffpy.pm4asm.model import Call, Name, Number, SourceProblem, is_name
-from cffpy.pm4asm.values import nearest
+from cffpy.pm4asm.values import nearest, plain_field
 from cffpy.regdb.database import Database, Found
 from cffpy.regdb.rows import ARRAY, REGISTER, ElementRow
 from cffpy.regdb.structures import field_names
@@ -195,7 +195,13 @@ class Vocabulary:
 
     def named_register(self, name: str, column: int = 0) -> tuple[int, Element]:
         """Offset and element of the register of this name."""
-        offset = self._offset(name) or self.database.find_register(name)
+        offset = self._offset(name)
+        named = None if offset else self.database.find_named(name)
+        if named is not None:
+            offset = named.offset
+            if not named.is_described:
+                field = plain_field(named.name, 0, named.bits - 1)
+                return offset, Element((field,), named.bits // 32, False)
         known = self.register(offset)
         if known is None or (not offset and known[0] != name):
             near = nearest(name, (known for known, _ in self.database.register_names()))

@@ -162,7 +162,8 @@ class NameTable:
         return self._has(name) or any(map(self._has, self._aliases.registers(name.upper())))
 
     def _has(self, name: str) -> bool:
-        return name.upper() in self._patterns or f"{name.upper()}_LO" in self._patterns
+        folded = name.upper()
+        return any(one in self._patterns for one in (folded, f"{folded}_LO", _base(folded)))
 
     def words(self, name: str, type_row: rows.TypeRow | None) -> Words | None:
         """The words for values of a type: those of its enum, of a flag ``true`` and ``false``."""
@@ -196,11 +197,24 @@ class NameTable:
             ]
         low, high = self._patterns.get(f"{name}_LO"), self._patterns.get(f"{name}_HI")
         if low is None or high is None:
-            return None
+            return self._dword_places(name, segments, path)
         pairs = zip(
             self._offsets(low, segments, path), self._offsets(high, segments, path), strict=True
         )
         return None, [RegisterPlace(offset, upper, True) for offset, upper in pairs]
+
+    def _dword_places(
+        self, name: str, segments: Sequence[tuple[str, str | None]], path: Path
+    ) -> tuple[None, list[RegisterPlace]] | None:
+        """``X_LO`` or ``X_HI`` of a register ``X`` of 64 bits."""
+        pattern = self._patterns.get(_base(name))
+        if pattern is None or pattern.row[6] == 1:
+            return None
+        upper = name.endswith("_HI")
+        return None, [
+            RegisterPlace(offset + upper, None, False)
+            for offset in self._offsets(pattern, segments, path)
+        ]
 
     def _offsets(
         self, pattern: RegisterPattern, segments: Sequence[tuple[str, str | None]], path: Path
@@ -243,6 +257,12 @@ class NameTable:
 
 def _folded(pattern: RegisterPattern) -> str:
     return ".".join(level.name.strip() for level in pattern.levels).upper()
+
+
+def _base(name: str) -> str:
+    """The 64-bit register of which this may be one dword; "" for other names."""
+    base, _, half = name.rpartition("_")
+    return base if half in ("LO", "HI") else ""
 
 
 def _with_index(name: str, index: str | None) -> str:

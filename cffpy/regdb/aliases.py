@@ -3,9 +3,11 @@
 
 Each edition that is based on another has a table of what it renames, ``aliases.tsv``: kind, what it
 is within, old name, new name, generations. It is computed when the edition is imported
-(``cffpy.regdb.compare``) and reviewed by hand. Names of array members have empty indices. A half is
-a field of a packet that became a part of one of 64 bits; the parts of such a field ``X`` are known
-as ``X_LO`` and ``X_HI`` (``cffpy.regdb.structures``).
+(``cffpy.regdb.compare``) and reviewed by hand. Names of array members have empty indices; a single
+register that became an element of an array other than the first has an index. A half is a field of
+a packet that became a part of one of 64 bits, a high dword is a register that did. The parts of
+such a field or register ``X`` are known as ``X_LO`` and ``X_HI`` (``cffpy.regdb.structures``,
+``Database.find_named``).
 """
 
 from __future__ import annotations
@@ -26,12 +28,15 @@ if TYPE_CHECKING:
 TABLE = "aliases.tsv"
 HEADER = "# kind\twithin\told name\tnew name\tgenerations\n"
 
-_INDEX = re.compile(r"\[[^\]]*\]")
+_INDEX, _OPEN_INDEX = re.compile(r"\[[^\]]*\]"), re.compile(r"\[\]")
 _COLUMNS = 5
 
 #: Kinds of rows of fields.
 _FIELD, _LOW_HALF, _HIGH_HALF = "field", "low half", "high half"
-_KINDS = frozenset(("register", _FIELD, _LOW_HALF, _HIGH_HALF, "enum", "value", "domain"))
+_HIGH_DWORD = "high dword"
+_KINDS = frozenset(
+    ("register", _FIELD, _LOW_HALF, _HIGH_HALF, _HIGH_DWORD, "enum", "value", "domain")
+)
 
 #: Indices of an array's first element, and of any.
 _FIRST = ("[]", "[0]", "[0x0]")
@@ -80,6 +85,21 @@ class Aliases:
                 if row.kind in tables and other not in tables[row.kind][name]:
                     tables[row.kind][name].append(other)
             self._add_field(row)
+            if row.kind == _HIGH_DWORD:
+                self._add_high_dword(row)
+
+    def _add_high_dword(self, row: Alias) -> None:
+        """The two registers together, and each of them, by the names of the 64-bit register."""
+        base = row.old.removesuffix("_HI")
+        low, high = names_of_halves(row.new)
+        pairs = [(row.old, high)]
+        if base != row.old:
+            # before the name of the lower register, which is the first of two dwords
+            pairs += [(base, row.new), (f"{base}_LO", low)]
+        for name, other in pairs:
+            if name != other:
+                self._registers[name].insert(0, other)
+                self._registers[other].insert(0, name)
 
     def _add_field(self, row: Alias) -> None:
         within = _plain(row.within)
@@ -218,13 +238,22 @@ def _head(name: str) -> str:
 
 def _indexed(table: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
     indices = _INDEX.findall(name)
-    others = table.get(_INDEX.sub("[]", name), ())
-    found = (_with_indices(other, indices) for other in others)
-    return tuple(other for other in found if other is not None)
+    pattern, element = _INDEX.sub("[]", name), _INDEX.sub(_decimal, name)
+    others = (_with_indices(other, indices) for other in table.get(pattern, ()))
+    found = [other for other in others if other is not None]
+    return (*(table.get(element, ()) if element != pattern else ()), *found)
+
+
+def _decimal(index: re.Match[str]) -> str:
+    """An index as the table has it: ``[10]`` for ``[0xa]``."""
+    try:
+        return f"[{int(index[0][1:-1], 0)}]"
+    except ValueError:
+        return index[0]
 
 
 def _with_indices(name: str, indices: Sequence[str]) -> str | None:
     """The name with these indices: a single register is the first element; None for others."""
     rest = iter(indices)
-    found = _INDEX.sub(lambda _match: next(rest, "[0]"), name)
+    found = _OPEN_INDEX.sub(lambda _match: next(rest, "[0]"), name)
     return found if all(index in _FIRST for index in rest) else None

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What another edition of the register database names or places otherwise, by generation.
 
-Registers are the same where domain and offset are; fields, where they are bits of the same
+Registers are the same where domain and offset are, also where one became the upper dword of a
+64-bit register or an element of a new array; fields, where they are bits of the same
 register, packet or structure; enum values, where they are numbers of the same enum; domains, where
 all offsets and bits are equal. Offsets are in dwords, and arrays are compared by their first
 element. Packets and structures in memory are compared as lists of fields: their dwords have no
@@ -19,9 +20,13 @@ from cffpy.regdb.structures import StructureField, structure_fields
 
 #: What a change is.
 RENAMED, MOVED, ADDED, REMOVED = "renamed", "moved", "added", "removed"
-#: What changed. Halves: a field of 32 bits that is now a part of one of 64.
+#: What changed. Halves: a field of 32 bits that is now a part of one of 64. A high dword: a
+#: register that is now the upper dword of one of 64 bits; the lower one is a register like others.
 REGISTER, FIELD, ENUM, VALUE, DOMAIN = "register", "field", "enum", "value", "domain"
-LOW_HALF, HIGH_HALF = "low half", "high half"
+LOW_HALF, HIGH_HALF, HIGH_DWORD = "low half", "high half", "high dword"
+
+#: Dwords of a 64-bit register.
+_WIDE = 2
 
 #: Name and offset of each register of a domain -> its row.
 _Registers = Mapping[tuple[str, int], rows.ElementRow]
@@ -107,11 +112,16 @@ class _Comparison:
         # what a name means counts by its offset: some names were given to other registers
         renamed = _by_offset(before, after)
         taken = set(renamed.values())
+        inside = {**_elements(self._new, new_domain, former), **_upper_dwords(after)}
         for (name, offset), row in before.items():
             other = renamed.get((name, offset), name)
             if other != name:
                 yield Change(RENAMED, REGISTER, new_domain, name, other, f"{offset:#x}")
             elif (name, offset) not in after:
+                if row[6] == 1 and offset in inside and name not in names:
+                    kind, other = inside[offset]
+                    yield Change(RENAMED, kind, new_domain, name, other, f"{offset:#x}")
+                    continue
                 moved = name in names and name not in taken
                 change = (MOVED, name) if moved else (REMOVED, "")
                 domain = new_domain if moved else old_domain
@@ -225,6 +235,33 @@ def _registers(catalog: Catalog, domain: str) -> _Registers:
         offset = pattern.offset_at(())
         if offset is not None:
             found.setdefault((pattern.name, offset), pattern.row)
+    return found
+
+
+def _upper_dwords(registers: _Registers) -> dict[int, tuple[str, str]]:
+    """Offsets of the upper dwords of 64-bit registers -> kind of change, name of the register."""
+    return {
+        offset + 1: (HIGH_DWORD, name)
+        for (name, offset), row in registers.items()
+        if row[6] == _WIDE and "[" not in name
+    }
+
+
+def _elements(catalog: Catalog, domain: str, former: Collection[str]) -> dict[int, tuple[str, str]]:
+    """Offsets of the elements of arrays but the first -> kind of change, name with the index.
+
+    Only of arrays of registers of one dword that the other edition, with the names ``former``, has
+    not.
+    """
+    found: dict[int, tuple[str, str]] = {}
+    for pattern in _plain_patterns(catalog, domain):
+        if pattern.depth != 1 or pattern.name in former or pattern.row[6] == _WIDE:
+            continue
+        length = next(level.length for level in pattern.levels if level.repeated)
+        for index in range(1, length):
+            offset = pattern.offset_at((index,))
+            if offset is not None:
+                found.setdefault(offset, (REGISTER, pattern.name_at((index,))))
     return found
 
 

@@ -54,6 +54,29 @@ class Found(ValueObject):
         return "".join([_plain(part) for part in self.parts])
 
 
+class NamedRegister(ValueObject):
+    """What a user's name of a register means.
+
+    ``name``: the name by which this edition knows it. ``offset`` is in dwords, ``bits`` 32 or 64.
+    ``described``: offsets of the described registers that it stands for: of ``X_LO`` and ``X_HI``
+    for their pair ``X``, of ``X`` for a dword of a 64-bit ``X``, else its own (``is_described``).
+    """
+
+    __slots__ = ("bits", "described", "is_described", "name", "offset")
+
+    def __init__(
+        self, name: str, offset: int, bits: int, described: tuple[int, ...], is_described: bool
+    ) -> None:
+        self.name = name
+        self.offset = offset
+        self.bits = bits
+        self.described = described
+        self.is_described = is_described
+
+
+#: Dwords of a 64-bit register.
+_WIDE = 2
+
 #: Names of the domains of descriptors that other editions use, the nearest first.
 _OTHER_NAMES = {
     "A6XX_TEX_CONST": ("A6XX_TEX_MEMOBJ", "A8XX_TEX_CONST", "A8XX_TEX_MEMOBJ"),
@@ -305,15 +328,42 @@ class Database:
         return offset
 
     def find_register(self, name: str) -> int:
-        """As ``register_offset``, for a name that a user gives: of this edition, or of another.
+        """As ``register_offset``, for a name that a user gives: ``find_named``."""
+        named = self.find_named(name)
+        return 0 if named is None else named.offset
 
-        A name of this edition is preferred: some were given to other registers.
+    def find_named(self, name: str) -> NamedRegister | None:
+        """The register of a name that a user gives: of this edition, or of another.
+
+        A name of this edition is preferred: some were given to other registers. The dwords of a
+        64-bit register ``X`` are known as ``X_LO`` and ``X_HI``; where the edition describes these
+        two, ``X`` is both.
         """
+        found = self._named(name)
+        if found is None:
+            others = map(self._named, self.aliases.registers(name))
+            found = next((other for other in others if other is not None), None)
+        return found
+
+    def _named(self, name: str) -> NamedRegister | None:
         offset = self.register_offset(name)
-        if not offset:
-            for other in self.aliases.registers(name):
-                offset = offset or self.register_offset(other)
-        return offset
+        if offset:
+            return NamedRegister(name, offset, 32 * self._dwords(offset), (offset,), True)
+        low, high = self.register_offset(f"{name}_LO"), self.register_offset(f"{name}_HI")
+        if low and high == low + 1:
+            return NamedRegister(name, low, 64, (low, high), False)
+        base, _, half = name.rpartition("_")
+        offset = self.register_offset(base) if half in ("LO", "HI") else 0
+        if offset and self._dwords(offset) == _WIDE:
+            return NamedRegister(name, offset + (half == "HI"), 32, (offset,), False)
+        return None
+
+    def _dwords(self, offset: int) -> int:
+        """The size of the register that begins at an offset."""
+        found = self.register(offset, {})
+        if found is None or found.parts[-1][0] in ("high", "plus"):
+            return 1
+        return found.dwords
 
     @property
     def aliases(self) -> Aliases:

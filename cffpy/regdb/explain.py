@@ -20,6 +20,9 @@ Document = dict[str, Any]
 
 _MAX_FULL = 32
 
+#: Bits of a register of two dwords.
+_WIDE = 64
+
 _INDEX = re.compile(r"\[\s*(0[xX][0-9a-fA-F]+|[0-9]+)?\s*\]")
 _OFFSET = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
 
@@ -45,11 +48,16 @@ def explain(catalogs: Sequence[Catalog], asked: str) -> list[Document]:
 
     ``RB_MRT[2].CONTROL`` is one register of an array, ``RB_MRT[].CONTROL`` or ``RB_MRT.CONTROL``
     any, ``RB_MRT`` the array itself. A field (``RB_DEPTH_CNTL.ZFUNC``, ``CP_MEM_WRITE.ADDR``) is
-    explained by its register, packet or structure, an enum's value by its enum.
+    explained by its register, packet or structure, an enum's value by its enum, ``X_LO`` and
+    ``X_HI`` by a 64-bit register ``X`` and the other way round.
     """
     if _OFFSET.fullmatch(asked):
         return _merged(catalogs, asked, _by_offset)
-    return _merged(catalogs, asked, _by_name) or _merged(catalogs, asked, _by_part)
+    for find in (_by_name, _by_part, _by_dwords):
+        documents = _merged(catalogs, asked, find)
+        if documents:
+            return documents
+    return []
 
 
 def _merged(
@@ -135,6 +143,16 @@ def _by_part(catalog: Catalog, asked: str) -> Iterator[Document]:
     for name in catalog.enum_names:
         if any(value[0].upper() == asked.upper() for value in catalog.enum(name) or ()):
             yield from _by_name(catalog, name)
+
+
+def _by_dwords(catalog: Catalog, asked: str) -> Iterator[Document]:
+    """The 64-bit register that a name is one dword of, or the two registers that it is both of."""
+    base, _, half = asked.rpartition("_")
+    if half.upper() in ("LO", "HI"):
+        yield from (found for found in _by_name(catalog, base) if found.get("width") == _WIDE)
+    low, high = (list(_by_name(catalog, f"{asked}{end}")) for end in ("_LO", "_HI"))
+    if low and high:
+        yield from (*low, *high)
 
 
 def _number(text: str) -> int:

@@ -66,6 +66,15 @@ def describing(chip: str) -> str | None:
     return next((one for one in editions().values() if chip in chips(one)), None)
 
 
+def decoding(directory: str | None, chip: str) -> str | None:
+    """The directory of the edition that decodes a generation where ``directory`` is chosen.
+
+    Another one only where the bundled edition, None, does not describe the generation.
+    """
+    is_described = directory is not None or chip in chips(None)
+    return directory if is_described else describing(chip)
+
+
 def edition(directory: str | None) -> str:
     """The name of an edition, such as "mesa 25.0.7"."""
     name: str = _overview(directory)["edition"]

@@ -265,6 +265,11 @@ def test_a8xx_and_both_editions(edition: str, samples: Path, tmp_path: Path) -> 
         6: ("ok", True),
         8: ("ok", True),
     }
+    chosen = "mesa 25.0.7" if edition == "mesa-25.0" else "mesa 25.3"
+    assert {one.generation: one.edition for one in made.files} == {6: chosen, 8: "mesa 25.3"}
+    # nothing is decoded again
+    again = cffpy.build_index(paths, tmp_path / "made.index", register_db=edition, jobs=0)
+    assert again.decoded == 0
     for name in ("RB_BLEND_CNTL.ENABLE_BLEND", "RB_BLEND_CNTL.BLEND_READS_DEST"):
         found = {one.path: len(one.draws) for one in made.find(f"{name} >= 0")}
         assert found[str(paths[0])] == 2

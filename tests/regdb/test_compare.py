@@ -25,6 +25,10 @@ domain A6XX {
     reg32 0x14 GONE
     reg32 0x20 MOVED
     array 0x30 OLD_ARRAY[4] stride 2 { reg32 0 X }
+    reg32 0x50 COUNT_LO
+    reg32 0x51 COUNT_HI
+    reg32 0x60 WEIGHT_0
+    reg32 0x61 WEIGHT_1
 }
 domain MEMORY_OLD { reg32 0 A { 0..3 W } reg32 1 B }
 domain CP_PACKET {
@@ -48,6 +52,8 @@ domain A6XX {
     reg32 0x21 MOVED
     reg32 0x40 ADDED
     array 0x30 NEW_ARRAY[4] stride 2 { reg32 0 X }
+    reg64 0x50 VERTICES
+    array 0x60 WEIGHT[2] stride 1 { reg32 0 REG }
 }
 domain MEMORY_NEW { reg32 0 A { 0..3 W } reg32 1 B }
 domain CP_PACKET {
@@ -80,6 +86,10 @@ def test_changes(changes):
         Change("moved", "register", "A6XX", "MOVED", "MOVED", "0x20"),
         Change("added", "register", "A6XX", "", "ADDED", "0x40"),
         Change("renamed", "register", "A6XX", "OLD_ARRAY[].X", "NEW_ARRAY[].X", "0x30"),
+        Change("renamed", "register", "A6XX", "COUNT_LO", "VERTICES", "0x50"),
+        Change("renamed", "high dword", "A6XX", "COUNT_HI", "VERTICES", "0x51"),
+        Change("renamed", "register", "A6XX", "WEIGHT_0", "WEIGHT[].REG", "0x60"),
+        Change("renamed", "register", "A6XX", "WEIGHT_1", "WEIGHT[1].REG", "0x61"),
         Change("renamed", "value", "mode", "FAST", "QUICK", "1"),
         Change("added", "value", "mode", "", "NEWER", "3"),
         Change("moved", "value", "mode", "LAST", "LAST", "4"),
@@ -114,6 +124,13 @@ def test_aliases_of_changes(changes):
         assert names.fields("CP_PACKET", f"POLL{part}") == (f"ADDR{part}",)
         assert names.fields("CP_PACKET", f"ADDR{part}") == (f"POLL{part}",)
     assert names.fields("CP_PACKET", "DEST_HI") == ()
+    # the whole first: the lower register alone is the half of it
+    assert names.registers("VERTICES") == ("COUNT", "COUNT_LO")
+    assert names.registers("COUNT") == ("VERTICES",)
+    assert names.registers("COUNT_LO") == ("VERTICES_LO", "VERTICES")
+    assert names.registers("VERTICES_HI") == ("COUNT_HI",)
+    assert names.registers("WEIGHT[0x1].REG") == names.registers("WEIGHT[1].REG") == ("WEIGHT_1",)
+    assert names.registers("WEIGHT_1") == ("WEIGHT[1].REG",)
 
 
 def test_a_register_that_became_an_array():
