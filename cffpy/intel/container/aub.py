@@ -14,7 +14,7 @@ from cffpy.value_object import ValueObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cffpy.row_readers import BytesLike
 
@@ -41,7 +41,8 @@ _MAX_NAME = 32
 _RINGS = {2: ENGINES["render"], 3: ENGINES["video"], 4: ENGINES["blitter"]}
 
 _M48 = (1 << 48) - 1
-_MEMORY_WRITE_HEADER = Struct("<Q2I").unpack_from
+#: Header, address, space (bits 31:28) and size in bytes of a memory write; its data follow.
+_MEMORY_WRITE_START = Struct("<IQ2I")
 
 GGTT, LOCAL, PHYSICAL, GGTT_ENTRY = 0, 1, 2, 4
 """Address spaces of memory writes."""
@@ -119,11 +120,15 @@ def is_aub(data: BytesLike) -> bool:
 class AubReader:
     """Reads the blocks of an AUB file. ``damage``: why reading ended early, or None.
 
-    ``position``: byte offset of the block that is being read.
+    ``position``: byte offset of the block that is being read. ``write_physical`` is called with
+    address and data of each write to physical memory, which is no item then: most blocks are such.
     """
 
-    def __init__(self, data: BytesLike) -> None:
+    def __init__(
+        self, data: BytesLike, write_physical: Callable[[int, memoryview], None] | None = None
+    ) -> None:
         self._data = memoryview(data).toreadonly()
+        self._write_physical = write_physical
         self.damage: Damage | None = None
         self.position = 0
         #: From gen8 on, the device's version divided by 10; it decides how wide addresses are.
@@ -133,6 +138,7 @@ class AubReader:
         """The blocks as items, in order, up to the first that cannot be read."""
         data, end = self._data, len(self._data)
         while self.position < end:
+            self._skip_physical()
             position = self.position
             if end - position < 4:
                 self._stop("the last block is cut short")
@@ -151,10 +157,6 @@ class AubReader:
                     f"the block ends {position + whole - end} bytes past the end of the file"
                 )
                 return
-            if header & 0xFFFF0000 == _MEMORY_WRITE and end - position >= 20:
-                yield self._memory_write(position)  # most blocks are such
-                self.position = position + whole
-                continue
             read = _READERS.get(header & 0xFFFF0000)
             if read is None:
                 self._stop(f"unknown block {header:#010x}")
@@ -163,6 +165,23 @@ class AubReader:
             if self.damage is not None:
                 return
             self.position = position + whole
+
+    def _skip_physical(self) -> None:
+        """Pass on the writes to physical memory from ``position`` on, as far as they are whole."""
+        write = self._write_physical
+        if write is None:
+            return
+        data, end = self._data, len(self._data)
+        read, size = _MEMORY_WRITE_START.unpack_from, _MEMORY_WRITE_START.size
+        position = self.position
+        while position + size <= end:
+            header, address, space, length = read(data, position)
+            following = position + 4 * ((header & 0xFFFF) + 1)
+            if header & 0xFFFF0000 != _MEMORY_WRITE or space >> 28 != PHYSICAL or following > end:
+                return
+            start = position + size
+            write(address & _M48, data[start : start + length])
+            self.position = position = following
 
     def _stop(self, reason: str) -> None:
         self.damage = Damage(self.position, f"AUB: {reason}: the rest is ignored")
@@ -207,9 +226,12 @@ class AubReader:
             data = self._data[start:]
             yield RingWrite(engine, data[:length], data[length:])
 
-    def _memory_write(self, position: int) -> MemoryWrite:
-        address, space, length = _MEMORY_WRITE_HEADER(self._data, position + 4)
-        return MemoryWrite(space >> 28, address & _M48, self._data, position + 20, length)
+    def _memory_write(self, position: int, size: int) -> Iterator[Item]:
+        if position + _MEMORY_WRITE_START.size > len(self._data):
+            return  # the file ends inside the block's header
+        _, address, space, length = _MEMORY_WRITE_START.unpack_from(self._data, position)
+        start = position + _MEMORY_WRITE_START.size
+        yield MemoryWrite(space >> 28, address & _M48, self._data, start, length)
 
     def _discontiguous(self, position: int, size: int) -> Iterator[Item]:
         space = self._dword(position + 4) >> 28
@@ -237,7 +259,7 @@ _READERS = {
     _VERSION: AubReader._version,
     _BLOCK: AubReader._block,
     _BITMAP: AubReader._skipped,
-    _MEMORY_WRITE: AubReader._skipped,  # the file ends inside its header
+    _MEMORY_WRITE: AubReader._memory_write,
     _DISCONTIGUOUS: AubReader._discontiguous,
     _REGISTER_WRITE: AubReader._register_write,
     _COMMENT: AubReader._comment,

@@ -60,10 +60,19 @@ class HostMemory(AubMemory):
         #: Host address -> physical page number.
         self._host_pages: dict[int, int] = {}
 
+    def write_physical(self, address: int, data: memoryview) -> None:
+        """As of AubMemory; new pages are mapped."""
+        if len(data) == PAGE and not address & 0xFFF:
+            self._map_physical(address >> 12)
+        super().write_physical(address, data)
+
     def _write_page(self, number: int, offset: int, part: memoryview) -> None:
+        self._map_physical(number)
+        super()._write_page(number, offset, part)
+
+    def _map_physical(self, number: int) -> None:
         if number not in self._physical:
             self._host_pages[self._gaps.take(PAGE)] = number
-        super()._write_page(number, offset, part)
 
     def end_submission(self) -> None:
         """Unmap all buffers."""

@@ -76,8 +76,10 @@ class AubMemory:
     def write_physical(self, address: int, data: memoryview) -> None:
         """Bytes at a physical address. Raises MemoryExceeded."""
         done, size = 0, len(data)
-        if size == PAGE and not address & 0xFFF:
-            self._write_page(address >> 12, 0, data)
+        if size == PAGE and not address & 0xFFF:  # nearly all
+            self._physical[address >> 12] = data
+            if len(self._physical) > self._limit:
+                raise MemoryExceeded
             return
         while done < size:
             number, offset = (address + done) >> 12, (address + done) & 0xFFF

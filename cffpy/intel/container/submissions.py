@@ -69,7 +69,7 @@ class AubSubmissions:
     """
 
     def __init__(self, data: BytesLike, memory: AubMemory) -> None:
-        self._reader = aub.AubReader(data)
+        self._reader = aub.AubReader(data, memory.write_physical)
         self.memory = memory
         self.damage: list[Damage] = []
         #: The last values written for a submission, by engine: 4 dwords, the last one lowest.

@@ -37,6 +37,7 @@ _MAX_STORED = 16
 _MAX_KINDS = 1 << 14
 
 START, END = "MI_BATCH_BUFFER_START", "MI_BATCH_BUFFER_END"
+STORE = "MI_STORE_DATA_IMM"
 _JUMP_FIELDS = (
     "Batch Buffer Start Address",
     "Second Level Batch Buffer",
@@ -49,17 +50,17 @@ class Kind:
     """What is known of instructions by their first dword.
 
     ``length`` in dwords, at least 1. ``size``: bytes that are passed to ``instruction``; those
-    after the instruction's end are what follows it.
+    after the instruction's end are what follows it. ``is_executed``: BatchRunner acts on it.
     """
 
-    __slots__ = ("group", "is_jump", "is_store", "length", "size")
+    __slots__ = ("group", "is_executed", "is_jump", "length", "size")
 
     def __init__(self, group: Group, length: int, size: int) -> None:
         self.group = group
         self.length = max(1, length)
         self.size = size
         self.is_jump = group.name in (START, END)
-        self.is_store = group.name == "MI_STORE_DATA_IMM"
+        self.is_executed = self.is_jump or group.name == STORE
 
 
 def _unknown_size(header: int) -> tuple[int, int]:
@@ -92,7 +93,8 @@ class BatchRunner:
         self._jumps = 0
         #: Where a jump without return leads, while stores are followed: the batch ends there.
         self._goto: tuple[int, bool] | None = None
-        self._kinds: dict[tuple[int, int], Kind | None] = {}
+        #: Kinds by first dword, for each engine.
+        self._kinds: dict[int, dict[int, Kind | None]] = {}
 
     # --- callbacks ------------------------------------------------------------------------------
 
@@ -193,6 +195,7 @@ class BatchRunner:
         self._jumps += 1
         start = position = 0
         data, end = fetch(0, _STEP)
+        kinds = self._kinds.setdefault(self.engine, {})
         while not self.is_exhausted:
             if position + 4 > end:
                 self.cut_batch(address + start + position, from_ring)
@@ -203,7 +206,7 @@ class BatchRunner:
                 position = 0
                 continue
             header = unpack_from("<I", data, position)[0] if position + 4 <= len(data) else 0
-            kind = self._kind(header)
+            kind = kinds[header] if header in kinds else self._new_kind(kinds, header)
             length, size = (kind.length, kind.size) if kind is not None else _unknown_size(header)
             if position and position + size > len(data):
                 start += position
@@ -221,34 +224,30 @@ class BatchRunner:
                 continue
             position += 4 * length
             host = None if pointer is None else pointer + place
-            if self._execute(kind, instruction, address + place, host, from_ring):
+            self.instruction(kind, instruction, address + place, host)
+            if kind.is_executed and self._execute(kind, instruction, from_ring):
+                break
+            if self._goto is not None:
                 break
         self._jumps -= 1
 
-    def _execute(
-        self, kind: Kind, data: bytes, address: int, pointer: int | None, from_ring: bool
-    ) -> bool:
-        """Publish an instruction and execute it; returns whether it ends the batch."""
-        self.instruction(kind, data, address, pointer)
-        if kind.is_store and self.follows_stores and not self.is_skipping:
-            self._store(Command(kind.group, data))
+    def _execute(self, kind: Kind, data: bytes, from_ring: bool) -> bool:
+        """Execute a jump or a store; returns whether it ends the batch."""
         if kind.is_jump:
             return self._ends(kind, data, from_ring)
-        return self._goto is not None
+        if self.follows_stores and not self.is_skipping:
+            self._store(Command(kind.group, data))
+        return False
 
-    def _kind(self, header: int) -> Kind | None:
-        key = (header, self.engine)
-        try:
-            return self._kinds[key]
-        except KeyError:
-            pass
+    def _new_kind(self, kinds: dict[int, Kind | None], header: int) -> Kind | None:
+        """The kind of a first dword that is not among the ``kinds`` of the current engine."""
         group = self.database.instruction(header, self.engine)
         kind = None
         if group is not None:
             kind = self.new_kind(group, header, group.length_of(header))
-        if len(self._kinds) >= _MAX_KINDS:
-            self._kinds.clear()
-        self._kinds[key] = kind
+        if len(kinds) >= _MAX_KINDS:
+            kinds.clear()
+        kinds[header] = kind
         return kind
 
     def _store(self, command: Command) -> None:

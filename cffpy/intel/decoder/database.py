@@ -10,9 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-#: Distinct first dwords that are remembered for each engine.
-_MAX_REMEMBERED = 1 << 16
-
 
 class Database:
     """Instructions, structs and registers of the generation ``verx10`` (125 for 12.5).
@@ -25,14 +22,36 @@ class Database:
         self.verx10 = verx10
         self.ver = verx10 // 10
         self.name: str = rows["name"]
-        self.formats = store.formats(directory)
-        self.instructions = [Group(row, "instruction") for row in rows["instructions"]]
+        self._directory = directory
+        self._formats: dict[int, str] | None = None
+        self._instruction_rows: list[tuple[Any, ...]] = rows["instructions"]
+        self._instructions: dict[int, Group] = {}
         self._struct_rows: dict[str, Any] = rows["structs"]
         self._register_rows: dict[str, Any] = rows["registers"]
         self._by_offset: dict[int, str] = rows["by_offset"]
         self._structs: dict[str, Group] = {}
         self._registers: dict[str, Group] = {}
+        #: Instructions by the upper half of their first dword, for each engine.
         self._found: dict[int, dict[int, Group | None]] = {}
+
+    @property
+    def formats(self) -> dict[int, str]:
+        """Names of surface formats by number."""
+        if self._formats is None:
+            self._formats = store.formats(self._directory)
+        return self._formats
+
+    @property
+    def instructions(self) -> list[Group]:
+        """All instructions, in the order of look-up."""
+        return [self._instruction(number) for number in range(len(self._instruction_rows))]
+
+    def _instruction(self, number: int) -> Group:
+        found = self._instructions.get(number)
+        if found is None:
+            found = Group(self._instruction_rows[number], "instruction")
+            self._instructions[number] = found
+        return found
 
     @property
     def struct_names(self) -> list[str]:
@@ -47,16 +66,15 @@ class Database:
     def instruction(self, header: int, engine: int) -> Group | None:
         """The instruction that begins with this dword on an engine (a bit of rows.ENGINE_BITS)."""
         remembered = self._found.setdefault(engine, {})
-        if header in remembered:
-            return remembered[header]
+        upper = header >> 16  # masks have no lower bits
+        if upper in remembered:
+            return remembered[upper]
         found = None
-        for group in self.instructions:
-            if group.engines & engine and header & group.mask == group.code:
-                found = group
+        for number, (_, _, _, engines, _, mask, code, _, _) in enumerate(self._instruction_rows):
+            if header & mask == code and engines & engine:
+                found = self._instruction(number)
                 break
-        if len(remembered) >= _MAX_REMEMBERED:
-            remembered.clear()
-        remembered[header] = found
+        remembered[upper] = found
         return found
 
     def struct(self, name: str) -> Group | None:

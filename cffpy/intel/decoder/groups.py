@@ -87,21 +87,28 @@ class Field:
     )
 
     def __init__(self, row: tuple[Any, ...], base: int, indices: str, p_bit: int = 0) -> None:
-        name, low, high, self.kind, self.argument, self.values, self.is_opcode = row
+        name, low, high, kind, self.argument, self.values, self.is_opcode = row
         self.name: str = name + indices
-        self.low: int = low + base
-        self.high: int = high + base
-        self.dword = self.low // 32
-        distance = self.high - self.low
+        self.kind: int = kind
+        low += base
+        high += base
+        self.low: int = low
+        self.high: int = high
+        self.dword: int = low // 32
+        distance = high - low
+        start = (low + p_bit) % 32
+        self.shift: int = start
+        self.left = start if kind in (rows.ADDRESS, rows.OFFSET) else 0
+        if start + distance < 32:  # nearly all
+            self.is_wide = False
+            self.mask = (2 << distance) - 1
+            return
         self.is_wide = distance > 32
-        start = (self.low + p_bit) % 32
         # intel_decoder.c reduces the last bit modulo 32, too, where a field fits one dword; its
         # shifts count modulo 64 on the machines that it runs on (mesa 25.0.7)
-        end = start + distance if self.is_wide else (self.high + p_bit) % 32
+        end = start + distance if self.is_wide else (high + p_bit) % 32
         ones = _M64 >> ((63 - end + start) & 63)
-        self.shift = start
         self.mask = (ones << start & _M64) >> start
-        self.left = start if self.kind in (rows.ADDRESS, rows.OFFSET) else 0
 
     def value(self, words: Sequence[int]) -> int:
         """The raw value; dwords that are missing count as 0. Addresses keep their low zeros."""

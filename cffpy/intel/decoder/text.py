@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
 
-    #: What stands before a value and after it; the field, None for the whole dword; how far the
-    #: value of the piece is shifted to the right.
-    Line = tuple[str, str, Field | None, int]
+    #: What stands before a value and after it; the field, None for a decimal and for the whole
+    #: dword; how far the value of the piece is shifted to the right; mask of a decimal, else 0.
+    Line = tuple[str, str, Field | None, int, int]
 
+_NUMBERS = (rows.UINT, rows.INT, rows.ENUM, rows.MBZ)
 _FORMAT_FIELDS = ("Surface Format", "Source Element Format")
 _M32, _M64 = (1 << 32) - 1, (1 << 64) - 1
 
 #: Characters of remembered text, of all groups together.
 _MAX_REMEMBERED = 64 << 20
 #: What a remembered text takes beside its characters.
-_OVERHEAD = 100
+_OVERHEAD = 200
 #: Lines of all plans together; Mesa's descriptions have 60,000.
 _MAX_LINES = 1 << 17
 #: How deep structs may lie within structs; Mesa's do so once.
@@ -93,6 +94,20 @@ class GroupText:
             return template % tuple(range(address, address + plan.span, 4))
         return template % tuple([address + offset for offset in plan.offsets])
 
+    def headed(self, plan: Plan, address: int, data: bytes, headline: str) -> str:
+        """As ``planned``, after a line of the address and ``headline``.
+
+        The headline depends on the first dword alone.
+        """
+        key = data if len(data) == plan.size else data[: plan.size].ljust(plan.size, b"\0")
+        template = plan.headed_texts.get(key)
+        if template is None:
+            template = f"0x%08x{headline.replace('%', '%%')}{self._template(plan, key)}"
+            plan.headed_texts[key] = template
+        if plan.is_dense:
+            return template % (address, *range(address, address + plan.span, 4))
+        return template % (address, *[address + offset for offset in plan.offsets])
+
     def _template(self, plan: Plan, data: bytes) -> str:
         """The text of these ``plan.size`` bytes, with a place for each address."""
         words = unpack(f"<{plan.size // 4}I", data)
@@ -117,8 +132,10 @@ class GroupText:
 
     def _piece_text(self, piece: _Piece, value: int) -> str:
         parts = []
-        for before, behind, field, shift in piece.lines:
-            if field is None:
+        for before, behind, field, shift, mask in piece.lines:
+            if mask:
+                parts.append(f"{before}{value >> shift & mask}{behind}")
+            elif field is None:
                 parts.append(f"{before}{value >> shift & _M32:08x}{behind}")
             else:
                 text = value_text(self.database, field, value >> shift, self.colour)
@@ -145,8 +162,7 @@ class GroupText:
         for field in group.fields(length, header, p_bit):
             dword = field.high // 32
             for number in range(last_dword + 1, dword + 1):
-                line = announcement, f" : Dword {number}\n", None
-                _append(pieces, origin + number, -1, line)
+                _append(pieces, origin + number, -1, announcement, f" : Dword {number}\n", None)
             last_dword = dword  # it may go back: then a dword is announced again
             if field.kind != rows.MBO:
                 # intel_decoder.c: a field that must be one formats nothing, so that the value of
@@ -158,7 +174,7 @@ class GroupText:
             if field.is_opcode:
                 continue
             name = field.name.replace("%", "%%") if "%" in field.name else field.name
-            _append(pieces, place, second, (f"{field_indent}{name}: ", "\n", shown))
+            _append(pieces, place, second, f"{field_indent}{name}: ", "\n", shown)
             if field.kind == rows.STRUCT and depth < _MAX_DEPTH:
                 inner = self.database.struct(field.argument)
                 if inner is not None:
@@ -171,10 +187,20 @@ class Plan:
     """How a group of one length is printed.
 
     ``size``: bytes that it depends on. ``offsets``: of the addresses in its text, in bytes;
-    ``is_dense``: they are 0, 4, 8, ... up to ``span``. ``texts``: text by these bytes.
+    ``is_dense``: they are 0, 4, 8, ... up to ``span``. ``texts``: text by these bytes;
+    ``headed_texts``: the same with a headline.
     """
 
-    __slots__ = ("is_dense", "line_count", "offsets", "pieces", "size", "span", "texts")
+    __slots__ = (
+        "headed_texts",
+        "is_dense",
+        "line_count",
+        "offsets",
+        "pieces",
+        "size",
+        "span",
+        "texts",
+    )
 
     def __init__(self, pieces: list[_Piece]) -> None:
         self.pieces = pieces
@@ -182,12 +208,15 @@ class Plan:
         self.offsets = [4 * number for piece in pieces for number in piece.announced]
         self.span = 4 * len(self.offsets)
         self.is_dense = self.offsets == list(range(0, self.span, 4))
-        self.size = 4 * max([max(piece.first, piece.second) + 1 for piece in pieces], default=0)
+        # the first dword is among them even where it has no fields: it decides the headline
+        self.size = 4 * max([max(piece.first, piece.second) + 1 for piece in pieces], default=1)
         self.texts: dict[bytes, str] = {}
+        self.headed_texts: dict[bytes, str] = {}
 
     def forget(self) -> None:
         """Forget all texts."""
         self.texts.clear()
+        self.headed_texts.clear()
         for piece in self.pieces:
             piece.texts.clear()
 
@@ -207,7 +236,7 @@ class _Piece:
 
 
 def _append(
-    pieces: list[_Piece], first: int, second: int, line: tuple[str, str, Field | None]
+    pieces: list[_Piece], first: int, second: int, before: str, behind: str, field: Field | None
 ) -> None:
     """Append a line to the last piece, or to a new one where it depends on other dwords."""
     piece = pieces[-1] if pieces else None
@@ -216,9 +245,21 @@ def _append(
     elif piece is None or first not in (piece.first, piece.second):
         piece = _Piece(first, second)
         pieces.append(piece)
-    piece.lines.append((*line, 0 if first == piece.first else 32))
-    if line[2] is None:
+    shift = 0 if first == piece.first else 32
+    if field is None:
+        piece.lines.append((before, behind, None, shift, 0))
         piece.announced.append(first)
+    elif _is_decimal(field):
+        piece.lines.append((before, behind, None, shift + field.shift, field.mask))
+    else:
+        piece.lines.append((before, behind, field, shift, 0))
+
+
+def _is_decimal(field: Field) -> bool:
+    """Whether all values of a field are plain decimals; ``value_text`` prints the others."""
+    if field.values or field.kind not in _NUMBERS:
+        return False
+    return field.name not in _FORMAT_FIELDS and not field.mask >> 63
 
 
 def _joined(pieces: list[_Piece], first: int, second: int) -> _Piece:
@@ -230,7 +271,7 @@ def _joined(pieces: list[_Piece], first: int, second: int) -> _Piece:
             break
         pieces.pop()
         shift = 0 if piece.first == first else 32
-        joined.lines[:0] = [(*line[:3], shift) for line in piece.lines]
+        joined.lines[:0] = [(*line[:3], shift, 0) for line in piece.lines]
         joined.announced[:0] = piece.announced
     pieces.append(joined)
     return joined

@@ -67,6 +67,10 @@ class BatchPrinter(Printer):
     ) -> None:
         super().__init__(database, memory, options, write, budget)
         self.acthd = 0
+        #: Whether all instructions are printed as they come, with their fields and no colour.
+        self._prints_all = options.filters is None and (
+            options.flags & (FULL | COLOUR | ACCUMULATE) == FULL
+        )
         #: Knows host addresses, which matter to accumulated instructions only.
         self.host = memory if isinstance(memory, HostMemory) else None
         self._accumulated: dict[str, tuple[_Kind, bytes, int | None]] = {}
@@ -86,7 +90,12 @@ class BatchPrinter(Printer):
         """Print an instruction, or remember it, as the options say; keep the state it sets."""
         assert isinstance(kind, _Kind)  # new_kind makes no others
         filters = self.options.filters
-        if self.flags & ACCUMULATE:
+        if self._prints_all and not self.acthd:
+            shown = address if self.flags & OFFSETS else 0
+            self.out(self.groups.headed(kind.plan, shown, data[: kind.plan.size], kind.headline))
+            if kind.handler is not None:
+                kind.handler(self, Command(kind.group, data))
+        elif self.flags & ACCUMULATE:
             self._accumulated[kind.group.name] = kind, data, pointer
             if kind.group.name in _PRINT_ACCUMULATED:
                 self._print_accumulated()

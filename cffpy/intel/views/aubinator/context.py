@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Handler = Callable[["Printer", "Command"], None]
 
 #: Characters that are collected before they are written.
-_WRITE_SIZE = 1 << 20
+_WRITE_SIZE = 1 << 16
 
 
 class Printer(BatchRunner):
