@@ -183,7 +183,7 @@ class _Measure:
     """Ends a dump after many characters: 800 bytes can declare zeros for a gigabyte of text."""
 
     def __init__(self) -> None:
-        self._left = 1 << 26
+        self._left = 1 << 22
 
     def __call__(self, text: str) -> None:
         self._left -= len(text)

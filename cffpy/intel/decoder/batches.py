@@ -214,20 +214,16 @@ class BatchRunner:
                 position = 0
             place = start + position
             self.budget -= length
-            if self.budget < 0:
-                self.is_exhausted = True
+            self.is_exhausted = self.budget < 0
             instruction = data[position : position + size]
-            if kind is None:
-                if self.unknown(instruction, address + place):
-                    break
-                position += size
-                continue
             position += 4 * length
-            host = None if pointer is None else pointer + place
-            self.instruction(kind, instruction, address + place, host)
-            if kind.is_executed and self._execute(kind, instruction, from_ring):
-                break
-            if self._goto is not None:
+            if kind is None:
+                is_last = self.unknown(instruction, address + place)
+            else:
+                host = None if pointer is None else pointer + place
+                self.instruction(kind, instruction, address + place, host)
+                is_last = kind.is_executed and self._execute(kind, instruction, from_ring)
+            if is_last or self._goto is not None:
                 break
         self._jumps -= 1
 
