@@ -6,8 +6,9 @@ Only executed packets count: a block that is skipped writes nothing.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
@@ -15,7 +16,7 @@ from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.passes.model import Pass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
@@ -108,6 +109,76 @@ class StoredWrites:
         number, words, index, ndwords = self._stored.groups[position]
         gpuaddr = words.address + 4 * index
         return Stream("group", self._stream.submit, gpuaddr, ndwords, self._caller, number)
+
+
+class PacketWrites:
+    """The writes of packets that follow each other; each is made when it is asked for.
+
+    They are in one stream, written in the same pass and under the same condition. Iterating yields
+    the registers.
+    """
+
+    __slots__ = ("_condition", "_executed", "_owner", "_packets", "_stream", "_words", "_writes")
+
+    def __init__(
+        self,
+        location: PacketLocation,
+        owner: Pass | PassRun | None,
+        executed: Executed,
+        condition: str | None,
+    ) -> None:
+        """``location``: of the first packet. The others are as those of a ``Write``."""
+        self._stream = location.stream
+        self._words = location.words
+        self._owner = owner
+        self._executed = executed
+        self._condition = condition
+        #: Of each packet: its first register, the one after its last, its index.
+        self._packets = array("L")
+        #: By position in ``_packets``. None until one is asked for.
+        self._writes: dict[int, Write] | None = None
+
+    def add(
+        self,
+        registers: range,
+        location: PacketLocation,
+        owner: Pass | PassRun | None,
+        executed: Executed,
+        condition: str | None,
+    ) -> bool:
+        """Add a packet; False for one that does not belong to these."""
+        packets = self._packets
+        if (
+            location.words is not self._words
+            or location.stream is not self._stream
+            or owner is not self._owner
+            or executed is not self._executed
+            or condition != self._condition
+            or len(packets) >= _MAX_TOGETHER
+        ):
+            return False
+        packets.extend((registers.start, registers.stop, location.index))
+        return True
+
+    def __iter__(self) -> Iterator[int]:
+        packets = self._packets
+        for first, end in zip(packets[::3], packets[1::3], strict=True):
+            yield from range(first, end)
+
+    def of(self, register: int) -> Write:
+        """The write of one of the registers, the last one; the same object each time."""
+        packets = self._packets
+        position = len(packets) - 3
+        while not packets[position] <= register < packets[position + 1]:
+            position -= 3
+        if self._writes is None:
+            self._writes = {}
+        write = self._writes.get(position)
+        if write is None:
+            place = PacketLocation(self._stream, self._words, packets[position + 2])
+            write = Write(place, self._owner, self._executed, self._condition)
+            self._writes[position] = write
+        return write
 
 
 class WriteSource(Protocol):
@@ -227,8 +298,9 @@ class Provenance(WriteObserver):
 #: Stands for a value that only the GPU knows.
 UNKNOWN = -1
 
-#: Writes that are collected before they are joined.
-_MAX_LOGGED = 4096
+#: Writes that are collected before they are joined; three numbers for each packet of a
+#: ``PacketWrites``, at most.
+_MAX_LOGGED, _MAX_TOGETHER = 4096, 3 * 256
 
 #: Register -> value, or UNKNOWN; and where its write is found.
 Change = tuple[dict[int, int], WriteSource]
@@ -267,11 +339,28 @@ class ChangeLog(WriteObserver):
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
         self._log: list[tuple[Mapping[int, int] | Iterable[int], WriteSource]] = []
+        #: The last entry of the log, if packets can be added to it.
+        self._together: PacketWrites | None = None
         #: Whether a value that was taken is ``UNKNOWN``.
         self.has_unknown = False
 
+    def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
+        """Note the packet, together with those before it."""
+        if self._patches:
+            super().registers_written(registers, location, ndwords)
+            return
+        walk = self._walk
+        how = self._owner, walk.executed, walk.condition
+        together = self._together
+        if together is None or not together.add(registers, location, *how):
+            together = PacketWrites(location, *how)
+            together.add(registers, location, *how)
+            self.note(together, together)
+            self._together = together
+
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""
+        self._together = None
         if len(self._log) >= _MAX_LOGGED:
             self._log = [joined(self.take())]
         self._log.append((registers, source))
@@ -283,11 +372,13 @@ class ChangeLog(WriteObserver):
         them.
         """
         log, self._log = self._log, []
+        self._together = None
         get = self._walk.machine.state.registers.get
         found: list[Change] = []
-        for registers, source in log:
+        for entry in log:
+            registers, source = entry
             if isinstance(registers, dict):  # stored, so that all values are known
-                found.append((registers, source))
+                found.append(cast("Change", entry))
             else:
                 values = {register: get(register, UNKNOWN) for register in registers}
                 if UNKNOWN in values.values():

@@ -86,8 +86,9 @@ class RegisterHistory(Observer):
         self._most = most
         #: Changes in ``_steps``, and in ``_recorded``.
         self._pending = self._kept = 0
-        #: The recorded draws: what was written since the one before. Emptied by ``_complete``.
-        self._recorded: list[tuple[int, list[Change]]] = []
+        #: Of each recorded draw, as in ``_starts``: what was written since the one before. Emptied
+        #: by ``_complete``.
+        self._recorded: list[list[Change]] = []
         self._is_joined = False
         #: Registers that were collected, until ``_complete``: those of ``_changes`` and others.
         self._collected: set[int] = set()
@@ -186,7 +187,7 @@ class RegisterHistory(Observer):
 
     def _record(self, order: int, changes: list[Change]) -> None:
         self._starts[order] = self._kept
-        self._recorded.append((order, changes))
+        self._recorded.append(changes)
         self._kept += len(set().union(*[values for values, _ in changes]))
 
     # -- afterwards -----------------------------------------------------------------------------
@@ -204,7 +205,7 @@ class RegisterHistory(Observer):
         self._collected.add(register)
         row = _Changes()
         orders, numbers, sources = row.orders.append, row.values.append, row.sources.append
-        for order, changes in self._recorded:
+        for order, changes in zip(self._starts, self._recorded, strict=True):
             for values, source in reversed(changes):
                 value = values.get(register)
                 if value is not None:
@@ -223,8 +224,8 @@ class RegisterHistory(Observer):
         self._changes = {}
         recorded, self._recorded = self._recorded, []
         recorded.reverse()
-        while recorded:  # and release each
-            self._add(*recorded.pop())
+        for order in self._starts:
+            self._add(order, recorded.pop())  # which releases it
 
     def _add(self, order: int, changes: list[Change]) -> None:
         known, changed = self._changes, self._changed
@@ -247,13 +248,15 @@ class RegisterHistory(Observer):
 
     def value(self, register: int, order: int) -> int | None:
         """The value of a dword at a draw; None where it is unknown or was never written."""
-        row = self._row(register)
+        row = self._changes.get(register)
         if row is None:
+            row = self._row(register)
+            if row is None:
+                return None
+        index = bisect_right(row.orders, order)
+        if not index:
             return None
-        index = bisect_right(row.orders, order) - 1
-        if index < 0:
-            return None
-        value = row.values[index]
+        value = row.values[index - 1]
         return None if value == UNKNOWN else value
 
     def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:

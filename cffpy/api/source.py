@@ -534,7 +534,9 @@ class Source:
         assert history is not None
         if history.has(action.order):
             at = HistoryAt(history, action.order)
-            return RegisterState(at, self.registers, self.database, action)
+            state = RegisterState(at, self.registers, self.database, action)
+            self._last_state = action.order, state
+            return state
         found = state_at(self.content, action.order, _ignore, self.register_db, self.given_gpu)
         if found is None:
             raise CaptureError(f"{action.packet} at {action.place} is not executed")

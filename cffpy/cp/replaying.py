@@ -12,7 +12,7 @@ from cffpy.cp.decoded import DecodedStreams, Draws, Passes, Runs, Step, Stores
 from cffpy.cp.register_runs import RegisterRuns
 from cffpy.cp.runner import Runner
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
-from cffpy.cp.stored import StoredRegisters
+from cffpy.cp.stored import StoredGroup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,8 +132,10 @@ class ReplayingRunner(Runner):
             self.state.registers.update(registers)
             self.state.rewritten.update(registers)
             if self._observes_stored:
-                loaded = ((group.group_id, words, index, ndwords),)
-                self.sink.registers_stored(StoredRegisters(registers, self.register_runs, loaded))
+                runs, number = self.register_runs, group.group_id
+                self.sink.registers_stored(
+                    StoredGroup(registers, runs, number, words, index, ndwords)
+                )
         else:
             self.refuse(words.address + index * 4, refusal)
         return True

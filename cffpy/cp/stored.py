@@ -38,7 +38,7 @@ class StoredRegisters:
     ``words`` is None where the stream itself wrote nothing: a draw-state group alone.
     """
 
-    __slots__ = ("_packets", "_runs", "end", "groups", "registers", "start", "words")
+    __slots__ = ("_groups", "_packets", "_runs", "end", "registers", "start", "words")
 
     def __init__(
         self,
@@ -50,13 +50,18 @@ class StoredRegisters:
         end: int = 0,
     ) -> None:
         self.registers = registers
-        self.groups = groups
+        self._groups = groups
         self.words = words
         self.start = start
         self.end = end
         self._runs = runs
         #: Register -> its packet, once one is asked for: there are many of these objects.
         self._packets: dict[int, StoredPacket] | None = None
+
+    @property
+    def groups(self) -> Sequence[LoadedGroup]:
+        """The draw-state groups, in the order in which they were loaded."""
+        return self._groups
 
     def packet(self, register: int) -> StoredPacket:
         """The packet that wrote one of the registers last."""
@@ -100,3 +105,34 @@ class StoredRegisters:
             packet = StoredPacket(group, words, index, ndwords)
             for register in registers:
                 packets[register] = packet
+
+
+class StoredGroup(StoredRegisters):
+    """The registers of one draw-state group. There are as many as groups are loaded."""
+
+    __slots__ = ("_index", "_ndwords", "_number", "_of")
+
+    def __init__(
+        self,
+        registers: dict[int, int],
+        runs: RegisterRuns,
+        number: int,
+        words: Words,
+        index: int,
+        ndwords: int,
+    ) -> None:
+        """``number``: of the group, whose commands are ``words[index : index + ndwords]``."""
+        self.registers = registers
+        self.words = None
+        self.start = self.end = 0
+        self._runs = runs
+        self._packets = None
+        self._number = number
+        self._of = words
+        self._index = index
+        self._ndwords = ndwords
+
+    @property
+    def groups(self) -> Sequence[LoadedGroup]:
+        """This group."""
+        return ((self._number, self._of, self._index, self._ndwords),)
