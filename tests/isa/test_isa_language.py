@@ -298,6 +298,15 @@ def test_what_cannot_be_resolved_is_said(text, message):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", ["0100", "09", "9" * 5000, f"0x{'f' * 17}"])
+def test_numbers_that_are_none(number):
+    """Numbers have no octal form; Python converts at most 4,300 digits."""
+    for body in (f"derived A : uint = 1 + {number};", f"field {'9' * 5000} B : uint;"):
+        with pytest.raises(IsaError, match="unexpected input") as caught:
+            parse(f"bitset #r size 8 {{ {body} }}", "test.isa", GRAMMAR)
+        assert caught.value.line == 1
+
+
 def test_endless_nesting_is_said():
     with pytest.raises(IsaError, match="nested too deeply"):
         parse("expr x = " + "!" * 50_000 + "1;", "t.isa", GRAMMAR)
