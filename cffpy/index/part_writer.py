@@ -8,22 +8,25 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from cffpy.index.model import Part
+from cffpy.index.register_values import REGISTERS, RegisterValues
 from cffpy.index.storage import reported
-from cffpy.index.tables import EXPORTED, LISTING, LISTINGS
+from cffpy.index.tables import EXPORTED, LISTING, LISTINGS, VALUES
 from cffpy.tables.writers import arrow_schema, batches, library, record_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from cffpy.index.storage import Storage
     from cffpy.tables.schema import Table
 
     Row = tuple[Any, ...]
 
-#: Rows of a row group: rows of several captures are collected until there are this many.
+#: Rows of a row group: rows of several captures are collected until there are this many,
 _GROUP = 1 << 15
+#: or until the rows of all tables take this many bytes: then those of the largest one are written.
+_BYTES = 4 << 20
 #: Rows that wait as tuples.
-_BATCH = 1 << 10
+_BATCH = 1 << 8
 #: The same of a table that is sorted: readers skip groups without the registers that they need.
 _SORTED_GROUP = 1 << 16
 
@@ -41,6 +44,8 @@ class TableFile:
         self._waiting: list[Row] = []
         self._batches: list[Any] = []
         self._batched = 0
+        #: Bytes of these batches.
+        self.waiting_bytes = 0
         self._writer: Any = None
         self.rows = 0
 
@@ -53,7 +58,7 @@ class TableFile:
             if len(self._waiting) >= _BATCH:
                 self._pack()
             if self._batched >= _GROUP:
-                self._flush()
+                self.flush()
         return self.rows - before
 
     def add_arrow(self, found: Any) -> None:  # noqa: ANN401
@@ -65,7 +70,7 @@ class TableFile:
 
     def close(self) -> bool:
         """Write the remaining rows; returns whether there is a file."""
-        self._flush()
+        self.flush()
         if self._writer is None:
             return False
         with reported(self._path):
@@ -75,17 +80,20 @@ class TableFile:
     def _pack(self) -> None:
         """Make a batch of Arrow of the rows that wait."""
         if self._waiting:
-            self._batches.append(record_batch(self._table, self._waiting))
+            batch = record_batch(self._table, self._waiting)
+            self._batches.append(batch)
             self._batched += len(self._waiting)
+            self.waiting_bytes += batch.nbytes
             self._waiting = []
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write the rows that wait."""
         self._pack()
         if self._batches:
             found = library("pyarrow").Table.from_batches(self._batches)
             with reported(self._path):
                 self._open().write_table(found)
-            self._batches, self._batched = [], 0
+            self._batches, self._batched, self.waiting_bytes = [], 0, 0
 
     def _open(self) -> Any:  # noqa: ANN401
         if self._writer is None:
@@ -105,13 +113,28 @@ class PartWriter:
         os.mkdir(folder)
         self._files: dict[str, TableFile] = {}
         self._listings: set[str] = set()
+        self._values = RegisterValues()
+        #: Of the capture whose rows are written.
+        self.generation: int | None = None
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
         """Add rows of a table of ``cffpy export`` or of the index; as tables.writers.Writer."""
+        if table.name == REGISTERS.name:
+            rows = self._values.counted(rows, self.generation)
         position = next((n for n, one in enumerate(table.columns) if one.name == LISTING), None)
         if position is None or table is LISTINGS:
-            return self._file(table).add(rows)
-        return self._file(EXPORTED[table.name]).add(map(self._without_listing(position), rows))
+            count = self._file(table).add(rows)
+        else:
+            stored = map(self._without_listing(position), rows)
+            count = self._file(EXPORTED[table.name]).add(stored)
+        self._bound()
+        return count
+
+    def _bound(self) -> None:
+        """Write waiting rows where all tables together have too many."""
+        files = self._files.values()
+        while sum(file.waiting_bytes for file in files) > _BYTES:
+            max(files, key=lambda file: file.waiting_bytes).flush()
 
     def flush(self) -> None:
         """As tables.writers.Writer; rows are written when there are enough of them."""
@@ -141,8 +164,15 @@ class PartWriter:
         """The local file of a table."""
         return os.path.join(self._folder, f"{name}.parquet")
 
-    def add_arrow(self, table: Table, found: Any) -> None:  # noqa: ANN401
-        """Add a batch or a table of Arrow."""
+    def add_arrow(
+        self,
+        table: Table,
+        found: Any,  # noqa: ANN401
+        generations: Mapping[str, int | None],
+    ) -> None:
+        """Add a batch or a table of Arrow. ``generations``: of each capture by its name."""
+        if table is REGISTERS:
+            self._values.add_batch(found, generations)
         self._file(table).add_arrow(found)
 
     def finish(self, name: str) -> str | None:
@@ -162,7 +192,8 @@ class PartWriter:
             parquet.write_table(found, path, compression="zstd", row_group_size=_SORTED_GROUP)
 
     def store(self, storage: Storage, name: str, number: int) -> Part:
-        """Move the files into the index, as the partition ``name``."""
+        """Move the files into the index, as the partition ``name``, with the rows of VALUES."""
+        self._file(VALUES).add(self._values.rows())
         tables = {table: file.rows for table, file in self._files.items() if file.close()}
         part = Part(name, number, tables)
         if tables:

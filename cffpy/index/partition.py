@@ -38,11 +38,9 @@ from cffpy.index.tables import (
     LISTS,
     RUN,
     STATES,
-    VALUES,
     WRITES,
     fingerprint,
 )
-from cffpy.index.values import values_of_part
 from cffpy.index.worker_memory import bound_memory, peak_memory
 from cffpy.limits import Limits
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
@@ -133,10 +131,6 @@ class _PartMaker:
         with CaptureReader(self._limits.stored_bytes) as reader:
             for file in self._task.captures:
                 self.entries.append(self._entry(file, reader))
-        generations = {
-            entry.name: entry.generation for entry in self.entries if entry.error is None
-        }
-        self.writer.add_arrow(VALUES, values_of_part(self.writer.finish("registers"), generations))
         for table in KEYED:
             self.writer.sort(table)
 
@@ -206,6 +200,7 @@ class _PartMaker:
 
     def _write(self, entry: Entry, decoded: _Decoded) -> None:
         source, writer = decoded.source, self.writer
+        writer.generation = entry.generation
         tables = [TABLES[name] for name in DEFAULT_TABLES]
         write_capture(source, writer, tables, dict.fromkeys(DEFAULT_TABLES, 0))
         if decoded.checked is not None:

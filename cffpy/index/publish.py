@@ -38,7 +38,6 @@ from cffpy.index.values import (
     corpus_programs,
     corpus_values,
     readable,
-    values_of_part,
 )
 from cffpy.tables.writers import clean_text, library
 
@@ -167,12 +166,11 @@ def _without(storage: Storage, part: Part, made_with: list[Entry], here: list[En
     ]
     with storage.scratch() as folder:
         writer = PartWriter(os.path.join(folder, "part"))
+        generations = {clean_text(one.name): one.generation for one in here}
         for table in (*EXPORTED.values(), *OWN.values()):
             if table.name in part.tables and table is not VALUES:
                 for batch in _batches(storage, part, table):
-                    writer.add_arrow(table, _kept(table, batch, names, keys))
-        generations = {one.name: one.generation for one in here}
-        writer.add_arrow(VALUES, values_of_part(writer.finish("registers"), generations))
+                    writer.add_arrow(table, _kept(table, batch, names, keys), generations)
         made = writer.store(storage, name, part.number)
     for one in here:
         one.part = name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import CaptureIndexError
 from cffpy.index.tables import EXPORTED, LISTINGS, PROGRAMS, VALUES
-from cffpy.tables.writers import arrow_schema, clean_text, first_line, library, open_duckdb
+from cffpy.tables.writers import arrow_schema, first_line, library, open_duckdb
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 #: Rows of a batch.
 _BATCH = 1 << 16
 
-_OF_PART = """
-SELECT g.generation, r.register, r."offset", r.value, any_value(r.decoded) AS decoded,
-    count(DISTINCT r.capture) AS captures, sum(r.last_draw - r.first_draw + 1)::BIGINT AS draws,
-    min(r.capture) AS first_capture
-FROM registers r JOIN generations g ON g.capture = r.capture
-GROUP BY ALL ORDER BY ALL
-"""
 _OF_CORPUS = """
 SELECT generation, register, "offset", value, any_value(decoded) AS decoded,
     sum(captures)::BIGINT AS captures, sum(draws)::BIGINT AS draws,
@@ -92,23 +85,6 @@ def dataset(table: Table, files: StoredFiles) -> Any:  # noqa: ANN401
     return library("pyarrow.dataset").dataset(
         files.paths, schema=schema, format="parquet", filesystem=files.filesystem
     )
-
-
-def values_of_part(path: str | None, generations: dict[str, int | None]) -> Any:  # noqa: ANN401
-    """A table of Arrow with the rows of VALUES, of a local file of registers; None: of no rows."""
-    if path is None:
-        return arrow_schema(VALUES).empty_table()
-    arrow = library("pyarrow")
-    with database(1) as connection:
-        names = arrow.table(
-            {
-                "capture": list(map(clean_text, generations)),
-                "generation": arrow.array(list(generations.values()), arrow.int64()),
-            }
-        )
-        connection.register("generations", names)
-        connection.register("registers", dataset(EXPORTED["registers"], StoredFiles([path])))
-        return _cast(connection.sql(_OF_PART).to_arrow_table(), VALUES)
 
 
 def _cast(found: Any, table: Table) -> Any:  # noqa: ANN401
