@@ -45,13 +45,18 @@ HEADS = ["command", "s", "ratio", "target", "MB", "limit MB", ""]
 MEGABYTE = 1e6
 
 
-def run(arguments: list[str]) -> tuple[float, float, int]:
+def run(arguments: list[str]) -> tuple[float, int, int]:
     """CPU seconds, peak bytes and exit code of a command; its output goes to a file."""
+    return run_python(["-m", "cffpy", *arguments])
+
+
+def run_python(arguments: list[str]) -> tuple[float, int, int]:
+    """As ``run``, of Python with these arguments."""
     # CPU time of a dump by two processes would be more
     environment = {**os.environ, "PYTHONPATH": ROOT, "CFFPY_PROCESSES": "1"}
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cffpy", *arguments],
+            [sys.executable, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.DEVNULL,
@@ -81,13 +86,16 @@ def facts_of(path: str) -> dict[str, str]:
     return facts
 
 
+def facts_in_process(path: str) -> dict[str, str]:
+    """``facts_of`` in a process that ends: the peak of a process counts what it was forked from."""
+    command = [sys.executable, os.path.abspath(__file__), "--facts", path]
+    facts: dict[str, str] = json.loads(subprocess.check_output(command))
+    return facts
+
+
 def measure(path: str, names: list[str], runs: int) -> dict[str, Any]:
     """The best of ``runs`` of each command that makes sense for the capture."""
-    with tempfile.TemporaryFile("w+") as output:  # in a separate process: it may be large
-        command = [sys.executable, os.path.abspath(__file__), "--facts", path]
-        subprocess.run(command, stdout=output, check=True)
-        output.seek(0)
-        facts = json.load(output)
+    facts = facts_in_process(path)
     raw = int(facts["raw"])
     rows = []
     for name in names:
@@ -130,12 +138,16 @@ def _cells(row: dict[str, Any]) -> list[str]:
     ]
 
 
-def shared_captures() -> list[str]:
-    """The captures of ../shared that take longest."""
+def shared_captures(start: str = "") -> list[str]:
+    """The captures of ../shared whose names start so."""
     shared = os.environ.get("CFFPY_SHARED") or os.path.join(os.path.dirname(ROOT), "shared")
     folder = os.path.join(shared, "captures")
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    return [os.path.join(folder, name) for name in names if name.startswith("BIG-")]
+    return [
+        os.path.join(folder, name)
+        for name in names
+        if name.startswith(start) and not name.endswith(".json")
+    ]
 
 
 def main() -> None:
@@ -156,7 +168,7 @@ def main() -> None:
     if unknown := chosen - set(COMMANDS):
         parser.error(f"unknown commands: {', '.join(sorted(unknown))}")
     results = []
-    for path in arguments.capture or shared_captures():
+    for path in arguments.capture or shared_captures("BIG-"):
         if not os.path.isfile(path):
             parser.error(f"no file {path}")
         results.append(measure(path, names, max(1, arguments.runs)))

@@ -64,6 +64,10 @@ class Write:
         """The write of one of its registers: this one, as ``StoredWrites`` has it, too."""
         return self
 
+    def by_packet(self, registers: list[int]) -> Iterator[tuple[Write, list[int]]]:
+        """As of any ``WriteSource``."""
+        yield self, registers
+
 
 class StoredWrites:
     """The writes of registers that were stored at once; each is made when it is asked for."""
@@ -87,6 +91,15 @@ class StoredWrites:
         self._condition = walk.condition
         #: By packet: its group, if any, and its first dword. None until one is asked for.
         self._writes: dict[tuple[int | None, int], Write] | None = None
+
+    def by_packet(self, registers: list[int]) -> Iterator[tuple[Write, list[int]]]:
+        """As of any ``WriteSource``."""
+        streams: dict[int | None, Stream] = {None: self._stream}
+        for packet, written in self._stored.by_packet(registers):
+            if packet.group is not None and packet.group not in streams:
+                streams[packet.group] = self._group(packet.group)
+            place = PacketLocation(streams[packet.group], packet.words, packet.index)
+            yield Write(place, self._owner, self._executed, self._condition), written
 
     def of(self, register: int) -> Write:
         """The write of one of the registers; the same object each time."""
@@ -185,7 +198,10 @@ class WriteSource(Protocol):
     """Finds the write of a register, one of several that were written together."""
 
     def of(self, register: int) -> Write:
-        """The write of this register."""
+        """The write of this register; it may be kept, to be the same one each time."""
+
+    def by_packet(self, registers: list[int]) -> Iterator[tuple[Write, list[int]]]:
+        """The writes of these registers, each with its registers. They are not kept."""
 
 
 @dataclass(slots=True)
@@ -307,16 +323,34 @@ Change = tuple[dict[int, int], WriteSource]
 
 
 class _JoinedWrites:
-    """The last writes of several changes, by register."""
+    """The last writes of several changes, by register; none of ``sources`` is one of these."""
 
-    __slots__ = ("_sources",)
+    __slots__ = ("sources",)
 
     def __init__(self, sources: dict[int, WriteSource]) -> None:
-        self._sources = sources
+        self.sources = sources
 
     def of(self, register: int) -> Write:
         """As of any ``WriteSource``."""
-        return self._sources[register].of(register)
+        return self.sources[register].of(register)
+
+    def by_packet(self, registers: list[int]) -> Iterator[tuple[Write, list[int]]]:
+        """As of any ``WriteSource``."""
+        return by_packet((register, self.sources[register]) for register in registers)
+
+
+def by_packet(
+    sources: Iterable[tuple[int, WriteSource]],
+) -> Iterator[tuple[Write, list[int]]]:
+    """Each packet with the registers that it wrote last. ``sources``: of different registers."""
+    registers_of: dict[int, tuple[WriteSource, list[int]]] = {}
+    for register, source in sources:
+        found = registers_of.get(id(source))
+        if found is None:
+            found = registers_of[id(source)] = source, []
+        found[1].append(register)
+    for source, registers in registers_of.values():
+        yield from source.by_packet(registers)
 
 
 def joined(changes: Iterable[Change]) -> Change:
@@ -329,7 +363,10 @@ def joined(changes: Iterable[Change]) -> Change:
     sources: dict[int, WriteSource] = {}
     for registers, source in last.values():
         values.update(registers)
-        sources.update(dict.fromkeys(registers, source))
+        if isinstance(source, _JoinedWrites):
+            sources.update(source.sources)  # of the same registers
+        else:
+            sources.update(dict.fromkeys(registers, source))
     return values, _JoinedWrites(sources)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
@@ -274,6 +275,21 @@ class RegisterHistory(Observer):
             return None
         index = bisect_right(row.orders, order) - 1
         return row.sources[index].of(register) if index >= 0 else None
+
+    def written(self) -> Iterator[list[tuple[int, WriteSource]]]:
+        """For each recorded draw in order: the dwords written before it, and their writes.
+
+        They are those of ``changes``: the n-th change of a dword is the n-th time that it is here.
+        """
+        self._complete()
+        seen = dict.fromkeys(self._changes, 0)
+        starts = [*self._starts.values(), len(self._changed)]
+        for start, end in pairwise(starts):
+            found = []
+            for register in self._changed[start:end]:
+                found.append((register, self._changes[register].sources[seen[register]]))
+                seen[register] += 1
+            yield found
 
     def registers(self, order: int) -> Iterator[int]:
         """The dwords that were written before a draw, in no particular order."""

@@ -355,6 +355,10 @@ class Capture:
         """What comparisons need of it; its shape may change. A walk over the commands."""
         return self._source.recording
 
+    def forget_bindings(self) -> None:
+        """Release ``recording`` and what draws have bound; found again when it is asked for."""
+        self._source.forget_bindings()
+
     def write_lines(
         self,
         emit: Callable[[str], object],

@@ -392,6 +392,12 @@ class Source:
 
         return Bindings(self.recording)
 
+    def forget_bindings(self) -> None:
+        """Release ``recording`` and ``bindings``, which are found again when they are asked for."""
+        self._last_bound = None
+        for name in ("recording", "bindings"):
+            self.__dict__.pop(name, None)
+
     def descriptors(self, order: int, kind: str) -> list[BoundDescriptor] | None:
         """The descriptors of a draw, by ``Action.order``; None where it was not recorded."""
         return self.bindings.of_kind(order, kind)

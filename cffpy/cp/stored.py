@@ -7,7 +7,7 @@ from cffpy.pm4.reader import OPCODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cffpy.capture.memory import Words
     from cffpy.cp.register_runs import RegisterRuns
@@ -65,14 +65,25 @@ class StoredRegisters:
 
     def packet(self, register: int) -> StoredPacket:
         """The packet that wrote one of the registers last."""
-        packets = self._packets
-        if packets is None:
-            packets = self._packets = {}
-            if self.words is not None:
-                self._add_packets(packets, None, self.words, self.start, self.end)
-            for position, (_, words, index, ndwords) in enumerate(self.groups):
-                self._add_packets(packets, position, words, index, index + ndwords)
-        return packets[register]
+        if self._packets is None:
+            self._packets = self._packet_of()
+        return self._packets[register]
+
+    def by_packet(self, registers: Iterable[int]) -> Iterable[tuple[StoredPacket, list[int]]]:
+        """The packets that wrote these registers last, each with them. They are not kept."""
+        packet_of = self._packet_of() if self._packets is None else self._packets
+        found: dict[StoredPacket, list[int]] = {}
+        for register in registers:
+            found.setdefault(packet_of[register], []).append(register)
+        return found.items()
+
+    def _packet_of(self) -> dict[int, StoredPacket]:
+        packets: dict[int, StoredPacket] = {}
+        if self.words is not None:
+            self._add_packets(packets, None, self.words, self.start, self.end)
+        for position, (_, words, index, ndwords) in enumerate(self.groups):
+            self._add_packets(packets, position, words, index, index + ndwords)
+        return packets
 
     @property
     def runs(self) -> RegisterRuns:

@@ -74,6 +74,9 @@ def document(
     if compare is not None:
         progress("comparison")
         compared = differences(diff(compare, capture), draws.orders, cuts)
+    bound = bindings.to_dict()
+    del bindings
+    capture.forget_bindings()  # the texts take as much memory
     progress("texts")
     model = capture.model
     registers: dict[str, Any] = {"columns": [], "writes": None}
@@ -101,7 +104,7 @@ def document(
         "registers": registers,
         "dump": dump,
         "shaders": draws.programs.to_list(),
-        "bindings": bindings.to_dict(),
+        "bindings": bound,
         "resources": resources.to_dict(),
         "pictures": pictures.to_list(),
         "cut": cuts.texts,

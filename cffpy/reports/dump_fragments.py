@@ -7,10 +7,11 @@ after that of the row before, so that the page can show what stands around a pac
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from cffpy.reports.words import NONE, Interned
+from cffpy.reports.words import Interned
 
 if TYPE_CHECKING:
     from cffpy.analysis.packet_location import PacketLocation
@@ -36,7 +37,9 @@ class DumpFragments:
         self._words: dict[int, tuple[Words, int]] = {}
         #: Id of the words -> indices of the packets in them that are rows.
         self._indices: dict[int, set[int]] = {}
-        self._starts: dict[tuple[int, int, int], list[int]] = {}
+        self._starts: dict[tuple[int, int, int], array[int]] = {}
+        #: Id of the words -> the first of their rows, and the packets in them that are rows.
+        self._rows: dict[int, tuple[int, array[int]]] = {}
         self._count = 0
 
     def add(self, place: PacketLocation) -> bool:
@@ -59,7 +62,7 @@ class DumpFragments:
         self._count += len(indices) - before
         return True
 
-    def _packets_of(self, place: PacketLocation) -> list[int]:
+    def _packets_of(self, place: PacketLocation) -> array[int]:
         """The packets of the stream that a packet is in."""
         stream = place.stream
         while stream.kind == "block" and stream.caller is not None:
@@ -70,13 +73,17 @@ class DumpFragments:
         found = self._starts.get(key)
         if found is None:
             known = 0 <= first <= place.index
-            found = self._text.starts(words, first, stream.ndwords) if known else []
-            self._starts[key] = found
+            starts = self._text.starts(words, first, stream.ndwords) if known else []
+            found = self._starts[key] = array("I", starts)
         return found
 
-    def to_dict(self, places: list[PacketLocation | None]) -> tuple[dict[str, Any], list[int]]:
-        """The columns, and the row of each of these packets; -1 for None."""
-        places_of: dict[tuple[int, int], int] = {}
+    def row(self, place: PacketLocation) -> int:
+        """The row of a packet that was taken. Valid after ``to_dict``."""
+        first, indices = self._rows[id(place.words)]
+        return first + bisect_left(indices, place.index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The columns."""
         texts: Interned[str] = Interned()
         left = _MAX_CHARACTERS
         lines: list[int] = []
@@ -87,13 +94,14 @@ class DumpFragments:
         for key, (words, submit) in self._words.items():
             self._text.use_memory(self._capture.submits[submit].memory.image)
             end = -1
-            for index in sorted(self._indices[key]):
+            indices = array("I", sorted(self._indices.pop(key)))
+            self._rows[key] = len(lines), indices
+            for index in indices:
                 packet = self._text.of(words, index)
                 if left < 0:
                     self._cuts.note("texts of many packets")
                     packet = packet._replace(lines="", rows="")
                 known = len(texts)
-                places_of[key, index] = len(lines)
                 lines.append(texts.add(packet.lines))
                 rows.append(texts.add(packet.rows))
                 left -= len(packet.lines) + len(packet.rows) if len(texts) > known else 0
@@ -101,7 +109,7 @@ class DumpFragments:
                 offsets.append(words.file_offset + 4 * index)
                 follows.append(int(index == end))
                 end = index + packet.size
-        found = {
+        return {
             "digits": self._text.digits,
             "texts": texts.values,
             "lines": lines,
@@ -110,7 +118,3 @@ class DumpFragments:
             "file_offset": offsets,
             "follows": follows,
         }
-        return found, [
-            NONE if place is None else places_of.get((id(place.words), place.index), NONE)
-            for place in places
-        ]

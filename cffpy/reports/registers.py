@@ -7,10 +7,12 @@ A value at a draw is found by a binary search among the changes of its register,
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
+from cffpy.analysis.register_writes import NO_WRITE, RegisterWrites
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
 from cffpy.reports.dump_fragments import DumpFragments
@@ -33,34 +35,35 @@ MAX_CHANGES, MAX_WRITES = 2_000_000, 400_000
 class Writes:
     """The packets that wrote registers: a column for each property."""
 
-    def __init__(self, database: Database, fragments: DumpFragments, cuts: Cuts) -> None:
+    def __init__(
+        self, found: RegisterWrites, database: Database, fragments: DumpFragments, cuts: Cuts
+    ) -> None:
+        self._found = found
         self._database = database
         self._fragments = fragments
         self._cuts = cuts
-        self._known: dict[int, int] = {}
-        #: Keeps them alive, so that their ids are not reused.
-        self._kept: list[Write] = []
+        #: Number of a write in ``found`` -> its number here; those here -> whether it has a dump.
+        self._known = array("i", [NONE]) * len(found)
+        self._numbers = array("i")
+        self._has_dump = bytearray()
         self._packet, self._stream, self._condition = WordColumn(), WordColumn(), WordColumn()
         self._patched = WordColumn()
         self._streams: dict[int, str] = {}
-        self._submit: list[int] = []
-        self._pass: list[int] = []
-        self._address: list[str] = []
-        self._offset: list[int] = []
-        self._places: list[PacketLocation | None] = []
+        self._submit, self._pass = array("i"), array("i")
 
-    def add(self, write: Write | None) -> int:
-        """The index of a write; -1 where there is none, or where there are too many."""
-        if write is None:
+    def add(self, number: int) -> int:
+        """The index of a write by its number; -1 for none, or where there are too many."""
+        if number == NO_WRITE:
             return NONE
-        known = self._known.get(id(write))
-        if known is None:
-            if len(self._kept) >= MAX_WRITES:
+        known = self._known[number]
+        if known == NONE:
+            known = len(self._numbers)
+            if known >= MAX_WRITES:
                 self._cuts.note(f"packets that wrote registers, but for {MAX_WRITES:,}")
                 return NONE
-            known = self._known[id(write)] = len(self._kept)
-            self._kept.append(write)
-            self._append(write)
+            self._known[number] = known
+            self._numbers.append(number)
+            self._append(self._found.write(number))
         return known
 
     def _append(self, write: Write) -> None:
@@ -72,9 +75,7 @@ class Writes:
         self._patched.append(None if write.patched_by is None else str(write.patched_by))
         self._submit.append(place.submit.submit)
         self._pass.append(NONE if write.pass_index is None else write.pass_index)
-        self._address.append(f"{place.gpuaddr:#x}")
-        self._offset.append(place.file_offset)
-        self._places.append(place if self._fragments.add(place) else None)
+        self._has_dump.append(self._fragments.add(place))
 
     def _stream_text(self, place: PacketLocation) -> str:
         """The streams that the packet lies in, without the packet's own address."""
@@ -84,19 +85,25 @@ class Writes:
             known = self._streams[key] = str(place).rpartition(", packet ")[0]
         return known
 
+    def _places(self) -> Iterator[PacketLocation]:
+        return (self._found.write(number).place for number in self._numbers)
+
     def to_dict(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The columns, and the fragments of the dump. ``dump``: the packet's row in these."""
-        fragments, rows = self._fragments.to_dict(self._places)
+        fragments = self._fragments.to_dict()
         return {
             "packet": self._packet.to_dict(),
             "stream": self._stream.to_dict(),
             "condition": self._condition.to_dict(),
             "patched_by": self._patched.to_dict(),
-            "submit": self._submit,
-            "pass": self._pass,
-            "gpuaddr": self._address,
-            "file_offset": self._offset,
-            "dump": rows,
+            "submit": self._submit.tolist(),
+            "pass": self._pass.tolist(),
+            "gpuaddr": [f"{place.gpuaddr:#x}" for place in self._places()],
+            "file_offset": [place.file_offset for place in self._places()],
+            "dump": [
+                self._fragments.row(place) if has_dump else NONE
+                for place, has_dump in zip(self._places(), self._has_dump, strict=True)
+            ],
         }, fragments
 
 
@@ -155,12 +162,14 @@ def register_columns(
     """
     history, database = capture.history, capture.registers.database
     text, subjects = RegisterText(database), Subjects.open(database)
-    writes = Writes(database, DumpFragments(capture, cuts), cuts)
+    found = RegisterWrites(history)
+    writes = Writes(found, database, DumpFragments(capture, cuts), cuts)
     columns = []
     left = MAX_CHANGES
     for offset in text.listed(history.all_registers()):
         column = _Column(offset, text)
-        for order, value, write in _changes(history, offset, text.is_wide(offset)):
+        changes = _wide_changes if text.is_wide(offset) else _changes
+        for order, value, write in changes(history, found, offset):
             draw = draws.get(order)
             if draw is not None:
                 column.append(draw, value, writes.add(write))
@@ -170,25 +179,31 @@ def register_columns(
             break
         if column.draws:
             columns.append(column.to_dict(subjects.register(offset).topic))
-    found, fragments = writes.to_dict()
-    return {"columns": columns, "writes": found}, fragments
+    packets, fragments = writes.to_dict()
+    return {"columns": columns, "writes": packets}, fragments
 
 
-def _changes(
-    history: RegisterHistory, offset: int, is_wide: bool
-) -> Iterator[tuple[int, int | None, Write | None]]:
-    """Position of a draw, the value from it on, and what wrote it."""
-    if not is_wide:
-        orders, values = history.changes(offset)
-        for order, number in zip(orders, values, strict=True):
-            yield order, None if number < 0 else number, history.write(offset, order)
-        return
+#: Position of a draw, the value from it on (None: only the GPU knows it), the number of its write.
+_Change = tuple[int, int | None, int]
+
+
+def _changes(history: RegisterHistory, found: RegisterWrites, offset: int) -> Iterator[_Change]:
+    orders, values = history.changes(offset)
+    for order, number, write in zip(orders, values, found.of(offset), strict=True):
+        yield order, None if number < 0 else number, write
+
+
+def _wide_changes(
+    history: RegisterHistory, found: RegisterWrites, offset: int
+) -> Iterator[_Change]:
+    """Of a register of 64 bits, by the changes of both halves."""
     both = {*history.changes(offset)[0], *history.changes(offset + 1)[0]}
     for order in sorted(both):
         low, high = history.value(offset, order), history.value(offset + 1, order)
-        if low is None and history.write(offset, order) is None:
+        write = found.at(offset, order)
+        if write == NO_WRITE:
             continue
-        if low is not None and high is None and history.write(offset + 1, order) is not None:
+        if low is not None and high is None and found.at(offset + 1, order) != NO_WRITE:
             low = None
         value = None if low is None else low | (high or 0) << 32
-        yield order, value, history.write(offset, order)
+        yield order, value, write

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
+from cffpy.analysis.register_writes import NO_WRITE, RegisterWrites
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
@@ -255,9 +256,10 @@ def registers(decoded: Decoded) -> Iterator[Row]:
     database = decoded.database()
     if database is None:
         return
-    history, text = decoded.history(), RegisterText(database)
+    text, writes = RegisterText(database), RegisterWrites(decoded.history())
     for register, order, first, last, value in _spans(decoded):
-        write = history.write(register, order)
+        number = writes.at(register, order)
+        write = None if number == NO_WRITE else writes.write(number)
         shown = (
             "only the GPU knows" if value is None else text.text(register, _dwords(register, value))
         )

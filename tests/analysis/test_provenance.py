@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -14,10 +15,12 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import DrawName
+from cffpy.analysis.packet_location import PacketLocation, Stream
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import Provenance, State, StateTaker, Write
+from cffpy.analysis.provenance import Change, Provenance, State, StateTaker, Write, joined
 from cffpy.analysis.queries import find_passes, inherited_registers, state_at, state_of_draw
 from cffpy.analysis.walk import Walk
+from cffpy.capture.memory import Words
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.sink import Payload
 from cffpy.pm4.reader import REGISTERS, HeaderMemo
@@ -174,6 +177,23 @@ def test_inherited(s: Streams) -> None:
     assert [(one.submit, one.registers) for one in found] == [(1, [B]), (3, [A, B])]
     assert [one.state.action.number for one in found] == [2, 5]
     assert found[1].state.registers[B] == 2
+
+
+def test_joined_changes_are_joined_again() -> None:
+    """Between two draws may be any number of passes, each of which joins what was written."""
+    change: Change = ({A: 0}, written_at(0))
+    for number in range(1, 3000):
+        change = joined([change, ({B: number}, written_at(number))])
+    values, source = change
+    assert values == {A: 0, B: 2999}
+    assert (source.of(A).place.index, source.of(B).place.index) == (0, 2999)
+    places = {tuple(found): write.place.index for write, found in source.by_packet([A, B])}
+    assert places == {(A,): 0, (B,): 2999}
+
+
+def written_at(index: int) -> Write:
+    """The write of a packet at this dword."""
+    return Write(PacketLocation(cast("Stream", None), cast("Words", None), index), None)
 
 
 # --- against an oracle ---------------------------------------------------------------------------

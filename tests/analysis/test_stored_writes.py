@@ -14,6 +14,7 @@ import pytest
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import ChangeLog, Provenance, State, StateTaker, Write
 from cffpy.analysis.register_history import RegisterHistory, most_changes
+from cffpy.analysis.register_writes import RegisterWrites
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.runner import Runner
@@ -70,11 +71,18 @@ def history(content: Content, at_once: bool) -> tuple[Walk, list[Any]]:
     with contextlib.suppress(CffpyError):
         walk.run(content, lambda line: None)
     rows = []
+    numbered, numbers = RegisterWrites(found), {}
     for register in sorted(found.all_registers()):
         orders, values = found.changes(register)
         writes = [found.write(register, order) for order in orders]
         texts = [None if write is None else write_text(write) for write in writes]
         rows.append((register, list(orders), list(values), texts))
+        for write, text, number, order in zip(
+            writes, texts, numbered.of(register), orders, strict=True
+        ):
+            assert write_text(numbered.write(number)) == text
+            assert numbers.setdefault(id(write), number) == number == numbered.at(register, order)
+    assert len(set(numbers.values())) == len(numbers) == len(numbered)  # a number for each packet
     return walk, rows
 
 

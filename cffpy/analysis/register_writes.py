@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""RegisterWrites: what wrote the registers at all draws of a history, numbered, in columns.
+
+A ``Write`` with its place and stream takes some 300 bytes, and a large capture has hundreds of
+thousands of packets that write registers. Who needs all of them reads them here: each is made
+once, draw by draw, and kept as a few integers.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from operator import is_
+from typing import TYPE_CHECKING
+
+from cffpy.analysis.packet_location import PacketLocation
+from cffpy.analysis.provenance import Write, by_packet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cffpy.analysis.conditions import Executed
+    from cffpy.analysis.packet_location import Stream
+    from cffpy.analysis.passes.model import Pass, PassRun
+    from cffpy.analysis.provenance import WriteSource
+    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.capture.memory import Words
+
+    #: What many writes have in common.
+    Circumstances = tuple[
+        Pass | PassRun | None, Executed, str | None, PacketLocation | None, Stream, Words
+    ]
+
+#: The number of no write: the register was never written.
+NO_WRITE = -1
+
+
+class RegisterWrites:
+    """The packets that wrote registers, by number. Packets are numbered in the order of draws."""
+
+    def __init__(self, history: RegisterHistory) -> None:
+        """``history``: complete."""
+        self._history = history
+        #: Register -> the number of the write, for each of its changes.
+        self._numbers = {register: array("i") for register in history.all_registers()}
+        #: By number: the packet's first dword, and an index into ``_circumstances``.
+        self._index, self._which = array("I"), array("i")
+        self._circumstances: list[Circumstances] = []
+        for sources in history.written():
+            self._add(sources)
+
+    def _add(self, sources: Iterable[tuple[int, WriteSource]]) -> None:
+        """Number the packets that wrote registers between two draws."""
+        numbers = self._numbers
+        known: dict[int, int] = {}
+        for write, registers in by_packet(sources):
+            number = len(self._index)
+            self._index.append(write.place.index)
+            self._which.append(self._circumstances_of(write, known))
+            for register in registers:
+                numbers[register].append(number)
+
+    def _circumstances_of(self, write: Write, known: dict[int, int]) -> int:
+        """``known``: by the id of the write's stream, which ``_circumstances`` keep alive."""
+        place = write.place
+        found = known.get(id(place.stream))
+        parts = (
+            write.owner,
+            write.executed,
+            write.condition,
+            write.patched_by,
+            place.stream,
+            place.words,
+        )
+        if found is not None and all(map(is_, parts, self._circumstances[found])):
+            return found
+        known[id(place.stream)] = len(self._circumstances)
+        self._circumstances.append(parts)
+        return len(self._circumstances) - 1
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def at(self, register: int, order: int) -> int:
+        """The number of the write of a dword's value at a draw; NO_WRITE: never written."""
+        position = bisect_right(self._history.changes(register)[0], order) - 1
+        return self._numbers[register][position] if position >= 0 else NO_WRITE
+
+    def of(self, register: int) -> array[int]:
+        """The number for each of a dword's changes, as ``RegisterHistory.changes`` has them."""
+        return self._numbers[register]
+
+    def write(self, number: int) -> Write:
+        """The write with a number, made anew."""
+        owner, executed, condition, patched_by, stream, words = self._circumstances[
+            self._which[number]
+        ]
+        place = PacketLocation(stream, words, self._index[number])
+        return Write(place, owner, executed, condition, patched_by)
