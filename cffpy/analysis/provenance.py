@@ -180,18 +180,33 @@ class PacketWrites:
 
     def of(self, register: int) -> Write:
         """The write of one of the registers, the last one; the same object each time."""
-        packets = self._packets
-        position = len(packets) - 3
-        while not packets[position] <= register < packets[position + 1]:
-            position -= 3
+        position = self._position(register)
         if self._writes is None:
             self._writes = {}
         write = self._writes.get(position)
         if write is None:
-            place = PacketLocation(self._stream, self._words, packets[position + 2])
-            write = Write(place, self._owner, self._executed, self._condition)
-            self._writes[position] = write
+            write = self._writes[position] = self._write(position)
         return write
+
+    def by_packet(self, registers: list[int]) -> Iterator[tuple[Write, list[int]]]:
+        """As of any ``WriteSource``."""
+        found: dict[int, list[int]] = {}
+        for register in registers:
+            found.setdefault(self._position(register), []).append(register)
+        for position, written in found.items():
+            yield self._write(position), written
+
+    def _position(self, register: int) -> int:
+        """That of the last packet that wrote it, in ``_packets``."""
+        packets = self._packets
+        position = len(packets) - 3
+        while not packets[position] <= register < packets[position + 1]:
+            position -= 3
+        return position
+
+    def _write(self, position: int) -> Write:
+        place = PacketLocation(self._stream, self._words, self._packets[position + 2])
+        return Write(place, self._owner, self._executed, self._condition)
 
 
 class WriteSource(Protocol):
