@@ -74,7 +74,7 @@ Examples:
     metavar="EXPR",
     help="Only draws, of either capture, for which this holds (docs/filter.md).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/2).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.diff/3).")
 @click.option(
     "--unified", is_flag=True, help="Print a text diff of the registers of aligned draws."
 )
@@ -110,8 +110,8 @@ def diff(
     For each pair of draws the state is compared: registers, shaders, descriptors, constants, and
     captured vertex, index and uniform data. Each cause is one entry that lists the draws it
     affects; consequences are folded under it. Differences that do not come from the program, such
-    as addresses, are only counted; --show lists them. State that only a binning run loads is not
-    compared.
+    as addresses, are only counted; --show lists them. Draws of binning runs, and clears, loads and
+    stores, are compared apart: what differs only there comes last.
 
     GOOD and BAD may name a part: FILE:submitN, FILE:passN or FILE:passN/drawM, of one file or of
     two. What lies before it is executed, so the state is complete.

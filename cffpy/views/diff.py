@@ -13,7 +13,7 @@ from cffpy.views.plain_text import Styled, visible
 if TYPE_CHECKING:
     from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 
-SCHEMA = "cffpy.diff/2"
+SCHEMA = "cffpy.diff/3"
 
 #: What the tree shows of one entry: fields, lines of details, consequences.
 _SHOWN_FIELDS = 12
@@ -192,6 +192,7 @@ def _extent(extent: Extent) -> dict[str, Any]:
         "first_draw": extent.first,
         "last_draw": extent.last,
         "numbers_of": "bad" if extent.in_bad else "good",
+        "of": extent.apart or "draws",
     }
 
 

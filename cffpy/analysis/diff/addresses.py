@@ -23,7 +23,7 @@ from cffpy.analysis.diff.rules import ADDRESSES, IMAGES
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Set
 
     from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.model import Comparison, DrawRecord, Entry, Extent, Recording
@@ -106,9 +106,14 @@ class Addresses:
             (good, bad), since = known
             self.note(good, bad, role, Extent(extent.good_pass, extent.bad_pass, since, last))
 
-    def differences(self) -> Iterator[tuple[Difference, list[Extent]]]:
-        """Roles that are played by different images or buffers."""
-        kept = self._mapping()
+    def differences(
+        self, same: Set[tuple[int, int]] = frozenset()
+    ) -> Iterator[tuple[Difference, list[Extent]]]:
+        """Roles that are played by different images or buffers.
+
+        ``same``: pairs that are taken for the same one elsewhere.
+        """
+        kept = self.same() | same
         for (good, bad), uses in (*self._pairs.items(), *self._nulls.items()):
             if (good, bad) in kept:
                 continue
@@ -121,7 +126,7 @@ class Addresses:
 
     def moved(self) -> Iterator[tuple[NoiseClass, str]]:
         """Noise class and name of each pair of different addresses that count as the same."""
-        for good, bad in self._mapping():
+        for good, bad in self.same():
             kinds = {kind for (kind, _), _ in self._pairs[good, bad]}
             if good == bad:
                 continue
@@ -130,7 +135,7 @@ class Addresses:
             elif "uniform" in kinds:
                 yield "uncaptured", "uniform data at other addresses"
 
-    def _mapping(self) -> set[tuple[int, int]]:
+    def same(self) -> set[tuple[int, int]]:
         """The pairs that are taken for the same image or buffer."""
         uses = {pair: len(of) for pair, of in self._pairs.items()}
         goods: dict[int, int] = {}

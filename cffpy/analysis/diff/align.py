@@ -381,6 +381,27 @@ def align_passes(good: Recording, bad: Recording) -> list[tuple[Pass | None, Pas
     ]
 
 
+def in_same_runs(good: Recording, bad: Recording) -> tuple[Recording, Recording]:
+    """Both recordings, their draws taken in the same runs of each pair of passes.
+
+    Where a capture ends within the binning run of a pass, its draws are known from that run alone.
+    Shaders and state of the binning run are not those of tiles, so the other capture's draws are
+    those of its binning run, too.
+    """
+    passes = (*good.passes.passes, *bad.passes.passes)
+    if not any(ends_in_binning(one) for one in passes):
+        return good, bad
+    again: tuple[set[int], set[int]] = (set(), set())
+    for pair in align_passes(good, bad):
+        for one, other, indices in zip(pair, pair[::-1], again, strict=True):
+            if one is None or other is None or one.binning is None:
+                continue
+            if ends_in_binning(other) and not ends_in_binning(one):
+                indices.add(one.index)
+    mine, theirs = (frozenset(indices) for indices in again)
+    return good.in_binning_runs(mine), bad.in_binning_runs(theirs)
+
+
 def align_draws(
     good: Sequence[DrawRecord],
     bad: Sequence[DrawRecord],

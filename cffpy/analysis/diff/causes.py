@@ -86,6 +86,10 @@ def passes_of(extents: Iterable[Extent]) -> frozenset[PassIndices]:
     return frozenset((extent.good_pass, extent.bad_pass) for extent in extents)
 
 
+#: More than any pass has.
+_ALL_DRAWS = 1 << 62
+
+
 class Coverage:
     """In how many draws of each pass anything of a category differs."""
 
@@ -93,9 +97,11 @@ class Coverage:
         ranges: dict[tuple[PassIndices, str], list[tuple[int, int]]] = {}
         for difference, extents in found.items():
             for extent in extents:
+                key = (extent.good_pass, extent.bad_pass), difference.category.name
                 if extent.first is not None and extent.last is not None:
-                    key = (extent.good_pass, extent.bad_pass), difference.category.name
                     ranges.setdefault(key, []).append((extent.first, extent.last))
+                elif extent.apart is not None:  # of the pass as a whole
+                    ranges.setdefault(key, []).append((0, _ALL_DRAWS))
         self._counts = {key: _union(of) for key, of in ranges.items()}
         self._whole: dict[PassIndices, int] = {
             (pair.good.index, None if pair.bad is None else pair.bad.index): len(
@@ -228,15 +234,18 @@ class DrawCause:
 
     def explains(self, entry: Entry) -> bool:
         """Whether all of another entry follows from it."""
+        # binning runs execute variants of the same shaders
+        in_binning = all(extent.apart == "binning run" for extent in entry.extents)
+        following = _FOLLOWS_SHADER | _SHADER_CAUSES if in_binning else _FOLLOWS_SHADER
         return all(
-            difference.category.name in _FOLLOWS_SHADER for difference in entry.differences
+            difference.category.name in following for difference in entry.differences
         ) and all(self._holds(extent) for extent in entry.extents)
 
     def _holds(self, extent: Extent) -> bool:
         ranges = self._ranges.get((extent.good_pass, extent.bad_pass))
         if not ranges or extent.first is None or extent.last is None:
             return False
-        position = bisect_right(ranges, (extent.first, 1 << 62)) - 1
+        position = bisect_right(ranges, (extent.first, _ALL_DRAWS)) - 1
         # what a program leaves behind follows from it, too
         end = extent.last if extent.written is None else extent.written
         return position >= 0 and end <= ranges[position][1]
@@ -363,6 +372,41 @@ def under_draws(entries: list[Entry]) -> list[Entry]:
         if DrawCause.is_one(entry) and len(causes) < _MAX_CAUSES:
             causes.append(DrawCause(entry))
     return kept
+
+
+def under_same_names(entries: list[Entry]) -> list[Entry]:
+    """Put entries of binning runs under those of the same draws and registers in tiles."""
+    by_name: dict[str, list[Entry]] = {}
+    kept: list[Entry] = []
+    for entry in entries:
+        names = {difference.name for difference in entry.differences}
+        if names and all(extent.apart == "binning run" for extent in entry.extents):
+            candidates = islice(by_name.get(entry.differences[0].name, ()), _MAX_CAUSES)
+            cause = next((one for one in candidates if _is_of_same(entry, names, one)), None)
+            if cause is not None:
+                cause.consequences.append(entry)
+                continue
+        elif not any(extent.apart for extent in entry.extents):
+            for name in names:
+                by_name.setdefault(name, []).append(entry)
+        kept.append(entry)
+    return kept
+
+
+def _is_of_same(entry: Entry, names: set[str], cause: Entry) -> bool:
+    """Whether a cause has all the names, and draws in common with each place of the entry."""
+    return names <= {difference.name for difference in cause.differences} and all(
+        any(_have_draws_in_common(extent, other) for other in cause.extents)
+        for extent in entry.extents
+    )
+
+
+def _have_draws_in_common(one: Extent, other: Extent) -> bool:
+    if (one.good_pass, one.bad_pass) != (other.good_pass, other.bad_pass):
+        return False
+    if None in (one.first, one.last, other.first, other.last):
+        return False
+    return (one.first or 0) <= (other.last or 0) and (other.first or 0) <= (one.last or 0)
 
 
 def under_textures(

@@ -12,26 +12,32 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.addresses import Addresses, ImageLinks
-from cffpy.analysis.diff.align import Cells, StateNoter, align_draws, align_passes
+from cffpy.analysis.diff.align import (
+    Cells,
+    StateNoter,
+    align_draws,
+    align_passes,
+    in_same_runs,
+)
+from cffpy.analysis.diff.apart import PAIRS, AlignedDraws, only_apart
+from cffpy.analysis.diff.barriers import BEFORE_DRAW, BEHIND_ALL, barriers
 from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set, set_of_base
 from cffpy.analysis.diff.differences import Differ, constant_addresses, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
-from cffpy.analysis.diff.passes import ends_in_binning, is_laid_out_alike, structure
+from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
-from cffpy.analysis.diff.rules import COUNTERS, FACT_CATEGORIES, is_used
+from cffpy.analysis.diff.rules import COUNTERS, is_used
 from cffpy.analysis.diff.side import NamedRegisters, SharedRegisters, Side
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 
     from cffpy.analysis.diff.addresses import Role
     from cffpy.analysis.diff.facts import FactKey
-    from cffpy.analysis.diff.model import DrawRecord, PassIndices, Recording
+    from cffpy.analysis.diff.model import Apart, DrawRecord, PassIndices, Recording
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.diff.side import Subject
     from cffpy.analysis.passes.model import Pass
-
-    _AlignedDraws = list[tuple[DrawRecord | None, DrawRecord | None]]
 
 
 def compare(
@@ -42,7 +48,7 @@ def compare(
     ``skips_equal``: registers to which both captures write the same for a draw are not looked at.
     The result does not depend on it.
     """
-    good, bad = _in_same_runs(good, bad)
+    good, bad = in_same_runs(good, bad)
     result = Comparison(good, bad)
     comparer = _Comparer(result, hidden, skips_equal)
     comparer.skip()
@@ -54,29 +60,12 @@ def compare(
     }
     links = ImageLinks(result)
     result.equal_writes = comparer.equal_writes
-    result.entries = group(comparer.found, comparer.structures, result.pairs, links)
+    apart = [
+        (only_apart(of, one.found, comparer.found, one.result.good), one.structures)
+        for of, one in comparer.apart.items()
+    ]
+    result.entries = group(comparer.found, comparer.structures, result.pairs, links, apart)
     return result
-
-
-def _in_same_runs(good: Recording, bad: Recording) -> tuple[Recording, Recording]:
-    """Both recordings, their draws taken in the same runs of each pair of passes.
-
-    Where a capture ends within the binning run of a pass, its draws are known from that run alone.
-    Shaders and state of the binning run are not those of tiles, so the other capture's draws are
-    those of its binning run, too.
-    """
-    passes = (*good.passes.passes, *bad.passes.passes)
-    if not any(ends_in_binning(one) for one in passes):
-        return good, bad
-    again: tuple[set[int], set[int]] = (set(), set())
-    for pair in align_passes(good, bad):
-        for one, other, indices in zip(pair, pair[::-1], again, strict=True):
-            if one is None or other is None or one.binning is None:
-                continue
-            if ends_in_binning(other) and not ends_in_binning(one):
-                indices.add(one.index)
-    mine, theirs = (frozenset(indices) for indices in again)
-    return good.in_binning_runs(mine), bad.in_binning_runs(theirs)
 
 
 class _Open:
@@ -100,8 +89,13 @@ class _Comparer:
     """Goes through the pairs of passes in order."""
 
     def __init__(
-        self, result: Comparison, hidden: frozenset[NoiseClass], skips_equal: bool
+        self,
+        result: Comparison,
+        hidden: frozenset[NoiseClass],
+        skips_equal: bool,
+        of_draws: Differ | None = None,
     ) -> None:
+        """``of_draws``: where something is compared apart, what compares the program's draws."""
         self.result = result
         self._skips_equal = skips_equal
         #: Pairs of draws before which both sides wrote the same to the same registers.
@@ -115,7 +109,8 @@ class _Comparer:
         self.structures: list[Entry] = []
         shared: SharedRegisters = {}
         self._sides = Side(result.good, shared), Side(result.bad, shared)
-        self._differ = Differ(self._sides, self._hides, self._has_slots, "addresses" not in hidden)
+        all_shown = "addresses" not in hidden
+        self._differ = Differ(self._sides, self._hides, self._has_slots, all_shown, of_draws)
         self._open: dict[Subject, _Open] = {}
         #: What is not the same on both sides, hidden or not.
         self._unequal: set[Subject] = set()
@@ -141,12 +136,21 @@ class _Comparer:
         self._last: tuple[Extent, bool] | None = None
         #: Pair of passes -> the draws that the filter left, once it is asked for.
         self._chosen: dict[PassIndices, list[int | None]] | None = None
+        #: What is compared apart, where both captures have it.
+        self.apart: dict[Apart, _Comparer] = {}
+        for of in PAIRS:
+            good, bad = (one.compared_apart(of) for one in (result.good, result.bad))
+            if good is not None and bad is not None:
+                of_both = Comparison(good, bad)
+                self.apart[of] = _Comparer(of_both, hidden, skips_equal, self._differ)
 
     def skip(self) -> None:
         """Take over the state that lies before the parts that are compared."""
         for side in self._sides:
             for record in side.recording.records_before():
                 self._pending |= side.apply(record)
+        for one in self.apart.values():
+            one.skip()
 
     # -- passes ---------------------------------------------------------------------------------
 
@@ -168,12 +172,23 @@ class _Comparer:
             self.structures.append(Entry(f"pass {good.index}", (extent,), found, rank=1))
         records = sides[0].selected_records(good), sides[1].selected_records(bad)
         if sides[0].selection.draw is not None and sides[1].selection.draw is not None:
-            aligned: _AlignedDraws = [(records[0][0], records[1][0])]
+            aligned: AlignedDraws = [(records[0][0], records[1][0])]
         else:
             aligned = align_draws(*records, self._cells, self._states)
         pair.draws = [drawn for drawn in aligned if self._is_chosen(*drawn)]
+        for of, one in self.apart.items():
+            one._compare_apart(of, good, bad, aligned)
         self._compare_draws(aligned, good, bad)
         self.structures.extend(missing_draws(pair))
+
+    def _compare_apart(self, of: Apart, good: Pass, bad: Pass, aligned: AlignedDraws) -> None:
+        """Compare what is apart in the next pair of passes. ``aligned``: their draws."""
+        pair = PassPair(good, bad, aligned)
+        found = PAIRS[of](pair, (self.result.good, self.result.bad))
+        pair.draws = [drawn for drawn in found.draws if self._is_chosen(*drawn)]
+        self.result.pairs.append(pair)
+        self._compare_draws(found.draws, good, bad)
+        self.structures.extend(found.missing())
 
     def _is_chosen(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> bool:
         """Whether the filter holds for either draw of a pair."""
@@ -183,6 +198,8 @@ class _Comparer:
 
     def _one_sided(self, pair: PassPair) -> None:
         """State is inherited from a pass without a counterpart, too."""
+        for apart in self.apart.values():
+            apart._one_sided(pair)
         for one, recording, side in (
             (pair.good, self.result.good, self._sides[0]),
             (pair.bad, self.result.bad, self._sides[1]),
@@ -196,7 +213,7 @@ class _Comparer:
 
     # -- draws ----------------------------------------------------------------------------------
 
-    def _compare_draws(self, aligned: _AlignedDraws, good: Pass, bad: Pass) -> None:
+    def _compare_draws(self, aligned: AlignedDraws, good: Pass, bad: Pass) -> None:
         alike = is_laid_out_alike(good, bad)
         # the last draw that was compared, and the last one that has a counterpart
         last = before = -1
@@ -499,8 +516,10 @@ class _Comparer:
 
     # -- the end --------------------------------------------------------------------------------
 
-    def finish(self) -> None:
-        """Compare what only the captures as wholes show."""
+    def finish(self, same: Set[tuple[int, int]] = frozenset()) -> None:
+        """Compare what only the captures as wholes show. ``same``: as ``Addresses`` has it."""
+        for one in self.apart.values():
+            one.finish(self._addresses.same())
         sides = self.result.good, self.result.bad
         is_all = all(side.chosen is None for side in sides)
         is_whole = is_all and all(side.selection.is_whole for side in sides)
@@ -508,7 +527,7 @@ class _Comparer:
             events = self.result.good.last_events, self.result.bad.last_events
             self._compare_events(BEHIND_ALL, events, *self._last)
         self.structures.extend(missing_passes(self.result.pairs))
-        for difference, extents in self._addresses.differences():
+        for difference, extents in self._addresses.differences(same):
             compared = extents if is_all else self._only_chosen(extents)
             if compared:
                 self.found[difference] = compared
@@ -563,28 +582,3 @@ def _roles_of(key: FactKey) -> tuple[Role, ...]:
 
 def _indices(good: Pass | None, bad: Pass | None) -> PassIndices:
     return None if good is None else good.index, None if bad is None else bad.index
-
-
-BEFORE_DRAW = "waits and cache events before it"
-BEHIND_ALL = "waits and cache events behind the last draw"
-
-
-def barriers(name: str, good: Sequence[str], bad: Sequence[str]) -> Difference | None:
-    """How two sequences of waits and cache events differ: what only one has, else the order."""
-    if list(good) == list(bad):
-        return None
-    mine, theirs = Counter(good), Counter(bad)
-    left, right = _listed(mine - theirs), _listed(theirs - mine)
-    if not left and not right:
-        left, right = "one order", "another order"
-    return Difference(
-        name,
-        left or f"without {right}",
-        right or f"without {left}",
-        FACT_CATEGORIES["barriers"],
-        details=(f"good: {' '.join(good)}", f"bad: {' '.join(bad)}"),
-    )
-
-
-def _listed(counts: Counter[str]) -> str:
-    return ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.items())

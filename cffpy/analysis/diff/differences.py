@@ -68,6 +68,10 @@ _FETCH_FLAGS = 0xFFF
 _COPIES_OF_BASES = ("HLSQ_BINDLESS_BASE", "HLSQ_CS_BINDLESS_BASE")
 
 
+#: Registers of events that clear, load or store, from a5xx on; others are left over from draws.
+_RESOLVES_BY = ("RB_BLIT", "RB_RESOLVE", "RB_CLEAR")
+
+
 class Differ:
     """Compares registers and facts of the two sides, as they are at the present pair of draws.
 
@@ -81,8 +85,11 @@ class Differ:
         hides: Callable[[NoiseClass, str], bool],
         uses_set: Callable[[int], bool],
         all_shown: bool,
+        of_draws: Differ | None = None,
     ) -> None:
+        """``of_draws``: for binning runs, what compares the tiles: it has reported before."""
         self._sides = sides
+        self._of_draws = of_draws
         self._hides = hides
         self._uses_set = uses_set
         #: Whether addresses in constants are shown.
@@ -100,6 +107,8 @@ class Differ:
         ``kind``: of the command. ``alike``: whether the passes are cut into the same tiles.
         """
         one, other = self._sides
+        if kind == "resolve" and not name.startswith(_RESOLVES_BY):
+            return ()
         known = one if name in one.offsets else other
         subject = known.subject(name)
         case = RegisterCase(
@@ -143,10 +152,17 @@ class Differ:
 
     def _is_reported(self, name: str, passes: tuple[Pass, Pass]) -> bool:
         """Whether both values are of earlier passes, where the difference was reported."""
+        if self._of_draws is not None and self._of_draws._is_reported_at(name, self._sides, passes):
+            return True
+        return self._is_reported_at(name, self._sides, passes)
+
+    def _is_reported_at(
+        self, name: str, sides: tuple[Side, Side], passes: tuple[Pass, Pass]
+    ) -> bool:
         reported = self._reported.get(name)
         if reported is None:
             return False
-        writes = [side.write(name) for side in self._sides]
+        writes = [side.write(name) for side in sides]
         return all(
             write is before
             and (write is None or (write.pass_index is not None and write.pass_index < one.index))

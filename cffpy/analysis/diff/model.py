@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 from cffpy.errors import CaptureError
 
@@ -77,6 +78,10 @@ def parse_selection(text: str) -> tuple[str, Selection]:
     return found["path"], Selection(*(None if one is None else int(one) for one in numbers))
 
 
+#: What is compared apart from the program's draws: these in binning runs; clears, loads and stores.
+Apart = Literal["binning run", "operations"]
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """The draws of a capture for which a filter holds, by their passes and program numbers."""
@@ -124,7 +129,7 @@ class DrawRecord:
         return found
 
 
-@dataclass(slots=True)
+@dataclass
 class Recording:
     """A capture for comparison. ``records`` by ``Action.order``."""
 
@@ -147,6 +152,8 @@ class Recording:
     selection: Selection = WHOLE
     #: The draws of that part that are compared; None: all.
     chosen: Chosen | None = None
+    #: What is compared apart, each as the draws of the passes that it is in.
+    apart: dict[Apart, Recording] = field(default_factory=dict)
     #: Records the capture once more, the passes with these indices in their binning runs.
     record_binning: Callable[[frozenset[int]], Recording] | None = None
 
@@ -165,6 +172,28 @@ class Recording:
             return self
         found = self.record_binning(passes)
         return replace(found, name=self.name, selection=self.selection, chosen=self.chosen)
+
+    @cached_property
+    def passes_by_index(self) -> dict[int, Pass]:
+        """The passes by their indices."""
+        return {one.index: one for one in self.passes.passes}
+
+    def compared_apart(self, apart: Apart) -> Recording | None:
+        """What is compared apart, of the same part and for the same filter; None: nothing is.
+
+        A filter that holds for passes holds for their clears, loads and stores, too.
+        """
+        found, chosen = self.apart.get(apart), self.chosen
+        if found is None or (apart == "operations" and self.selection.draw is not None):
+            return None
+        if apart == "operations" and chosen is not None:
+            draws = {
+                one.index: set(range(len(one.program_draws)))
+                for one in found.passes.passes
+                if one.index in chosen.passes
+            }
+            chosen = replace(chosen, draws=draws)
+        return replace(found, name=self.name, selection=self.selection, chosen=chosen)
 
     def selected(self, selection: Selection) -> Recording:
         """The same recording with only a part to compare.
@@ -260,6 +289,8 @@ class Extent:
     last: int | None = None
     #: Numbers are the bad capture's.
     in_bad: bool = False
+    #: Set where it is not of the program's draws. Of operations there are no numbers.
+    apart: Apart | None = None
     #: The last of these draws for which a packet of either capture wrote the value; at later ones
     #: it is left over. None: not known.
     written: int | None = field(default=None, compare=False)
@@ -327,7 +358,7 @@ def joined(extents: Iterator[Extent] | list[Extent]) -> tuple[Extent, ...]:
         if (
             last is not None
             and (last.good_pass, last.bad_pass) == (extent.good_pass, extent.bad_pass)
-            and last.in_bad == extent.in_bad
+            and (last.in_bad, last.apart) == (extent.in_bad, extent.apart)
             and last.last is not None
             and extent.first == last.last + 1
         ):

@@ -6,10 +6,12 @@ Records hold only what has changed since the record before: state is large, chan
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.align import note_sets
+from cffpy.analysis.diff.apart import PAIRS, passes_apart
 from cffpy.analysis.diff.descriptors import Sets
 from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.diff.recorder import Recorder
@@ -21,14 +23,15 @@ from cffpy.capture.generations import generation_of
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from cffpy.analysis.diff.model import Apart, DrawRecord
     from cffpy.analysis.passes.model import Passes
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
 
 #: Actions that are taken in the first walk, for each draw that is compared at most.
-_TAKEN_PER_DRAW = 2
+_TAKEN_PER_DRAW = 3
 
 
 def record(
@@ -76,10 +79,12 @@ class PendingRecording:
             if one.index in in_binning and one.binning is not None:
                 one.program_draws = [a for a in one.binning.draws if a.program_number is not None]
         wanted = _wanted(passes, self._most)
+        apart = {of: passes_apart(passes, of) for of in PAIRS}
+        others = {of: set(islice(_orders(found), self._most)) for of, found in apart.items()}
+        if not wanted <= recorder.taken:
+            walk, recorder = _walk_again(content, register_db, gpu, wanted.union(*others.values()))
+        other_records = {of: recorder.other_records(orders) for of, orders in others.items()}
         records = recorder.records(wanted)
-        if records is None:
-            walk, recorder = _walk_again(content, register_db, gpu, wanted)
-            records = recorder.records(wanted)
         generation = passes.generation
         database = walk.machine.database if passes.passes else None
         recording = Recording(content.name, passes, database, generation)
@@ -95,6 +100,9 @@ class PendingRecording:
         if database is not None and generation_of(generation).has_bindless:
             recording.sets = Sets(database, walk.machine.packets, generation)
             note_sets(recording)
+        for of, found in other_records.items():
+            if found:
+                recording.apart[of] = _recording_apart(recording, of, apart[of], found)
 
         def record_binning(passes: frozenset[int]) -> Recording:
             return record(content, lambda _line: None, register_db, gpu, passes)
@@ -105,12 +113,29 @@ class PendingRecording:
 
 def _wanted(passes: Passes, most: int) -> set[int]:
     """The positions of the draws that are compared; notes where there are more."""
-    orders = (draw.order for one in passes.passes for draw in one.program_draws)
+    orders = _orders(passes)
     wanted = set(islice(orders, most))
     if next(orders, None) is not None:
         text = f"only the first {most:,} draws are compared"
         passes.truncated.append(Truncation("draws", text))
     return wanted
+
+
+def _orders(passes: Passes) -> Iterator[int]:
+    return (draw.order for one in passes.passes for draw in one.program_draws)
+
+
+def _recording_apart(
+    recording: Recording, apart: Apart, passes: Passes, records: dict[int, DrawRecord]
+) -> Recording:
+    for one in passes.passes:
+        for action in one.program_draws:
+            if action.order in records:
+                records[action.order].action = action  # with its number among these
+    if apart == "operations":
+        for record in records.values():
+            record.events = ()  # they are compared as those before or after draws
+    return replace(recording, passes=passes, records=records, last_events=(), apart={})
 
 
 def _walk_again(

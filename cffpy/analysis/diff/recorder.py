@@ -3,7 +3,7 @@
 
 Which executions are the program's draws is known when a pass has ended. So the recorder takes all
 that may be: those outside of tiles, in the first tile, or a given set. Its records are made of
-those that are, in the end.
+those that are, in the end. Draws of binning runs are taken, too, and have records of their own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
+from cffpy.analysis.diff.barriers import (
+    BARRIERS,
+    MAX_EVENTS,
+    OTHER_EVENTS,
+    PendingBarriers,
+)
 from cffpy.analysis.diff.descriptors import Memory, SetPlace, bases, prefetched
 from cffpy.analysis.diff.facts import (
     Contents,
@@ -36,7 +42,7 @@ from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
@@ -50,24 +56,8 @@ if TYPE_CHECKING:
     from cffpy.isa.operands import Descriptor
     from cffpy.regdb.database import Database
 
-#: Packets that order or synchronise; compared as a sequence between draws.
-_BARRIERS = frozenset(
-    (
-        "CP_WAIT_FOR_IDLE",
-        "CP_WAIT_FOR_ME",
-        "CP_WAIT_MEM_WRITES",
-        "CP_WAIT_REG_MEM",
-        "CP_WAIT_REG_EQ",
-        "CP_WAIT_MEM_GTE",
-        "CP_WAIT_TIMESTAMP",
-    )
-)
-
-#: Events that are no barrier: marks for statistics, and what is compared as an operation.
-_OTHER_EVENTS = ("BLIT", "LRZ_CLEAR", "LABEL", "ZPASS_DONE", "START_PRIMITIVE_CTRS")
-
-#: Packets between two draws that are kept, at most.
-_MAX_EVENTS = 4096
+#: Changes of actions without a record that are kept before they are joined.
+_MAX_CARRIED = 4096
 
 #: Bytes in which programs were looked for, each from its begin to the end of its buffer, at most.
 _MAX_PROGRAM_BYTES = 2 << 30
@@ -144,6 +134,10 @@ class _Taken:
         self.memory = memory
 
 
+#: What ``Recorder`` keeps in order.
+_Sequenced = _Taken | tuple["PassRun | None", str] | None
+
+
 class Recorder(Observer):
     """Takes what draws depend on, and makes records of those that are wanted."""
 
@@ -168,7 +162,7 @@ class Recorder(Observer):
         self._most = most
         #: In order: what was taken, barriers with their runs, and None, which stands for barriers
         #: in runs where nothing is taken.
-        self._sequence: list[_Taken | tuple[PassRun | None, str] | None] = []
+        self._sequence: list[_Sequenced] = []
         self._taken = 0
         #: Where the barriers since then begin in it.
         self._begin = 0
@@ -236,7 +230,7 @@ class Recorder(Observer):
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
         """Barriers, and packets that load state."""
         handlers: dict[str, Callable[[Payload], None]] = {
-            name: partial(self._barrier, name) for name in _BARRIERS
+            name: partial(self._barrier, name) for name in BARRIERS
         }
         handlers.update(dict.fromkeys(LOAD_STATE_PACKETS, self._load_state))
         handlers["CP_SET_CONSTANT"] = self._set_constant
@@ -260,7 +254,7 @@ class Recorder(Observer):
 
     def event(self, name: str | None) -> None:
         """Keep events that are barriers."""
-        if name is not None and name not in _OTHER_EVENTS:
+        if name is not None and name not in OTHER_EVENTS:
             self._note_event(name)
 
     def _note_event(self, name: str) -> None:
@@ -272,11 +266,11 @@ class Recorder(Observer):
         if self._wanted is not None and run is not self._event_run:
             self._forget_events()
         self._event_run = run
-        if len(self._sequence) - self._begin < _MAX_EVENTS:
+        if len(self._sequence) - self._begin < MAX_EVENTS:
             self._sequence.append((run, name))
 
     def _forget_events(self) -> None:
-        """All that is taken is wanted: forget now what ``_Barriers`` would."""
+        """All that is taken is wanted: forget now what ``PendingBarriers`` would."""
         taken = self._sequence[self._begin - 1] if self._begin else None
         run = taken.run if isinstance(taken, _Taken) else None
         self._sequence[self._begin :] = [
@@ -308,10 +302,10 @@ class Recorder(Observer):
     def _may_hold_draws(self, run: PassRun | None) -> bool:
         """Whether draws of a run, the current one, may stand for all their executions.
 
-        In sysmem they do; in GMEM those of the first tile, if no other has more.
+        In sysmem they do; in GMEM those of the first tile, if no other has more, and those of the
+        binning run, which are compared apart.
         """
-        found = self._passes.current
-        if found is None or (run is not None and run is found.binning):
+        if self._passes.current is None:
             return False
         return not isinstance(run, Tile) or run.number == 0
 
@@ -461,16 +455,31 @@ class Recorder(Observer):
             return None
         sequence, self._sequence = self._sequence, []
         sequence.reverse()
+        barriers = PendingBarriers()
+        found = self._records(_popped(sequence), wanted, barriers)
+        self.last_events = barriers.take(None)
+        return found
+
+    def other_records(self, wanted: Set[int]) -> dict[int, DrawRecord]:
+        """Records as ``records`` makes them, before it is called. What was not taken has none.
+
+        Barriers outside of runs are those of the other records.
+        """
+        return self._records(iter(self._sequence), wanted, PendingBarriers(only_in_runs=True))
+
+    def _records(
+        self, sequence: Iterator[_Sequenced], wanted: Set[int], barriers: PendingBarriers
+    ) -> dict[int, DrawRecord]:
         found: dict[int, DrawRecord] = {}
-        barriers = _Barriers()
         carried: list[Change] = []
         before: tuple[Facts, ...] = ()
-        while sequence:
-            one = sequence.pop()
+        for one in sequence:
             if not isinstance(one, _Taken):
                 barriers.note(one)
             elif one.action.order not in wanted:
                 carried += one.changes
+                if len(carried) > _MAX_CARRIED:
+                    carried = [joined(carried)]
             else:
                 changes = [*carried, *one.changes] if carried else one.changes
                 if self._log.has_unknown:
@@ -478,7 +487,6 @@ class Recorder(Observer):
                 record = self._record(one, changes, before, barriers.take(one.run))
                 found[one.action.order] = record
                 carried, before = [], one.facts
-        self.last_events = barriers.take(None)
         return found
 
     def _record(
@@ -513,36 +521,10 @@ class Recorder(Observer):
         return self._last_sets[2]
 
 
-class _Barriers:
-    """Barriers since the last record, without those of runs that no record is taken in.
-
-    The binning run and each tile repeat what the run has that records are taken in.
-    """
-
-    def __init__(self) -> None:
-        self._events: list[tuple[PassRun | None, str]] = []
-        #: The run that the last record was taken in, and the one of the last barrier.
-        self._recorded: PassRun | None = None
-        self._last: object = None
-
-    def note(self, event: tuple[PassRun | None, str] | None) -> None:
-        """A barrier; None: of another run."""
-        run = self if event is None else event[0]
-        if run is not self._last:
-            self._events = [one for one in self._events if self._is_of_records(one[0])]
-            self._last = run
-        if event is not None and len(self._events) < _MAX_EVENTS:
-            self._events.append(event)
-
-    def take(self, run: PassRun | None) -> tuple[str, ...]:
-        """Barriers since the last call, without those of runs but this one and the last's."""
-        names = tuple(name for at, name in self._events if at is run or self._is_of_records(at))
-        self._events = []
-        self._recorded = run
-        return names
-
-    def _is_of_records(self, run: PassRun | None) -> bool:
-        return run is None or run is self._recorded
+def _popped(reversed_sequence: list[_Sequenced]) -> Iterator[_Sequenced]:
+    """The items from the last to the first; each is gone from the list when it is yielded."""
+    while reversed_sequence:
+        yield reversed_sequence.pop()
 
 
 def _changed(now: Sequence[Facts], before: Sequence[Facts]) -> dict[FactKey, Fact | None]:

@@ -8,6 +8,7 @@ merged to one.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from cffpy.analysis.diff.causes import (
     PassCauses,
     by_choice,
     under_draws,
+    under_same_names,
     under_state,
     under_textures,
     without_derived,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.diff.addresses import ImageLinks
-    from cffpy.analysis.diff.model import DrawRecord, PassPair
+    from cffpy.analysis.diff.model import Apart, DrawRecord, PassPair
     from cffpy.analysis.passes.model import Pass
 
 #: Ranges of draws that a title gives.
@@ -128,10 +130,11 @@ def merged(entries: Iterable[Entry], titled: Callable[[Entry], None]) -> list[En
 def _kind(entry: Entry) -> object:
     if not entry.differences or any(extent.first is None for extent in entry.extents):
         return id(entry)  # of whole passes, or draws that are missing
+    apart = entry.extents[0].apart
     about = entry.differences[0].category
     if about.name in _DATA:
-        return about
-    return tuple(difference.name.split(" (")[0] for difference in entry.differences)
+        return apart, about
+    return apart, tuple(d.name.split(" (")[0] for d in entry.differences)
 
 
 def _whole(parts: list[Entry], titled: Callable[[Entry], None]) -> Entry:
@@ -160,35 +163,45 @@ def _without_overlap(extents: list[Extent]) -> list[Extent]:
         )
         if same and before is not None and (extent.first or 0) <= (before.last or 0):
             last = max(before.last or 0, extent.last or 0)
-            found[-1] = Extent(extent.good_pass, extent.bad_pass, before.first, last)
+            found[-1] = replace(extent, first=before.first, last=last, left_by=None)
         else:
             found.append(extent)
     return found
 
+
+#: Differences, and where each is.
+_Found = dict[Difference, list[Extent]]
 
 #: Entries whose consequences are looked for among all entries, at most.
 _MAX_FOLDED = 1000
 
 
 def group(
-    found: dict[Difference, list[Extent]],
+    found: _Found,
     structures: list[Entry],
     pairs: Sequence[PassPair],
     links: ImageLinks | None = None,
+    apart: Sequence[tuple[_Found, list[Entry]]] = (),
 ) -> list[Entry]:
-    """The entries, most telling first. ``structures``: those of passes and draws as wholes."""
+    """The entries, most telling first. ``structures``: those of passes and draws as wholes.
+
+    ``apart``: both of what is compared apart, which comes last.
+    """
     for entry in structures:
         if entry.differences:
             _title_structure(entry)
     structures = sorted(_merged_structures(structures), key=_order)
-    rest, under = PassCauses(structures, pairs, links).explained(found, Coverage(found, pairs))
-    for entry, of in under:
-        entry.consequences.extend(_ordered(of))
-    entries = _ordered(rest)
+    causes = PassCauses(structures, pairs, links)
+    entries: list[Entry] = []
+    for one, missing in ((found, []), *apart):
+        rest, under = causes.explained(one, Coverage(one, pairs))
+        for entry, of in under:
+            entry.consequences.extend(_ordered(of))
+        entries += [*_ordered(rest), *missing]
     if len(entries) > _MAX_FOLDED:
         entries = merged(entries, _title)
     if len(entries) <= _MAX_FOLDED:
-        entries = under_draws(entries)
+        entries = under_same_names(under_draws(entries))
     if links is not None:
         structures, entries = under_textures(structures, entries, links)
     structures = under_state(structures, entries)
@@ -294,9 +307,10 @@ def _of_parts(parts: list[Entry]) -> Entry:
 
 def where(extents: Iterable[Extent]) -> str:
     """Passes and draws: ``pass 0, draws 10..14``."""
-    by_pass: dict[tuple[int | None, int | None], list[Extent]] = {}
+    by_pass: dict[tuple[int | None, int | None, Apart | None], list[Extent]] = {}
     for extent in extents:
-        by_pass.setdefault((extent.good_pass, extent.bad_pass), []).append(extent)
+        key = extent.good_pass, extent.bad_pass, extent.apart
+        by_pass.setdefault(key, []).append(extent)
     parts = [_pass_text(*key, of) for key, of in by_pass.items()]
     if len(parts) > _MAX_PASSES:
         parts = [*parts[:_MAX_PASSES], f"and {len(parts) - _MAX_PASSES} more passes"]
@@ -306,13 +320,15 @@ def where(extents: Iterable[Extent]) -> str:
 _MAX_PASSES = 3
 
 
-def _pass_text(good: int | None, bad: int | None, of: list[Extent]) -> str:
+def _pass_text(good: int | None, bad: int | None, apart: Apart | None, of: list[Extent]) -> str:
     if good is None:
         name = f"pass {bad} of bad"
     elif bad is None or bad == good:
         name = f"pass {good}"
     else:
         name = f"pass {good} ({bad} of bad)"
+    if apart == "binning run":
+        name += ", binning run"
     drawn = tuple(extent for extent in of if extent.first is not None)
     return f"{name}, {draws_text(drawn)}" if drawn else name
 

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""What ``diff`` compares apart from the program's draws: binning runs, clears, loads and stores.
+
+A binning run executes the program's draws before the tiles do, with shaders and draw-state groups
+of its own. A clear, load or store of an attachment is a draw, a copy or an event with state of its
+own. Both are recordings as that of the draws is. What differs in the same way as for the
+program's draws of the same passes is reported once, for these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from cffpy.analysis.diff.model import Difference, DrawRecord, Entry, Extent, PassPair, joined
+from cffpy.analysis.diff.report import draws_text
+from cffpy.analysis.passes.model import SubmitPasses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from cffpy.analysis.actions import Action
+    from cffpy.analysis.diff.model import Apart, PassIndices, Recording
+    from cffpy.analysis.passes.model import Operation, Pass, Passes
+
+#: Differences, and where each is.
+_Found = dict[Difference, list[Extent]]
+
+#: Draws of a pass side by side; None where one capture has no such draw.
+AlignedDraws = list[tuple["DrawRecord | None", "DrawRecord | None"]]
+
+#: Clears, loads and stores that a title names.
+_MAX_NAMED = 2
+
+
+def _binning_draws(one: Pass) -> list[Action]:
+    """The draws of the binning run. Without tiles they are the draws of the pass already."""
+    if one.binning is None or not one.tiles:
+        return []
+    return [action for action in one.binning.draws if action.program_number is not None]
+
+
+def _operations(one: Pass) -> list[Operation]:
+    """Clears, loads and stores of the binning run and the first tile, in order."""
+    runs = one.binning, one.direct or (one.tiles[0] if one.tiles else None)
+    if one.kind != "render":
+        return []
+    found = [operation for run in runs if run is not None for operation in run.operations]
+    return [operation for operation in found if operation.action.executed.is_possible]
+
+
+def _operation_actions(one: Pass) -> list[Action]:
+    """The action of each; it may be several operations. They are numbered in the pass."""
+    actions = {operation.action.order: operation.action for operation in _operations(one)}
+    return [
+        replace(actions[order], program_number=number, pass_index=one.index)
+        for number, order in enumerate(sorted(actions))
+    ]
+
+
+_ACTIONS = {"binning run": _binning_draws, "operations": _operation_actions}
+
+
+def passes_apart(passes: Passes, apart: Apart) -> Passes:
+    """The same passes; what is compared apart are their draws."""
+    actions = _ACTIONS[apart]
+    submits = [
+        SubmitPasses(
+            submit.number, [replace(one, program_draws=actions(one)) for one in submit.passes]
+        )
+        for submit in passes.submits
+    ]
+    return replace(passes, submits=submits)
+
+
+class ApartPair(Protocol):
+    """A pair of passes with what is compared apart in them, aligned."""
+
+    draws: AlignedDraws
+
+    def missing(self) -> Iterator[Entry]:
+        """Entries for what only one of the captures has."""
+
+
+class BinningPair:
+    """A pair of passes in their binning runs, aligned as the draws of the tiles are."""
+
+    def __init__(self, pair: PassPair, recordings: tuple[Recording, Recording]) -> None:
+        """``pair``: with all draws aligned. ``recordings``: of the binning runs of the captures."""
+        assert pair.good is not None
+        assert pair.bad is not None
+        self._passes = pair.good.index, pair.bad.index
+        both = zip(recordings, (pair.good, pair.bad), strict=True)
+        by_number = [
+            {record.action.program_number: record for record in _records(recording, one)}
+            for recording, one in both
+        ]
+        self.draws: AlignedDraws = []
+        #: Numbers of the draws that one capture does not execute in the binning run.
+        self._missing: tuple[list[int], list[int]] = ([], [])
+        for drawn in pair.draws:
+            mine, theirs = (
+                None if one is None else of.get(one.action.program_number)
+                for one, of in zip(drawn, by_number, strict=True)
+            )
+            if mine is None and theirs is None:
+                continue
+            self.draws.append((mine, theirs))
+            if None not in drawn and (mine is None or theirs is None):
+                self._note_missing(mine, theirs)
+
+    def _note_missing(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> None:
+        record = mine or theirs
+        assert record is not None
+        assert record.action.program_number is not None
+        self._missing[mine is None].append(record.action.program_number)
+
+    def missing(self) -> Iterator[Entry]:
+        """Draws that both captures have in tiles, and one of them not in the binning run."""
+        for in_bad, numbers in enumerate(self._missing):
+            if not numbers:
+                continue
+            extents = joined(
+                Extent(*self._passes, number, number, bool(in_bad), "binning run")
+                for number in numbers
+            )
+            there, absent = ("bad", "good") if in_bad else ("good", "bad")
+            verb = "is" if len(numbers) == 1 else "are"
+            text = f"{draws_text(extents)} of {there} {verb} missing in {absent}"
+            yield Entry(f"pass {self._passes[in_bad]}, binning run: {text}", extents, rank=0)
+
+
+class OperationPair:
+    """Clears, loads and stores of a pair of passes, where both do the same to their attachments.
+
+    If not, that is a difference of the passes as wholes.
+    """
+
+    def __init__(self, pair: PassPair, recordings: tuple[Recording, Recording]) -> None:
+        """``recordings``: of clears, loads and stores."""
+        assert pair.good is not None
+        assert pair.bad is not None
+        mine, theirs = _records(recordings[0], pair.good), _records(recordings[1], pair.bad)
+        self.draws: AlignedDraws
+        if _what_is_done(pair.good) == _what_is_done(pair.bad) and len(mine) == len(theirs):
+            self.draws = list(zip(mine, theirs, strict=True))
+        else:
+            self.draws = [*((one, None) for one in mine), *((None, one) for one in theirs)]
+
+    def missing(self) -> Iterator[Entry]:
+        """None: see above."""
+        return iter(())
+
+
+def _records(recording: Recording, one: Pass) -> list[DrawRecord]:
+    """What is compared apart in a pass, in order."""
+    orders = (action.order for action in recording.passes_by_index[one.index].program_draws)
+    return [recording.records[order] for order in orders if order in recording.records]
+
+
+def _what_is_done(one: Pass) -> list[tuple[object, ...]]:
+    return [(of.action.is_binning, of.kind, of.attachment, of.how) for of in _operations(one)]
+
+
+PAIRS: dict[Apart, type[BinningPair] | type[OperationPair]] = {
+    "binning run": BinningPair,
+    "operations": OperationPair,
+}
+
+
+def only_apart(
+    apart: Apart, found: _Found, of_draws: Mapping[Difference, Iterable[Extent]], good: Recording
+) -> _Found:
+    """What differs apart, without what differs for the program's draws of the same passes, too.
+
+    ``good``: the capture that draws are counted in.
+    """
+    kept: _Found = {}
+    for difference, extents in found.items():
+        passes = {(one.good_pass, one.bad_pass) for one in of_draws.get(difference, ())}
+        rest = [one for one in extents if (one.good_pass, one.bad_pass) not in passes]
+        if not rest:
+            continue
+        if apart == "operations":
+            _add_operations(kept, difference, rest, good)
+        else:
+            kept[difference] = [replace(one, apart=apart) for one in rest]
+    return kept
+
+
+def _add_operations(
+    kept: _Found, difference: Difference, extents: list[Extent], good: Recording
+) -> None:
+    """Operations have no numbers that users know: they are named, at the pass as a whole."""
+    by_passes: dict[PassIndices, list[Extent]] = {}
+    for extent in extents:
+        by_passes.setdefault((extent.good_pass, extent.bad_pass), []).append(extent)
+    for passes, of in by_passes.items():
+        assert passes[0] is not None
+        names = _operation_names(good.passes_by_index[passes[0]], of)
+        named = replace(difference, name=f"{difference.name} of the {names}")
+        left_by = of[0].left_by if len({one.left_by for one in of}) == 1 else None
+        extent = Extent(*passes, apart="operations", left_by=left_by)
+        kept.setdefault(named, []).append(extent)
+
+
+def _operation_names(one: Pass, extents: list[Extent]) -> str:
+    """``clear of color 0, store of color 0 and 2 more``."""
+    orders = [action.order for action in one.program_draws]
+    wanted = {
+        order
+        for extent in extents
+        if extent.first is not None and extent.last is not None
+        for order in orders[extent.first : extent.last + 1]
+    }
+    names = list(
+        dict.fromkeys(
+            f"{operation.kind} of {operation.attachment or 'an unknown attachment'}"
+            for operation in _operations(one)
+            if operation.action.order in wanted
+        )
+    )
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return ", ".join(names[:_MAX_NAMED]) + more
