@@ -75,9 +75,7 @@ class PendingRecording:
         content, register_db, gpu = self._walk.content, self._walk.register_db, self._walk.gpu
         walk, recorder = self._walk.walk, self._recorder
         passes = self._walk.finder.found
-        for one in passes.passes:
-            if one.index in in_binning and one.binning is not None:
-                one.program_draws = [a for a in one.binning.draws if a.program_number is not None]
+        _take_binning_draws(passes, in_binning)
         wanted = _wanted(passes, self._most)
         apart = {of: passes_apart(passes, of) for of in PAIRS}
         others = {of: set(islice(_orders(found), self._most)) for of, found in apart.items()}
@@ -100,15 +98,24 @@ class PendingRecording:
         if database is not None and generation_of(generation).has_bindless:
             recording.sets = Sets(database, walk.machine.packets, generation)
             note_sets(recording)
-        for of, found in other_records.items():
-            if found:
-                recording.apart[of] = _recording_apart(recording, of, apart[of], found)
+        recording.apart = {
+            of: _recording_apart(recording, of, apart[of], found)
+            for of, found in other_records.items()
+            if found
+        }
 
         def record_binning(passes: frozenset[int]) -> Recording:
             return record(content, lambda _line: None, register_db, gpu, passes)
 
         recording.record_binning = record_binning
         return recording
+
+
+def _take_binning_draws(passes: Passes, indices: frozenset[int]) -> None:
+    """The draws of these passes are those of their binning runs."""
+    for one in passes.passes:
+        if one.index in indices and one.binning is not None:
+            one.program_draws = [a for a in one.binning.draws if a.program_number is not None]
 
 
 def _wanted(passes: Passes, most: int) -> set[int]:
