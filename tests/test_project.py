@@ -88,11 +88,12 @@ def test_wheel(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("cffpy-*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    folders = ("grammars", "register_db/adreno", "register_db/isa")
+    newer = "register_db/editions/mesa-25.3"
+    folders = ("grammars", "register_db/adreno", "register_db/isa", newer, f"{newer}/adreno")
     for folder in folders:
         for path in (CHECKOUT / folder).iterdir():
-            assert f"cffpy/_data/{folder}/{path.name}" in names
-    for kind in ("registers", "isa"):
+            assert path.is_dir() or f"cffpy/_data/{folder}/{path.name}" in names
+    for kind in ("registers", "registers-mesa-25.3", "isa"):
         assert f"cffpy/_data/compiled/{kind}.bin" in names
     for path in SOURCES:
         assert str(path.relative_to(CHECKOUT)) in names

@@ -428,6 +428,15 @@ def test_words_and_keys(opened: Browser) -> None:
     check_until(opened, SHOWN, ["overview"])
 
 
+def test_primitives_are_shown_and_found(opened: Browser) -> None:
+    kinds = LISTED.replace("list-name", "list-kind")
+    shown = [draw.role or (draw.primitive or draw.kind).removeprefix("DI_PT_") for draw in draws()]
+    assert "TRILIST" in shown
+    assert opened.run(kinds) == shown
+    opened.press("/trilist")
+    check_until(opened, COUNT, f"{shown.count('TRILIST')} of {len(draws())} draws")
+
+
 def test_a_search_is_part_of_the_link(opened: Browser) -> None:
     go(opened, "pass=1&where=draw.vertices%20%3E%203")
     check_until(opened, "return document.getElementById('search').value", "draw.vertices > 3")
@@ -576,6 +585,9 @@ def test_fits_and_can_be_read(opened: Browser, scheme: str, width: int) -> None:
     for fragment in ("overview", "pass=1", "row=1", "resources"):
         go(opened, fragment)
         check_until(opened, "return document.documentElement.scrollWidth <= innerWidth + 1", True)
+    # no column of the passes is so narrow that it has one word in a line
+    go(opened, "overview")
+    assert opened.run("return document.querySelector('.passes tbody tr').offsetHeight") < 100
 
 
 PRINTED = """

@@ -52,8 +52,9 @@ class Draws {
 
   kind(row) {
     const { primitive, kind, role } = this.columns;
-    const what = word(role, row) ?? word(kind, row);
-    return what === "draw" ? word(primitive, row) ?? "draw" : what;
+    // the role is empty but for what drivers draw of their own
+    const what = word(role, row) || word(kind, row);
+    return what === "draw" ? word(primitive, row) || "draw" : what;
   }
 
   // What a draw draws, in a few words.
