@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -65,6 +66,16 @@ Examples:
 """
 
 
+#: A number in these; longer ones are no sizes of anything.
+_NUMBER = re.compile(r"[0-9]{1,10}")
+
+
+def _numbers(text: str, separator: str) -> tuple[int, ...]:
+    """The numbers in a text like 1920x1080; () where it is not of this form."""
+    parts = text.split(separator)
+    return tuple(map(int, parts)) if all(map(_NUMBER.fullmatch, parts)) else ()
+
+
 class _Size(click.ParamType[tuple[int, ...]]):
     """WIDTHxHEIGHT, or WIDTHxHEIGHTxDEPTH."""
 
@@ -73,10 +84,10 @@ class _Size(click.ParamType[tuple[int, ...]]):
     def convert(
         self, value: object, parameter: click.Parameter | None, context: click.Context | None
     ) -> tuple[int, ...]:
-        parts = str(value).lower().split("x")
-        if len(parts) not in (2, 3) or not all(part.isascii() and part.isdigit() for part in parts):
+        found = _numbers(str(value).lower(), "x")
+        if len(found) not in (2, 3):
             self.fail(f"{value!r} is not a size like 1920x1080", parameter, context)
-        return tuple(int(part) for part in parts)
+        return found
 
 
 class _Point(click.ParamType[tuple[int, int]]):
@@ -87,10 +98,10 @@ class _Point(click.ParamType[tuple[int, int]]):
     def convert(
         self, value: object, parameter: click.Parameter | None, context: click.Context | None
     ) -> tuple[int, int]:
-        parts = str(value).split(",")
-        if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        found = _numbers(str(value), ",")
+        if len(found) != 2:
             self.fail(f"{value!r} is not a point like 17,33", parameter, context)
-        return int(parts[0]), int(parts[1])
+        return found[0], found[1]
 
 
 class _Place(click.ParamType[int]):

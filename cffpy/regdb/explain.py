@@ -23,8 +23,8 @@ _MAX_FULL = 32
 #: Bits of a register of two dwords.
 _WIDE = 64
 
-_INDEX = re.compile(r"\[\s*(0[xX][0-9a-fA-F]+|[0-9]+)?\s*\]")
-_OFFSET = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
+_INDEX = re.compile(r"\[\s*(0[xX][0-9a-fA-F]{1,10}|[0-9]{1,10})?\s*\]")
+_OFFSET = re.compile(r"0[xX][0-9a-fA-F]{1,10}|[0-9]{1,10}")
 
 _FORMS = {
     rows.HEX: "hex",

@@ -161,6 +161,8 @@ def test_a_batch_of_hostile_lines(run_cffpy: Run, tmp_path: Path) -> None:
         (("layout", "image", "--gpu", "1", "--format", "R8_UNORM", "--size", "4x4"), 1, "'1'"),
         (("layout", "image", "--gpu", "650", "--format", "R8", "--size", "4"), 2, "not a size"),
         (("layout", "image", "--gpu", "650", "--format", "R8", "--size", "0x4"), 1, "start at 1"),
+        (("layout", "image", "--format", "R8", "--size", f"{'9' * 5000}x4"), 2, "not a size"),
+        (("layout", "tile", "--format", "R8", "--size", "4x4", f"1,{'9' * 5000}"), 2, "a point"),
         (("layout", "tile", "--gpu", "650", "--format", "RG8", "--size", "9x9"), 1, "not known"),
         (("layout", "tiles", "--gpu", "620", "--framebuffer", "9x9"), 1, "--gmem"),
         (

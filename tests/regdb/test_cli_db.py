@@ -82,6 +82,13 @@ def test_show_nothing_names_similar(run):
     assert "similar: RB_MRT[]" in result.stderr
 
 
+@pytest.mark.parametrize("asked", ["{}", "0x{}", "RB_MRT[{}]", "RB_MRT[0x{}].CONTROL"])
+def test_numbers_of_many_digits_are_not_found(run, asked):
+    result = run("show", "--gpu", "a630", asked.format("9" * 5000))
+    assert result.exit_code == 1
+    assert "not found in A6XX" in result.stderr
+
+
 def test_search(run):
     result = run("search", "tile6_linear")
     assert result.output == "value  TILE6_LINEAR  0x0  a6xx_tile_mode  A6XX A7XX\n"
