@@ -271,7 +271,7 @@ def write_intel_lines(
     from cffpy.intel.views.lines import write_lines as write
 
     _check_edition(register_db)
-    found = write(content, path, frozenset(only), emit, register_db)
+    found = write(content, visible(path), frozenset(only), emit, register_db)
     problems = [str(each) for each in (*content.faults, *found.run.damage)]
     print_problems(content.name, problems, print_error)
     return EXIT_FAILURE if problems else EXIT_OK

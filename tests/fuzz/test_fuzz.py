@@ -12,13 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cffpy.cli.main import COMMANDS
 from cffpy.container.open import open_bytes
 from cffpy.container.rd import iter_sections
 from cffpy.errors import CffpyError
 from cffpy.limits import Limits as CaptureLimits
 from tests.builders import type4, type7
 from tests.fuzz import mutate
-from tests.fuzz.captures import Part, file_bytes, parse
+from tests.fuzz.captures import CHECKOUT, Part, file_bytes, parse
 
 if not hasattr(os, "fork"):
     pytest.skip("cases run in forked processes", allow_module_level=True)
@@ -164,3 +165,16 @@ def test_containers_take_any_bytes(data: bytes, magic: bytes) -> None:
         return
     sections = list(iter_sections(content.data, []))
     assert sum(section.count for section in sections) <= len(content.data) // 8
+
+
+def test_every_command_is_fuzzed() -> None:
+    """Except for those that read no file, and those that tests of their own cover."""
+    intel = {"aubinator": "intel, AUB", "aubinator-error-decode": "intel, i915"}
+    assert set(intel.values()) <= set(LINES)
+    fuzzed = {name.split(",")[0].split()[0] for name in LINES} | set(intel)
+    assert set(COMMANDS) - fuzzed <= {"completion", "index", "schema", "tui"}
+
+
+def test_every_target_is_documented() -> None:
+    text = (CHECKOUT / "docs" / "robustness.md").read_text(encoding="utf-8")
+    assert [name for name in TARGETS if f"`{name}`" not in text] == []

@@ -16,6 +16,7 @@ from cffpy.pm4asm.assemble import assemble
 from tests.crash_dumps import IB2, call, hang
 from tests.fuzz.captures import CHECKOUT
 from tests.fuzz.inputs import FILE_NAMES
+from tests.intel import aub_files, frames
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -64,13 +65,23 @@ def test_captures(hostile: Path, run_cffpy: Run, tmp_path: Path) -> None:
         ("tiles", "--pass", "0", "--svg", "-"),
         ("lines",),
         ("find", "draw.vertices > 0"),
+        ("lrz",),
+        ("layout", "check"),
+        ("state", "--draw", "1"),
+        ("decompile",),
+        ("report", "-o", "-"),
+        ("report", "--json"),
+        ("report", "--compare", str(other), "-o", "-"),
+        ("image", "--draw", "1", "--target", "0", "-o", str(tmp_path / f"{hostile.name}.png")),
     )
     for line in lines:
         done = run_cffpy(*line, "--", str(hostile))
-        check_is_text(done.stdout, "--svg" in line)
+        is_page = "--svg" in line or (line[0] == "report" and line[-1] == "-")
+        check_is_text(done.stdout, is_page)
         check_is_text(done.stderr)
         if line[-1] in ("--json", "--sarif"):
             json.loads(done.stdout)
+        assert b"<html" in done.stdout or line[0] != "report" or not is_page
     changed = tmp_path / f"{hostile.name}.changed.rd"
     done = run_cffpy("edit", "--nop-draw", "1", "-o", str(changed), "--", str(other))
     assert done.returncode == 0, done.stderr
@@ -96,6 +107,16 @@ def test_tables(hostile: Path, run_cffpy: Run, tmp_path: Path) -> None:
     assert {path.suffix for path in folder.iterdir()} == {".parquet"}
     done = run_cffpy("sql", "--", str(hostile), "SELECT DISTINCT capture FROM draws")
     check_is_text(done.stdout)
+    index = str(tmp_path / f"{hostile.name}.index")
+    for line in (
+        ("index", "build", "--jobs", "1", "-o", index, "--", str(hostile)),
+        ("index", "stats", "--", index),
+        ("find", "draw.vertices > 0", "--", index),
+    ):
+        done = run_cffpy(*line)
+        assert done.returncode == 0, (line, done.stderr)
+        check_is_text(done.stdout)
+        check_is_text(done.stderr)
 
 
 @pytest.mark.fuzz
@@ -110,3 +131,83 @@ def test_crash_dumps(name: str, run_cffpy: Run, tmp_path: Path) -> None:
         assert b"DROP TABLE" in done.stdout
         check_is_text(done.stdout, "--html" in form)
         check_is_text(done.stderr)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", FILE_NAMES[3:7])
+def test_intel(name: str, run_cffpy: Run, tmp_path: Path) -> None:
+    """A file's name, an application's and a process's; aubinator prints the latter as they are."""
+    aub = tmp_path / name
+    aub.write_bytes(aub_files.header(application=PROCESS[:40]) + frames.frame())
+    state = tmp_path / f"{name}.error"
+    state.write_bytes(frames.hang().replace(b"test [", PROCESS.encode() + b" ["))
+    for path in (aub, state):
+        for line in (
+            ("info",),
+            ("info", "--json"),
+            ("passes",),
+            ("draws", "--all"),
+            ("state", "--draw", "1"),
+            ("lines",),
+            ("diff", "--", str(aub)),
+            ("report", "-o", "-"),
+            ("report", "--compare", str(aub), "-o", "-"),
+            ("crash",),
+            ("crash", "--json"),
+        ):
+            if line[0] == "crash" and path == aub:
+                continue
+            marks = () if "--" in line else ("--",)
+            done = run_cffpy(*line, *marks, str(path))
+            assert done.returncode in (0, 1), (line, done.stderr)
+            check_is_text(done.stdout, line[0] == "report")
+            check_is_text(done.stderr)
+            assert line[0] != "report" or b"<html" in done.stdout
+    done = run_cffpy("aubinator", "--no-pager", "--", str(tmp_path / f"no{name}"))
+    check_is_text(done.stdout + done.stderr)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("find", f"draw.vertices == '{TERMINAL}'"),
+        ("find", f"{TERMINAL}("),
+        ("sql", f'SELECT * FROM "{TERMINAL}"'),
+        ("sql", f"SELECT 1 AS \"{TERMINAL}\", '{TERMINAL}'"),
+        ("state", "--draw", TERMINAL),
+        ("check", "--disable", TERMINAL),
+        ("dump", "--script", TERMINAL),
+        ("dump", "--edition", TERMINAL),
+        ("dump", f"--{TERMINAL}"),
+        ("export", "-o", f"{TERMINAL}.nothing"),
+        ("layout", "image", "--format", TERMINAL),
+        ("db", "show", TERMINAL),
+        ("db", "search", TERMINAL),
+        ("afuc", "disasm", TERMINAL),
+        ("aubinator", f"--{TERMINAL}"),
+        ("index", "stats", TERMINAL),
+    ],
+    ids=lambda line: f"{line[0]} {line[1]!r}",
+)
+def test_arguments(line: tuple[str, ...], run_cffpy: Run, samples: Path) -> None:
+    """What is asked for is repeated in messages: as text."""
+    name = str(samples / "a660-frame-gmem.rd.gz")
+    takes_capture = {"find", "sql", "state", "check", "dump", "export"}
+    words = [line[0], *([name] if line[0] == "sql" else []), *line[1:]]
+    if line[0] in takes_capture - {"sql"}:
+        words.append(name)
+    done = run_cffpy(*words)
+    check_is_text(done.stdout)
+    check_is_text(done.stderr)
+
+
+@pytest.mark.fuzz
+def test_scripts(hostile: Path, run_cffpy: Run, tmp_path: Path) -> None:
+    """The name of a Lua script, in a message about it."""
+    pytest.importorskip("lupa")
+    script = tmp_path / f"{hostile.name}.lua"
+    script.write_text("error('x')")
+    done = run_cffpy("dump", "--script", str(script), "--", str(hostile))
+    assert done.stderr
+    check_is_text(done.stderr)
