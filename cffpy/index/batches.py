@@ -16,8 +16,9 @@ from cffpy.index.model import CaptureFile, Done, Settings, Task
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: Seconds of processor time that a task should take, and captures that it has at most.
-_SECONDS, _MOST_CAPTURES = 10.0, 512
+#: Seconds of processor time that a task should take, and at least: many small partitions make
+#: queries slow. Captures that it has at most.
+_SECONDS, _LEAST_SECONDS, _MOST_CAPTURES = 10.0, 0.25, 512
 #: Fixed cost of a capture, in bytes; seconds for a byte, as a first guess.
 _OVERHEAD, _GUESS = 64 << 10, 1.5e-6
 #: Members of a compressed archive that are decoded together: each task reads the archive from the
@@ -50,6 +51,7 @@ class Batches:
         if not self._units:
             raise StopIteration
         most = min(_SECONDS / self._rate, self._left / (2 * self._workers))
+        most = max(most, _LEAST_SECONDS / self._rate)
         captures: list[CaptureFile] = []
         weight = 0
         while self._units and (not captures or weight + _weight(self._units[-1]) <= most):

@@ -62,11 +62,13 @@ class TableFile:
         return self.rows - before
 
     def add_arrow(self, found: Any) -> None:  # noqa: ANN401
-        """Add a batch or a table of Arrow with the columns of the table."""
-        if found.num_rows:
-            self.rows += found.num_rows
-            with reported(self._path):
-                self._open().write(found)
+        """Add a table of Arrow with the columns of the table."""
+        self._pack()
+        self.rows += found.num_rows
+        for batch in found.to_batches():
+            self._take(batch)
+        if self._batched >= _GROUP:
+            self.flush()
 
     def close(self) -> bool:
         """Write the remaining rows; returns whether there is a file."""
@@ -80,17 +82,20 @@ class TableFile:
     def _pack(self) -> None:
         """Make a batch of Arrow of the rows that wait."""
         if self._waiting:
-            batch = record_batch(self._table, self._waiting)
-            self._batches.append(batch)
-            self._batched += len(self._waiting)
-            self.waiting_bytes += batch.nbytes
+            self._take(record_batch(self._table, self._waiting))
             self._waiting = []
+
+    def _take(self, batch: Any) -> None:  # noqa: ANN401
+        if batch.num_rows:
+            self._batches.append(batch)
+        self._batched += batch.num_rows
+        self.waiting_bytes += batch.nbytes
 
     def flush(self) -> None:
         """Write the rows that wait."""
         self._pack()
         if self._batches:
-            found = library("pyarrow").Table.from_batches(self._batches)
+            found = library("pyarrow").Table.from_batches(self._batches, arrow_schema(self._table))
             with reported(self._path):
                 self._open().write_table(found)
             self._batches, self._batched, self.waiting_bytes = [], 0, 0
@@ -170,10 +175,11 @@ class PartWriter:
         found: Any,  # noqa: ANN401
         generations: Mapping[str, int | None],
     ) -> None:
-        """Add a batch or a table of Arrow. ``generations``: of each capture by its name."""
+        """Add a table of Arrow. ``generations``: of each capture by its name."""
         if table is REGISTERS:
             self._values.add_batch(found, generations)
         self._file(table).add_arrow(found)
+        self._bound()
 
     def finish(self, name: str) -> str | None:
         """Write the remaining rows of a table; its local file, None where it has no rows."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import CaptureIndexError
 from cffpy.index.catalog import files_batch
+from cffpy.index.compact import Held, compacted, stored_batches
 from cffpy.index.draw_rows import ROW_BITS
 from cffpy.index.model import Part, Snapshot
 from cffpy.index.part_writer import PartWriter, TableFile
@@ -66,7 +67,10 @@ class Contents:
 def publish(
     catalog: Catalog, contents: Contents, settings: Settings, number: int, threads: int
 ) -> Snapshot:
-    """Store a snapshot and return it. Raises CaptureIndexError where that fails."""
+    """Store a snapshot and return it. Many small partitions become larger ones.
+
+    Raises CaptureIndexError where that fails.
+    """
     with readable(catalog.storage.url):
         return _publish(catalog.storage, contents, settings, number, threads)
 
@@ -74,14 +78,15 @@ def publish(
 def _publish(
     storage: Storage, contents: Contents, settings: Settings, number: int, threads: int
 ) -> Snapshot:
-    parts = []
+    held = []
     for part in contents.parts:
         made_with = contents.made_with.get(part.name, [])
         here = [one for one in made_with if contents.live.get(one.name) is one]
         if len(here) < len(made_with):
             part = _without(storage, part, made_with, here)
         if here and part.tables:
-            parts.append(part)
+            held.append(Held(part, here))
+    parts = compacted(storage, held)
     snapshot = Snapshot(
         number,
         sorted(parts, key=lambda part: part.name),
@@ -169,21 +174,12 @@ def _without(storage: Storage, part: Part, made_with: list[Entry], here: list[En
         generations = {clean_text(one.name): one.generation for one in here}
         for table in (*EXPORTED.values(), *OWN.values()):
             if table.name in part.tables and table is not VALUES:
-                for batch in _batches(storage, part, table):
+                for batch in stored_batches(storage, part, table):
                     writer.add_arrow(table, _kept(table, batch, names, keys), generations)
         made = writer.store(storage, name, part.number)
     for one in here:
         one.part = name
     return made
-
-
-def _batches(storage: Storage, part: Part, table: Table) -> Iterable[Any]:
-    arrow = library("pyarrow")
-    parquet = library("pyarrow.parquet")
-    path = storage.path(part.path(table.name))
-    with parquet.ParquetFile(path, filesystem=storage.filesystem) as file:
-        for batch in file.iter_batches():
-            yield arrow.Table.from_batches([batch])
 
 
 def _kept(table: Table, batch: Any, names: Any, keys: list[tuple[int, int]]) -> Any:  # noqa: ANN401

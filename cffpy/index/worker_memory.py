@@ -42,9 +42,9 @@ def bound_memory(most: int) -> None:
 def share_heap() -> None:
     """Have the threads of this process use one heap: for processes that only run tasks.
 
-    glibc gives each thread an arena, and pyarrow has an allocator of its own. The threads of
-    pyarrow and DuckDB free little of them between tasks, so a worker's memory grew by half within
-    10,000 captures (docs/scale.md). pyarrow must not have started its threads before.
+    glibc gives each thread an arena, and pyarrow has its own allocator. Little of what pyarrow's
+    threads free between tasks is used again, so a worker's memory grew by half within 10,000
+    captures (docs/scale.md). pyarrow must not have started its threads before.
     """
     if sys.platform == "linux":
         import ctypes
