@@ -19,7 +19,7 @@ from types import FrameType
 
 from tests.fuzz.child import Limits, Outcome, problem_of
 
-#: Bytes that a command may print into the file behind its output.
+#: Bytes of output that a command may print.
 _MAX_OUTPUT = 24 << 20
 
 

@@ -145,7 +145,7 @@ def _run_aub(run: IntelRun, content: Content, make: MakeWalk, directory: str | N
                 )
             walk.engine = item.engine
             walk.begin_submission()
-            walk.run_data(item.data, item.address, item.is_ring, item.behind)
+            walk.run_data(item.data, item.address, item.is_ring, item.following)
             if walk.is_exhausted:
                 break
     run.damage += submissions.damage

@@ -156,7 +156,7 @@ def _entries(state: State, runner: BatchRunner, address: int, count: int) -> lis
 
 
 def _guessed(state: State, runner: BatchRunner, address: int) -> list[Entry]:
-    """The entries up to the first that is zero, or that leads nowhere."""
+    """The entries up to the first that is zero or has no surface state."""
     found = []
     for entry in _entries(state, runner, address, 32):
         if entry.surface is None or not entry.offset:

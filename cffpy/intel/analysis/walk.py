@@ -132,14 +132,14 @@ class Walk(BatchRunner):
         data: BytesLike,
         address: int,
         from_ring: bool,
-        behind: BytesLike = b"",
+        following: BytesLike = b"",
         pointer: int | None = None,
     ) -> None:
         """As BatchRunner does; notes which batch runs."""
         self._batch_address = address
         if not from_ring:
             self._count_batch()
-        super().run_data(data, address, from_ring, behind, pointer)
+        super().run_data(data, address, from_ring, following, pointer)
 
     def run_at(self, address: int, ppgtt: bool) -> bool:
         """As BatchRunner does; notes which batch runs."""

@@ -80,7 +80,7 @@ class MemoryWrite(ValueObject):
         self._start = start
 
     @property
-    def behind(self) -> memoryview:
+    def rest(self) -> memoryview:
         """The file from ``data`` on."""
         return self._file[self._start :]
 
@@ -98,15 +98,15 @@ class RegisterWrite(ValueObject):
 class RingWrite(ValueObject):
     """Commands of a classic file, executed at once; ``engine`` is one of ENGINES.
 
-    ``behind``: the file behind them.
+    ``following``: the file after them.
     """
 
-    __slots__ = ("behind", "data", "engine")
+    __slots__ = ("data", "engine", "following")
 
-    def __init__(self, engine: int, data: memoryview, behind: memoryview) -> None:
+    def __init__(self, engine: int, data: memoryview, following: memoryview) -> None:
         self.engine = engine
         self.data = data
-        self.behind = behind
+        self.following = following
 
 
 Item = Identity | Comment | MemoryWrite | RegisterWrite | RingWrite

@@ -66,12 +66,12 @@ class AubMemory:
 
     # --- writes ---------------------------------------------------------------------------------
 
-    def write_local(self, address: int, data: memoryview, behind: memoryview) -> None:
+    def write_local(self, address: int, data: memoryview, rest: memoryview) -> None:
         """A separate buffer; the latest that contains an address is found.
 
-        ``behind``: data and what follows it in the file, where ``read`` continues.
+        ``rest``: the file from the data on, where ``read`` continues.
         """
-        self._local.append((address, address + len(data), behind))
+        self._local.append((address, address + len(data), rest))
 
     def write_physical(self, address: int, data: memoryview) -> None:
         """Bytes at a physical address. Raises MemoryExceeded."""

@@ -25,8 +25,8 @@ _RENDER, _VIDEO, _BLITTER = (aub.ENGINES[name] for name in ("render", "video", "
 #: Offsets of a command streamer's registers: its base, and where they lie from there on.
 _STREAMERS = {0x2000: _RENDER, 0x12000: _VIDEO, 0x22000: _BLITTER}
 
-#: Bytes after a ring's commands that its last instruction may go on in.
-_BEHIND = 1 << 18
+#: Bytes after a ring's commands, where its last instruction may continue.
+_FOLLOWING = 1 << 18
 #: Dwords of the context image that are read.
 _CONTEXT_DWORDS = 52
 
@@ -35,12 +35,12 @@ class Commands(ValueObject):
     """The commands of a ring that one submission executes.
 
     ``address``: what the reference counts addresses from. ``is_ring``: jumps come back, as from a
-    ring; classic files do not have this. ``behind``: the file behind them. ``global_address``:
+    ring; classic files do not have this. ``following``: the file after them. ``global_address``:
     where they lie in the GGTT, None in classic files. ``offset``: in the file, of the block that
     submits.
     """
 
-    __slots__ = ("address", "behind", "data", "engine", "global_address", "is_ring", "offset")
+    __slots__ = ("address", "data", "engine", "following", "global_address", "is_ring", "offset")
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Commands(ValueObject):
         address: int,
         offset: int,
         global_address: int | None = None,
-        behind: BytesLike = b"",
+        following: BytesLike = b"",
     ) -> None:
         self.engine = engine
         self.data = data
@@ -57,7 +57,7 @@ class Commands(ValueObject):
         self.offset = offset
         self.global_address = global_address
         self.is_ring = global_address is not None
-        self.behind = behind
+        self.following = following
 
 
 class AubSubmissions:
@@ -126,7 +126,7 @@ class AubSubmissions:
         elif item.space == aub.GGTT_ENTRY:
             self.memory.write_ggtt_entries(item.address, item.data)
         elif item.space == aub.LOCAL:
-            self.memory.write_local(item.address, item.data, item.behind)
+            self.memory.write_local(item.address, item.data, item.rest)
 
     def _write_register(self, item: aub.RegisterWrite) -> Commands | None:
         base = item.offset & ~0xFFF
@@ -177,4 +177,4 @@ class AubSubmissions:
         """The commands of a classic block."""
         self.memory.is_classic = True
         self.memory.forget()
-        return Commands(item.engine, item.data, 0, self.position, None, item.behind[:_BEHIND])
+        return Commands(item.engine, item.data, 0, self.position, None, item.following[:_FOLLOWING])

@@ -135,16 +135,16 @@ class BatchRunner:
         data: BytesLike,
         address: int,
         from_ring: bool,
-        behind: BytesLike = b"",
+        following: BytesLike = b"",
         pointer: int | None = None,
     ) -> None:
         """Run the commands in ``data``; their addresses are counted from ``address`` on.
 
-        ``behind``: what lies in memory after it; an instruction may go on there. ``pointer``: the
+        ``following``: the memory after it, where an instruction may continue. ``pointer``: the
         host address of the data, where it is known (host_memory.py).
         """
         size = len(data)
-        data = bytes(data) + bytes(behind)
+        data = bytes(data) + bytes(following)
         self._batch(lambda offset, _: (data[offset:], size - offset), address, from_ring, pointer)
         self._follow_goto()
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from cffpy.intel.decoder.database import Database
     from cffpy.intel.decoder.groups import Group
 
-    #: What stands before a value and after it; the field, None for a decimal and for the whole
-    #: dword; how far the value of the piece is shifted to the right; mask of a decimal, else 0.
+    #: Text before the value and after it; the field, or None for a decimal and for the whole
+    #: dword; bits that the piece's value is shifted to the right; mask of a decimal, else 0.
     Line = tuple[str, str, Field | None, int, int]
 
 _NUMBERS = (rows.UINT, rows.INT, rows.ENUM, rows.MBZ)
@@ -79,7 +79,7 @@ class GroupText:
     def text(self, group: Group, address: int, data: bytes) -> str:
         """The text of a group at ``address`` whose bytes begin ``data``.
 
-        What lies behind the end of ``data`` counts as zero.
+        Bytes past the end of ``data`` count as zero.
         """
         header = unpack_from("<I", data)[0] if len(data) >= 4 else 0
         return self.planned(self.plan(group, header), address, data)
@@ -132,16 +132,16 @@ class GroupText:
 
     def _piece_text(self, piece: _Piece, value: int) -> str:
         parts = []
-        for before, behind, field, shift, mask in piece.lines:
+        for before, after, field, shift, mask in piece.lines:
             if mask:
-                parts.append(f"{before}{value >> shift & mask}{behind}")
+                parts.append(f"{before}{value >> shift & mask}{after}")
             elif field is None:
-                parts.append(f"{before}{value >> shift & _M32:08x}{behind}")
+                parts.append(f"{before}{value >> shift & _M32:08x}{after}")
             else:
                 text = value_text(self.database, field, value >> shift, self.colour)
                 if "%" in text:
                     text = text.replace("%", "%%")
-                parts.append(f"{before}{text}{behind}")
+                parts.append(f"{before}{text}{after}")
         return "".join(parts)
 
     def _unfold(
@@ -236,7 +236,7 @@ class _Piece:
 
 
 def _append(
-    pieces: list[_Piece], first: int, second: int, before: str, behind: str, field: Field | None
+    pieces: list[_Piece], first: int, second: int, before: str, after: str, field: Field | None
 ) -> None:
     """Append a line to the last piece, or to a new one where it depends on other dwords."""
     piece = pieces[-1] if pieces else None
@@ -247,12 +247,12 @@ def _append(
         pieces.append(piece)
     shift = 0 if first == piece.first else 32
     if field is None:
-        piece.lines.append((before, behind, None, shift, 0))
+        piece.lines.append((before, after, None, shift, 0))
         piece.announced.append(first)
     elif _is_decimal(field):
-        piece.lines.append((before, behind, None, shift + field.shift, field.mask))
+        piece.lines.append((before, after, None, shift + field.shift, field.mask))
     else:
-        piece.lines.append((before, behind, field, shift, 0))
+        piece.lines.append((before, after, field, shift, 0))
 
 
 def _is_decimal(field: Field) -> bool:

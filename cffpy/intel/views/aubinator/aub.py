@@ -111,4 +111,4 @@ def _print_commands(printer: BatchPrinter, commands: Commands, memory: AubMemory
         pointer = memory.pointer(False, commands.global_address)
     printer.engine = commands.engine
     printer.tables.clear()
-    printer.run_data(commands.data, commands.address, commands.is_ring, commands.behind, pointer)
+    printer.run_data(commands.data, commands.address, commands.is_ring, commands.following, pointer)

@@ -38,14 +38,14 @@ def load_registers(printer: Printer, command: Command) -> None:
     decode_load_register_imm shows the value of the first pair for all of them (mesa 25.0.7).
     """
     count = (command.group.length_of(command.dword(0)) - 1) // 2
-    value, behind = command.dword(2), command.dword(3)
+    value, next_dword = command.dword(2), command.dword(3)
     for number in range(count):
         register = printer.database.register_at(command.dword(2 * number + 1))
         if register is None:
             continue
         offset = register.offset or 0
         printer.out(f"register {register.name} (0x{offset:x}): 0x{value:x}\n")
-        printer.print_group(register, offset, pack("<2I", value, behind))
+        printer.print_group(register, offset, pack("<2I", value, next_dword))
         if register.name == "GT_MODE":
             _gt_mode(printer, command.dword(1), value)
 
