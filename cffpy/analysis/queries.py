@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.cp.descriptions import Descriptions
 
 
 def find_passes(
@@ -48,12 +49,13 @@ def find_passes(
     register_db: str | None = None,
     gpu: Gpu | None = None,
     observers: Iterable[Observer] = (),
+    descriptions: Descriptions | None = None,
 ) -> tuple[PassFinder, list[Damage]]:
     """The passes and actions of a capture, and its damage.
 
-    ``observers``: others that see the walk, too.
+    ``observers``: others that see the walk, too. ``descriptions``: as for ``PassWalk``.
     """
-    walk = PassWalk(content, complain, register_db, gpu)
+    walk = PassWalk(content, complain, register_db, gpu, descriptions)
     walk.observe(*observers)
     return walk.finder, walk.run()
 
@@ -119,12 +121,13 @@ def walk_with_history(
     register_db: str | None = None,
     gpu: Gpu | None = None,
     observers: Iterable[Observer] = (),
+    descriptions: Descriptions | None = None,
 ) -> tuple[PassFinder, RegisterHistory]:
     """The same as ``find_passes``, with the registers at the program's draws, in one walk.
 
-    ``observers``: others that see the walk, too.
+    ``observers``: others that see the walk, too. ``descriptions``: as for ``PassWalk``.
     """
-    walk = PassWalk(content, complain, register_db, gpu)
+    walk = PassWalk(content, complain, register_db, gpu, descriptions)
     history = observe_registers(walk)
     walk.observe(*observers)
     walk.run()

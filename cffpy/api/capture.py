@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cffpy.check.model import Finding, Lint
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
+    from cffpy.cp.descriptions import Descriptions
     from cffpy.limits import Truncation
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.views.cffdump.packet_text import PacketText
@@ -467,10 +468,23 @@ def open(  # noqa: A001 - cffpy.open
     unknown ``gpu``, RegisterDbError where there is no such edition, UsageError for other arguments.
     Damage raises nothing: see ``Capture.problems``.
     """
+    return open_sharing(None, source, gpu, register_db, limits, progress)
+
+
+def open_sharing(
+    descriptions: Descriptions | None,
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO,
+    gpu: str | int | Gpu | None = None,
+    register_db: str | None = None,
+    limits: Limits | Mapping[str, int] | None = None,
+    progress: Progress | None = None,
+) -> Capture:
+    """As ``open``. ``descriptions``: those that other captures use, too, if any."""
     directory = chosen_edition(register_db, {})
     content = check_capture(read_content(source, limits))
     given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
-    return Capture(Source(content, given, directory, progress))
+    shared = None if descriptions is None else descriptions.of(directory)
+    return Capture(Source(content, given, directory, progress, shared))
 
 
 def read_content(

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.api.capture import open as open_capture
+from cffpy.api.capture import open_sharing
 from cffpy.container.folder import captures_in
+from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CffpyError, UsageError
 from cffpy.tables.lines import LineOptions
 from cffpy.tables.rows import ROWS, Decoded, packet_row
@@ -137,7 +138,8 @@ def _write(
     decoding: Decoding | None,
     report: Report | None,
 ) -> dict[str, int]:
-    how = (decoding or Decoding())._asdict()
+    how = decoding or Decoding()
+    descriptions = Descriptions()
     counts = {table.name: 0 for table in tables}
     for table in tables:  # also of what has no rows
         writer.write(table, ())
@@ -145,7 +147,7 @@ def _write(
         if number % _CAPTURES_A_BATCH == 0:
             writer.flush()
         try:
-            with open_capture(path, **how) as capture:
+            with open_sharing(descriptions, path, *how) as capture:
                 write_capture(capture._source, writer, tables, counts)
                 if report is not None:
                     report(path, capture)
@@ -163,7 +165,10 @@ def write_capture(
     tables = list(tables)
     names = {table.name for table in tables}
     if names & {"registers", "fields"}:
-        source.walk(registers=True)
+        if names & {"descriptors", "descriptor_fields"}:
+            source.walk_whole((), with_lrz=False)  # one walk for both
+        else:
+            source.walk(registers=True)
     decoded = _decoded(source)
     for table in tables:
         if table.name == "packets":

@@ -194,14 +194,14 @@ class Source:
         known = self._walked
         if known is not None and (known.history is not None or not registers):
             return known
-        content, history = self.content, None
+        content, history, shared = self.content, None, self._descriptions
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
         with uncollected():
             if registers:
-                finder, history = walk_with_history(content, *how, self._reporters)
+                finder, history = walk_with_history(content, *how, self._reporters, shared)
             else:
-                finder, _ = find_passes(content, *how, self._reporters)
+                finder, _ = find_passes(content, *how, self._reporters, shared)
         problems = self._note(warnings, finder.found.damage)
         if known is not None:  # whose passes and actions may be in use
             finder = known.finder
@@ -381,7 +381,8 @@ class Source:
         warnings: list[str] = []
         content = self.content
         with uncollected():
-            found = record(content, warnings.append, self.register_db, self.given_gpu)
+            how = warnings.append, self.register_db, self.given_gpu
+            found = record(content, *how, descriptions=self._descriptions)
         self._note(warnings, found.damage, found.passes.truncated)
         return found
 

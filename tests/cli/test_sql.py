@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from cffpy.analysis.pass_walk import PassWalk
+from cffpy.regdb.database import Database
 from cffpy.tables.rows import ROWS
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
 from cffpy.tables.writers import record_batch
@@ -366,3 +368,23 @@ def test_recipes() -> None:
         for one in found:
             report = examples.mismatch(one, runner.run(one))
             assert not report, report
+
+
+def test_captures_of_an_export_share_descriptions_and_walks(
+    paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counters: descriptions are read once a generation; a walk has registers and bindings."""
+    opened: list[str] = []
+    walks: list[PassWalk] = []
+    really_open, really_run = Database.open, PassWalk.run
+
+    def counted(chip: str, directory: str | None = None) -> Database:
+        opened.append(chip)
+        return really_open(chip, directory)
+
+    monkeypatch.setattr(Database, "open", counted)
+    monkeypatch.setattr(PassWalk, "run", lambda walk: (walks.append(walk), really_run(walk))[1])
+    captures = paths[:2] * 2
+    cffpy.export(captures, str(tmp_path / "out.csv"))
+    assert len(opened) == len(set(opened))
+    assert len(walks) == len(captures)

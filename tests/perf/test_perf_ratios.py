@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import pytest
 
+import cffpy
 from benchmarks.synthetic import (
     GROUPS,
     MATERIALS,
@@ -268,3 +269,21 @@ def test_submissions_of_an_aub_file_that_repeat_are_cheap() -> None:
         AubDump(AubOptions(), len).file(open_bytes(data), "frame.aub")
 
     assert cpu_time(lambda: printed(many)) < 7 * cpu_time(lambda: printed(one))
+
+
+@pytest.mark.perf
+@pytest.mark.parametrize("distinct", [False, True])
+def test_registers_of_all_draws_cost_little_more_than_the_draws(distinct: bool) -> None:
+    data = draws_capture(1000, distinct)
+    names = "RB_DEPTH_CNTL", "RB_BLEND_CNTL", "SP_FS_CTRL_REG0"
+
+    def listed() -> None:
+        capture = cffpy.open(data)
+        capture.walk(registers=False)
+        assert all(draw.to_dict() for draw in capture.draws)
+
+    def read() -> None:
+        states = [draw.state[name] for draw in cffpy.open(data).draws for name in names]
+        assert len(states) == 3000
+
+    assert cpu_time(read) <= 1.5 * cpu_time(listed)

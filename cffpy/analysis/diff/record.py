@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Passes
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
+    from cffpy.cp.descriptions import Descriptions
 
 #: Actions that are taken in the first walk, for each draw that is compared at most.
 _TAKEN_PER_DRAW = 3
@@ -40,14 +41,15 @@ def record(
     register_db: str | None = None,
     gpu: Gpu | None = None,
     in_binning: frozenset[int] = frozenset(),
+    descriptions: Descriptions | None = None,
 ) -> Recording:
-    """Record a capture, in one walk.
+    """Record a capture, in one walk. ``descriptions``: as for ``PassWalk``.
 
     In a second one where the draws of a pass are not those of its first tile; or where they are to
     be those of the binning run: ``in_binning`` has the indices of such passes. Raises
     UnsupportedGpu where nothing tells the generation.
     """
-    walk = PassWalk(content, complain, register_db, gpu)
+    walk = PassWalk(content, complain, register_db, gpu, descriptions)
     pending = PendingRecording(walk)
     walk.run()
     return pending.finish(in_binning)
