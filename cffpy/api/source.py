@@ -194,14 +194,13 @@ class Source:
         known = self._walked
         if known is not None and (known.history is not None or not registers):
             return known
-        content, history, shared = self.content, None, self._descriptions
-        warnings: list[str] = []
-        how = warnings.append, self.register_db, self.given_gpu
+        history, warnings = None, list[str]()
+        how = warnings.append, self.register_db, self.given_gpu, self._reporters, self._descriptions
         with uncollected():
             if registers:
-                finder, history = walk_with_history(content, *how, self._reporters, shared)
+                finder, history = walk_with_history(self.content, *how)
             else:
-                finder, _ = find_passes(content, *how, self._reporters, shared)
+                finder, _ = find_passes(self.content, *how)
         problems = self._note(warnings, finder.found.damage)
         if known is not None:  # whose passes and actions may be in use
             finder = known.finder
