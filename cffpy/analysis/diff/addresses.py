@@ -111,9 +111,15 @@ class Addresses:
     ) -> Iterator[tuple[Difference, list[Extent]]]:
         """Roles that are played by different images or buffers.
 
-        ``same``: pairs that are taken for the same one elsewhere.
+        ``same``: pairs that are taken for the same one elsewhere, which no pair may contradict.
         """
-        kept = self.same() | same
+        goods, bads = dict(same), {bad: good for good, bad in same}
+        own = {
+            pair
+            for pair in self.same()
+            if goods.get(pair[0], pair[1]) == pair[1] and bads.get(pair[1], pair[0]) == pair[0]
+        }
+        kept = own | same
         for (good, bad), uses in (*self._pairs.items(), *self._nulls.items()):
             if (good, bad) in kept:
                 continue

@@ -71,6 +71,9 @@ _COPIES_OF_BASES = ("HLSQ_BINDLESS_BASE", "HLSQ_CS_BINDLESS_BASE")
 #: Registers of events that clear, load or store, from a5xx on; others are left over from draws.
 _RESOLVES_BY = ("RB_BLIT", "RB_RESOLVE", "RB_CLEAR")
 
+#: Clear values are compared as such, of clears alone.
+_CLEAR_VALUE = "CLEAR_COLOR"
+
 
 class Differ:
     """Compares registers and facts of the two sides, as they are at the present pair of draws.
@@ -107,7 +110,7 @@ class Differ:
         ``kind``: of the command. ``alike``: whether the passes are cut into the same tiles.
         """
         one, other = self._sides
-        if kind == "resolve" and not name.startswith(_RESOLVES_BY):
+        if kind == "resolve" and (not name.startswith(_RESOLVES_BY) or _CLEAR_VALUE in name):
             return ()
         known = one if name in one.offsets else other
         subject = known.subject(name)

@@ -83,7 +83,9 @@ class PendingRecording:
         others = {of: set(islice(_orders(found), self._most)) for of, found in apart.items()}
         if not wanted <= recorder.taken:
             walk, recorder = _walk_again(content, register_db, gpu, wanted.union(*others.values()))
-        other_records = {of: recorder.other_records(orders) for of, orders in others.items()}
+        other_records = {
+            of: recorder.other_records(orders) for of, orders in others.items() if orders
+        }
         records = recorder.records(wanted)
         generation = passes.generation
         database = walk.machine.database if passes.passes else None

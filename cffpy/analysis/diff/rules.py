@@ -63,6 +63,7 @@ _USES: dict[str, frozenset[str]] = {
     "draw": frozenset(("draw", "shaders", "any")),
     "dispatch": frozenset(("dispatch", "shaders", "any")),
     "blit": frozenset(("blit", "any")),
+    "resolve": frozenset(("blit", "any")),
 }
 
 
@@ -71,7 +72,7 @@ class RegisterCase:
     """A register that differs between two commands, as the rules see it."""
 
     subject: RegisterSubject
-    #: ``draw``, ``dispatch`` or ``blit``.
+    #: ``draw``, ``dispatch``, ``blit`` or ``resolve``, which is an event.
     kind: str
     #: By its type, or by its role.
     is_address: bool
