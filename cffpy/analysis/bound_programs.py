@@ -33,11 +33,15 @@ class BoundPrograms:
             for stage, name in facts.enable_registers
             if reader.offset(name)
         }
+        registers: dict[int, tuple[str, str]] = {}
+        for stage, name, _upper in facts.program_registers:
+            # where the code's names are renamed, two of them mean one register
+            registers.setdefault(reader.offset(name), (stage, name))
         #: Of each stage the register of its program, and the field that enables it.
         self._programs = [
             (stage, name, enables.get(stage))
-            for stage, name, _upper in facts.program_registers
-            if reader.offset(name)
+            for offset, (stage, name) in registers.items()
+            if offset
         ]
         kinds: tuple[Kind, ...] = ("draw", "dispatch")
         self._bound: dict[Kind, Remembered[Shaders]] = {

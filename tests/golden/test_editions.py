@@ -145,3 +145,18 @@ def test_a8xx_is_assembled_from_what_decompile_writes(
     assert run_cffpy("compile", text, "-o", again).returncode == 0
     assert again.read_bytes() == capture.read_bytes()
     assert "RB_RESOLVE_OPERATION" in text.read_text()
+
+
+def test_a8xx_programs_targets_and_descriptors(samples: Path) -> None:
+    """A sysmem pass and a dispatch by the registers and the descriptors of a8xx."""
+    with cffpy.open(built_sample(samples.parent, "a830-sysmem-compute")) as capture:
+        draw, dispatch = capture.draws
+        assert [one.kind for one in capture.passes] == ["render", "compute"]
+        assert (capture.passes[0].mode, draw.model.targets[0].address) == ("sysmem", 0x100100000)
+        assert draw.model.shaders == (("VS", 0x100002000), ("FS", 0x100002100))
+        assert dispatch.model.shaders == (("CS", 0x100002200),)
+        assert [shader.stage for shader in capture.shaders] == ["VS", "FS", "CS"]
+        assert capture.draws.where("texture.WIDTH == 64 and texture.FMT == FMT6_8_8_8_8_UNORM")
+        [texture] = draw.textures
+        with pytest.raises(cffpy.CffpyError, match="texture descriptors of a8xx are not known"):
+            texture.picture()
