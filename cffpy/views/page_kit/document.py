@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from cffpy._version import __version__
-from cffpy.views.page_kit.markup import Markup, element
+from cffpy.views.page_kit.markup import Markup, element, join
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 
 
 def document(
-    title: str, body: Child, styles: Sequence[str] = (), scripts: Sequence[str] = ()
+    title: str,
+    body: Child,
+    styles: Sequence[str] = (),
+    scripts: Sequence[str] = (),
+    data: Sequence[Markup] = (),
 ) -> bytes:
     """The page in UTF-8. ``styles``, ``scripts``: paths of files of this package, in their order.
 
-    The script comes last, so that the markup of ``body`` is shown before it runs.
+    The script comes last, so that the markup of ``body`` is shown before it runs. ``data``: large
+    elements before the script, encoded one by one.
     """
     style = _joined((*kit_files("base.css"), *styles))
     script = _joined(scripts)
@@ -40,8 +45,13 @@ def document(
         element("title", title),
         element("style", Markup(style)),
     )
-    content = element("body", body, element("script", Markup(script)) if script else None)
-    return f"<!doctype html>\n{element('html', head, content, lang='en')}\n".encode()
+    last = element("script", Markup(script)) if script else ""
+    parts = (
+        f'<!doctype html>\n<html lang="en">{head}<body>{join((body,))}',
+        *data,
+        f"{last}</body></html>\n",
+    )
+    return b"".join([part.encode() for part in parts])
 
 
 def section(name: str, heading: str, *content: Child) -> Markup:

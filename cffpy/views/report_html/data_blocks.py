@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.views.page_kit.markup import Markup, element
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 #: Members that are unpacked when they are asked for; all others are the part "core". What does not
 #: fit into the page is left out from the last one on.
@@ -29,6 +29,9 @@ _TYPE = "application/octet-stream"
 
 #: Of compression: the highest takes three times as long, and saves 2 %.
 _LEVEL = 7
+
+#: Items of a list whose text is made at once.
+_ITEMS = 64
 
 
 def data_blocks(
@@ -55,8 +58,35 @@ def data_blocks(
 
 
 def _packed(part: object) -> str:
-    text = json.dumps(part, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return base64.b64encode(zlib.compress(text.encode("ascii"), _LEVEL)).decode("ascii")
+    compressor = zlib.compressobj(_LEVEL)
+    packed = bytearray()
+    for piece in _pieces(part):
+        packed += compressor.compress(piece.encode("ascii"))
+    packed += compressor.flush()
+    return base64.b64encode(packed).decode("ascii")
+
+
+def _pieces(part: object) -> Iterator[str]:
+    """The JSON text of a part; its text as a whole is several times as large as the page."""
+    if isinstance(part, dict):
+        separator = "{"
+        for key, value in part.items():
+            yield f"{separator}{_json(str(key))}:"
+            yield from _pieces(value)
+            separator = ","
+        yield "{}" if not part else "}"
+    elif isinstance(part, list) and len(part) > _ITEMS:
+        separator = "["
+        for start in range(0, len(part), _ITEMS):
+            yield separator + _json(part[start : start + _ITEMS])[1:-1]
+            separator = ","
+        yield "]"
+    else:
+        yield _json(part)
+
+
+def _json(part: object) -> str:
+    return json.dumps(part, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def _block(name: str, text: str) -> Markup:

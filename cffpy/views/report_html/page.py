@@ -93,13 +93,13 @@ def page(report: Mapping[str, Any], most: int = MAX_BYTES) -> bytes:
             class_="columns",
         ),
         footer(),
-        blocks,
     )
     return document(
         f"{report['file']} – cffpy report",
         body,
         [*kit_files("report.css"), *files_of(__file__, "report.css")],
         [*kit_files("dom.js", "virtual_list.js"), *files_of(__file__, *_SCRIPTS)],
+        blocks,
     )
 
 
