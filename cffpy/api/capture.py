@@ -358,7 +358,7 @@ class Capture:
 
     def forget_bindings(self) -> None:
         """Release ``recording`` and what draws have bound; found again when it is asked for."""
-        self._source.forget_bindings()
+        self._source.forget("recording", "bindings")
 
     def write_lines(
         self,

@@ -151,10 +151,9 @@ class Source:
     def close(self) -> None:
         """Release the file and all results."""
         self._content = self._last_state = self._registers = self._walked = self._asked = None
-        self._last_visibility = self._last_bound = None
+        self._last_visibility = None
         self._shaders.clear()
-        for name in _CACHED:
-            self.__dict__.pop(name, None)
+        self.forget(*_CACHED)
 
     @cached_property
     def summary(self) -> CaptureSummary:
@@ -392,10 +391,14 @@ class Source:
 
         return Bindings(self.recording)
 
-    def forget_bindings(self) -> None:
-        """Release ``recording`` and ``bindings``, which are found again when they are asked for."""
+    def forget(self, *names: str) -> None:
+        """Release results, to be found again: "history", or names of ``_CACHED``."""
         self._last_bound = None
-        for name in ("recording", "bindings"):
+        known = self._walked
+        if "history" in names and known is not None:
+            known.finder.walk.observe(known.finder)
+            self._walked = known._replace(history=None)
+        for name in names:
             self.__dict__.pop(name, None)
 
     def descriptors(self, order: int, kind: str) -> list[BoundDescriptor] | None:
@@ -543,7 +546,8 @@ class Source:
             state = RegisterState(at, self.registers, self.database, action)
             self._last_state = action.order, state
             return state
-        found = state_at(self.content, action.order, _ignore, self.register_db, self.given_gpu)
+        how = self.register_db, self.given_gpu
+        found = state_at(self.content, action.order, lambda _warned: None, *how)
         if found is None:
             raise CaptureError(f"{action.packet} at {action.place} is not executed")
         return self._state_of(found, action)
@@ -594,7 +598,3 @@ def problem_of_damage(one: Damage) -> Problem:
     """Damage as a problem."""
     text = f"{one.message} {hint(one.limit)}" if one.limit else one.message
     return Problem("truncated" if one.limit else "damage", text, one.offset)
-
-
-def _ignore(_line: str) -> None:
-    """Discard a warning: the first walk reported it."""

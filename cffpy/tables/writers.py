@@ -289,6 +289,8 @@ class DuckDatabase:
             # the program duckdb, which opens the file, may be older than the library
             "storage_compatibility_version": "v1.1.0",
         }
+        if path != ":memory:":
+            config["threads"] = "1"  # each has buffers; rows come in batches, one after another
         try:
             self.connection = open_duckdb(path, config)
             self.connection.execute("SET lock_configuration = true")  # SQL changes no setting
