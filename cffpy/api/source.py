@@ -392,12 +392,8 @@ class Source:
         return Bindings(self.recording)
 
     def forget(self, *names: str) -> None:
-        """Release results, to be found again: "history", or names of ``_CACHED``."""
+        """Release results by their names in ``_CACHED``; they are found again on request."""
         self._last_bound = None
-        known = self._walked
-        if "history" in names and known is not None:
-            known.finder.walk.observe(known.finder)
-            self._walked = known._replace(history=None)
         for name in names:
             self.__dict__.pop(name, None)
 
