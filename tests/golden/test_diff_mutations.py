@@ -19,9 +19,12 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.descriptors import set_of_base
-from cffpy.analysis.diff.model import Comparison
+from cffpy.analysis.diff.model import Comparison, Recording
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES, COUNTS, is_used
+from cffpy.analysis.diff.side import Side
+from cffpy.analysis.provenance import Write
+from cffpy.c_numbers import odd_parity
 from cffpy.container.open import open_bytes
 from tests.golden.diff_edits import NotHere, Subject, file_offset, register_offset, subject
 from tests.selection import first_always
@@ -151,3 +154,66 @@ def facts(path: Path) -> tuple[Subject, tuple[tuple[str, int], ...]]:
 @pytest.mark.parametrize("name", CAPTURES)
 def test_no_bit_of_what_a_draw_reads_is_hidden(shared: Path, name: str) -> None:
     check_flips(*facts(captured(shared, name)))
+
+
+def dropped(where: Subject, write: Write) -> bytes:
+    """The capture without the packet of a write: a CP_NOP of its size. Raises NotHere."""
+    words, index = write.place.words, write.place.index
+    header = words.get(index)
+    if header >> 30 == 0:
+        nop = 0xC0000000 | header & 0x3FFF0000 | 0x10 << 8
+    elif header >> 28 == 4:
+        count = header & 0x7F
+        nop = 0x70000000 | 0x10 << 16 | odd_parity(0x10) << 23 | odd_parity(count) << 15 | count
+    elif header >> 30 == 3:
+        nop = header & ~0xFF00 | 0x10 << 8
+    else:
+        raise NotHere
+    data = bytearray(where.content.data)
+    offset = words.file_offset + 4 * index
+    data[offset : offset + 4] = nop.to_bytes(4, "little")
+    return bytes(data)
+
+
+def used_state(recording: Recording) -> list[dict[str, int]]:
+    """The registers that each of the program's draws uses, without scratch registers."""
+    side = Side(recording)
+    found = []
+    for one in recording.passes.passes:
+        for item in recording.of(one):
+            side.apply(item)
+            kind = item.action.kind
+            found.append(
+                {
+                    name: value
+                    for name, value in side.registers.items()
+                    if is_used(side.subject(name), kind)
+                    and "scratch" not in side.subject(name).roles
+                    and name.partition("[")[0] not in COUNTS
+                }
+            )
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in CAPTURES if name[1] in "2345"])
+def test_no_dropped_write_of_a_draws_state_is_hidden(shared: Path, name: str) -> None:
+    """Each packet that gave the draw a value is left out, alone."""
+    where = subject(captured(shared, name))
+    packets = {write.place.file_offset: write for write in where.side.writes.values()}
+    chosen = sorted(packets) if EXAMPLES > 4 else sorted(packets)[::6]
+    before = used_state(where.recording)
+    tried = reported = 0
+    for offset in chosen:
+        try:
+            data = dropped(where, packets[offset])
+        except NotHere:
+            continue
+        bad = record(open_bytes(data), lambda line: None)
+        result = compare(where.recording, bad, frozenset(CLASSES))
+        tried += 1
+        reported += result.differs
+        if not result.differs:
+            assert used_state(bad) == before, (packets[offset].place, result.hidden)
+    assert tried > 4
+    assert reported > 1  # most repeat values that are in force
