@@ -77,6 +77,18 @@ def test_data_is_the_document() -> None:
     assert parts["core"] == json.loads(json.dumps(rest))
 
 
+@pytest.mark.parametrize("count", [0, 1, 64, 65, 128, 200])
+def test_data_is_packed_in_pieces(count: int) -> None:
+    part = {
+        "rows": [[n, None, "\u00b7"] for n in range(count)],
+        "inner": {"a": [], "b": {}, "c": 1},
+    }
+    document = {"file": "name", "registers": part, "dump": None, "pictures": list(range(count))}
+    blocks, missing = data_blocks.data_blocks(document)
+    expected = {"core": {"file": document.pop("file")}, **document}
+    assert (data_blocks.unpacked(blocks), missing) == (expected, [])
+
+
 @pytest.mark.parametrize(("share", "names"), [(0.9, {"core"}), (0.0, set())], ids=["most", "none"])
 def test_what_does_not_fit_is_left_out_and_named(share: float, names: set[str]) -> None:
     document = small_document()
