@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Measures indexes: makes a corpus of N captures, builds an index of it, asks it questions.
 
-    python -m benchmarks.corpus --captures 1000 --jobs 2 [MORE-CAPTURES]...
+    python -m benchmarks.corpus [CAPTURE]... --captures 100 1000 --jobs 1 2 --schedulers local:1
 
 Each capture of the corpus is a sample of the project or one of those that are named, with a section
-of text in front that makes its bytes distinct. Prints one JSON object: captures/s and MB/s of
-wall-clock and of processor time, memory of the workers, size of the index, seconds of each
-question.
+of text in front that makes its bytes distinct. Prints the table of docs/scale.md; and, on standard
+error, a JSON object for each build: captures/s and MB/s of wall-clock and of processor time, memory
+of the workers, size of the index, seconds of each question.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ import json
 import os
 import shutil
 import struct
+import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import cffpy
 from cffpy.api.find import captures_in
@@ -59,7 +62,7 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, object]:
+def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Build the index and ask it; the results."""
     corpus, index = folder / "corpus", folder / "index"
     size = make_corpus(arguments.sources, corpus, arguments.captures)
@@ -114,31 +117,85 @@ def timed(action: object) -> dict[str, float]:
     return {"elapsed": round(elapsed, 3), "processor": round(processor, 3)}
 
 
-def main() -> None:
-    """Measure, print, clean up."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("sources", nargs="*", help="more captures, or folders with captures")
-    parser.add_argument("--captures", type=int, default=100)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--scheduler", help="address of a Dask scheduler, or 'local:N'")
-    parser.add_argument("--folder", default="corpus-benchmark", help="is made and deleted")
-    arguments = parser.parse_args()
+#: Rows of the table: title, and the text of a result.
+ROWS: tuple[tuple[str, Callable[[dict[str, Any]], object]], ...] = (
+    ("captures/s", lambda one: one["captures_per_second"]),
+    ("MB/s, raw", lambda one: one["megabytes_per_second"]),
+    ("seconds", lambda one: one["elapsed"]),
+    (
+        "processor time a capture, all that tasks do, ms",
+        lambda one: one["processor_ms_per_capture"],
+    ),
+    (
+        "memory of a worker: median, most, MB",
+        lambda one: f"{one['worker_megabytes_median']}, {one['worker_megabytes_most']}",
+    ),
+    (
+        "index: size in MB, partitions",
+        lambda one: f"{one['index_megabytes']}, {one['partitions']}",
+    ),
+    ("build without changes, s", lambda one: one["build_without_changes"]),
+    ("`find`, s", lambda one: slowest(one["find"])),
+    ("SQL, s", lambda one: slowest(one["sql"])),
+    ("load", lambda one: round(one["load"], 1)),
+)
+
+
+def slowest(times: dict[str, dict[str, float]]) -> float:
+    """The wall-clock time of the slowest question."""
+    return max(one["elapsed"] for one in times.values())
+
+
+def table(results: list[dict[str, Any]]) -> Iterator[str]:
+    """A table in Markdown with a column for each result."""
+    for title, key in (("N", "captures"), ("workers", "workers")):
+        yield f"| {title} | {' | '.join(str(one[key]) for one in results)} |"
+        if key == "captures":
+            yield f"| --- |{' ---: |' * len(results)}"
+    for title, text in ROWS:
+        yield f"| {title} | {' | '.join(str(text(one)) for one in results)} |"
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure in a new folder, which is deleted."""
     folder = Path(arguments.folder)
     folder.mkdir()
     try:
-        if (arguments.scheduler or "").startswith("local:"):
-            from distributed import LocalCluster
+        if not (arguments.scheduler or "").startswith("local:"):
+            return measure(arguments, folder)
+        from distributed import LocalCluster
 
-            workers = int(arguments.scheduler.partition(":")[2])
-            with LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
-            ) as cluster:
-                arguments.scheduler = cluster.scheduler_address
-                print(json.dumps(measure(arguments, folder)))
-        else:
-            print(json.dumps(measure(arguments, folder)))
+        workers = int(arguments.scheduler.partition(":")[2])
+        with LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None
+        ) as cluster:
+            with_address = {**vars(arguments), "scheduler": cluster.scheduler_address}
+            found = measure(argparse.Namespace(**with_address), folder)
+            return {**found, "workers": f"Dask {workers}"}
     finally:
         shutil.rmtree(folder)
+
+
+def main() -> None:
+    """Measure each number of captures with each number of workers, print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("sources", nargs="*", help="more captures, or folders with captures")
+    parser.add_argument("--captures", type=int, nargs="+", default=[100])
+    parser.add_argument("--jobs", type=int, nargs="*", default=[1])
+    parser.add_argument(
+        "--schedulers", nargs="*", default=[], help="addresses of Dask schedulers, or 'local:N'"
+    )
+    parser.add_argument("--folder", default="corpus-benchmark", help="is made and deleted")
+    given = vars(parser.parse_args())
+    results = []
+    for captures in given["captures"]:
+        engines = [(jobs, None) for jobs in given["jobs"]]
+        engines += [(None, scheduler) for scheduler in given["schedulers"]]
+        for jobs, scheduler in engines:
+            how = {**given, "captures": captures, "jobs": jobs, "scheduler": scheduler}
+            results.append(run(argparse.Namespace(**how)))
+            print(json.dumps(results[-1]), file=sys.stderr, flush=True)
+    print("\n".join(table(results)))
 
 
 if __name__ == "__main__":

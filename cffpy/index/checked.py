@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cffpy.check.model import SEVERITIES
+from cffpy.errors import CaptureIndexError
 from cffpy.index.compare import compare
 
 if TYPE_CHECKING:
@@ -67,10 +68,29 @@ def check_index(
     }
     known = None if baseline is None else _new_in(baseline, index)
     for capture, text in index.findings():
-        document = json.loads(text)
+        document = _document(text)
+        if document is None or capture not in found:
+            raise CaptureIndexError(
+                f"{index.path}: a stored finding is damaged: build the index again"
+            )
         if document["id"] in chosen and (known is None or (capture, _key(document)) in known):
             found[capture].findings.append(document)
     return list(found.values())
+
+
+def _document(text: str | None) -> dict[str, Any] | None:
+    """A stored finding; None for a damaged one."""
+    try:
+        document = json.loads(text or "")
+    except ValueError:
+        return None
+    if not isinstance(document, dict) or not document.keys() >= _KEYS:
+        return None
+    is_sound = document["severity"] in SEVERITIES and isinstance(document["count"], int)
+    return document if is_sound else None
+
+
+_KEYS = {"id", "name", "severity", "text", "count", "pass", "draw"}
 
 
 def _new_in(baseline: Index, index: Index) -> Collection[tuple[str, tuple[Any, ...]]]:

@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import time
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,6 +60,22 @@ if TYPE_CHECKING:
 
 #: Stored bytes after which the garbage collector runs.
 _COLLECTED = 1 << 20
+
+
+@contextmanager
+def _old_objects_apart() -> Iterator[None]:
+    """Have the garbage collector search only what the block makes.
+
+    Then the cycles of a capture are freed when it has been decoded: see ``uncollected``.
+    """
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 class _Unwritable(Exception):
@@ -128,7 +145,7 @@ class _PartMaker:
 
     def run(self) -> None:
         """Decode all captures. Raises _Unwritable."""
-        with CaptureReader(self._limits.stored_bytes) as reader:
+        with _old_objects_apart(), CaptureReader(self._limits.stored_bytes) as reader:
             for file in self._task.captures:
                 self.entries.append(self._entry(file, reader))
         for table in KEYED:

@@ -89,16 +89,20 @@ class Bench:
             files.mutant.write_bytes(mutant)
             files.original.write_bytes(original)
             arguments = commands.LINES[command][0](rng, files)
+            reserved, most = commands.RESERVED.get(command, (0, 1 << 62))
+            limits = self.limits._replace(memory=max(self.limits.memory, reserved))
             if runner is not None:
                 with _set(files.environment):
-                    outcome = runner(arguments, self.limits)
+                    outcome = runner(arguments, limits)
             else:
                 environment = {**self.environment, **files.environment}
-                outcome = run(arguments, self.limits, environment)
+                outcome = run(arguments, limits, environment)
             made = files.folder / intel.FILE_NAME
             if made.exists():
                 mutant = made.read_bytes()
-        if is_dump and not outcome.problem and outcome.peak > 3 * len(mutant) + _MOST_MEMORY:
+        if is_dump:
+            most = min(most, 3 * len(mutant) + _MOST_MEMORY)
+        if not outcome.problem and outcome.peak > most:
             outcome = outcome._replace(problem=f"uses {outcome.peak >> 20} MB")
         return Case(seed, chosen, name, command, arguments, mutant, outcome, files.environment)
 

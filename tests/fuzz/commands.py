@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzz import dumps, inputs, intel, texts
+from tests.fuzz import dumps, indexes, inputs, intel, texts
 
 
 class Files(NamedTuple):
@@ -355,6 +355,7 @@ LINES: dict[str, tuple[Line, float]] = {
     "intel, i915": (intel.line_of(intel.I915), 0.2),
     "intel, Xe": (intel.line_of(intel.XE), 0.2),
     "layout": (inputs.layouts, 0.4),
+    "index": (indexes.damaged, 0.3),
     "compile": (_compile, 1.5),
     "edit": (_edit, 1.5),
     "repair": (_repair, 1),
@@ -368,9 +369,13 @@ LINES: dict[str, tuple[Line, float]] = {
 
 #: Commands that take neither capture nor crash dump.
 WITHOUT_CAPTURE = (
-    *("afuc", "asm", "compile", "layout"),
+    *("afuc", "asm", "compile", "index", "layout"),
     *("intel, AUB", "intel, i915", "intel, Xe"),
 )
+
+#: Bytes of address space of a command whose libraries reserve more than the limit: the threads of
+#: DuckDB and pyarrow together end the process where they get none. And what it may really use.
+RESERVED = {"index": (6 << 30, 400 << 20)}
 
 #: Commands that work on texts: the generation of a mutant does not matter.
 TEXT_COMMANDS = (*WITHOUT_CAPTURE, "crash", "crashdec", "db")

@@ -10,8 +10,11 @@ from random import Random
 import pytest
 
 import cffpy
-from cffpy.errors import CffpyError
+from cffpy.check.registry import chosen_lints
+from cffpy.errors import CaptureIndexError, CffpyError
+from cffpy.index.checked import check_index
 from cffpy.index.compare import compare
+from cffpy.index.reader import Index
 from cffpy.index.stats import statistics
 
 
@@ -111,3 +114,12 @@ def test_a_build_replaces_what_is_damaged(small: Path, tmp_path: Path) -> None:
     (copy / f"snapshots/{number + 1:08d}.json").write_text('{"schema": 7}')
     assert ask(copy) == 7
     rebuilt(False, True)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"id": "CFF001"', None])
+def test_a_damaged_finding(small: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """It was an internal error of ``check --index``."""
+    index = cffpy.open_index(small / "index")
+    monkeypatch.setattr(Index, "findings", lambda _self: iter([(index.files[0].name, text)]))
+    with pytest.raises(CaptureIndexError, match="a stored finding is damaged"):
+        check_index(index, chosen_lints())
