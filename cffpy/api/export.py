@@ -165,7 +165,8 @@ def write_capture(
     tables = list(tables)
     names = {table.name for table in tables}
     if names & {"registers", "fields"}:
-        if names & {"descriptors", "descriptor_fields"}:
+        is_recorded = "recording" in vars(source)
+        if names & {"descriptors", "descriptor_fields"} and not is_recorded:
             source.walk_whole((), with_lrz=False)  # one walk for both
         else:
             source.walk(registers=True)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.export import write_capture
 from cffpy.api.source import Source
-from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
@@ -63,19 +62,18 @@ _COLLECTED = 1 << 20
 
 
 @contextmanager
-def _old_objects_apart() -> Iterator[None]:
-    """Have the garbage collector search only what the block makes.
+def _collected_afterwards() -> Iterator[None]:
+    """Without the garbage collector, which then searches what the block has made.
 
-    Then the cycles of a capture are freed when it has been decoded: see ``uncollected``.
+    ``uncollected`` keeps that for later: the memory of a worker would grow by half.
     """
-    if gc.get_freeze_count():
-        yield
-        return
-    gc.freeze()
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        gc.unfreeze()
+        if was_enabled:
+            gc.enable()
 
 
 class _Unwritable(Exception):
@@ -145,7 +143,7 @@ class _PartMaker:
 
     def run(self) -> None:
         """Decode all captures. Raises _Unwritable."""
-        with _old_objects_apart(), CaptureReader(self._limits.stored_bytes) as reader:
+        with CaptureReader(self._limits.stored_bytes) as reader:
             for file in self._task.captures:
                 self.entries.append(self._entry(file, reader))
         for table in KEYED:
@@ -160,7 +158,7 @@ class _PartMaker:
             if file.name in self._failed:
                 entry.error = self._failed[file.name]
             else:
-                with uncollected():
+                with _collected_afterwards():
                     self._decode(file, entry, reader)
         except (_Unwritable, CaptureIndexError):
             raise

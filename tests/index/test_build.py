@@ -7,10 +7,13 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import cffpy
+from cffpy.container.open import Content
+from cffpy.cp.session import Session
 from cffpy.index import build, partition
 from cffpy.index.catalog import Catalog
 from cffpy.index.model import Done, Task
@@ -290,3 +293,19 @@ def test_drivers(shared: Path, tmp_path: Path) -> None:
     found = {Path(one.name).name.removesuffix(".rd.gz"): one.driver for one in index.files}
     assert found == expected
     assert statistics(index).drivers == {"gallium": 2, "turnip": 1, "unknown": 1}
+
+
+def test_a_capture_is_walked_twice(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For shaders, and for all else: each walk more takes as long as the two."""
+    runs: list[str] = []
+    run = Session.run
+
+    def note(session: Session, content: Content, *how: Any) -> Any:
+        runs.append(content.name)
+        return run(session, content, *how)
+
+    monkeypatch.setattr(Session, "run", note)
+    make(corpus, tmp_path / "index")
+    assert sorted(runs) == sorted([str(path) for path in corpus.iterdir()] * 2)
