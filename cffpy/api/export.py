@@ -165,8 +165,7 @@ def write_capture(
     tables = list(tables)
     names = {table.name for table in tables}
     if names & {"registers", "fields"}:
-        is_recorded = "recording" in vars(source)
-        if names & {"descriptors", "descriptor_fields"} and not is_recorded:
+        if names & {"descriptors", "descriptor_fields"} and not source.is_recorded:
             source.walk_whole((), with_lrz=False)  # one walk for both
         else:
             source.walk(registers=True)

@@ -272,6 +272,11 @@ class Source:
             self._walked = Walked(finder, None, problems)
         return found
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether ``recording`` is known, so that no walk need find it."""
+        return "recording" in self.__dict__
+
     def record_for(self, query: Filter) -> BoundFilter | None:
         """A filter with the registers that it reads at the program's draws; and ``recording``.
 
@@ -280,7 +285,7 @@ class Source:
         """
         if self._asked is not None and self._asked[0] == query.where:
             return self._asked[1]
-        if "recording" in self.__dict__:
+        if self.is_recorded:
             return self.ask(query, at_draws=True)
         from cffpy.analysis.diff.record import PendingRecording
         from cffpy.query.search import PendingFilter
