@@ -84,9 +84,10 @@ DEVIATIONS: tuple[tuple[str, str, int, int, int], ...] = (
     ("A2XX_SQ_VTX", "FORMAT", 0, 0, 4),
     ("A2XX_SQ_VTX", "SIZE", 1, 0, 32),
     # cffdump: dump_tex_const takes the bits below the address, which hold other fields, for a part
-    # of it (mesa 25.0.7)
+    # of it (mesa 25.0.7, which has no a8xx: that is read in the same way)
     ("A5XX_TEX_CONST", "BASE", 4, 0, 49),
     ("A6XX_TEX_CONST", "BASE", 4, 0, 49),
+    ("A8XX_TEX_MEMOBJ", "BASE", 0, 0, 49),
     # cffdump: cp_load_state takes 49 bits of the 64-bit address (mesa 25.0.7)
     ("A5XX_SSBO_2", "BASE", 0, 0, 49),
 )

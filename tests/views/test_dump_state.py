@@ -109,15 +109,17 @@ def test_a_sampler_behind_the_buffer_s_end_is_not_printed(pm4, shown) -> None:
     ]
 
 
-def test_texture_contents(pm4, shown) -> None:
-    descriptor = [0] * 4 + [0x300004, 0] + [0] * 10
+@pytest.mark.parametrize(("gpu", "dword"), [(630, 4), (740, 4), (830, 0)])
+def test_texture_contents(pm4, shown, gpu: int, dword: int) -> None:
+    descriptor = [0] * 16
+    descriptor[dword] = 0x300004
     packet = load_state_6(pm4, LOAD_FRAG, 4, 1, 1, values=descriptor)
-    plain = shown(630, packet, {0x300000: [1, 2, 3]})
+    plain = shown(gpu, packet, {0x300000: [1, 2, 3]})
     assert b"0000000000300004" not in plain
-    text = shown(630, packet, {0x300000: [1, 2, 3]}, textures=True)
+    text = shown(gpu, packet, {0x300000: [1, 2, 3]}, textures=True)
     assert b"0000000000300004:\t0000: 00000002 00000003\n0000000000100010:\t\t\t0000:" in text
     assert b"0000000000300004" not in shown(
-        630, packet, {0x300000: [1, 2, 3]}, textures=True, summary=True
+        gpu, packet, {0x300000: [1, 2, 3]}, textures=True, summary=True
     )
 
 

@@ -28,7 +28,7 @@ _A4XX_TEXELS = Fields("A4XX_TEX_CONST", "BASE")
 #: By domain: what points at the contents of a texture or buffer.
 _TARGETS = {
     domain: Fields(domain, PREFIX + "BASE")
-    for domain in ("A5XX_TEX_CONST", "A6XX_TEX_CONST", "A5XX_SSBO_2")
+    for domain in ("A5XX_TEX_CONST", "A6XX_TEX_CONST", "A8XX_TEX_MEMOBJ", "A5XX_SSBO_2")
 }
 
 
