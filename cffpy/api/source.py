@@ -263,10 +263,8 @@ class Source:
                 bound.attach(known.history)
                 return bound
         warnings: list[str] = []
-        how = warnings.append, self.register_db, self.given_gpu
-        finder, found, damage = find_passes_for(
-            query, self.content, *how, self._reporters, is_lenient
-        )
+        how = warnings.append, self.register_db, self.given_gpu, self._reporters
+        finder, found, damage = find_passes_for(query, self.content, *how, is_lenient)
         problems = self._note(warnings, damage)
         if known is None:
             self._walked = Walked(finder, None, problems)
@@ -382,10 +380,9 @@ class Source:
         from cffpy.analysis.diff.record import record
 
         warnings: list[str] = []
-        content = self.content
+        how = warnings.append, self.register_db, self.given_gpu
         with uncollected():
-            how = warnings.append, self.register_db, self.given_gpu
-            found = record(content, *how, descriptions=self._descriptions)
+            found = record(self.content, *how, descriptions=self._descriptions)
         self._note(warnings, found.damage, found.passes.truncated)
         return found
 
