@@ -51,12 +51,12 @@ class ProgressReporter(Observer):
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def uncollected(is_kept: bool = True) -> Iterator[None]:
     """Without the cyclic garbage collector.
 
     A recording has millions of small objects, which are kept; searching them for cycles took a
     third of the time, and of a walk a fifth. Afterwards all objects count as old, so that they are
-    not searched at once.
+    not searched at once. ``is_kept``: False where what the block has made is not needed after it.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -64,7 +64,7 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if not gc.get_freeze_count():
+            if is_kept and not gc.get_freeze_count():
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

@@ -12,13 +12,13 @@ import json
 import os
 import secrets
 import time
-from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.api.export import write_capture
 from cffpy.api.source import Source
+from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
@@ -59,21 +59,6 @@ if TYPE_CHECKING:
 
 #: Stored bytes after which the garbage collector runs.
 _COLLECTED = 1 << 20
-
-
-@contextmanager
-def _collected_afterwards() -> Iterator[None]:
-    """Without the garbage collector, which then searches what the block has made.
-
-    ``uncollected`` keeps that for later: the memory of a worker would grow by half.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _Unwritable(Exception):
@@ -158,7 +143,7 @@ class _PartMaker:
             if file.name in self._failed:
                 entry.error = self._failed[file.name]
             else:
-                with _collected_afterwards():
+                with uncollected(is_kept=False):
                     self._decode(file, entry, reader)
         except (_Unwritable, CaptureIndexError):
             raise
