@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.diff.model import Apart, PassIndices, Recording
+    from cffpy.analysis.diff.model import Apart, FoundDifferences, PassIndices, Recording
     from cffpy.analysis.passes.model import Operation, Pass, Passes
-
-#: Differences, and where each is.
-_Found = dict[Difference, list[Extent]]
 
 #: Draws of a pass side by side; None where one capture has no such draw.
 AlignedDraws = list[tuple["DrawRecord | None", "DrawRecord | None"]]
@@ -169,13 +166,16 @@ PAIRS: dict[Apart, type[BinningPair] | type[OperationPair]] = {
 
 
 def only_apart(
-    apart: Apart, found: _Found, of_draws: Mapping[Difference, Iterable[Extent]], good: Recording
-) -> _Found:
+    apart: Apart,
+    found: FoundDifferences,
+    of_draws: Mapping[Difference, Iterable[Extent]],
+    good: Recording,
+) -> FoundDifferences:
     """What differs apart, without what differs for the program's draws of the same passes, too.
 
     ``good``: the capture that draws are counted in.
     """
-    kept: _Found = {}
+    kept: FoundDifferences = {}
     for difference, extents in found.items():
         passes = {(one.good_pass, one.bad_pass) for one in of_draws.get(difference, ())}
         rest = [one for one in extents if (one.good_pass, one.bad_pass) not in passes]
@@ -189,7 +189,7 @@ def only_apart(
 
 
 def _add_operations(
-    kept: _Found, difference: Difference, extents: list[Extent], good: Recording
+    kept: FoundDifferences, difference: Difference, extents: list[Extent], good: Recording
 ) -> None:
     """Operations have no numbers that users know: they are named, at the pass as a whole."""
     by_passes: dict[PassIndices, list[Extent]] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from cffpy.analysis.diff.addresses import ImageLinks
-    from cffpy.analysis.diff.model import Entry, PassIndices, PassPair
+    from cffpy.analysis.diff.model import Entry, FoundDifferences, PassIndices, PassPair
 
 #: Categories of state that drivers set by anything about a pass.
 _ALWAYS = frozenset(("lrz", "tiles", "barriers", "other", "instructions"))
@@ -93,7 +93,7 @@ _ALL_DRAWS = 1 << 62
 class Coverage:
     """In how many draws of each pass anything of a category differs."""
 
-    def __init__(self, found: dict[Difference, list[Extent]], pairs: Sequence[PassPair]) -> None:
+    def __init__(self, found: FoundDifferences, pairs: Sequence[PassPair]) -> None:
         ranges: dict[tuple[PassIndices, str], list[tuple[int, int]]] = {}
         for difference, extents in found.items():
             for extent in extents:
@@ -322,7 +322,7 @@ class PassCauses:
         self._known: dict[object, int | None] = {}
 
     def explained(
-        self, found: dict[Difference, list[Extent]], coverage: Coverage
+        self, found: FoundDifferences, coverage: Coverage
     ) -> tuple[_Found, list[tuple[Entry, _Found]]]:
         """What follows from no pass, and for each cause that has any what follows from it."""
         rest: _Found = {}

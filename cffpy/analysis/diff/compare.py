@@ -34,7 +34,13 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.addresses import Role
     from cffpy.analysis.diff.facts import FactKey
-    from cffpy.analysis.diff.model import Apart, DrawRecord, PassIndices, Recording
+    from cffpy.analysis.diff.model import (
+        Apart,
+        DrawRecord,
+        FoundDifferences,
+        PassIndices,
+        Recording,
+    )
     from cffpy.analysis.diff.rules import NoiseClass
     from cffpy.analysis.diff.side import Subject
     from cffpy.analysis.passes.model import Pass
@@ -104,7 +110,7 @@ class _Comparer:
         self._left_over: dict[str, PassIndices] = {}
         self.hidden = hidden
         #: What differs -> where.
-        self.found: dict[Difference, list[Extent]] = {}
+        self.found: FoundDifferences = {}
         #: Entries of passes as wholes, and of draws that are missing.
         self.structures: list[Entry] = []
         shared: SharedRegisters = {}

@@ -350,6 +350,10 @@ class Comparison:
         self.hidden.setdefault(noise, Counter())[name] += 1
 
 
+#: Differences, and where each is.
+FoundDifferences = dict[Difference, list[Extent]]
+
+
 def joined(extents: Iterator[Extent] | list[Extent]) -> tuple[Extent, ...]:
     """Neighbours of one pair of passes joined to ranges."""
     found: list[Extent] = []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.diff.addresses import ImageLinks
-    from cffpy.analysis.diff.model import Apart, DrawRecord, PassPair
+    from cffpy.analysis.diff.model import Apart, DrawRecord, FoundDifferences, PassPair
     from cffpy.analysis.passes.model import Pass
 
 #: Ranges of draws that a title gives.
@@ -169,19 +169,16 @@ def _without_overlap(extents: list[Extent]) -> list[Extent]:
     return found
 
 
-#: Differences, and where each is.
-_Found = dict[Difference, list[Extent]]
-
 #: Entries whose consequences are looked for among all entries, at most.
 _MAX_FOLDED = 1000
 
 
 def group(
-    found: _Found,
+    found: FoundDifferences,
     structures: list[Entry],
     pairs: Sequence[PassPair],
     links: ImageLinks | None = None,
-    apart: Sequence[tuple[_Found, list[Entry]]] = (),
+    apart: Sequence[tuple[FoundDifferences, list[Entry]]] = (),
 ) -> list[Entry]:
     """The entries, most telling first. ``structures``: those of passes and draws as wholes.
 
