@@ -107,7 +107,7 @@ def _job(options: argparse.Namespace, job: int, result: Path) -> int:
     try:
         while time.monotonic() < end and number < options.cases:
             row: dict = {}
-            for row in batch(limits, work):
+            for row in batch(bench.limits_of(options.command), work):
                 number = row["number"] - first + 1
                 if "command" in row and not row["problem"]:
                     tally.add(row)

@@ -67,6 +67,11 @@ class Bench:
     def close(self) -> None:
         self._folder.cleanup()
 
+    def limits_of(self, command: str | None) -> Limits:
+        """The limits of a process that runs this command. None: those of most commands."""
+        reserved, _ = commands.RESERVED.get(command or "", (0, 0))
+        return self.limits._replace(memory=max(self.limits.memory, reserved))
+
     def run(
         self,
         seed: int,
@@ -89,8 +94,8 @@ class Bench:
             files.mutant.write_bytes(mutant)
             files.original.write_bytes(original)
             arguments = commands.LINES[command][0](rng, files)
-            reserved, most = commands.RESERVED.get(command, (0, 1 << 62))
-            limits = self.limits._replace(memory=max(self.limits.memory, reserved))
+            most = commands.RESERVED.get(command, (0, 1 << 62))[1]
+            limits = self.limits_of(command)
             if runner is not None:
                 with _set(files.environment):
                     outcome = runner(arguments, limits)

@@ -59,7 +59,7 @@ def test_mutants(bench: Bench, command: str) -> None:
             yield seed, {"problem": bench.run(seed, command, runner=run_here).outcome.problem}
 
     row: dict = {}
-    for row in batch(bench.limits, work):
+    for row in batch(bench.limits_of(command), work):
         if row.get("problem"):
             break
     if row.get("problem") != "":
