@@ -146,11 +146,14 @@ def kind_of(data: BytesLike) -> str:
             return name
     if start.startswith(SNAPSHOT_MAGICS):
         return "a GPU snapshot of the KGSL driver (see cffpy crash)"
+    if not start:
+        return "an empty file"
     if not start.strip(b"\0"):
         return "zero bytes"
     if not _is_text(start):
         is_known = is_capture(data)
-        return "a capture (see cffpy dump)" if is_known else "binary data of unknown format"
+        known = "a capture of an Adreno GPU (see cffpy dump)"
+        return known if is_known else "binary data of unknown format"
     from cffpy.container.devcoredump import is_devcoredump  # lazy: it needs re
 
     if is_devcoredump(data):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import FilterError
-from cffpy.query.names import NameTable
+from cffpy.query.names import NameTable, UnknownRegister, nearest
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
 from cffpy.query.properties import OF_CAPTURES, Properties
@@ -78,8 +78,20 @@ class Filter:
             except FilterError as problem:
                 errors[chip] = problem
         if len(errors) == len(chips):
-            raise max(errors.values(), key=lambda problem: problem.column)
+            raise self._of_all(list(errors.values()))
         return {chip: str(problem) for chip, problem in errors.items()}
+
+    def _of_all(self, errors: list[FilterError]) -> FilterError:
+        """One error for those of all generations."""
+        last = max(errors, key=lambda problem: problem.column)
+        if not isinstance(last, UnknownRegister):
+            return last
+        same = [one for one in errors if isinstance(one, UnknownRegister) and one.name == last.name]
+        if len(same) < len(errors):
+            return last
+        known = {*self._properties.named, *(name for one in same for name in one.near)}
+        message = f"no generation has a register {last.name}{nearest(last.name, sorted(known))}"
+        return FilterError(message, "", 1, last.column)
 
 
 def _always(_subject: Subject) -> bool:

@@ -87,11 +87,25 @@ class Words(NamedTuple):
         return {name.upper(): value for name, value in self.values.items()}
 
 
-def nearest(word: str, known: Sequence[str] | Mapping[str, object]) -> str:
+def nearest(word: str, known: Iterable[str]) -> str:
     """The end of an error message: names that are spelt like ``word``."""
     folded = {name.upper(): name for name in known}
     near = get_close_matches(word.upper(), folded, n=3, cutoff=0.5)
-    return f"; did you mean {' or '.join(folded[one] for one in near)}?" if near else ""
+    return _question([folded[one] for one in near])
+
+
+def _question(near: Sequence[str]) -> str:
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+class UnknownRegister(FilterError):
+    """A name that no register of a generation has. ``near``: its names that are spelt like it."""
+
+    def __init__(self, chip: str, path: Path, near: Sequence[str]) -> None:
+        message = f"{chip} has no register {path.text}{_question(near)}"
+        super().__init__(message, "", 1, path.column)
+        self.name = path.text
+        self.near = near
 
 
 class NameTable:
@@ -124,7 +138,7 @@ class NameTable:
         found = self._find(path, segments) or self._find_renamed(path, segments)
         if found is not None:
             return found
-        raise FilterError(self._no_such(path.text), "", 1, path.column)
+        raise UnknownRegister(self.chip, path, self._nearest(path.text))
 
     def _find_renamed(
         self, path: Path, segments: Sequence[tuple[str, str | None]]
@@ -245,14 +259,12 @@ class NameTable:
             raise FilterError(message, "", 1, path.column + len(register) + 1)
         return found
 
-    def _no_such(self, text: str) -> str:
+    def _nearest(self, text: str) -> list[str]:
         name = ".".join(match[1] for match in _SEGMENT.finditer(text)).upper()
         head = name.partition(".")[0]
         inside = [one for one in self._patterns if one.startswith(f"{head}.")]
         shown = {name: _any_index(self._patterns[name]) for name in inside or self._patterns}
-        near = get_close_matches(name, shown, n=3, cutoff=0.5)
-        hint = f"; did you mean {' or '.join(shown[one] for one in near)}?" if near else ""
-        return f"{self.chip} has no register {text}{hint}"
+        return [shown[one] for one in get_close_matches(name, shown, n=3, cutoff=0.5)]
 
 
 def _folded(pattern: RegisterPattern) -> str:

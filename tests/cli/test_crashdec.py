@@ -64,7 +64,7 @@ def test_help(run_cffpy: Run) -> None:
     ("data", "kind"),
     [
         (kgsl_snapshots.hang([1], 1), b"a GPU snapshot of the KGSL driver (see cffpy crash)"),
-        (capture(630, type7(CP_NOP, 1)), b"a capture (see cffpy dump)"),
+        (capture(630, type7(CP_NOP, 1)), b"a capture of an Adreno GPU (see cffpy dump)"),
         (b"\xff\0\xfe\0\xff\xff\xff\xff", b"binary data of unknown format"),
     ],
 )

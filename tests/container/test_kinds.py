@@ -15,6 +15,10 @@ from cffpy.errors import ContainerError
 CAPTURE = capture_bytes([gpu_id_section(630), *buffer_sections(0x1000, bytes(64))])
 
 
+def test_an_empty_file_is_named() -> None:
+    assert kind_of(b"") == "an empty file"
+
+
 @pytest.mark.parametrize(
     "data",
     [

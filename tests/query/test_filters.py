@@ -363,8 +363,10 @@ def test_a_name_of_other_generations_is_unknown_where_asked_for(samples: Path) -
     assert found == [True, None]
     assert bound.absent == ["a4xx has no RB_DEPTH_CNTL.ZFUNC"]
     assert list(Filter(where).check(None)) == ["A2XX", "A3XX", "A4XX"]
-    with pytest.raises(FilterError, match="has no register NONSENSE"):
+    with pytest.raises(FilterError, match="no generation has a register NONSENSE"):
         Filter("NONSENSE == 3").check(None)
+    with pytest.raises(FilterError, match="register mode; did you mean pass.mode or "):
+        Filter("mode == gmem").check(None)
 
 
 _TERMS = {"T": True, "F": False, "U": None}
