@@ -365,7 +365,7 @@ def test_a_name_of_other_generations_is_unknown_where_asked_for(samples: Path) -
     assert list(Filter(where).check(None)) == ["A2XX", "A3XX", "A4XX"]
     with pytest.raises(FilterError, match="no generation has a register NONSENSE"):
         Filter("NONSENSE == 3").check(None)
-    with pytest.raises(FilterError, match="register mode; did you mean pass.mode or "):
+    with pytest.raises(FilterError, match=r"register mode; did you mean pass\.mode or "):
         Filter("mode == gmem").check(None)
 
 

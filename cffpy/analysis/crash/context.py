@@ -19,7 +19,7 @@ from cffpy.cp.runner import Runner
 from cffpy.cp.sink import NullSink
 from cffpy.errors import RegisterDbError
 from cffpy.pm4.fields import Fields
-from cffpy.pm4.reader import OPCODE, REGISTERS, next_packet
+from cffpy.pm4.reader import BAD, IDLE, OPCODE, REGISTERS, next_packet
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText
 
@@ -192,6 +192,18 @@ class CrashContext:
                 continue
             yield index, kind, number, size
             index += size
+
+    def bad_header(self, words: Words, index: int, end: int) -> int | None:
+        """The first dword from ``index`` on that stands where a packet begins but is no header."""
+        machine = self.machine
+        end = min(end, words.count)
+        while machine is not None and index < end:
+            word = words.data[index]
+            kind, _number, size = machine.headers[word]
+            if (kind != IDLE and machine.is_64bit and word >> 28 not in _HEADERS) or kind == BAD:
+                return index
+            index += size
+        return None
 
     def packet_name(self, kind: int, number: int) -> str:
         """The name of a packet: its opcode's, or that it writes a register, and those after it."""

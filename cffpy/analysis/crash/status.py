@@ -48,12 +48,13 @@ _TABLE_DWORDS, _QUEUE_DWORDS, _MAX_QUEUES = 6, 12, 8
 
 
 class Bits(NamedTuple):
-    """The bits of a status register that are set."""
+    """The bits of a status register that are set; its value as text where none is described."""
 
     register: str
     value: int
     names: tuple[str, ...]
     evidence: tuple[Evidence, ...]
+    is_described: bool = True
 
 
 class Handler(NamedTuple):
@@ -106,7 +107,7 @@ def bits_of(context: CrashContext, *names: str) -> list[Bits]:
             named = tuple([one.name for one in fields if one.value not in (False, 0)])
         else:
             named = (f"{value:#x}",) if value else ()
-        found.append(Bits(name, value, named, lines(context.line(name))))
+        found.append(Bits(name, value, named, lines(context.line(name)), bool(fields)))
     return found
 
 

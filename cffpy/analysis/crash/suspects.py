@@ -43,6 +43,7 @@ def find_suspicions(
     found = [
         *_errors(context),
         *_fault(context, flight),
+        *_headers(context, stand),
         *_wait(context, stand),
         *_threads(context),
         *_handlers(context),
@@ -60,9 +61,12 @@ def find_suspicions(
 
 def _errors(context: CrashContext) -> Iterator[Suspicion]:
     for one in errors(context):
-        names = ", ".join(one.names)
-        reason = f"{one.register} is {one.value:#x}"
-        yield Suspicion("error", f"the GPU reports {names}", (reason,), one.evidence)
+        shown = f"{one.register} is {one.value:#x}"
+        if one.is_described:
+            text, reason = f"the GPU reports {', '.join(one.names)}", shown
+        else:
+            text, reason = shown, "the GPU sets it at an error; what its bits mean is not described"
+        yield Suspicion("error", text, (reason,), one.evidence)
 
 
 # -- addresses --------------------------------------------------------------------------------
@@ -212,6 +216,23 @@ def _handlers(context: CrashContext) -> Iterator[Suspicion]:
             text = f"the SQE ({one.thread}) has met a packet that its microcode does not handle"
             reason = f"its PC {one.counter:#x} is in the handler of such packets, at "
             yield Suspicion("sqe", text, (f"{reason}{one.handler.start:#x}",), one.evidence)
+
+
+def _headers(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
+    """The first dword of each level, up to the CP's position, that is no packet header."""
+    for level in stand.levels:
+        place, position = context.place(level.gpuaddr), level.position
+        if place is None or position is None:
+            continue
+        words, first = place
+        executed = (position - level.gpuaddr) // 4
+        bad = context.bad_header(words, first, first + min(executed + 1, level.ndwords or 0))
+        if bad is None:
+            continue
+        dword = bad - first
+        text = f"{level.name} has {words.data[bad]:08x} where a packet begins, which is no header"
+        reason = f"it is dword {dword}; the CP has executed {executed} of {level.ndwords}"
+        yield Suspicion("header", text, (reason,), addresses(level.gpuaddr + 4 * dword))
 
 
 def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:

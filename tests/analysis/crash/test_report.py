@@ -131,6 +131,22 @@ def test_a_packet_that_does_not_exist() -> None:
     assert "opcode" in kinds(hang([*DRAW, *type7(0x7D, 1)], 2))
 
 
+@pytest.mark.parametrize(("left", "is_reached"), [(3, True), (9, False)])
+def test_a_dword_that_is_no_header(left: int, is_reached: bool) -> None:
+    found = report(hang([*DRAW, *DRAW, 0xDEADD00D, *type7(CP_NOP, 1, 1)], left))["suspicious"]
+    headers = [(one["text"], one["evidence"]) for one in found if one["kind"] == "header"]
+    text = "IB1 has deadd00d where a packet begins, which is no header"
+    assert headers == ([(text, [{"address": f"{IB1 + 32:#x}"}])] if is_reached else [])
+
+
+def test_a_fault_register_whose_bits_are_not_described() -> None:
+    dump = hang(DRAW, 4).replace(
+        b"registers:\n", f"registers:\n{register(4 * 0x824, 6)}".encode(), 1
+    )
+    texts = [one["text"] for one in report(dump)["suspicious"] if one["kind"] == "error"]
+    assert texts == ["CP_PROTECT_STATUS is 0x6"]
+
+
 def test_a_program_outside_of_all_buffers() -> None:
     config = type4(0xA832, 0x100)  # SP_FS_CONFIG.ENABLED; then SP_FS_OBJ_START
     ib1 = [*type4(0xAB04, 0x100), *type4(0xA983, 0x400000, 0), *config, *DRAW]
@@ -230,7 +246,8 @@ def test_a_packet_that_the_microcode_does_not_handle() -> None:
         pytest.skip("no recorded dumps (CFFPY_SHARED)")
     found = report(gzip.decompress(path.read_bytes()))["suspicious"]
     assert [(one["kind"], one["reasons"]) for one in found] == [
-        ("sqe", ["its PC 0xc5 is in the handler of such packets, at 0xc3"])
+        ("header", ["it is dword 6; the CP has executed 7 of 12"]),
+        ("sqe", ["its PC 0xc5 is in the handler of such packets, at 0xc3"]),
     ]
 
 
