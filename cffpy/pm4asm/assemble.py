@@ -16,6 +16,7 @@ from cffpy.errors import AssemblyError, CffpyError, UnsupportedGpu
 from cffpy.pm4asm.blocks import Image
 from cffpy.pm4asm.build import Builder, is_packet
 from cffpy.pm4asm.data import is_row, row_bytes
+from cffpy.pm4asm.frequent_lines import read_line
 from cffpy.pm4asm.labels import label_value
 from cffpy.pm4asm.model import Call, SourceProblem, Statement
 from cffpy.pm4asm.parse import parse_line
@@ -26,7 +27,8 @@ from cffpy.pm4asm.values import nearest
 from cffpy.pm4asm.vocabulary import Vocabulary
 from cffpy.regdb.database import Database
 
-_MEMO = 1 << 17
+#: Units, and lines, that are remembered. Most texts repeat the same few thousand.
+_MEMO = 1 << 14
 #: Longest unit that the memo keeps, in characters.
 _MEMO_UNIT = 4096
 #: Characters of a line that an error shows.
@@ -173,11 +175,13 @@ class _Assembly:
                 if text[0] == "+" and is_row(text[1:].lstrip()):  # needs no grammar
                     statements.append(Statement("more_row", (text[1:],)))
                     continue
-                statement = parse_line(text, self._file, line.number, line.indent)
-                if len(self._parsed) >= _MEMO:
-                    self._parsed.clear()
-                if len(text) <= _MEMO_UNIT:
-                    self._parsed[text] = statement
+                statement = read_line(text)
+                if statement is None:
+                    statement = parse_line(text, self._file, line.number, line.indent)
+                    if len(self._parsed) >= _MEMO:
+                        self._parsed.clear()
+                    if len(text) <= _MEMO_UNIT:
+                        self._parsed[text] = statement
             statements.append(statement)
         self._line = unit[0]
         return statements
