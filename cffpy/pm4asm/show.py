@@ -31,8 +31,9 @@ from cffpy.pm4asm.vocabulary import Structure, Vocabulary
 #: Structures in a packet: first dword in the payload, name of the structure, how many.
 Hint = tuple[int, str, int]
 
-#: Packets and register values in the memo; dwords of the longest packet that is kept.
-_MEMO = 1 << 17
+#: Packets and register values in the memo; more than these seldom come again.
+_MEMO = 1 << 12
+#: Dwords of the longest packet in the memo.
 _MEMO_DWORDS = 64
 
 _SET_CONSTANT = Fields("CP_SET_CONSTANT", "INDEX", "TYPE", "ADD")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from cffpy.analysis.survey import BufferSet, surveyed
 from cffpy.capture.generations import generation_of
@@ -35,6 +36,8 @@ from cffpy.views.pm4.segments import segments
 
 #: Bytes of a text section that is shown as a string.
 _LONGEST_TEXT = 1 << 15
+#: Lines of a piece of a buffer's text.
+_LINES = 1024
 _TEXTS = {SectionType.CMD: "cmd", SectionType.TEST: "test"}
 _SHORT = 8  # bytes of an address without its upper half
 
@@ -254,10 +257,9 @@ class _Decompiler:
         if declared != contents:
             head += f" declared {declared}"
         yield f"{head}{' short' if short else ''} {{\n"
-        lines = [
-            f"{INDENT}{line}\n" for line in view.lines(section.offset, address, section.payload)
-        ]
-        yield "".join(lines)
+        lines = view.lines(section.offset, address, section.payload)
+        while piece := "".join([f"{INDENT}{line}\n" for line in islice(lines, _LINES)]):
+            yield piece
         yield "}\n"
 
 
