@@ -122,8 +122,7 @@ class Bisection:
     def capture(self, wanted: Try) -> tuple[bytes, list[str]]:
         """The capture's bytes for a try, and what was changed. Raises CaptureError."""
         edits = wanted.edits()
-        data, lines = edited(self._content, edits, _ignore, self._register_db)
-        return bytes(data), lines
+        return edited(self._content, edits, _ignore, self._register_db)
 
     # -- the search -------------------------------------------------------------------------
 

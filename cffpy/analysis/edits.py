@@ -13,6 +13,7 @@ from cffpy.analysis.file_sections import Owners
 from cffpy.capture.gpu import Gpu
 from cffpy.capture.load import CommandStream
 from cffpy.capture.memory import Words
+from cffpy.container.changed_bytes import ChangedBytes
 from cffpy.container.damage import Damage
 from cffpy.container.layouts import SECTION_HEADER, SectionType, offset_in
 from cffpy.container.open import Content
@@ -47,15 +48,14 @@ class Patch(ValueObject):
         self.data = data
         self.mask = mask
 
-    def apply(self, output: bytearray) -> None:
+    def apply(self, output: ChangedBytes) -> None:
         """Change ``output``."""
-        end = self.offset + len(self.data)
         data = self.data
         if self.mask is not None:
-            before = int.from_bytes(output[self.offset : end], "little")
+            before = int.from_bytes(output.read(self.offset, len(data)), "little")
             wanted = int.from_bytes(data, "little")
             data = dwords_bytes([before & ~self.mask | wanted & self.mask])
-        output[self.offset : end] = data
+        output.write(self.offset, data)
 
 
 class Edit(Sink):
@@ -349,14 +349,25 @@ def edited(
     edits: Sequence[Edit],
     complain: Callable[[str], None],
     register_db: str | None = None,
+) -> tuple[bytes, list[str]]:
+    """The capture's bytes after all edits, copied, and what was done: see ``changed_by``."""
+    output, lines = changed_by(content, edits, complain, register_db)
+    return b"".join(output.pieces()), lines
+
+
+def changed_by(
+    content: Content,
+    edits: Sequence[Edit],
+    complain: Callable[[str], None],
+    register_db: str | None = None,
     damage: list[Damage] | None = None,
-) -> tuple[bytearray, list[str]]:
-    """The capture's bytes after all edits, and what was done; each sees the capture as it came.
+) -> tuple[ChangedBytes, list[str]]:
+    """The capture with all edits, and what was done; each edit sees the capture as it was read.
 
     ``damage`` becomes the capture's, whether or not this raises CaptureError, which it does where
     an edit has nothing to change.
     """
-    output = bytearray(content.data)
+    output = ChangedBytes(content.data)
     lines = []
     for edit in edits:
         found = run(content, edit, complain, register_db)

@@ -25,11 +25,24 @@ _LISTED = 6
 
 
 class Repaired:
-    """The capture's bytes, and what was done to it; empty ``messages``: nothing was wrong."""
+    """The capture's bytes in pieces, and what was done to it; no ``messages``: nothing was wrong.
 
-    def __init__(self, data: BytesLike, messages: list[str]) -> None:
-        self.data = data
+    Pieces are views of the damaged capture, as far as they can be.
+    """
+
+    def __init__(self, pieces: list[BytesLike], messages: list[str]) -> None:
+        self.pieces = pieces
         self.messages = messages
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return sum(map(len, self.pieces))
+
+    @property
+    def data(self) -> bytes:
+        """All bytes, copied."""
+        return b"".join(self.pieces)
 
 
 def repair(content: Content, address: int | None = None, ndwords: int | None = None) -> Repaired:
@@ -50,22 +63,23 @@ def repair(content: Content, address: int | None = None, ndwords: int | None = N
     elif last.lacks_stream:
         submit, streams = last.deduce()
         reason = f"as in submit {submit}"
-    data = _joined(content.data, sections)
+    pieces = _joined(content.data, sections)
     for start, size in streams:
         if last.image.find(start) is None:
             messages.append(f"no buffer holds {start:#x}: the stream cannot be decoded")
-        data += capture_bytes([command_stream_section(start, size, short=last.is_short)])
+        new = capture_bytes([command_stream_section(start, size, short=last.is_short)])
+        pieces.append(new)
         messages.append(f"added RD_CMDSTREAM_ADDR: {size} dwords at {start:#x}, {reason}")
-    return Repaired(data if messages else content.data, messages)
+    return Repaired(pieces if messages else [content.data], messages)
 
 
 def _end(section: Section) -> int:
     return section.offset + SECTION_HEADER.size * section.count + len(section.payload)
 
 
-def _joined(data: memoryview, sections: list[Section]) -> bytes:
+def _joined(data: memoryview, sections: list[Section]) -> list[BytesLike]:
     """The bytes of the sections, and resync markers between two that follow each other."""
-    parts: list[memoryview] = []
+    parts: list[BytesLike] = []
     start = end = 0
     for section in sections:
         between = bytes(data[end : section.offset])
@@ -73,7 +87,7 @@ def _joined(data: memoryview, sections: list[Section]) -> bytes:
             parts.append(data[start:end])
             start = section.offset
         end = _end(section)
-    return b"".join([*parts, data[start:end]])
+    return [*parts, data[start:end]]
 
 
 def _whole_sections(content: Content, messages: list[str]) -> list[Section]:

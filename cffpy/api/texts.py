@@ -72,8 +72,8 @@ def edit(
     if not edits:
         raise UsageError("no edit is given")
     source = capture._source
-    data, _ = edited(source.content, edits, _ignore, source.register_db, [])
-    return bytes(data)
+    data, _ = edited(source.content, edits, _ignore, source.register_db)
+    return data
 
 
 def _draw(name: str | int) -> DrawName:

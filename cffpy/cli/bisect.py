@@ -103,7 +103,7 @@ def bisect(
         now = search.next(state.answers)
     if isinstance(now, Try) and output is not None:
         data, _ = search.capture(now)
-        write_output(output, [capture_file(output, data)], [path])
+        write_output(output, capture_file(output, [data], len(data)), [path])
         state.note_try(now.key)
     if as_json:
         write_json(view.SCHEMA, view.document(path, state.entries, now))

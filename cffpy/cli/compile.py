@@ -57,5 +57,5 @@ def compile_command(path: str, output: str | None, check: bool, register_db: str
         print_error(f"{path}: {problem.strerror or problem}")
         return EXIT_FAILURE
     if output is not None:
-        write_output(output, [capture_file(output, data)], [path])
+        write_output(output, capture_file(output, [data], len(data)), [path])
     return EXIT_OK

@@ -67,7 +67,8 @@ def crash(
     found = open_crash(path, gpu=gpu, register_db=register_db, limits=command_limits())
     print_problems(path, found.problems, print_error)
     if output is not None:
-        write_output(output, [capture_file(output, found.extract())], [path])
+        data = found.extract()
+        write_output(output, capture_file(output, [data], len(data)), [path])
     elif page is not None:
         from cffpy.views.crash_html import page as html_page
 

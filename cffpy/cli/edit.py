@@ -122,7 +122,7 @@ def edit(
     if index is not None:
         nops, last, at_draw = _in_pass(index, nops, last, at_draw)
     from cffpy.analysis.crash.opening import check_capture
-    from cffpy.analysis.edits import edited
+    from cffpy.analysis.edits import changed_by
     from cffpy.container.damage import Damage
     from cffpy.container.open import open_capture
 
@@ -131,13 +131,14 @@ def edit(
         content = check_capture(open_capture(path, command_limits()))
         edits = _edits(_Numbers(content, register_db), nops, last, values, at_draw, groups)
         with progress(f"Reading {path}", content):
-            data, lines = edited(content, edits, print_warning, register_db, damage)
+            changed, lines = changed_by(content, edits, print_warning, register_db, damage)
     except CffpyError as problem:
         print_problems(path, damage)
         # ContainerError names the file itself
         print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
-    write_output(output, [capture_file(output, data)], [path])
+    size = len(content.data)  # edits change no size
+    write_output(output, capture_file(output, changed.pieces(), size), [path])
     for line in lines:
         print(f"cffpy: {line}", file=sys.stderr)
     print_problems(path, damage)

@@ -54,13 +54,13 @@ def _is_standard_input(path: str) -> bool:
     return stat.S_ISREG(status.st_mode) and os.path.samestat(os.stat(path), status)
 
 
-def capture_file(path: str, data: BytesLike) -> BytesLike:
-    """A capture's bytes as stored in ``path``: compressed if its name ends in ``.gz``."""
+def capture_file(path: str, pieces: Iterable[BytesLike], size: int) -> Iterable[BytesLike]:
+    """A capture's ``size`` bytes as stored in ``path``: compressed if its name ends in ``.gz``."""
     if not path.endswith(".gz"):
-        return data
-    from cffpy.container.writer import gzip_bytes
+        return pieces
+    from cffpy.container.writer import gzip_pieces
 
-    return gzip_bytes(data)
+    return gzip_pieces(pieces, size)
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
         # ContainerError names the file itself
         print_error(str(problem) if isinstance(problem, ContainerError) else f"{path}: {problem}")
         return EXIT_FAILURE
-    write_output(output, [capture_file(output, repaired.data)], [path])
+    write_output(output, capture_file(output, repaired.pieces, repaired.size), [path])
     for line in repaired.messages or ["nothing to repair"]:
         print(f"cffpy: {line}", file=sys.stderr)
     return EXIT_OK

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from construct import ConstructError
@@ -35,6 +35,8 @@ from cffpy.row_readers import BytesLike
 
 #: Compression level: captures become as small as with 9, in a third of the time.
 _LEVEL = 6
+#: Bytes that are compressed at a time.
+_STEP = 1 << 20
 
 
 class NewSection(NamedTuple):
@@ -73,10 +75,34 @@ def capture_bytes(sections: Iterable[tuple[int, BytesLike]], *, markers: int = 0
 
 def gzip_bytes(data: BytesLike) -> bytes:
     """``data`` as one gzip member without time or name."""
-    packer = zlib_module(len(data)).compressobj(_LEVEL, zlib.DEFLATED, -15)
-    header = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
-    packed: bytes = packer.compress(data) + packer.flush()
-    return header + packed + struct.pack("<II", zlib.crc32(data), len(data) & 0xFFFFFFFF)
+    return b"".join(gzip_pieces([data], len(data)))
+
+
+def gzip_pieces(pieces: Iterable[BytesLike], size: int) -> Iterator[bytes]:
+    """As ``gzip_bytes``, for the ``size`` bytes of ``pieces``, and in pieces."""
+    packer = zlib_module(size).compressobj(_LEVEL, zlib.DEFLATED, -15)
+    yield b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+    checksum = 0
+    for step in _steps(pieces):
+        checksum = zlib.crc32(step, checksum)
+        yield packer.compress(step)
+    yield packer.flush()
+    yield struct.pack("<II", checksum, size & 0xFFFFFFFF)
+
+
+def _steps(pieces: Iterable[BytesLike]) -> Iterator[bytes]:
+    """The same bytes in equal steps: zlib-ng packs them in another way if pieces are others."""
+    held = bytearray()
+    for piece in pieces:
+        view = memoryview(piece)
+        while view:
+            step = view[: _STEP - len(held)]
+            held += step
+            view = view[len(step) :]
+            if len(held) == _STEP:
+                yield bytes(held)
+                held.clear()
+    yield bytes(held)
 
 
 def dwords_bytes(dwords: Sequence[int]) -> bytes:

@@ -8,7 +8,7 @@ import gzip
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.container.writer import capture_bytes, dwords_bytes, gzip_bytes
+from cffpy.container.writer import capture_bytes, dwords_bytes, gzip_bytes, gzip_pieces
 
 
 @given(st.binary(max_size=2000))
@@ -17,6 +17,12 @@ def test_gzip_is_plain_gzip_without_a_time(data: bytes) -> None:
     assert gzip.decompress(packed) == data
     assert packed[4:8] == bytes(4)
     assert packed == gzip_bytes(data)
+
+
+def test_pieces_are_packed_as_a_whole_is() -> None:
+    data = bytes(range(256)) * 9000
+    pieces = [data[:100], b"", memoryview(data)[100:5000], data[5000:]]
+    assert b"".join(gzip_pieces(pieces, len(data))) == gzip_bytes(data)
 
 
 def test_bytes_of_a_capture() -> None:
