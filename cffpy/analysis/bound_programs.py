@@ -50,6 +50,9 @@ class BoundPrograms:
         #: Of a2xx: stage -> address of the program that a packet has loaded.
         self._loaded: dict[str, int] = {}
         self._lists: dict[Shaders, Shaders] = {}
+        #: The list that was found last: a ``Remembered`` mostly returns it again.
+        self._last: Shaders = ()
+        self._are_loaded = not facts.program_registers
 
     def of(self, kind: Kind) -> Shaders:
         """Those of an action of this kind now; the same object where they are the same."""
@@ -57,9 +60,12 @@ class BoundPrograms:
         if bound is None:
             return ()
         shaders = bound()
-        if not self._machine.gpu.facts.program_registers:
+        if self._are_loaded:
             shaders = (*shaders, *self._loaded.items())
-        return self._lists.setdefault(shaders, shaders)
+        elif shaders is self._last:
+            return shaders
+        self._last = self._lists.setdefault(shaders, shaders)
+        return self._last
 
     def load(self, payload: Payload) -> None:
         """CP_IM_LOAD_IMMEDIATE (a2xx): a program in the packet."""

@@ -59,10 +59,9 @@ class Executed(Enum):
     #: Only the GPU knows.
     UNKNOWN = None
 
-    @property
-    def is_possible(self) -> bool:
-        """Whether it is not NO."""
-        return self is not Executed.NO
+    def __init__(self, value: bool | None) -> None:
+        #: Whether it is not NO. An attribute: asked several times for each action.
+        self.is_possible = value is not False
 
     def within(self, outer: Executed) -> Executed:
         """This of a block, inside of commands that are executed as ``outer`` says."""

@@ -217,11 +217,16 @@ class Remembered(Generic[_Result]):
     def __call__(self) -> _Result:
         """The result for the values that registers have now."""
         registers = self._machine.state.registers
-        for position, one in enumerate(self._lists):
-            known = one.known.get(one.values(registers), _MISSING)
+        for one in self._lists:
+            try:
+                values = one.read(registers)
+            except KeyError:
+                values = one.values(registers)
+            known = one.known.get(values, _MISSING)
             if known is not _MISSING:
-                if position:
-                    self._lists.insert(0, self._lists.pop(position))
+                if one is not self._lists[0]:
+                    self._lists.remove(one)
+                    self._lists.insert(0, one)
                 return known  # type: ignore[return-value]
         if self._count >= _MAX_RESULTS or len(self._lists) >= _MAX_LISTS:
             self._lists.clear()

@@ -490,7 +490,7 @@ class Walk(Sink):
         """A draw-state group only writes registers: at once, unless an observer asks for them."""
         if self.executed is Executed.NO:
             return True
-        return self.ignores_writes(registers)
+        return not self._needs_each_write and self._watched.keys().isdisjoint(registers)
 
     def registers_stored(self, stored: StoredRegisters) -> None:
         """Registers were stored at once."""
@@ -569,17 +569,19 @@ class Walk(Sink):
 
     def _act(self, facts: ActionFacts, number: int | None) -> None:
         """Publish an action. ``number``: its number in the dump."""
-        kind, executed, condition = facts.kind, self.executed, self.condition
+        kind, executed = facts.kind, self.executed
+        condition = self._blocks[-1][0].reason if self._blocks else None
         if self._conditions.predicates_draws and kind == "draw" and executed is Executed.YES:
             executed, condition = Executed.UNKNOWN, "CP_DRAW_PRED_*"
         self._actions += 1
         parameters = facts.parameters
+        frame = self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
         action = Action(
             kind,
             facts.packet,
             facts.label,
             number,
-            self.packet_location,
+            frame.packet(),
             self._actions,
             self.machine.state.ib_level,
             executed,

@@ -24,9 +24,11 @@ class DecodesOnce(ValueObject):
     ``writes`` returns (register, value) of a packet that does no more than write registers.
     ``draw`` makes the Draw of a packet that counts it and changes no other state. ``groups`` yields
     the changes to draw-state groups. ``skips`` returns the dwords that it may run as a block.
+    ``equal_draws``: packets with equal dwords are the same draw, whatever memory holds, so that
+    they may share one ``Draw``.
     """
 
-    __slots__ = ("draw", "groups", "skips", "writes")
+    __slots__ = ("draw", "equal_draws", "groups", "skips", "writes")
 
     def __init__(
         self,
@@ -34,8 +36,10 @@ class DecodesOnce(ValueObject):
         groups: Callable[[Machine, Payload], Iterator[DrawStateGroup]] | None = None,
         skips: Callable[[Machine, Payload], int | None] | None = None,
         writes: Callable[[Machine, Payload], Sequence[Written]] | None = None,
+        equal_draws: bool = False,
     ) -> None:
         self.draw = draw
         self.groups = groups
         self.skips = skips
         self.writes = writes
+        self.equal_draws = equal_draws

@@ -112,7 +112,11 @@ def draw_values(machine: Machine, name: str, payload: Payload) -> DrawValues:
     """The values of the draw packet ``name``."""
     if name in INITIATOR_IS_SECOND:
         return _old_draw(machine, name, payload)
-    values = payload.read(machine.packets[_DRAWS[name]])
+    reader = machine.packets[_DRAWS[name]]
+    if payload.count < reader.dwords:  # a draw without indices ends before their address
+        values = reader.read([*payload.dwords(), *[0] * reader.dwords])
+    else:
+        values = payload.read(reader)
     primitive, source, visibility, index_size, geometry, tessellation, shown, *rest = values
     draw = DrawValues()
     draw.primitive, draw.cffdump_primitive = primitive, shown

@@ -26,6 +26,9 @@ MAX_KEPT = 1 << 16
 #: Dwords of groups that are kept by their contents.
 MAX_HELD = 1 << 18
 
+#: In place of the registers of a group that is not known.
+_NO_REGISTERS: dict[int, int] = {}
+
 
 class RegisterRuns:
     """Registers by group, kept from the second time on. Forgotten when memory changes."""
@@ -63,9 +66,10 @@ class RegisterRuns:
             self._forget_places()
         group = (words, index, ndwords)
         known = self._known
-        if group in known:
+        found = known.get(group, _NO_REGISTERS)
+        if found is not _NO_REGISTERS:
             self.known += 1
-            return known[group]
+            return found
         self.read += 1
         registers = self._of_contents(words, index, ndwords)
         if group in self._seen:
@@ -94,9 +98,10 @@ class RegisterRuns:
         if index + ndwords > words.count:
             return None
         contents = words.data[index : index + ndwords].tobytes()
-        if contents in self._contents:
+        found = self._contents.get(contents, _NO_REGISTERS)
+        if found is not _NO_REGISTERS:
             self.equal += 1
-            return self._contents[contents]
+            return found
         registers = self._read(words, index, ndwords)
         self._held += ndwords
         if self._held > MAX_HELD:

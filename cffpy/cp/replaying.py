@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from cffpy.capture.memory import MemoryImage, Words
     from cffpy.cp.payload import Payload
     from cffpy.cp.runner import Row
-    from cffpy.cp.sink import Sink
+    from cffpy.cp.sink import Draw, Sink
     from cffpy.regdb.database import Database
+
+#: Draws of one opcode that are kept by their dwords.
+MAX_DRAWS = 1 << 12
+
+#: The shortest draw packet that the reference reads nothing behind.
+_DRAW_DWORDS = 3
 
 
 class ReplayingRunner(Runner):
@@ -43,6 +49,10 @@ class ReplayingRunner(Runner):
         #: Streams that run again.
         self.decoded = DecodedStreams(self, sink, self.register_runs, self._writes_of)
         self._observes_stored = False
+        #: Of each opcode whose packets with equal dwords are the same draw: dwords -> that draw.
+        self._equal_draws: list[dict[bytes, Draw] | None] = []
+        #: How many draws were decoded because none before was equal.
+        self.draws_decoded = 0
 
     def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
         """Decode for this GPU from now on; see ``Machine``."""
@@ -51,6 +61,9 @@ class ReplayingRunner(Runner):
         self._decodes_once = self.sink.decodes_streams_once
         self._observes_stored = self.sink.observes_stored_registers
         self.decoded.bind(self._once)
+        self._equal_draws = [
+            {} if once is not None and once.equal_draws else None for once in self._once
+        ]
 
     def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
         """Run the steps of a stream that ran before, as far as they go.
@@ -109,6 +122,41 @@ class ReplayingRunner(Runner):
         sink.packet_done(step.opcode, payload, level + 1)
         return True
 
+    def _run_opcode(self, opcode: int, payload: Payload, level: int) -> int:
+        """As ``Runner``; of draws with equal packets only the first is decoded."""
+        known = self._equal_draws[opcode]
+        if known is None:
+            return super()._run_opcode(opcode, payload, level)
+        sink = self.sink
+        self.load_groups(level + 1)
+        sink.packet(opcode, payload, level)
+        draw = self._draw_of(opcode, payload, known)
+        sink.draw(draw, payload, level + 1)
+        if draw.counted:
+            self.state.finish_draw()
+        sink.packet_done(opcode, payload, level + 1)
+        return 0
+
+    def _draw_of(self, opcode: int, payload: Payload, known: dict[bytes, Draw]) -> Draw:
+        """The draw of a packet; ``known``: those of packets with this opcode."""
+        words, index = payload.words, payload.index
+        end = index + payload.count
+        # of a shorter packet, what follows it is read, too
+        is_whole = payload.count >= _DRAW_DWORDS and end <= words.count
+        key = words.data[index:end].tobytes() if is_whole else b""
+        draw = known.get(key)
+        if draw is None:
+            once = self._once[opcode]
+            assert once is not None
+            assert once.draw is not None
+            draw = once.draw(self, payload)
+            self.draws_decoded += 1
+            if is_whole:
+                if len(known) >= MAX_DRAWS:
+                    known.clear()
+                known[key] = draw
+        return draw
+
     def _writes_of(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
         """(Register, value) of all that a packet does.
 
@@ -130,7 +178,6 @@ class ReplayingRunner(Runner):
         refusal = self.nesting.refusal(self.streams, self.blocks, (words, index, ndwords), ndwords)
         if refusal is None:
             self.state.registers.update(registers)
-            self.state.rewritten.update(registers)
             if self._observes_stored:
                 runs, number = self.register_runs, group.group_id
                 self.sink.registers_stored(

@@ -17,7 +17,7 @@ from cffpy.cp.nesting import CALLS_ITSELF, Refusal
 from cffpy.cp.outcomes import EACH_REGISTER, NOTHING
 from cffpy.cp.segment import Segment
 from cffpy.cp.sink import Payload, Sink
-from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
+from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.limits import hint
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, next_packet
 from cffpy.regdb.database import Database
@@ -330,12 +330,11 @@ class Runner(Machine):
             self.problems.damaged(f"the draw-state group at {at:#x} draws, and would load groups")
             self.sink.groups_within_groups()
             return
-        if state.groups.count(None) == GROUP_COUNT:
+        if not any(state.groups):
             return
         state.loading_groups = True
-        for group in state.groups:
-            if group is not None:
-                self.load_group(group, level)
+        for group in filter(None, state.groups):
+            self.load_group(group, level)
         state.loading_groups = False
         if not self._keeps_groups:
             self.disable_groups()

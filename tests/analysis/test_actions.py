@@ -6,8 +6,9 @@ from __future__ import annotations
 import pytest
 
 from cffpy.analysis.actions import Action
+from cffpy.cp.replaying import ReplayingRunner
 from tests.analysis.passes.streams import Streams, walk
-from tests.builders import capture, type3
+from tests.builders import capture, type3, type4
 
 PARAMETERS = 0x300000
 INDICES = 0x400000
@@ -142,3 +143,17 @@ def test_blit_events_of_a5xx_move_pixels_without_a_number() -> None:
     s = Streams(540)
     actions = walk(s.capture([[s.event("BLIT"), s.draw()]])).actions
     assert [(one.kind, one.number) for one in actions] == [("resolve", None), ("draw", 0)]
+
+
+def test_equal_draw_packets_are_decoded_once() -> None:
+    """A counter, and the sizes of draws whose packets are not equal, or too short to be known."""
+    long = packet(630, "CP_DRAW_INDX_OFFSET", 4, 2, 36, 0, 0x1000, 0, 36)
+    other = packet(630, "CP_DRAW_INDX_OFFSET", 4, 2, 12, 0, 0x2000, 0, 36)
+    short = packet(630, "CP_DRAW_INDX_OFFSET", AUTO | 4, 1)
+    commands = long + other + long + short + short + type4(0x8800, 1)
+    finder = walk(capture(630, commands))
+    regions = [action.index_region for action in finder.actions]
+    assert regions == [(0x1000, 36, 1), (0x2000, 12, 1), (0x1000, 36, 1), None, None]
+    machine = finder.walk.machine
+    assert isinstance(machine, ReplayingRunner)
+    assert machine.draws_decoded == 4  # both short ones: what follows them differs

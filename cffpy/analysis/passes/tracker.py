@@ -223,7 +223,8 @@ class Tracker:
         action.pass_index = found.index
         if isinstance(run, Tile):
             action.tile = run.number
-        action.is_binning = run is found.binning
+        elif run is found.binning:
+            action.is_binning = True
 
     # -- reading ------------------------------------------------------------------------------
 

@@ -82,8 +82,12 @@ def _ending(handler: Handler, once: DecodesOnce | None = None) -> Row:
     return Row(handler, ends_segment=_always, once=once)
 
 
-def _drawing(handler: Handler, draw: Callable[[Machine, Payload], Draw] | None = None) -> Row:
-    once = None if draw is None else DecodesOnce(draw=draw)
+def _drawing(
+    handler: Handler,
+    draw: Callable[[Machine, Payload], Draw] | None = None,
+    equal_draws: bool = False,
+) -> Row:
+    once = None if draw is None else DecodesOnce(draw=draw, equal_draws=equal_draws)
     return Row(handler, loads_groups=True, ends_segment=_always, once=once)
 
 
@@ -104,11 +108,11 @@ TABLE = {
     "CP_SET_DRAW_STATE": _effect(cp_set_draw_state, DecodesOnce(groups=draw_state_groups)),
     "CP_DRAW_INDX": _drawing(cp_draw_indx),
     "CP_DRAW_INDX_2": _drawing(cp_draw_indx_2),
-    "CP_DRAW_INDX_OFFSET": _drawing(cp_draw_indx_offset, draw_indx_offset),
+    "CP_DRAW_INDX_OFFSET": _drawing(cp_draw_indx_offset, draw_indx_offset, equal_draws=True),
     "CP_DRAW_INDIRECT": _drawing(cp_draw_indirect, draw_indirect),
     "CP_DRAW_INDX_INDIRECT": _drawing(cp_draw_indx_indirect, draw_indx_indirect),
     "CP_DRAW_INDIRECT_MULTI": _drawing(cp_draw_indirect_multi, draw_indirect_multi),
-    "CP_DRAW_AUTO": _drawing(cp_draw_auto, draw_auto),
+    "CP_DRAW_AUTO": _drawing(cp_draw_auto, draw_auto, equal_draws=True),
     "CP_BLIT": _ending(cp_blit),
     "CP_EXEC_CS": _drawing(cp_exec_cs),
     "CP_EXEC_CS_INDIRECT": _drawing(cp_exec_cs_indirect),
