@@ -104,6 +104,14 @@ class State:
         """The base of offsets of binding tables."""
         return self.pool_base or self.surface_base
 
+    @property
+    def has_bases(self) -> bool:
+        """Whether commands have set the bases. If not, all are 0, and addresses are offsets.
+
+        A dump of a hang may lack the submission that sets them.
+        """
+        return "STATE_BASE_ADDRESS" in self.slots
+
     def get(self, slot: str) -> Executed | None:
         """The instruction that set a slot, or None."""
         return self.slots.get(slot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from cffpy.intel.views.draws import describe_counts
 from cffpy.intel.views.draws import document as action_document
+from cffpy.intel.views.state import UNKNOWN_BASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,9 +76,12 @@ def _action(action: Action, names: Mapping[int, str]) -> str:
 def _uses(report: CrashReport, action: Action) -> Iterator[str]:
     """What the draw in flight has bound."""
     state = report.state
+    if state is not None and not state.state.has_bases:
+        yield f"    {UNKNOWN_BASES}"
     for kernel in () if state is None else state.kernels:
         size = "not captured" if kernel.facts is None else f"{kernel.facts.size} bytes"
-        yield f"    {kernel.stage} {kernel.width} kernel at {kernel.address:#x}, {size}"
+        stage = f"{kernel.stage} {kernel.width}".rstrip()
+        yield f"    {stage} kernel at {kernel.address:#x}, {size}"
     for table in action.tables:
         yield f"    {table.describe()}"
         for entry in table.entries:

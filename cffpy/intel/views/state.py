@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 SCHEMA = "cffpy.intel-state/2"
 
+#: A line where no command has set the bases.
+UNKNOWN_BASES = (
+    "unknown: the bases of kernels, tables and states: no STATE_BASE_ADDRESS comes before;"
+    " addresses are offsets"
+)
+
 
 def chosen_slots(found: DrawState, names: Sequence[str]) -> list[tuple[str, Executed]]:
     """The slots of the state whose names match any pattern, all without patterns, by name."""
@@ -79,6 +85,8 @@ def lines(found: DrawState, name: str | None, names: Sequence[str]) -> Iterator[
 def _uses(found: DrawState) -> Iterator[str]:
     """Kernels, tables, samplers and buffers."""
     action = found.action
+    if not found.state.has_bases:
+        yield f"  {UNKNOWN_BASES}"
     for kernel in found.kernels:
         size = "not in memory" if kernel.facts is None else f"{kernel.facts.size} bytes"
         stage = f"{kernel.stage} {kernel.width}".rstrip()

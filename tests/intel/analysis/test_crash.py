@@ -17,9 +17,9 @@ from tests.intel import aub_files, frames
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
-def _error_state(acthd: int, fault: bool = True) -> bytes:
+def _error_state(acthd: int, fault: bool = True, bases: bytes = frames.bases()) -> bytes:
     """An error state with a batch of two draws at 0x100000, whose position is ``acthd``."""
-    batch = frames.bases() + frames.draw(3) + frames.draw(6) + aub_files.END
+    batch = bases + frames.draw(3) + frames.draw(6) + aub_files.END
     registers = f"  ACTHD: 0x{acthd >> 32:08x} {acthd & 0xFFFFFFFF:08x}\n"
     if fault:
         registers += "  FAULT_REG: 0x00000001\n  FAULT_TLB_DATA: 0x0000000e 0x00010000\n"
@@ -69,6 +69,16 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     assert document["schema"] == "cffpy.intel-crash/1"
     assert document["in_flight"]["vertices"] == 6
     assert run_cffpy("crash", "--extract", tmp_path / "o.rd", path).returncode == 2
+
+
+@pytest.mark.parametrize(("bases", "is_unknown"), [(frames.bases(), False), (b"", True)])
+def test_bases_that_no_command_sets(
+    bases: bytes, is_unknown: bool, tmp_path: Path, run_cffpy: Run
+) -> None:
+    path = tmp_path / "error"
+    path.write_bytes(_error_state(0x100000 + len(bases), bases=bases))
+    shown = run_cffpy("crash", path).stdout, run_cffpy("state", "--draw", "0", path).stdout
+    assert [b"no STATE_BASE_ADDRESS comes before" in one for one in shown] == 2 * [is_unknown]
 
 
 def test_control_characters_are_escaped(tmp_path: Path, run_cffpy: Run) -> None:
