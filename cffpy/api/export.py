@@ -70,12 +70,21 @@ def export(
 class Rows:
     """The result of ``sql``: ``columns``, and the rows as tuples when it is iterated."""
 
-    def __init__(self, database: object, result: Any) -> None:  # noqa: ANN401
-        """``database`` is kept as long as the rows. Raises UsageError if ``result`` is None."""
+    def __init__(
+        self,
+        database: object,
+        result: Any,  # noqa: ANN401
+        check: Callable[[Exception], None] | None = None,
+    ) -> None:
+        """``database`` is kept as long as the rows. Raises UsageError if ``result`` is None.
+
+        ``check`` gets an error of DuckDB first, and may raise another one for it.
+        """
         if result is None:  # DuckDB's answer to a text without a statement
             raise UsageError("SQL: there is no statement")
         self._database = database
         self._result = result
+        self._check = check
         #: Names of the columns.
         self.columns: list[str] = [one[0] for one in result.description or ()]
 
@@ -85,6 +94,8 @@ class Rows:
             try:
                 batch = self._result.fetchmany(1024)
             except error as problem:
+                if self._check is not None:
+                    self._check(problem)
                 raise UsageError(f"SQL: {first_line(problem)}") from None
             if not batch:
                 return

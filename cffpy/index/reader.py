@@ -157,7 +157,8 @@ class Index:
         """Run an SQL query with DuckDB, without access to files.
 
         The tables are those of ``cffpy.sql``, except ``fields`` and ``packets``, and ``files``,
-        ``findings``, ``register_values`` and ``programs``. Raises UsageError for an error of SQL.
+        ``findings``, ``register_values`` and ``programs``. Raises UsageError for an error of SQL,
+        CaptureIndexError for a stored table that cannot be read; so does iterating over the rows.
         """
         connection = database(threads or processors())
         words = set(re.findall(r"\w+", query.lower()))
@@ -165,27 +166,41 @@ class Index:
             raise UsageError(f"an index has no table {name}; cffpy sql makes it of captures")
         for view in words & set(VIEWS):
             words.update(VIEW_TABLES[view])
+        stored: list[Any] = []
         with readable(self.path):
             for name, table in (*EXPORTED.items(), *_MORE.items()):
                 if name in words:
-                    self._register(connection, name, table)
+                    stored += self._register(connection, name, table)
         for view in words & set(VIEWS):
             connection.execute(f"CREATE VIEW {quoted(view)} AS {VIEWS[view]}")
         connection.execute("SET lock_configuration = true")
+
+        def check(problem: Exception) -> None:
+            """Raise CaptureIndexError if it is a stored table that DuckDB could not read."""
+            duckdb = library("duckdb")
+            if isinstance(problem, (duckdb.InvalidInputException, duckdb.IOException)):
+                with readable(self.path):
+                    for rows in stored:
+                        for _batch in rows.to_batches():
+                            pass
+
         try:
-            return Rows(connection, connection.execute(query))
+            return Rows(connection, connection.execute(query), check)
         except library("duckdb").Error as problem:
+            check(problem)
             raise UsageError(f"SQL: {first_line(problem)}") from None
 
-    def _register(self, connection: Any, name: str, table: Table) -> None:  # noqa: ANN401
-        if name == "shaders":
-            connection.register("stored_shaders", self.dataset(table))
-            connection.register("listings", self.corpus(LISTINGS))
-            connection.execute(f"CREATE VIEW shaders AS {_SHADERS}")
-        elif name in CORPUS:
-            connection.register(name, self.corpus(table))
-        else:
-            connection.register(name, self.dataset(table))
+    def _register(self, connection: Any, name: str, table: Table) -> list[Any]:  # noqa: ANN401
+        """Give DuckDB a stored table; returns what it reads."""
+        rows = self.corpus(table) if name in CORPUS else self.dataset(table)
+        if name != "shaders":
+            connection.register(name, rows)
+            return [rows]
+        listings = self.corpus(LISTINGS)
+        connection.register("stored_shaders", rows)
+        connection.register("listings", listings)
+        connection.execute(f"CREATE VIEW shaders AS {_SHADERS}")
+        return [rows, listings]
 
     # -- questions ------------------------------------------------------------------------------
 

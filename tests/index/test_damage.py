@@ -11,7 +11,7 @@ import pytest
 
 import cffpy
 from cffpy.check.registry import chosen_lints
-from cffpy.errors import CaptureIndexError, CffpyError
+from cffpy.errors import CaptureIndexError, CffpyError, UsageError
 from cffpy.index.checked import check_index
 from cffpy.index.compare import compare
 from cffpy.index.reader import Index
@@ -80,6 +80,20 @@ def test_damaged_files(seed: int, small: Path, tmp_path: Path) -> None:
         path.write_bytes(sound)
     assert errors > 0
     assert ask(copy) == 0
+
+
+def test_sql_on_a_damaged_table_names_the_remedy(small: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "index"
+    shutil.copytree(small / "index", copy)
+    part = copy / cffpy.open_index(copy).parts[0].folder
+    (part / "draws.parquet").write_bytes(b"PAR1")
+    index = cffpy.open_index(copy)
+    with pytest.raises(CaptureIndexError, match="index build --verify replaces"):
+        list(index.sql("SELECT * FROM draws"))
+    with pytest.raises(UsageError, match="SQL: Invalid Input Error"):
+        list(index.sql("SELECT error('no') FROM passes"))
+    with pytest.raises(UsageError, match="SQL: Binder Error"):
+        list(index.sql("SELECT nothing FROM draws"))
 
 
 @pytest.mark.slow
