@@ -2,7 +2,7 @@
 """RegisterWrites: what wrote the registers at all draws of a history, numbered, in columns.
 
 A ``Write`` with its place and stream takes some 300 bytes, and a large capture has hundreds of
-thousands of packets that write registers. Who needs all of them reads them here: each is made
+thousands of packets that write registers. Code that needs all of them reads them here: each is made
 once, draw by draw, and kept as a few integers.
 """
 
