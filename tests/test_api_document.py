@@ -16,6 +16,16 @@ PAGE = (CHECKOUT / "docs/api.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
+def test_every_block_ends() -> None:
+    """A fence that is missing hides the text that follows in a block of code."""
+    is_open = False
+    for line in PAGE.splitlines():
+        if line.startswith("```"):
+            assert is_open == (line == "```"), line
+            is_open = not is_open
+    assert not is_open
+
+
 def test_examples(monkeypatch: pytest.MonkeyPatch) -> None:
     """They share their names, and run in a folder with all samples."""
     parser = doctest.DocTestParser()

@@ -49,6 +49,17 @@ class _Changes:
         self.values = array("q")
         self.sources: list[WriteSource] = []
 
+    def add(self, order: int, value: int, source: WriteSource) -> bool:
+        """Add a change; False where it replaces one at the same draw."""
+        orders = self.orders
+        if orders and orders[-1] == order:
+            self.values[-1], self.sources[-1] = value, source
+            return False
+        orders.append(order)
+        self.values.append(value)
+        self.sources.append(source)
+        return True
+
 
 class _Step:
     """What was written up to an action since the action before; of no action: ``order`` is -1."""
@@ -85,11 +96,13 @@ class RegisterHistory(Observer):
         self._passes = passes
         self._log = changes
         self._most = most
-        #: Changes in ``_steps``, and in ``_recorded``.
+        #: Changes in ``_steps``, and of recorded draws.
         self._pending = self._kept = 0
-        #: Of each recorded draw, as in ``_starts``: what was written since the one before. Emptied
-        #: by ``_complete``.
-        self._recorded: list[list[Change]] = []
+        #: The changes of recorded draws: the draw's order, registers and values, writes. A draw may
+        #: have several. Parallel lists, because that makes fewer objects; emptied by ``_complete``.
+        self._orders = array("q")
+        self._values: list[dict[int, int]] = []
+        self._sources: list[WriteSource] = []
         self._is_joined = False
         #: Registers that were collected, until ``_complete``: those of ``_changes`` and others.
         self._collected: set[int] = set()
@@ -188,8 +201,14 @@ class RegisterHistory(Observer):
 
     def _record(self, order: int, changes: list[Change]) -> None:
         self._starts[order] = self._kept
-        self._recorded.append(changes)
-        self._kept += len(set().union(*[values for values, _ in changes]))
+        for values, source in changes:
+            self._orders.append(order)
+            self._values.append(values)
+            self._sources.append(source)
+        if len(changes) == 1:
+            self._kept += len(changes[0][0])
+        else:
+            self._kept += len(set().union(*[values for values, _ in changes]))
 
     # -- afterwards -----------------------------------------------------------------------------
 
@@ -205,15 +224,9 @@ class RegisterHistory(Observer):
     def _collect(self, register: int) -> None:
         self._collected.add(register)
         row = _Changes()
-        orders, numbers, sources = row.orders.append, row.values.append, row.sources.append
-        for order, changes in zip(self._starts, self._recorded, strict=True):
-            for values, source in reversed(changes):
-                value = values.get(register)
-                if value is not None:
-                    orders(order)
-                    numbers(value)
-                    sources(source)
-                    break
+        for position, values in enumerate(self._values):
+            if register in values:
+                row.add(self._orders[position], values[register], self._sources[position])
         if row.orders:
             self._changes[register] = row
 
@@ -223,25 +236,18 @@ class RegisterHistory(Observer):
             return
         self._is_joined = True
         self._changes = {}
-        recorded, self._recorded = self._recorded, []
-        recorded.reverse()
-        for order in self._starts:
-            self._add(order, recorded.pop())  # which releases it
-
-    def _add(self, order: int, changes: list[Change]) -> None:
         known, changed = self._changes, self._changed
-        for values, source in changes:
+        self._values.reverse()
+        self._sources.reverse()
+        for order in self._orders:
+            values, source = self._values.pop(), self._sources.pop()  # which releases them
             for register, value in values.items():
                 row = known.get(register)
                 if row is None:
                     row = known[register] = _Changes()
-                elif row.orders[-1] == order:
-                    row.values[-1], row.sources[-1] = value, source
-                    continue
-                row.orders.append(order)
-                row.values.append(value)
-                row.sources.append(source)
-                changed.append(register)
+                if row.add(order, value, source):
+                    changed.append(register)
+        del self._orders[:]
 
     def has(self, order: int) -> bool:
         """Whether the registers at this draw were recorded."""

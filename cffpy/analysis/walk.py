@@ -93,6 +93,7 @@ class Walk(Sink):
     """
 
     every_marker_sets_mode = False
+    decodes_first_runs = True
 
     def __init__(
         self,

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Streams that run again, decoded once: their packets as steps that need no decoding.
+"""Decoded streams: their packets as steps, which need no decoding when a stream runs again.
 
-A frame's IBs run again in each tile. A sink that ``takes_writes_at_once`` needs no callback for
-most packets. So consecutive register writes become one dictionary, and a draw one step together
-with the draw-state groups that its packets set: the registers of all of them are stored at once,
-then the sink is called with the same ``Draw`` as before. Every other packet is a step that runs as
-ever, with its handler.
+A frame's IBs run again in each tile. Most walks decode a stream before its first run, too
+(``Sink.decodes_first_runs``): its steps take less time than a callback for each packet. A sink that
+``takes_writes_at_once`` needs no callback for most packets. So consecutive register writes become
+one dictionary, and a draw one step together with the draw-state groups that its packets set: the
+registers of all of them are stored at once, then the sink is called with the same ``Draw`` as
+before. Every other packet is a step that runs as ever, with its handler.
 
 Steps depend on memory alone: they are kept until memory changes. Which conditional blocks run,
 which groups a render mode loads and what limits allow is decided each time. Where a step cannot
@@ -135,7 +136,7 @@ class Draws(Step):
         self.draw = draw
         self.stored: StoredRegisters | None = None
         self.enable_mask = _NO_MASK
-        self.loaded: list[LoadedGroup] = []
+        self.loaded: Sequence[LoadedGroup] = ()
         #: Of all loaded groups.
         self.group_dwords = 0
         self.is_decoded = False
@@ -177,7 +178,10 @@ class DecodedStreams:
         self._dwords = 0
 
     def steps(self, words: Words, index: int, ndwords: int) -> Sequence[Step]:
-        """The steps of a stream that runs; none at its first run, or where too many are kept."""
+        """The steps of a stream that runs; none of one that is too long.
+
+        None at its first run either, unless the sink has first runs decoded.
+        """
         if self._epoch != self._machine.image.epoch:
             self._epoch = self._machine.image.epoch
             self.forget()
@@ -186,12 +190,15 @@ class DecodedStreams:
         if known is not None:
             self.known += 1
             return known
-        if key not in self._seen:
+        if key not in self._seen and not self._sink.decodes_first_runs:
             if len(self._seen) < MAX_SEEN:
                 self._seen.add(key)
             return ()
-        if self._dwords + ndwords > MAX_DWORDS:
+        if ndwords > MAX_DWORDS:
             return ()
+        if self._dwords + ndwords > MAX_DWORDS:
+            self._known.clear()
+            self._dwords = 0
         self._dwords += max(1, ndwords)
         self.read += 1
         steps = self._known[key] = self._decode(words, index, min(index + ndwords, words.count))
@@ -230,7 +237,7 @@ class DecodedStreams:
         """The registers of a step of a stream in ``words``, with where they were written."""
         if step.stored is None:
             end = step.following
-            groups: list[LoadedGroup] = []
+            groups: Sequence[LoadedGroup] = ()
             if isinstance(step, Draws):
                 end, groups = step.payload.index - 1, step.loaded
             step.stored = StoredRegisters(

@@ -271,6 +271,9 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
     #: ignored, for type-2 packets, and for the groups of most draws; draws come with the same
     #: ``Draw`` and payload as before. ``CpState.rewritten`` is not kept.
     decodes_streams_once = False
+    #: If ``decodes_streams_once``: whether a stream is decoded before its first run, too. False
+    #: for a sink that has to look at each packet at least once in any case.
+    decodes_first_runs = False
 
     #: If ``takes_writes_at_once``: whether ``registers_stored`` is called. It may change at
     #: ``bind`` only.

@@ -81,6 +81,7 @@ class LineWalk(Walk):
 
     #: Whether lines of packets are kept for the next time; False in a test.
     keeps_lines = True
+    decodes_first_runs = False
 
     def __init__(
         self,

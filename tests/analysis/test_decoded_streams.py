@@ -11,6 +11,7 @@ import pytest
 
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.packet_location import PacketLocation
+from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp import decoded
 from cffpy.limits import Limits
@@ -53,7 +54,7 @@ def test_captures(shared: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a660-gl-scene-msaa4-1080p", "a740-vk-frame-msaa4-1080p"])
 def test_streams_of_tiles_are_decoded_once(shared: Path, name: str) -> None:
-    """A counter: the frame's IBs run without decoding from the third tile on."""
+    """A counter: the frame's IBs run without decoding from the second tile on."""
     walk, _ = outcome(open_capture(str(shared / "captures" / f"{name}.rd.gz")), True, replays=True)
     streams = walk.machine.decoded
     assert streams.known > 4 * streams.read > 0
@@ -70,6 +71,17 @@ def test_limits_count_the_same(samples: Path, limits: dict[str, int]) -> None:
     for path in sorted(samples.glob("a[67]*.rd.gz")):
         content = open_bytes(gzip.decompress(path.read_bytes()), limits=Limits(**limits))
         assert same(content)
+
+
+def test_first_runs_are_decoded(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams become steps before their first run; the results do not depend on it."""
+    path = str(samples / "a660-frame-gmem.rd")
+    walk, expected = outcome(open_capture(path), True, replays=True)
+    monkeypatch.setattr(Walk, "decodes_first_runs", False)
+    second, found = outcome(open_capture(path), True, replays=True)
+    assert found == expected
+    assert walk.machine.decoded.read > second.machine.decoded.read
+    assert walk.machine.decoded.known > second.machine.decoded.known
 
 
 class _Writes(Observer):

@@ -20,7 +20,7 @@ from cffpy.analysis.actions import RECTANGLES
 from cffpy.analysis.attachments import bound_buffers
 from cffpy.analysis.passes.geometry import Rectangle, Size
 from cffpy.analysis.passes.model import Operation, PassRun, Tile
-from cffpy.analysis.passes.tracker import Tracker
+from cffpy.analysis.passes.tracker import Tracker, replace_targets
 
 if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
@@ -329,8 +329,7 @@ def _find_memory(found: Pass, operations: list[Operation]) -> None:
         return changed[attachment]
 
     found.attachments = list(map(with_memory, found.attachments))
-    for action in found.actions:
-        action.targets = tuple(map(with_memory, action.targets))
+    replace_targets(found.actions, with_memory)
 
 
 def _lay_out_tiles(found: Pass) -> None:

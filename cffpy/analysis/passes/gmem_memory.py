@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.attachments import Attachment
-from cffpy.analysis.passes.tracker import merged
+from cffpy.analysis.passes.tracker import merged, replace_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,8 +52,7 @@ def find_memory(found: Pass) -> None:
 
     others = _unbound(found, operations)
     found.attachments = merged(map(in_memory, [*found.attachments, *others]))
-    for action in found.actions:
-        action.targets = tuple(map(in_memory, action.targets))
+    replace_targets(found.actions, in_memory)
 
 
 def _buffer_name(operation: Operation) -> str | None:

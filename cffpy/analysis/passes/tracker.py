@@ -255,6 +255,19 @@ class Tracker:
         return found
 
 
+def replace_targets(
+    actions: Iterable[Action], replaced: Callable[[Attachment], Attachment]
+) -> None:
+    """Put ``replaced(target)`` in the place of each target; actions go on sharing their tuples."""
+    before: tuple[Attachment, ...] | None = None
+    now: tuple[Attachment, ...] = ()
+    for action in actions:
+        if action.targets is not before:
+            before = action.targets
+            now = tuple(map(replaced, before))
+        action.targets = now
+
+
 def is_program_draw(action: Action) -> bool:
     """Whether a draw may be the program's: a driver's own rectangles are not."""
     is_drivers = action.label == RECTANGLES or bool(action.role)
