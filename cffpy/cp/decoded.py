@@ -151,12 +151,14 @@ class DecodedStreams:
         sink: Sink,
         runs: RegisterRuns,
         writes: Callable[[int, Payload], Sequence[Written] | None],
+        draw: Callable[[int, Payload], Draw],
     ) -> None:
-        """``writes``: as for ``RegisterRuns``."""
+        """``writes``: as for ``RegisterRuns``. ``draw``: that of an opcode and its payload."""
         self._machine = machine
         self._sink = sink
         self._runs = runs
         self._writes = writes
+        self._draw = draw
         self._once: Sequence[DecodesOnce | None] = ()
         self._epoch = -1
         self._known: dict[StreamKey, list[Step]] = {}
@@ -283,8 +285,7 @@ class DecodedStreams:
             step.following += once.skips(machine, payload) or 0
         elif once is not None and self._sink.ignores_packet(opcode):
             if once.draw is not None:
-                draw = once.draw(machine, payload)
-                plan.draw(following, opcode, payload, draw)
+                plan.draw(following, opcode, payload, self._draw(opcode, payload))
                 return following
             if once.groups is not None and plan.set_groups(step, once.groups(machine, payload)):
                 return following

@@ -47,7 +47,9 @@ class ReplayingRunner(Runner):
         #: Registers of groups that need not run.
         self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
         #: Streams that run again.
-        self.decoded = DecodedStreams(self, sink, self.register_runs, self._writes_of)
+        self.decoded = DecodedStreams(
+            self, sink, self.register_runs, self._writes_of, self._draw_of
+        )
         self._observes_stored = False
         #: Of each opcode whose packets with equal dwords are the same draw: dwords -> that draw.
         self._equal_draws: list[dict[bytes, Draw] | None] = []
@@ -130,31 +132,32 @@ class ReplayingRunner(Runner):
         sink = self.sink
         self.load_groups(level + 1)
         sink.packet(opcode, payload, level)
-        draw = self._draw_of(opcode, payload, known)
+        draw = self._draw_of(opcode, payload)
         sink.draw(draw, payload, level + 1)
         if draw.counted:
             self.state.finish_draw()
         sink.packet_done(opcode, payload, level + 1)
         return 0
 
-    def _draw_of(self, opcode: int, payload: Payload, known: dict[bytes, Draw]) -> Draw:
-        """The draw of a packet; ``known``: those of packets with this opcode."""
-        words, index = payload.words, payload.index
-        end = index + payload.count
+    def _draw_of(self, opcode: int, payload: Payload) -> Draw:
+        """The draw of a packet that ``DecodesOnce.draw`` decodes."""
+        known, words = self._equal_draws[opcode], payload.words
+        key = None
         # of a shorter packet, what follows it is read, too
-        is_whole = payload.count >= _DRAW_DWORDS and end <= words.count
-        key = words.data[index:end].tobytes() if is_whole else b""
-        draw = known.get(key)
-        if draw is None:
-            once = self._once[opcode]
-            assert once is not None
-            assert once.draw is not None
-            draw = once.draw(self, payload)
-            self.draws_decoded += 1
-            if is_whole:
-                if len(known) >= MAX_DRAWS:
-                    known.clear()
-                known[key] = draw
+        end = payload.index + payload.count
+        if known is not None and payload.count >= _DRAW_DWORDS and end <= words.count:
+            key = words.data[payload.index : end].tobytes()
+            if key in known:
+                return known[key]
+        once = self._once[opcode]
+        assert once is not None
+        assert once.draw is not None
+        draw = once.draw(self, payload)
+        self.draws_decoded += 1
+        if known is not None and key is not None:
+            if len(known) >= MAX_DRAWS:
+                known.clear()
+            known[key] = draw
         return draw
 
     def _writes_of(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
