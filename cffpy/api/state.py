@@ -10,7 +10,6 @@ from cffpy.analysis.packets import packet_name
 from cffpy.analysis.provenance import State
 from cffpy.api.registers import RegisterValue
 from cffpy.regdb.register_text import RegisterText
-from cffpy.regdb.search import matching_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -271,6 +270,8 @@ class RegisterState:
 
         If none does, the names of other installed editions are tried.
         """
+        from cffpy.regdb.search import matching_names  # lazily: little needs it
+
         values = list(self.values())
         matching = matching_names(self.database, [value.name for value in values], pattern)
         return [value for value in values if value.name in matching]

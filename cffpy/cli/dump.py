@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from cffpy.limits import Limits
     from cffpy.views.cffdump.dump import Dump
 
+#: Bytes of a file. A smaller one is opened in less time than two threads lose by taking turns.
+_WORTH_A_THREAD = 1 << 16
+
 _USAGE = "Usage: cffpy dump [OPTIONS] FILE...\nTry 'cffpy dump --help' for help.\n\nError: {}\n"
 
 
@@ -126,8 +129,8 @@ def _is_alone(owns_process: bool, files: list[str], pager: bool) -> bool:
 
 
 def _read_ahead(name: str, limits: Limits, annotates: bool) -> ReadingAhead | None:
-    """A capture that is read from now on, if it is a file. Annotations read it themselves."""
-    if annotates or not os.path.isfile(name):
+    """A capture that is read from now on, if it is a large file. Annotations read it themselves."""
+    if annotates or not os.path.isfile(name) or os.path.getsize(name) < _WORTH_A_THREAD:
         return None
     from cffpy.cli.reading_ahead import ReadingAhead
 

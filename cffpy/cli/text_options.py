@@ -7,7 +7,6 @@ click context, so commands need not pass them on.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -82,12 +81,18 @@ def given_text_options() -> TextOptions:
     return given
 
 
+def _terminal_columns() -> int:
+    from shutil import get_terminal_size  # lazy: for terminals only
+
+    return get_terminal_size().columns
+
+
 def rendered(lines: Iterable[str]) -> Iterator[str]:
     """The lines as they are shown: folded to the terminal's width, with colour if it is used."""
     given = given_text_options()
     colour = use_colour(given.color)
     fits = given.wide or not is_terminal(sys.stdout)
-    width = 0 if fits else shutil.get_terminal_size().columns
+    width = 0 if fits else _terminal_columns()
     for line in lines:
         if colour and isinstance(line, Painted) and not 0 < width < len(line):
             yield painted(line)

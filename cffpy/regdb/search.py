@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,6 +70,8 @@ def matching_names(database: Database, names: Iterable[str], pattern: str) -> se
 
 def nearest_registers(catalog: Catalog, name: str, count: int = 3) -> list[str]:
     """Names of registers that are spelt like ``name``, the nearest first."""
+    from difflib import get_close_matches  # lazy: for errors only
+
     known = {_folded(known): known for known in _register_names(catalog)}
     return [known[near] for near in get_close_matches(_folded(name), known, n=count, cutoff=0.6)]
 
