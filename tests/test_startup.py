@@ -108,11 +108,6 @@ def test_passes(samples: Path) -> None:
     assert loaded & {"difflib", "shutil", "cffpy.regdb.search"} == set()
 
 
-def test_a_small_capture_is_opened_without_a_thread(samples: Path) -> None:
-    """Two threads that take turns lose more time than it takes."""
-    assert "cffpy.cli.reading_ahead" not in modules_after("dump", str(samples / "a220-triangle.rd"))
-
-
 def test_import_costs_next_to_nothing() -> None:
     script = (
         "import sys; before = set(sys.modules); import cffpy; print(*set(sys.modules) - before)"

@@ -491,7 +491,7 @@ class Walk(Sink):
         """A draw-state group only writes registers: at once, unless an observer asks for them."""
         if self.executed is Executed.NO:
             return True
-        return not self._needs_each_write and self._watched.keys().isdisjoint(registers)
+        return not self._needs_each_write and registers.keys().isdisjoint(self._watched)
 
     def registers_stored(self, stored: StoredRegisters) -> None:
         """Registers were stored at once."""

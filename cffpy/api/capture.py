@@ -480,8 +480,23 @@ def open_sharing(
     progress: Progress | None = None,
 ) -> Capture:
     """As ``open``. ``descriptions``: those that other captures use, too, if any."""
+
+    def read() -> Content:
+        return read_content(source, limits)
+
+    return open_content(read, gpu, register_db, progress, descriptions)
+
+
+def open_content(
+    read: Callable[[], Content],
+    gpu: str | int | Gpu | None = None,
+    register_db: str | None = None,
+    progress: Progress | None = None,
+    descriptions: Descriptions | None = None,
+) -> Capture:
+    """As ``open_sharing``. ``read`` returns the content of the file, as ``read_content`` does."""
     directory = chosen_edition(register_db, {})
-    content = check_capture(read_content(source, limits))
+    content = check_capture(read())
     given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
     shared = None if descriptions is None else descriptions.of(directory)
     return Capture(Source(content, given, directory, progress, shared))

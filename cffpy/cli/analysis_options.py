@@ -18,6 +18,7 @@ from cffpy.cli.output import (
 )
 from cffpy.cli.parameters import IntegerRange, command_limits, edition_option, limit_option
 from cffpy.cli.progress import progress
+from cffpy.cli.reading_ahead import read_ahead
 from cffpy.errors import CaptureError, UnsupportedGpu
 
 if TYPE_CHECKING:
@@ -144,10 +145,14 @@ def submit_option(command: _Command) -> _Command:
 
 def open_for(path: str, gpu: Gpu | None = None, register_db: str | None = None) -> Capture:
     """Open the capture of a command. Raises CffpyError."""
-    from cffpy.api import capture
-
     gc.disable()  # what an analysis finds lives as long as the command, and has no cycles
-    return capture.open(path, gpu=gpu, register_db=register_db, limits=command_limits())
+    limits = command_limits()
+    reading = read_ahead(path, limits)
+    from cffpy.api import capture  # lazy: while the capture is read
+
+    if reading is None:
+        return capture.open(path, gpu=gpu, register_db=register_db, limits=limits)
+    return capture.open_content(reading.take, gpu, register_db)
 
 
 def decode(

@@ -21,6 +21,7 @@ from cffpy.cli.output import (
     write_all,
 )
 from cffpy.cli.progress import progress
+from cffpy.cli.reading_ahead import read_ahead
 from cffpy.container.open import one_by_one, open_capture
 from cffpy.errors import ContainerError
 from cffpy.views.cffdump.options import QUERY_ALL, DumpOptions
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.limits import Limits
     from cffpy.views.cffdump.dump import Dump
-
-#: Bytes of a file. A smaller one is opened in less time than two threads lose by taking turns.
-_WORTH_A_THREAD = 1 << 16
 
 _USAGE = "Usage: cffpy dump [OPTIONS] FILE...\nTry 'cffpy dump --help' for help.\n\nError: {}\n"
 
@@ -129,12 +127,8 @@ def _is_alone(owns_process: bool, files: list[str], pager: bool) -> bool:
 
 
 def _read_ahead(name: str, limits: Limits, annotates: bool) -> ReadingAhead | None:
-    """A capture that is read from now on, if it is a large file. Annotations read it themselves."""
-    if annotates or not os.path.isfile(name) or os.path.getsize(name) < _WORTH_A_THREAD:
-        return None
-    from cffpy.cli.reading_ahead import ReadingAhead
-
-    return ReadingAhead(name, limits)
+    """A capture that is read from now on. Annotations read it themselves."""
+    return None if annotates else read_ahead(name, limits)
 
 
 def _dump_class(options: DumpOptions) -> type[Dump]:

@@ -2,14 +2,15 @@
 """Opens a capture in a thread while the main thread imports what decodes it.
 
 Decompression holds the interpreter's lock for a small part of its time only. So where two
-processors are free, a dump starts earlier by the time of the imports or of the decompression,
-whichever is shorter. The thread is started by ``_thread``, which is built in: importing threading
-takes longer than decompressing a small capture.
+processors are free, a dump or an analysis starts earlier by the time of the imports or of the
+decompression, whichever is shorter. The thread is started by ``_thread``, which is built in:
+importing threading takes longer than decompressing a small capture.
 """
 
 from __future__ import annotations
 
 import _thread
+import os
 
 from cffpy.container.open import open_capture
 
@@ -17,6 +18,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cffpy.container.open import Content
     from cffpy.limits import Limits
+
+#: Bytes of a file. A smaller one is opened in less time than two threads lose by taking turns.
+_WORTH_A_THREAD = 1 << 16
+
+
+def read_ahead(path: str, limits: Limits) -> ReadingAhead | None:
+    """Open a capture from now on; None for what is not worth a thread, or is not a file."""
+    if not os.path.isfile(path) or os.path.getsize(path) < _WORTH_A_THREAD:
+        return None
+    return ReadingAhead(path, limits)
 
 
 class ReadingAhead:
