@@ -375,7 +375,8 @@ WITHOUT_CAPTURE = (
 
 #: Bytes of address space of a command whose libraries reserve more than the limit: the threads of
 #: DuckDB and pyarrow together end the process where they get none. And what it may really use.
-RESERVED = {"index": (12 << 30, 400 << 20)}
+_LIBRARIES = (12 << 30, 400 << 20)
+RESERVED = dict.fromkeys(("export, libraries", "index", "sql"), _LIBRARIES)
 
 #: Commands that work on texts: the generation of a mutant does not matter.
 TEXT_COMMANDS = (*WITHOUT_CAPTURE, "crash", "crashdec", "db")

@@ -49,23 +49,27 @@ def bench() -> Iterator[Bench]:
 @pytest.mark.fuzz
 @pytest.mark.parametrize("command", LINES)
 def test_mutants(bench: Bench, command: str) -> None:
-    """In one child for all cases; one that fails is run again alone, for its message."""
+    """In one child for all cases. One that fails among others is run alone, which decides."""
     first = SEED + 1000 * list(LINES).index(command)
+    done = 0
 
     def work() -> Iterator[tuple[int, dict]]:
         os.environ.update(bench.environment)
-        for seed in range(first, first + CASES):
+        for seed in range(first + done, first + CASES):
             yield seed, {}
             yield seed, {"problem": bench.run(seed, command, runner=run_here).outcome.problem}
 
-    row: dict = {}
-    for row in batch(bench.limits_of(command), work):
-        if row.get("problem"):
-            break
-    if row.get("problem") != "":
-        outcome = bench.run(row["number"], command).outcome
-        assert not outcome.problem, f"{row['number']}: {outcome.problem}\n{outcome.stderr}"
-    assert row["number"] == first + CASES - 1
+    while done < CASES:
+        row: dict = {}
+        for row in batch(bench.limits_of(command), work):
+            if row.get("problem"):
+                break
+        assert row, "the child ended before its first case"
+        if row.get("problem") != "":
+            # a child of many cases may run out of threads or address space that one case has
+            outcome = bench.run(row["number"], command).outcome
+            assert not outcome.problem, f"{row['number']}: {outcome.problem}\n{outcome.stderr}"
+        done = row["number"] - first + 1
 
 
 @pytest.mark.fuzz
