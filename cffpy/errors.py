@@ -86,7 +86,7 @@ class MissingLibrary(CffpyError):
 
     @classmethod
     def of(cls, needing: str, library: str, extra: str) -> MissingLibrary:
-        """``needing``: who needs it, as in "this needs"; ``extra``: of cffpy, which has it."""
+        """``needing``: as in "this needs"; ``extra``: the extra of cffpy that installs it."""
         return cls(f"{needing} {library}, which is not installed: pip install 'cffpy[{extra}]'")
 
 

@@ -134,6 +134,12 @@ def test_manual_pages() -> None:
     assert "\\-\\-truncate\\-after\\-draw DRAW" in made["cffpy-edit.1"]
 
 
+def test_the_index_of_documents_is_complete() -> None:
+    listed = set(re.findall(r"^\| \[(.+?)\]", (CHECKOUT / "docs" / "README.md").read_text(), re.M))
+    documents = {path.name for path in (CHECKOUT / "docs").glob("*.md")}
+    assert documents - listed == {"README.md"}
+
+
 def test_environment_variables() -> None:
     reference = (CHECKOUT / "docs/reference.md").read_text("utf-8")
     named = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)*)`", reference.partition("## Environment")[2]))

@@ -166,7 +166,7 @@ class RegisterValue:
     """A value of a register.
 
     A field is an attribute: ``value.ZFUNC`` is its text, or a bool, an int or a float where the
-    description says so. Compares with ints, and is one where Python wants an index: ``hex(value)``.
+    description says so. Compares with ints, and can be used as one: ``hex(value)``.
     """
 
     __slots__ = ("_fields", "register", "value")

@@ -102,7 +102,7 @@ def asm(path: str, output: str, is_raw: bool, gpu: Gpu | None, register_db: str 
 
     FILE is a text as 'cffpy afuc disasm' prints it: one instruction a line, 'name:' for a label,
     ';' before a comment. A label with a packet's name is that packet's handler, and '.jumptbl' the
-    packet table. Each instruction is disassembled again: text that does not come back is an error.
+    packet table. Each instruction is disassembled again: a text that differs is an error.
 
     FILE may be '-' for standard input, OUT.fw '-' for standard output. Without --gpu, a first line
     like '; a6xx microcode' tells the generation.

@@ -52,9 +52,9 @@ def asm(path: str | None, given: tuple[str, ...], generation: int | None, form: 
 
     FILE may be '-' for standard input. In a listing, a line whose text still matches its hex
     columns keeps their exact bits, so only edited lines change. Fields that the text does not
-    express get the value that Mesa's assembler gives them, usually 0. The result is disassembled:
-    text that does not come back is an error. 'raw 0x...' is the word itself. 'name:' labels the
-    next instruction; '//' starts a comment.
+    express get the value that Mesa's assembler gives them, usually 0. The result is
+    disassembled again: a text that differs is an error. 'raw 0x...' is the word itself. 'name:'
+    labels the next instruction; '//' starts a comment.
     """
     if (path is None) == (not given):
         raise click.UsageError("give either FILE or --expression")

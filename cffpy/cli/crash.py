@@ -48,13 +48,16 @@ def crash(
     output: str | None,
     page: str | None,
 ) -> int:
-    """Report on a GPU crash dump (of the msm or KGSL driver): what hangs, and why it may.
+    """Report on a GPU crash dump: what hangs, and the likely causes.
 
-    The page has the position of the CP, the draw that it is at and those that were sent before,
+    Dumps are devcoredumps of the msm driver, snapshots of the KGSL driver, and error states and
+    devcoredumps of Intel's drivers i915 and Xe (docs/intel.md).
+
+    The report has the position of the CP, the draw that it is at and those that were sent before,
     their pass, shaders and textures, the page fault and what of the draws uses the address, the
-    state of the ring, the GMU and the SQE, and what is suspicious, with reasons. After each
-    statement stands where it comes from: a line of the dump, or an address in its memory. What is
-    not known is shown as unknown. The msm driver writes devcoredumps, KGSL writes snapshots.
+    state of the ring, the GMU and the SQE, and what is suspicious, with reasons. Each statement
+    is followed by its source: a line of the dump, or an address in its memory. What is not known
+    is shown as unknown.
 
     FILE may be '-' for standard input. The exit code is 1 if the dump is damaged or cannot be read.
     """

@@ -117,7 +117,7 @@ def build(
     INPUT is a capture, a folder, a zip or tar archive, a glob in quotes, a URL that fsspec knows,
     or @LIST: a file with an input in each line. Each capture is decoded once: those that are
     unchanged since the last build are not read again, those that are gone from an INPUT are
-    removed, those of other inputs stay. A build that was killed goes on where it stopped.
+    removed, those of other inputs stay. A build that was killed continues where it stopped.
 
     A capture that is damaged or cannot be decoded has an entry that says so. The exit code is 1 if
     an INPUT cannot be read.

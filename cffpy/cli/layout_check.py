@@ -34,9 +34,10 @@ def check(
 ) -> int:
     """Compare the images, LRZ buffers and tiles of a capture with the calculated layouts.
 
-    Each texture, attachment, LRZ buffer and grid of tiles that commands name is calculated anew
-    from its format and size. It agrees, or differs by so much, or it cannot be decided, for a
-    reason that is given. Images and LRZ buffers are known for a5xx to a7xx, tiles for a2xx to a7xx.
+    The layout of each texture, attachment, LRZ buffer and grid of tiles that commands name is
+    calculated from its format and size. It agrees, differs by a stated amount, or cannot be
+    compared, with the reason. Images and LRZ buffers are known for a5xx to a7xx, tiles for a2xx to
+    a7xx.
 
     FILE may be '-' for standard input. The exit code is 1 if something differs, or if the capture
     is damaged.

@@ -71,7 +71,7 @@ def lines(
 
     The columns are separated by tabs: file, submit, IB level, GPU address of the packet, pass and
     draw (the next one, by its number in the dump), packet, register or field, raw value, decoded
-    value. Nothing has two lines. Commands are followed as the GPU executes them.
+    value. Nothing is printed twice. Commands are followed as the GPU executes them.
 
     FILE may be '-' for standard input, or a folder: all captures in it and below. The exit code is
     1 if a file is damaged or cannot be read.

@@ -189,7 +189,7 @@ def _plugin(point: EntryPoint) -> click.Command:
 @click.version_option(__version__, prog_name="cffpy", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Show a traceback on errors.")
 def cli(debug: bool) -> None:
-    """Decode Adreno GPU command-stream captures (.rd, also compressed)."""
+    """Decode captures of GPU command streams: Adreno (.rd) and Intel (AUB), also compressed."""
 
 
 def run(arguments: list[str]) -> int:

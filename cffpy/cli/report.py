@@ -45,7 +45,7 @@ def report(
     The page needs no network and no other file. It has a timeline, for each pass its attachments,
     tiles, GMEM and bytes moved, for each draw the registers with the packets that wrote them, its
     shaders, descriptors and data, and the passes that write and read each resource. Passes can be
-    read without scripts. What had to be left out to keep the page below 40 MB is said in it.
+    read without scripts. The page names what was left out to keep it below 40 MB.
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """

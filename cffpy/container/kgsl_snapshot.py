@@ -444,7 +444,7 @@ def _dwords(payload: memoryview) -> tuple[int, ...]:
 
 
 def _wrapped(data: memoryview, start: int, ring_dwords: int) -> bytes:
-    """A ring's contents, of which ``data`` begins at dword ``start`` and goes on at its begin."""
+    """A ring's contents, of which ``data`` begins at dword ``start`` and goes on at its start."""
     size, at = 4 * ring_dwords, 4 * start
     data = data[:size]
     if not 0 < at < size:

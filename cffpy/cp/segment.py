@@ -71,7 +71,7 @@ class SegmentSink:
         return 0
 
     def segment_end(self, mark: int) -> tuple[object, int]:
-        """End recording. Returns the payload from its begin to ``mark``, and its size."""
+        """End recording. Returns the payload from its start to ``mark``, and its size."""
         return None, 0
 
     def segment_replay(self, payload: object) -> None:

@@ -81,13 +81,13 @@ class TiledMemory:
         return [self._row(y // block_height, y % block_height) for y in range(height)]
 
     def offset(self, x: int, y: int) -> int:
-        """The byte offset of a texel from the begin of the layer."""
+        """The byte offset of a texel from the start of the layer."""
         block_width, block_height = BLOCKS[self.cpp]
         base, bits = self._row(y // block_height, y % block_height)
         return base + (self._column(x // block_width, x % block_width) ^ bits)
 
     def texel(self, offset: int) -> tuple[int, int]:
-        """The texel (x, y) that the byte at an offset from the begin of the layer belongs to.
+        """The texel (x, y) that the byte at an offset from the start of the layer belongs to.
 
         Inverse of ``offset``. Raises TilingError where no texel of a row of macrotiles has it.
         """

@@ -216,7 +216,9 @@ def _rows(lines: Iterable[str], path: str) -> Iterator[Alias]:
             continue
         columns = line.rstrip("\n").split("\t")
         if len(columns) != _COLUMNS or columns[0] not in _KINDS:
-            raise RegisterDbError("kind, within, old, new and generations are wanted", path, number)
+            raise RegisterDbError(
+                "a row has kind, within, old name, new name and generations", path, number
+            )
         kind, within, old, new, chips = columns
         yield Alias(kind, within, old, new, tuple(chips.split()))
 

@@ -2,8 +2,8 @@
 """Fields of packets and of structures in memory, by name.
 
 Their dwords have no names that mean anything, so a field belongs to the whole. An address is one
-field of 64 bits, or two of 32: ``X_LO`` (or ``X``) and ``X_HI``. Whoever writes a name may write
-either form, regardless of the descriptions.
+field of 64 bits, or two of 32: ``X_LO`` (or ``X``) and ``X_HI``. A name may be written in either
+form, regardless of the descriptions.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ that the driver selects by VSC_N = slot (CP_SET_BIN_DATA5): bit ``slot``. So the
 is slot 0.
 
 This is an inference. The document of the format does not say it, its example covers all bins
-or none, and no capture with written streams was at hand. It is supported by VSC_STATE[pipe], the
+or none, and no capture with written streams was available. It is supported by VSC_STATE[pipe], the
 VSC's own register with a bit for each bin of a pipe, in which slot n is bit n: both Mesa drivers
 test bit VSC_N there (CP_REG_TEST before a tile's loads and stores). If hardware proves otherwise,
 ``slot_bit`` is the one place to change. ``as_written`` gives the bits themselves, which are beyond

@@ -22,7 +22,7 @@ class DrawPacket(NamedTuple):
     Without: 1 if ``number`` instances are skipped and the draw continues; 0 if all remaining
     instances of the draw are skipped, and ``number`` - 1 draws after it.
     ``number``: with bins the size of the primitive stream in dwords.
-    ``offset``: where the packet starts, in bits from the begin of the stream.
+    ``offset``: where the packet starts, in bits from the start of the stream.
     """
 
     bins: int

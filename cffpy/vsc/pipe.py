@@ -24,7 +24,7 @@ PRIMITIVE_STREAM = "primitive stream"
 
 
 class StreamFinding(NamedTuple):
-    """An error in a stream. ``bit_offset`` counts from the begin of the pipe's buffer.
+    """An error in a stream. ``bit_offset`` counts from the start of the pipe's buffer.
 
     ``stream``: DRAW_STREAM or PRIMITIVE_STREAM. ``draw``, ``instance``: None if it concerns none.
     """

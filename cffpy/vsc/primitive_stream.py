@@ -20,7 +20,7 @@ from cffpy.vsc.bits import PacketReader, PacketWriter
 class PrimitiveRun(NamedTuple):
     """``primitives`` consecutive primitives that cover the same bins.
 
-    ``offset``: where the packet starts, in bits from the begin of the stream.
+    ``offset``: where the packet starts, in bits from the start of the stream.
     """
 
     bins: int
@@ -65,7 +65,7 @@ def decode(
 ) -> Iterator[PrimitiveRun]:
     """The runs of a stream.
 
-    ``data``: the stream's dwords, from its begin to its size, as a draw stream gives them.
+    ``data``: the stream's dwords, from its start to its size, as a draw stream gives them.
     ``primitive_count``: of the draw (of one instance), if known; the runs must add up to it.
 
     Raises VisibilityStreamError at the first packet that is wrong, after those before it.

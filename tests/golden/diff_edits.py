@@ -405,7 +405,7 @@ def without_operation(kind: str) -> Maker:
             where, [(at, _nop(_word(where, at))) for at, name in found if name == first]
         )
         first = (first or "an unknown attachment").split("+")[0]
-        when = "at the end" if kind == "store" else "at the begin"
+        when = "at the end" if kind == "store" else "at the start"
         return Edit(data, rf"{first} {when}", {(where.pass_.index, WHOLE)})
 
     return make

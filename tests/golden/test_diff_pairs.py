@@ -38,7 +38,7 @@ EXPECTED = {
     "mode": r"pass 0: sysmem in bad, gmem 3x1 in good",
     "pushconst": r"pass 0, draw 20: HLSQ_SHARED_CONSTS_IMM\[0xc\]",
     "shader": r"pass 0, draws 15\.\.19: shader FS: ",
-    "load": r"pass 0: color 0 at the begin: clear → load",
+    "load": r"pass 0: color 0 at the start: clear → load",
     "nostore": r"pass 0: color 0 at the end: store → nothing",
     "size": r"pass 0: framebuffer: 1280x720 → 1272x720",
     "msaa": r"pass 1: samples: 1 → 4",

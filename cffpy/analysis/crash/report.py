@@ -187,7 +187,7 @@ def _fault(context: CrashContext, flight: Flight | None) -> Section:
         text += ", and holds it" if is_sure else ": the nearest address below"
         section.say(text, addresses(use.packet))
     if not users:
-        section.unknown("no address of the draws at hand is in the buffer, or below in it")
+        section.unknown("no address that the draws in flight use lies at or below it in its buffer")
     section.data = {
         "address": f"{address:#x}",
         "facts": facts,

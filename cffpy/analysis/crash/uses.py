@@ -23,7 +23,7 @@ _ADDRESSES = ("address", "waddress")
 #: The largest part of a fact's key that is a name, by its first part.
 _NAMED = ("texture", "storage", "uniform buffer", "uniform data", "vertex buffer", "index buffer")
 
-#: Registers of the buffers that are attachments already, by the begin of their names.
+#: Registers of the buffers that are attachments already, by the start of their names.
 _ATTACHMENTS = ("RB_MRT[", "RB_DEPTH_BUFFER_BASE", "RB_STENCIL_BUFFER_BASE")
 
 

@@ -399,7 +399,7 @@ class Loads:
         for level in range(0, len(addresses), _LEVELS_OF_TEXTURE):
             key = "texture address", stage, (first + level) // _LEVELS_OF_TEXTURE
             of = addresses[level : level + _LEVELS_OF_TEXTURE]
-            # the levels of a texture, from its begin; where it lies is compared as an address
+            # the levels of a texture, from its start; where it lies is compared as an address
             distances = str([one and one - of[0] for one in of])
             self.facts[key] = Fact(distances, of.cast("B"), place=packet, points_at=of[0] or None)
 

@@ -136,7 +136,7 @@ def _operations(one: Pass, other: Pass, by_name: bool) -> Iterator[Difference]:
     same_mode = one.mode == other.mode
     for name in sorted(good.keys() | bad.keys()):
         mine, theirs = good.get(name, []), bad.get(name, [])
-        for kinds, what in ((("load", "clear"), "at the begin"), (("store",), "at the end")):
+        for kinds, what in ((("load", "clear"), "at the start"), (("store",), "at the end")):
             if not same_mode and what == "at the end":
                 continue  # in sysmem nothing is stored
             left, right = _kinds(mine, kinds), _kinds(theirs, kinds)

@@ -152,7 +152,7 @@ def _recording_apart(
 def _walk_again(
     content: Content, register_db: str | None, gpu: Gpu | None, wanted: set[int]
 ) -> tuple[Walk, Recorder]:
-    """One more walk that takes what is wanted and nothing else."""
+    """One more walk, which records only ``wanted``."""
     walk = Walk()
     finder = PassFinder(walk)
     changes = ChangeLog(walk, finder)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 #: Changes of actions without a record that are kept before they are joined.
 _MAX_CARRIED = 4096
 
-#: Bytes in which programs were looked for, each from its begin to the end of its buffer, at most.
+#: Bytes in which programs were looked for, each from its start to the end of its buffer, at most.
 _MAX_PROGRAM_BYTES = 2 << 30
 
 #: Facts that belong to one draw alone, by which draws are recognised.
@@ -139,7 +139,7 @@ _Sequenced = _Taken | tuple["PassRun | None", str] | None
 
 
 class Recorder(Observer):
-    """Takes what draws depend on, and makes records of those that are wanted."""
+    """Takes what draws depend on, and makes records of the draws to compare."""
 
     def __init__(
         self,

@@ -245,7 +245,7 @@ class A3xxA4xxTracker(BatchTracker):
         elif found is not None and isinstance(self.run, Tile):
             self._store(action)
         else:
-            # a320 wants such draws before a binning run
+            # a320 needs such draws before a binning run
             self.set_aside(action, WORKAROUND)
 
     def _clear(self, action: Action) -> None:

@@ -131,7 +131,7 @@ class DrawStates(Facts):
         return self._programs.of(draw)
 
     def captured_bytes(self, draw: Action, program: StageProgram) -> int:
-        """Bytes of a program's buffer that were captured from its begin on."""
+        """Bytes of a program's buffer that were captured from its start on."""
         return self.captured.get((draw.place.submit.submit, program.stage, program.address), 0)
 
 

@@ -26,7 +26,7 @@ class NoLrzBuffer(Lint):
     summary = "a pass with a depth test has no LRZ buffer"
     why = "Without LRZ, hidden blocks are shaded unless draws come front to back."
     advice = (
-        "Use a depth format that has LRZ, and clear depth at the begin of the pass. "
+        "Use a depth format that has LRZ, and clear depth at the start of the pass. "
         "TU_DEBUG=nolrz and FD_MESA_DEBUG=nolrz turn it off."
     )
 

@@ -85,7 +85,7 @@ def test_operations() -> None:
         ("color 0 at the end", "store", "nothing")
     ]
     assert told(made(clear(1), store()), made(store(resolves=True))) == [
-        ("color 0 at the begin", "clear", "nothing"),
+        ("color 0 at the start", "clear", "nothing"),
         ("color 0 at the end", "store", "resolve"),
     ]
 
@@ -133,7 +133,7 @@ def test_without_draws_operations_have_no_names() -> None:
     nothing = {"program_draws": [], "attachments": [], "samples": None}
     assert told(made(clear(1), store()), made(clear(1, "unknown"), store("x"), **nothing)) == []
     assert told(made(clear(1), store()), made(store("x"), **nothing)) == [
-        ("all attachments at the begin", "clear", "nothing")
+        ("all attachments at the start", "clear", "nothing")
     ]
 
 
