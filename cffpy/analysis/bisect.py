@@ -176,15 +176,16 @@ class Bisection:
     def _pass_try(self, position: int, left: int) -> Try:
         one = self.passes[position]
         text = f"the passes up to pass {one.index}"
-        reason = f"{left} passes are left: the first of them with the problem is looked for"
+        reason = f"{left} passes remain; searching for the first one with the problem"
         return Try(f"pass:{one.index}", text, reason, last=one.last)
 
     def _draw_try(self, one: BisectedPass, count: int, left: int) -> Try:
         """Of a pass only the first draws; what its tiles load, clear and store stays."""
         nops = tuple(sorted({number for draw in one.draws[count:] for number in draw}))
-        shown = f"draws p{one.index}:0 to p{one.index}:{count - 1}" if count else "no draw"
-        text = f"of pass {one.index} {shown}, nothing behind the pass"
-        reason = f"{left} draws of the pass are left: the first with the problem is looked for"
+        last = f"p{one.index}:{count - 1}"
+        shown = f"with draws p{one.index}:0 to {last} only" if count else "without its draws"
+        text = f"pass {one.index} {shown}, and nothing after it"
+        reason = f"{left} draws of the pass remain; searching for the first one with the problem"
         return Try(f"draw:{one.index}:{count}", text, reason, self._last(one), nops)
 
     def _last(self, one: BisectedPass) -> int | None:
@@ -203,7 +204,7 @@ class Bisection:
             return Try(
                 f"groups:{name}:{listed}",
                 f"the draws up to {name} without draw-state groups {listed}",
-                f"{left} groups of draw {name} are left: the one with the problem is looked for",
+                f"{left} groups of draw {name} remain; searching for the one with the problem",
                 last,
                 nops,
                 tuple(chosen),
@@ -243,8 +244,8 @@ class Bisection:
                 f"packets:{before.draw}:{chosen[0]}-{chosen[-1]}",
                 f"the draws up to {before.draw} without {len(chosen)} packets that set its state,"
                 f" {first:#x} to {last:#x}",
-                f"{len(addresses)} packets set state of draw {before.draw}: the one with the"
-                " problem is looked for",
+                f"{len(addresses)} packets set state of draw {before.draw}; searching for the one"
+                " with the problem",
                 self._last(one),
                 nops,
                 (),

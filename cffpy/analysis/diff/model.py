@@ -206,10 +206,12 @@ class Recording:
         passes = found.selected_passes()
         if not passes:
             count = len(self.passes.passes)
-            raise CaptureError(f"{self.name} has no {selection.text}; it has {count} passes")
+            raise CaptureError(
+                f"{self.name} has no {selection.text}; passes of this capture: {count}"
+            )
         draws = len(self.of(passes[0]))
         if selection.draw is not None and selection.draw >= draws:
-            raise CaptureError(f"{self.name} has no {selection.text}; the pass has {draws} draws")
+            raise CaptureError(f"{self.name} has no {selection.text}; draws of the pass: {draws}")
         return found
 
     def selected_passes(self) -> list[Pass]:
