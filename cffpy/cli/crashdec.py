@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cffpy.limits import Limits
 
 OPTIONS = (
-    Option("annotate", "Add lines that mark passes, tiles, draws, and where the CP stands."),
+    Option("annotate", "Add lines that mark passes, tiles, draws, and where the CP is."),
     Option("allregs", "At draws, print all registers written so far.", short="a"),
     Option("color", "Use colour (default: on a terminal).", short="c"),
     Option("no-color", "Do not use colour.", names=("color",), value=False),

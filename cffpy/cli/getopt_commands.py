@@ -37,7 +37,7 @@ _CRASHDEC_EXAMPLES = """\b
 Examples:
   cffpy crashdec crash.devcore.gz         all sections; commands near the read pointer
   cffpy crashdec -s -v crash.devcore      registers at draws; all data, the whole ring
-  cffpy crashdec --annotate crash.devcore mark passes, draws, and where the CP stands
+  cffpy crashdec --annotate crash.devcore mark passes, draws, and where the CP is
   ssh device cat /sys/class/devcoredump/devcd1/data | cffpy crashdec -s > crash.txt
 """
 

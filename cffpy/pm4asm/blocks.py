@@ -51,7 +51,7 @@ class Image:
     def add(self, data: bytes) -> None:
         """Append bytes to the open block."""
         if not self._blocks:
-            raise SourceProblem("this belongs into a block, such as: buffer b 0x1000 {", 1)
+            raise SourceProblem("this belongs in a block, such as: buffer b 0x1000 {", 1)
         self.output += data
         self._check(0)
 

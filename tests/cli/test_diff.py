@@ -218,7 +218,8 @@ def test_two_draws_of_one_file(run_cffpy: Run, good: Path) -> None:
     assert same.returncode == 0
     missing = run_cffpy("diff", f"{good}:pass7", good)
     assert missing.returncode == 2
-    assert missing.stderr.decode() == f"cffpy: error: {good} has no pass 7; passes of this capture: 1\n"
+    said = f"cffpy: error: {good} has no pass 7; passes of this capture: 1\n"
+    assert missing.stderr.decode() == said
 
 
 def test_a_limit_leaves_no_difference_in_what_was_compared(

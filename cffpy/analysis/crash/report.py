@@ -247,7 +247,7 @@ def _rings(context: CrashContext) -> Section:
 
 
 def _position(context: CrashContext, stand: Stand) -> Section:
-    section = Section("position", "where the CP stands")
+    section = Section("position", "where the CP is")
     levels: list[dict[str, Any]] = []
     for level in stand.levels:
         size = "of unknown size" if level.ndwords is None else f"{level.ndwords} dwords"
@@ -546,7 +546,7 @@ def _lacks(context: CrashContext) -> Section:
         section.unknown(f"no section {name}")
     without = [one for one in dump.buffers if one.block is None]
     if without:
-        text = f"{len(without)} of {len(dump.buffers)} buffers are there without contents"
+        text = f"{len(without)} of {len(dump.buffers)} buffers have no contents in the dump"
         section.say(text, lines(*[one.line for one in without[:_MOST]]))
     for problem in dump.problems[:_MOST]:
         section.unknown(f"skipped: {problem}")

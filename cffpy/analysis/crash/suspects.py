@@ -230,7 +230,7 @@ def _headers(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
         if bad is None:
             continue
         dword = bad - first
-        text = f"{level.name} has {words.data[bad]:08x} where a packet begins, which is no header"
+        text = f"{level.name} has {words.data[bad]:08x} where a packet header should be"
         reason = f"it is dword {dword}; the CP has executed {executed} of {level.ndwords}"
         yield Suspicion("header", text, (reason,), addresses(level.gpuaddr + 4 * dword))
 

@@ -119,5 +119,5 @@ def _position_note(stand: Stand, calls: list[int]) -> Iterator[Note]:
     key = position_key(stand, calls.index(stand.ring_index))
     level = next(one for one in reversed(stand.levels) if one.packet is packet)
     if key is not None:
-        text = f"the CP stands here: {packet.name}, {level.left} dwords of {level.name} left"
+        text = f"the CP is here: {packet.name}, {level.left} dwords of {level.name} left"
         yield Note(key, text)

@@ -135,7 +135,7 @@ def test_a_packet_that_does_not_exist() -> None:
 def test_a_dword_that_is_no_header(left: int, is_reached: bool) -> None:
     found = report(hang([*DRAW, *DRAW, 0xDEADD00D, *type7(CP_NOP, 1, 1)], left))["suspicious"]
     headers = [(one["text"], one["evidence"]) for one in found if one["kind"] == "header"]
-    text = "IB1 has deadd00d where a packet begins, which is no header"
+    text = "IB1 has deadd00d where a packet header should be"
     assert headers == ([(text, [{"address": f"{IB1 + 32:#x}"}])] if is_reached else [])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the CP stands, by registers and by the look-ahead; compared with crashdec's mark."""
+"""Where the CP is, by registers and by the look-ahead; compared with crashdec's mark."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_notes_stand_at_their_packets() -> None:
     lines = [line.strip() for line in text.decode().splitlines()]
     called = next(n for n, line in enumerate(lines) if f"ibaddr:{IB2:016x}" in line)
     drawn = next(n for n, line in enumerate(lines) if line.startswith("#cffpy draw 0 of pass 0"))
-    stands = lines.index("#cffpy the CP stands here: CP_NOP, 2 dwords of IB2 left")
+    stands = lines.index("#cffpy the CP is here: CP_NOP, 2 dwords of IB2 left")
     assert called < drawn < stands
     assert "opcode: CP_NOP" in lines[stands + 1]
     assert f"{IB1:016x}" in lines[called - 1] or "#cffpy IB: 1 draw of pass 0" in lines[:called]
