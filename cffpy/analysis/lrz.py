@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from cffpy.analysis.lrz_reasons import REASONS, reason_text
 from cffpy.capture.generations import GENERATIONS
 from cffpy.errors import UnsupportedGpu
-from cffpy.image.devices import device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -108,18 +107,24 @@ def lrz_of_passes(found: Passes, programs: Programs = _unknown_program) -> list[
     return [_PassFollower(one, rules, programs).run() for one in passes]
 
 
+def _has_fast_clear(gpu: str) -> bool:
+    """Whether a GPU has fast clears of LRZ; False for one that is not known."""
+    from cffpy.image.devices import device  # lazy: a table of all GPUs
+
+    try:
+        return device(gpu).has_lrz_fast_clear
+    except UnsupportedGpu:
+        return False
+
+
 class _Rules:
     """What differs between GPUs and drivers."""
 
     def __init__(self, found: Passes, passes: Iterable[Pass], facts: Generation, lrz: Lrz) -> None:
         self.tests_kills = lrz.tests_kills
         self.is_for_each_draw = lrz.is_for_each_draw
-        try:
-            part = device(found.gpu or "")
-        except UnsupportedGpu:
-            part = None
         #: Keeps the direction in memory, so that the GPU finds a wrong one (a6xx gen3 on, a7xx).
-        self.tracks_direction = lrz.tracks_direction or bool(part and part.has_lrz_fast_clear)
+        self.tracks_direction = lrz.tracks_direction or _has_fast_clear(found.gpu or "")
         #: turnip writes the direction; the Gallium driver never does. None: no draw has LRZ on.
         self.is_turnip: bool | None = None
         if not facts.has_turnip:

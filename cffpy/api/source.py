@@ -28,7 +28,6 @@ from cffpy.api.state import HistoryAt, RegisterState, StateAt
 from cffpy.api.walking import ProgressReporter, uncollected
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
-from cffpy.capture.summary import CaptureSummary, summarise
 from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation, hint
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from cffpy.api.pictures import Pictures
     from cffpy.api.shaders import Shader
     from cffpy.capture.gpu import Gpu
+    from cffpy.capture.summary import CaptureSummary
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.container.damage import Damage
@@ -158,6 +158,8 @@ class Source:
     @cached_property
     def summary(self) -> CaptureSummary:
         """GPU, submits and buffers, from the sections. No commands are decoded."""
+        from cffpy.capture.summary import summarise  # lazily: walks do without
+
         return summarise(self.content)
 
     @cached_property
