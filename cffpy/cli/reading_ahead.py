@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cffpy.limits import Limits
 
 #: Bytes of a file. A smaller one is opened in less time than two threads lose by taking turns.
-_WORTH_A_THREAD = 1 << 16
+_WORTH_A_THREAD = 1 << 13
 
 
 def read_ahead(path: str, limits: Limits) -> ReadingAhead | None:
