@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.conditions import ConditionalBlock, Executed
@@ -58,6 +58,17 @@ class Observer:
         packet's header.
         """
         return {}
+
+    def skippable_packets(self) -> Collection[str]:
+        """Names of packets that it need not see in draw-state groups while it ``skips_packets``.
+
+        If several observers have any, all packets are passed on.
+        """
+        return ()
+
+    def skips_packets(self) -> bool:
+        """Whether it does without the handlers of ``skippable_packets`` now."""
+        return False
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """A command stream begins. ``is_new_submit``: its submit has new buffers."""

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
 
+    #: An entry of the machine's stack of streams: its words, its first dword, how many dwords.
+    StreamEntry = tuple[Words, int, int]
+
 
 class Stream:
     """A run of commands: a submit's own stream, an IB, a draw-state group, a conditional block.
@@ -94,3 +97,27 @@ class PacketLocation:
             elif stream.kind != "block":
                 parts.append(f"{stream.kind} {stream.gpuaddr:#x}")
         return f"{' > '.join(parts)}, packet {self.gpuaddr:#x}, file {self.file_offset:#x}"
+
+
+class Frame:
+    """A stream that runs: its entry in the machine's stack, and its current packet.
+
+    The current packet is the last one with an opcode, else the first of the stream.
+    """
+
+    __slots__ = ("entry", "index", "location", "stream", "words")
+
+    def __init__(self, entry: StreamEntry, stream: Stream, words: Words, index: int) -> None:
+        self.entry = entry
+        self.stream = stream
+        self.words = words
+        self.index = index
+        #: Made when it is first asked for.
+        self.location: PacketLocation | None = None
+
+    def packet(self) -> PacketLocation:
+        """Where the current packet is: one object each time."""
+        location = self.location
+        if location is None:
+            location = self.location = PacketLocation(self.stream, self.words, self.index)
+        return location

@@ -369,11 +369,15 @@ def by_packet(
 
 
 def joined(changes: Iterable[Change]) -> Change:
-    """The last change of each register, as one; a stream that ran several times counts once."""
-    last: dict[int, Change] = {}
+    """The last change of each register, as one.
+
+    Of changes that write the same registers the last one counts alone.
+    """
+    last: dict[tuple[int, ...], Change] = {}
     for change in changes:
-        last.pop(id(change[0]), None)
-        last[id(change[0])] = change
+        written = tuple(change[0])
+        last.pop(written, None)
+        last[written] = change
     values: dict[int, int] = {}
     sources: dict[int, WriteSource] = {}
     for registers, source in last.values():

@@ -24,7 +24,7 @@ from cffpy.analysis.bound_programs import BoundPrograms
 from cffpy.analysis.conditions import Condition, ConditionalBlock, Conditions, Executed
 from cffpy.analysis.copied_registers import CopiedRegisters
 from cffpy.analysis.observer import Observer, StopWalk
-from cffpy.analysis.packet_location import PacketLocation, Stream
+from cffpy.analysis.packet_location import Frame, PacketLocation, Stream
 from cffpy.analysis.registers import RegisterReader
 from cffpy.cp.descriptions import Descriptions
 from cffpy.cp.draw_values import DRAW_PACKETS, draw_values
@@ -36,6 +36,7 @@ from cffpy.cp.sink import Draw, NestedStream, Payload, Sink
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from cffpy.analysis.packet_location import StreamEntry
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
     from cffpy.capture.memory import Words
@@ -58,32 +59,7 @@ _KINDS: dict[str, Kind] = {
 #: Nesting of conditional blocks, at most.
 _MAX_BLOCKS = 16
 
-#: An entry of the machine's stack of streams.
-_Entry = tuple["Words", int, int]
 _Callbacks = tuple["Callable[..., None]", ...]
-
-
-class _Frame:
-    """A stream that runs: its entry in the machine's stack, and its current packet.
-
-    The current packet is the last one with an opcode, else the first of the stream.
-    """
-
-    __slots__ = ("entry", "index", "location", "stream", "words")
-
-    def __init__(self, entry: _Entry, stream: Stream, words: Words, index: int) -> None:
-        self.entry = entry
-        self.stream = stream
-        self.words = words
-        self.index = index
-        #: Made when it is first asked for.
-        self.location: PacketLocation | None = None
-
-    def packet(self) -> PacketLocation:
-        location = self.location
-        if location is None:
-            location = self.location = PacketLocation(self.stream, self.words, self.index)
-        return location
 
 
 class Walk(Sink):
@@ -135,9 +111,9 @@ class Walk(Sink):
         self._conditions: Conditions
         #: The conditions of the blocks that run, and ``executed`` outside of each.
         self._blocks: list[tuple[Condition, Executed]] = []
-        self._frames: list[_Frame] = []
+        self._frames: list[Frame] = []
         #: Entry of the innermost of them.
-        self._entry: _Entry | None = None
+        self._entry: StreamEntry | None = None
         #: Depth -> what the stream that begins there is: kind, group.
         self._kinds: dict[int, tuple[str, int | None]] = {}
         self._programs: BoundPrograms
@@ -146,6 +122,9 @@ class Walk(Sink):
         self._last_submit = -1
         self._deep_stream = -1
         self._handlers: list[tuple[Callable[[Payload], None], ...]] = []
+        #: By opcode, whether no handler is needed while ``skips_packets`` returns True.
+        self._skippable: list[bool] = []
+        self._skips: Callable[[], bool] | None = None
         self._watched: dict[int, Callable[[], None]] = {}
         #: From the first of them to the one after the last.
         self._watched_range = 0, 0
@@ -284,8 +263,16 @@ class Walk(Sink):
         for bound in self._on_bound:
             bound(gpu, database)
         tables = [self._own_handlers(), *(one.packet_handlers() for one in self._observers)]
-        names = (name or f"{opcode:#x}" for opcode, name in enumerate(self.machine.packet_names))
+        names = [name or f"{opcode:#x}" for opcode, name in enumerate(self.machine.packet_names)]
         self._handlers = [tuple(table[name] for table in tables if name in table) for name in names]
+        kept = [
+            table.keys() - one.skippable_packets()
+            for one, table in zip(self._observers, tables[1:], strict=True)
+        ]
+        needed = set(tables[0]).union(*kept)
+        self._skippable = [name not in needed for name in names]
+        skipping = [one.skips_packets for one in self._observers if one.skippable_packets()]
+        self._skips = skipping[0] if len(skipping) == 1 else None
 
     def _own_handlers(self) -> dict[str, Callable[[Payload], None]]:
         return {
@@ -483,6 +470,14 @@ class Walk(Sink):
         """Whether no observer has a handler for it."""
         return not self._handlers[opcode]
 
+    def may_skip_packet(self, opcode: int) -> bool:
+        """Whether all handlers that there are for it may be left out."""
+        return self._skippable[opcode]
+
+    def skips_packets(self) -> bool:
+        """Whether the observer with handlers that may be left out does without them now."""
+        return self._skips is not None and self._skips()
+
     def ignores_writes(self, registers: Iterable[int]) -> bool:
         """Whether no observer asks for each write of these registers."""
         return not self._needs_each_write and self._watched.keys().isdisjoint(registers)
@@ -527,7 +522,7 @@ class Walk(Sink):
             for unknown in self._on_unknown:
                 unknown(range(register, register + count), location)
 
-    def _frame(self) -> _Frame:
+    def _frame(self) -> Frame:
         """The stream that runs now, after entering and leaving streams as the machine has."""
         active = self.machine.streams
         frames = self._frames
@@ -545,7 +540,7 @@ class Walk(Sink):
         self._entry = frames[-1].entry
         return frames[-1]
 
-    def _enter(self, entry: _Entry) -> None:
+    def _enter(self, entry: StreamEntry) -> None:
         words, index, ndwords = entry
         depth = len(self._frames)
         kind, group_id = self._kinds.get(depth, ("submit", None))
@@ -554,7 +549,7 @@ class Walk(Sink):
         stream = Stream(kind, self.current_stream, gpuaddr, ndwords, caller, group_id)
         if caller is not None and kind == "block":
             words, index = caller.words, caller.index
-        self._frames.append(_Frame(entry, stream, words, index))
+        self._frames.append(Frame(entry, stream, words, index))
 
     def _register_modified(self, payload: Payload) -> None:
         self._unknown_after = self._copies.modified(payload)

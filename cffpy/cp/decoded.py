@@ -100,8 +100,8 @@ class Draws(Step):
 
     Valid where no group is set before. ``registers``: those of the stream, ``written``, and of
     ``loaded``, the groups that ``enable_mask`` enables; ``DecodedStreams.collect`` sets them for a
-    mask. ``is_decoded``: a group does more than write registers, so that the step is always
-    decoded.
+    mask, of the groups as ``runs`` has them. ``is_decoded``: a group does more than write
+    registers, so that the step is decoded each time.
     """
 
     __slots__ = (
@@ -114,6 +114,7 @@ class Draws(Step):
         "opcode",
         "payload",
         "registers",
+        "runs",
         "stored",
         "written",
     )
@@ -139,6 +140,13 @@ class Draws(Step):
         self.loaded: Sequence[LoadedGroup] = ()
         #: Of all loaded groups.
         self.group_dwords = 0
+        self.is_decoded = False
+        self.runs: RegisterRuns | None = None
+
+    def use(self, runs: RegisterRuns) -> None:
+        """Have the registers of groups collected from these."""
+        self.runs = runs
+        self.enable_mask = _NO_MASK
         self.is_decoded = False
 
 
@@ -211,7 +219,7 @@ class DecodedStreams:
 
         ``has_modes``: whether a group is loaded only in modes that its own mask has.
         """
-        machine = self._machine
+        machine, runs = self._machine, step.runs
         registers = dict(step.written)
         loaded: list[LoadedGroup] = []
         dwords = 0
@@ -219,7 +227,7 @@ class DecodedStreams:
             if not group.ndwords or (has_modes and not group.enable_mask & enable_mask):
                 continue
             place = machine.image.place(group.gpuaddr)
-            found = None if place is None else self._runs.of_group(*place, group.ndwords)
+            found = None if place is None or runs is None else runs.of_group(*place, group.ndwords)
             if place is None or found is None or not self._sink.ignores_writes(found):
                 step.is_decoded = True
                 return False
@@ -240,11 +248,10 @@ class DecodedStreams:
         if step.stored is None:
             end = step.following
             groups: Sequence[LoadedGroup] = ()
+            runs = self._runs
             if isinstance(step, Draws):
-                end, groups = step.payload.index - 1, step.loaded
-            step.stored = StoredRegisters(
-                step.registers, self._runs, groups, words, step.start, end
-            )
+                end, groups, runs = step.payload.index - 1, step.loaded, step.runs or runs
+            step.stored = StoredRegisters(step.registers, runs, groups, words, step.start, end)
         return step.stored
 
     # -- decoding ---------------------------------------------------------------------------

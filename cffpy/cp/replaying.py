@@ -46,6 +46,8 @@ class ReplayingRunner(Runner):
         super().__init__(sink, image, table, state, segments=False)
         #: Registers of groups that need not run.
         self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
+        #: The same while the sink skips packets.
+        self.short_runs = RegisterRuns(image, self.headers, self._writes_of_skipped)
         #: Streams that run again.
         self.decoded = DecodedStreams(
             self, sink, self.register_runs, self._writes_of, self._draw_of
@@ -60,6 +62,7 @@ class ReplayingRunner(Runner):
         """Decode for this GPU from now on; see ``Machine``."""
         super().bind(gpu, database, names)
         self.register_runs.forget()
+        self.short_runs.forget()
         self._decodes_once = self.sink.decodes_streams_once
         self._observes_stored = self.sink.observes_stored_registers
         self.decoded.bind(self._once)
@@ -103,6 +106,9 @@ class ReplayingRunner(Runner):
     def _run_draw(self, words: Words, step: Draws, level: int) -> bool:
         """Run a draw with the groups that are set for it; False if it has to be decoded."""
         state = self.state
+        runs = self._runs_now()
+        if step.runs is not runs:
+            step.use(runs)
         if step.is_decoded or state.loading_groups or state.groups.count(None) != GROUP_COUNT:
             return False
         if step.enable_mask != state.enable_mask and not self.decoded.collect(
@@ -160,13 +166,22 @@ class ReplayingRunner(Runner):
             known[key] = draw
         return draw
 
+    def _runs_now(self) -> RegisterRuns:
+        """The registers of groups, with or without packets that the sink skips."""
+        return self.short_runs if self.sink.skips_packets() else self.register_runs
+
     def _writes_of(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
         """(Register, value) of all that a packet does.
 
         None if it does anything else, or the sink has to see it.
         """
-        if not self.sink.ignores_packet(opcode):
-            return None
+        return self._stored_writes(opcode, payload) if self.sink.ignores_packet(opcode) else None
+
+    def _writes_of_skipped(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
+        """The same while the sink skips packets."""
+        return self._stored_writes(opcode, payload) if self.sink.may_skip_packet(opcode) else None
+
+    def _stored_writes(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
         if self._handlers[opcode][0] is None:
             return ()
         once = self._once[opcode]
@@ -175,14 +190,15 @@ class ReplayingRunner(Runner):
     def _write_group(self, words: Words, index: int, group: DrawStateGroup) -> bool:
         """Write the registers of a group without running it; False for one that has to run."""
         ndwords = group.ndwords
-        registers = self.register_runs.of_group(words, index, ndwords)
+        runs = self._runs_now()
+        registers = runs.of_group(words, index, ndwords)
         if registers is None or not self.sink.group_writes(registers):
             return False
         refusal = self.nesting.refusal(self.streams, self.blocks, (words, index, ndwords), ndwords)
         if refusal is None:
             self.state.registers.update(registers)
             if self._observes_stored:
-                runs, number = self.register_runs, group.group_id
+                number = group.group_id
                 self.sink.registers_stored(
                     StoredGroup(registers, runs, number, words, index, ndwords)
                 )

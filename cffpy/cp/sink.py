@@ -239,6 +239,14 @@ class StreamSink:
         """
         return False
 
+    def may_skip_packet(self, opcode: int) -> bool:
+        """The same for groups that begin while ``skips_packets`` returns True."""
+        return self.ignores_packet(opcode)
+
+    def skips_packets(self) -> bool:
+        """Whether the sink does without the packets of ``may_skip_packet`` in groups now."""
+        return False
+
     def ignores_writes(self, registers: Iterable[int]) -> bool:
         """Whether ``write`` does nothing for any of these registers. It may change as above."""
         return False

@@ -47,6 +47,10 @@ _IMAGES = ("texture", "target")
 Role = tuple[AddressKind, str]
 
 
+#: In place of two addresses that need not be compared.
+NO_PAIR = None, None
+
+
 class Buffers:
     """Where the buffers of a capture lie: those of all submits."""
 
@@ -89,11 +93,13 @@ class Addresses:
     ) -> None:
         """These addresses play a role from the draw of ``extent`` on; ``last``: the draw before."""
         known = self._bound.get(role)
-        if known is not None and known[0] == pair:
-            return
-        self._release(role, extent, last)
-        assert extent.first is not None
-        self._bound[role] = pair, extent.first
+        if known is not None:
+            if known[0] == pair:
+                return
+            self._release(role, extent, last)
+        if pair != NO_PAIR:
+            assert extent.first is not None
+            self._bound[role] = pair, extent.first
 
     def release(self, extent: Extent, last: int) -> None:
         """The pass of ``extent`` is over, with this draw."""

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.addresses import Addresses, ImageLinks
+from cffpy.analysis.diff.addresses import NO_PAIR, Addresses, ImageLinks
 from cffpy.analysis.diff.align import (
     Cells,
     StateNoter,
@@ -26,7 +26,7 @@ from cffpy.analysis.diff.differences import Differ, constant_addresses, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
-from cffpy.analysis.diff.rules import COUNTERS, is_used
+from cffpy.analysis.diff.rules import COUNTERS
 from cffpy.analysis.diff.side import NamedRegisters, SharedRegisters, Side
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         Recording,
     )
     from cffpy.analysis.diff.rules import NoiseClass
-    from cffpy.analysis.diff.side import Subject
+    from cffpy.analysis.diff.side import AddressRole, Subject
     from cffpy.analysis.passes.model import Pass
 
 
@@ -132,6 +132,8 @@ class _Comparer:
         self._has_other_uses = False
         #: The kind of command of the pair before.
         self._kind = ""
+        #: The attachments of the last pair of draws; both addresses and the name of each.
+        self._targets: tuple[object, list[tuple[int | None, int | None, str]]] = (None, [])
         #: Key of constants -> the roles of the addresses in them that differ.
         self._in_constants: dict[FactKey, list[Role]] = {}
         #: Key of a fact -> the roles of its address, once it is asked for.
@@ -284,9 +286,11 @@ class _Comparer:
         if self._skips_equal and lists[0] == lists[1]:
             self.equal_writes += 1
             for named in lists[0]:
-                written.update(named.notable)
-                written |= named.values.keys() & self._unequal
-                written |= named.values.keys() & self._open.keys()
+                if named.notable:
+                    written.update(named.notable)
+                if self._unequal or self._open:
+                    written |= named.values.keys() & self._unequal
+                    written |= named.values.keys() & self._open.keys()
         else:
             for named in (*lists[0], *lists[1]):
                 written.update(named.values)
@@ -391,10 +395,13 @@ class _Comparer:
     # -- addresses ------------------------------------------------------------------------------
 
     def _note_targets(self, mine: DrawRecord, theirs: DrawRecord, extent: Extent) -> None:
-        others = {target.name: target.address for target in theirs.action.targets}
-        for target in mine.action.targets:
-            role: Role = "target", target.name
-            self._addresses.note(target.address, others.get(target.name), role, extent)
+        targets = mine.action.targets, theirs.action.targets
+        if targets != self._targets[0]:
+            others = {target.name: target.address for target in targets[1]}
+            pairs = [(one.address, others.get(one.name), one.name) for one in targets[0]]
+            self._targets = targets, pairs
+        for good, bad, name in self._targets[1]:
+            self._addresses.note(good, bad, ("target", name), extent)
 
     def _note_addresses(
         self,
@@ -420,12 +427,13 @@ class _Comparer:
             pair = self._addresses_of(key)
             if pair is not None:
                 roles.update(self._fact_roles(key, pair))
-        for name in written:
-            if isinstance(name, str):
-                roles.update(self._register_role(name, kind))
-        for role, (good, bad) in roles.items():
-            is_open = good == bad or not self._has_same_contents(good, bad)
-            pair = (good, bad) if is_open else (None, None)
+        for found in self._used_addresses(written, kind):
+            if found.role not in roles:
+                roles[found.role] = self._addresses_in(found)
+        for role, pair in roles.items():
+            good, bad = pair
+            if good != bad and self._has_same_contents(good, bad):
+                pair = NO_PAIR
             self._addresses.bind(role, pair, extent, last)
 
     def _constant_roles(self, key: FactKey) -> Iterator[tuple[Role, tuple[int | None, int | None]]]:
@@ -443,17 +451,15 @@ class _Comparer:
 
     def _fact_roles(
         self, key: FactKey, pair: tuple[int | None, int | None]
-    ) -> Iterator[tuple[Role, tuple[int | None, int | None]]]:
+    ) -> tuple[tuple[Role, tuple[int | None, int | None]], ...]:
         """The role of a fact; of uniform data, which of its two roles, and that it has no other."""
         roles = self._roles.get(key)
         if roles is None:
             roles = self._roles[key] = _roles_of(key)
         if len(roles) == 1:
-            yield roles[0], pair
-            return
-        has_moved = self._descriptor_has_moved(key)
-        yield roles[0], pair if has_moved else (None, None)
-        yield roles[1], (None, None) if has_moved else pair
+            return ((roles[0], pair),)
+        first, second = (pair, NO_PAIR) if self._descriptor_has_moved(key) else (NO_PAIR, pair)
+        return (roles[0], first), (roles[1], second)
 
     def _descriptor_has_moved(self, key: FactKey) -> bool:
         """Whether the descriptor of uniform data lies at another address in the other capture."""
@@ -466,7 +472,8 @@ class _Comparer:
 
     def _addresses_of(self, key: FactKey) -> tuple[int | None, int | None] | None:
         """Where two facts lie, or what two descriptors are of; None: nothing to compare."""
-        facts = [side.facts.get(key) for side in self._sides]
+        one, other = self._sides
+        facts = one.facts.get(key), other.facts.get(key)
         if key[0] == "texture address":
             return None  # of the texture, which asks for it
         if key[0] == "uniform buffer" and self._has_contents(("uniform data", *key[1:])):
@@ -475,33 +482,32 @@ class _Comparer:
             self._bound.add(key)
             if not self._is_used(key):
                 return None, None
-        found = []
-        for side, fact in zip(self._sides, facts, strict=True):
-            address = None if fact is None else side.image(key, fact)
-            if address is None and fact is not None and fact.digest is None:
-                address = fact.address
-            found.append(address)
-        return found[0], found[1]
+        return (
+            None if facts[0] is None else one.address_of(key, facts[0]),
+            None if facts[1] is None else other.address_of(key, facts[1]),
+        )
 
     def _has_contents(self, key: FactKey) -> bool:
         """Whether both captures hold the contents of a fact."""
         facts = [side.facts.get(key) for side in self._sides]
         return all(fact is not None and fact.digest is not None for fact in facts)
 
-    def _register_role(
-        self, name: str, kind: str
-    ) -> Iterator[tuple[Role, tuple[int | None, int | None]]]:
-        """The role of a register with an address that the command uses, and its two addresses."""
+    def _used_addresses(self, written: set[Subject], kind: str) -> Iterator[AddressRole]:
+        """Those in registers that were written and that a command of this kind uses."""
         one, other = self._sides
-        side = one if name in one.offsets else other
-        register = side.address_role(name)
-        if register is None or not is_used(side.subject(name), kind):
-            return
-        roles = side.subject(name).roles
-        good, bad = one.address(register), other.address(register)
-        if "contents" in roles and good != bad and self._is_captured(good, bad):
-            good = bad = None  # compared by what lies there
-        yield (("private" if "private" in roles else "address"), register), (good, bad)
+        for name in written:
+            if isinstance(name, str):
+                found = (one if name in one.offsets else other).used_address(name, kind)
+                if found is not None:
+                    yield found
+
+    def _addresses_in(self, found: AddressRole) -> tuple[int | None, int | None]:
+        """The two addresses that a register holds."""
+        one, other = self._sides
+        good, bad = one.address(found.register), other.address(found.register)
+        if found.is_of_contents and good != bad and self._is_captured(good, bad):
+            return NO_PAIR  # compared by what lies there
+        return good, bad
 
     def _is_captured(self, good: int | None, bad: int | None) -> bool:
         one, other = self._sides

@@ -26,14 +26,15 @@ from cffpy.analysis.diff.facts import (
     region,
     uniform_buffer,
 )
+from cffpy.analysis.registers import RegisterReader
 from cffpy.capture.generations import BINDLESS_STRIDE, generation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from cffpy.analysis.diff.facts import FactKey
-    from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import Buffer, MemoryImage
+    from cffpy.cp.machine import Machine
     from cffpy.isa.operands import Descriptor
     from cffpy.pm4.fields import Packets
     from cffpy.regdb.database import Database
@@ -50,6 +51,9 @@ _UBO_ALIGNMENT = 64
 
 #: Low bits of a base that are not part of the address: the size of descriptors.
 _BASE_FLAGS = 3
+
+#: Combinations of bases that are kept.
+_MAX_BOUND = 4096
 
 
 class SetSlot(NamedTuple):
@@ -119,12 +123,35 @@ _BASES = tuple(
 )
 
 
-def bases(reader: RegisterReader, is_compute: bool) -> Iterator[tuple[int, int]]:
-    """Number and base of each set that is bound."""
-    for number, name in enumerate(_BASES[is_compute]):
-        address = reader.address(name)
-        if address and address & ~_BASE_FLAGS:
-            yield number, address & ~_BASE_FLAGS
+class BoundSets:
+    """Number and base of each set that is bound, by the values that registers have now.
+
+    The same mapping each time for the same values: do not change it.
+    """
+
+    def __init__(self, machine: Machine, is_compute: bool) -> None:
+        reader = RegisterReader(machine)
+        offsets = [reader.offset(one) or reader.offset(f"{one}_LO") for one in _BASES[is_compute]]
+        self._machine = machine
+        self._numbers = [number for number, offset in enumerate(offsets) if offset]
+        #: The registers with the lower halves, and after them those with the upper ones.
+        self._registers = [offset + half for half in range(2) for offset in offsets if offset]
+        self._known: dict[tuple[int | None, ...], dict[int, int]] = {}
+
+    def __call__(self) -> Mapping[int, int]:
+        """Number -> address."""
+        values = tuple(map(self._machine.state.registers.get, self._registers))
+        found = self._known.get(values)
+        if found is None:
+            if len(self._known) >= _MAX_BOUND:
+                self._known.clear()
+            found = self._known[values] = {}
+            count = len(self._numbers)
+            for number, low, high in zip(self._numbers, values, values[count:], strict=False):
+                address = (low or 0) & ~_BASE_FLAGS | (high or 0) << 32
+                if address and low is not None:
+                    found[number] = address
+        return found
 
 
 class Sets:

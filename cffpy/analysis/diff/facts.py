@@ -9,7 +9,8 @@ bytes: nothing is known about them then.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +35,7 @@ from cffpy.pm4.fields import Fields, Packets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from hashlib import blake2b
 
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.provenance import Change
@@ -62,21 +64,33 @@ _VERTEX_BUFFERS = 32
 _ADDRESS_FIELDS = ("BASE_LO", "BASE_HI", "BASE", "FLAG_LO", "FLAG_HI")
 
 
-@dataclass(slots=True, frozen=True)
+@dataclass(slots=True, frozen=True, eq=False)
 class Fact:
-    """A value under a key. Two are the same when their digests are."""
+    """A value under a key. Two are equal whose digests, domains and both addresses are."""
 
     digest: bytes | int | str | None
     #: The bytes themselves: of the file, not copied.
-    data: memoryview | None = field(default=None, compare=False)
+    data: memoryview | None = None
     #: Their address, if they are in separate memory.
     address: int | None = None
     #: The packet that named them; None for the parameters of the draw's own packet.
-    place: PacketLocation | None = field(default=None, compare=False)
+    place: PacketLocation | None = None
     #: Domain of the register database that describes them.
     domain: str | None = None
     #: Address of what a descriptor points at.
     points_at: int | None = None
+
+    def __eq__(self, other: object) -> bool:  # written out: facts are compared at each draw
+        return (
+            isinstance(other, Fact)
+            and self.digest == other.digest
+            and self.address == other.address
+            and self.points_at == other.points_at
+            and self.domain == other.domain
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.digest, self.address, self.points_at))
 
 
 class Contents:
@@ -159,9 +173,14 @@ def descriptor(
 
 def digest(data: memoryview) -> bytes:
     """A short digest of some bytes."""
+    return _hash()(data, digest_size=_DIGEST_BYTES).digest()
+
+
+@cache
+def _hash() -> type[blake2b]:
     from hashlib import blake2b  # lazy: OpenSSL takes 10 ms, and only diff needs it
 
-    return blake2b(data, digest_size=_DIGEST_BYTES).digest()
+    return blake2b
 
 
 class DrawParameters(NamedTuple):
@@ -443,7 +462,14 @@ class PushConstants:
 
         Without those whose value only the GPU knows; empty where there are none.
         """
-        found = [(values, pushed) for values, _ in changes if (pushed := self._of(values))]
+        found: list[tuple[dict[int, int], _Pushed]] = []
+        for values, _ in changes:
+            try:
+                pushed = self._lists[tuple(values)]
+            except KeyError:
+                pushed = self._find(tuple(values))
+            if pushed is not None:
+                found.append((values, pushed))
         if not found:
             return ()
         if len(found) == 1:
@@ -455,14 +481,12 @@ class PushConstants:
         known = sorted(one for one, value in last.items() if value != UNKNOWN)
         return (tuple(known), tuple([last[one] for one in known])) if known else ()
 
-    def _of(self, values: dict[int, int]) -> _Pushed | None:
-        registers = tuple(values)
-        if registers not in self._lists:
-            self._listed += len(registers) + 1
-            if self._listed > _MAX_LISTED:
-                self._lists.clear()
-                self._listed = len(registers) + 1
-            name = self._text.name
-            found = tuple(sorted(r for r in registers if name(r).startswith(_PUSH_CONSTANTS)))
-            self._lists[registers] = (found, values_of(found)) if found else None
-        return self._lists[registers]
+    def _find(self, registers: tuple[int, ...]) -> _Pushed | None:
+        self._listed += len(registers) + 1
+        if self._listed > _MAX_LISTED:
+            self._lists.clear()
+            self._listed = len(registers) + 1
+        name = self._text.name
+        found = tuple(sorted(r for r in registers if name(r).startswith(_PUSH_CONSTANTS)))
+        pushed = self._lists[registers] = (found, values_of(found)) if found else None
+        return pushed

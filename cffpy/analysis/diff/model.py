@@ -278,8 +278,8 @@ class Difference:
     images: tuple[int | None, int | None] = field(default=(None, None), compare=False)
 
 
-@dataclass(slots=True, frozen=True)
-class Extent:
+@dataclass(slots=True, unsafe_hash=True)
+class Extent:  # not frozen: that makes it cost three times as much, and each pair of draws has one
     """Draws of a pair of passes, by their numbers in the good capture (if not, the bad one).
 
     ``first`` is None for the pass as a whole.

@@ -18,7 +18,7 @@ from cffpy.analysis.diff.barriers import (
     OTHER_EVENTS,
     PendingBarriers,
 )
-from cffpy.analysis.diff.descriptors import Memory, SetPlace, bases, prefetched
+from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace, prefetched
 from cffpy.analysis.diff.facts import (
     Contents,
     DrawParameters,
@@ -42,13 +42,12 @@ from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.provenance import Change, ChangeLog
-    from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream
@@ -58,6 +57,9 @@ if TYPE_CHECKING:
 
 #: Changes of actions without a record that are kept before they are joined.
 _MAX_CARRIED = 4096
+
+#: Results that are kept for draws that depend on the same.
+_MAX_KNOWN = 4096
 
 #: Bytes in which programs were looked for, each from its start to the end of its buffer, at most.
 _MAX_PROGRAM_BYTES = 2 << 30
@@ -75,23 +77,23 @@ _OWN = (
 
 
 class Facts(dict[FactKey, Fact]):
-    """Facts by key. They are shared, and never change."""
+    """Facts by key. They are shared, never change, and are compared by identity.
 
-    __slots__ = ("_own",)
-    _own: int
+    ``own``: a hash of those by which draws are recognised.
+    """
 
-    @property
-    def own(self) -> int:
-        """A hash of those by which draws are recognised."""
-        try:
-            return self._own
-        except AttributeError:
-            own = tuple([(key, one.digest) for key, one in self.items() if key[0] in _OWN])
-            self._own = hash(own)
-            return self._own
+    __slots__ = ("own",)
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __init__(self, facts: Mapping[FactKey, Fact]) -> None:
+        super().__init__(facts)
+        self.own = hash(tuple([(key, one.digest) for key, one in facts.items() if key[0] in _OWN]))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
 
-_NO_FACTS = Facts()
+_NO_FACTS = Facts({})
 
 
 class _Taken:
@@ -133,6 +135,9 @@ class _Taken:
         self.prefetched: tuple[tuple[int, int], ...] = ()
         self.memory = memory
 
+
+#: Facts by key, None for one that is gone.
+ChangedFacts = dict[FactKey, Fact | None]
 
 #: What ``Recorder`` keeps in order.
 _Sequenced = _Taken | tuple["PassRun | None", str] | None
@@ -188,11 +193,18 @@ class Recorder(Observer):
         #: What the loads are now, until one changes them, and a hash of it.
         self._loaded: Facts | None = None
         self._run: PassRun | None = None
+        #: Whether draws of it may be taken.
+        self._keeps_loads = True
+        #: The run of the last draw-state group, and whether what it loads is not needed.
+        self._group_run: PassRun | None = None
+        self._skips = False
         self._largest: dict[Fact, int | None] = {}
         #: Facts by what they depend on, so that equal ones are the same objects.
         self._parameters: dict[tuple[object, ...], Facts] = {}
         self._programs: tuple[object, tuple[Facts, tuple[object, ...]]] = (None, (_NO_FACTS, ()))
-        self._drawn: tuple[object, Facts] = (None, _NO_FACTS)
+        self._drawn: dict[object, Facts] = {}
+        #: What is not the same in two lists of facts: that of a draw, and that of the one before.
+        self._between: dict[tuple[Sequence[Facts], Sequence[Facts]], ChangedFacts] = {}
         #: Memory, bases and places of the sets of the last record.
         self._last_sets: tuple[Memory, Mapping[int, int], dict[int, SetPlace]] | None = None
 
@@ -217,10 +229,7 @@ class Recorder(Observer):
         self._pushed = PushConstants(RegisterText(database))
         self._generation = gpu.facts
         self._prefetched = Remembered(machine, prefetched)
-        self._bases = [
-            Remembered(machine, partial(_bases, is_compute=is_compute))
-            for is_compute in (False, True)
-        ]
+        self._bases = BoundSets(machine, is_compute=False), BoundSets(machine, is_compute=True)
         self._vertices = Remembered(machine, vertex_buffers)
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
@@ -236,19 +245,32 @@ class Recorder(Observer):
         handlers["CP_SET_CONSTANT"] = self._set_constant
         return handlers
 
+    def skippable_packets(self) -> Collection[str]:
+        """Those that load state."""
+        return LOAD_STATE_PACKETS
+
+    def skips_packets(self) -> bool:
+        """What is loaded is needed only in runs whose draws may be taken."""
+        run = self._passes.run
+        if run is not self._group_run:
+            self._group_run = run
+            self._skips = not self._is_taken_in(run)
+        return self._skips
+
+    def _is_taken_in(self, run: PassRun | None) -> bool:
+        return self._wanted is not None or run is None or self._may_hold_draws(run)
+
     def _barrier(self, name: str, payload: Payload) -> None:
         self._note_event(name)
 
     def _load_state(self, payload: Payload) -> None:
-        if payload.count:
-            self._enter_run()
+        if payload.count and self._enter_run():
             self._loads.load_state(payload, self._walk.packet_location)
             self._loaded = None
 
     def _set_constant(self, payload: Payload) -> None:
         index, kind, _ = payload.read(self._walk.machine.packets[SET_CONSTANT])
-        if kind != SET_REGISTERS:
-            self._enter_run()
+        if kind != SET_REGISTERS and self._enter_run():
             self._loads.constant(kind, index, payload, self._walk.packet_location)
             self._loaded = None
 
@@ -285,7 +307,8 @@ class Recorder(Observer):
             self._groups.add(gpuaddr)
             memory = self._current_memory()
             memory.add_bound(gpuaddr)
-            self._note_buffers(memory)
+            if not memory.is_noted:
+                self._note_buffers(memory)
 
     def action(self, action: Action) -> None:
         """Take an action that may be a draw of the program."""
@@ -309,16 +332,19 @@ class Recorder(Observer):
             return False
         return not isinstance(run, Tile) or run.number == 0
 
-    def _enter_run(self) -> None:
+    def _enter_run(self) -> bool:
         """What was loaded in another run, say the binning run, is not of this one's draws.
 
-        Drivers load everything anew: each run executes the same commands.
+        Drivers load everything anew: each run executes the same commands. Returns whether draws of
+        the run may be taken.
         """
         run = self._passes.run
         if run is not self._run:
             self._run = run
             self._loads.facts.clear()
             self._loaded = None
+            self._keeps_loads = self._is_taken_in(run)
+        return self._keeps_loads
 
     # -- what an action depends on --------------------------------------------------------------
 
@@ -327,21 +353,20 @@ class Recorder(Observer):
         pushed = self._pushed.written(changes)
         facts: tuple[Facts, ...]
         first, is_draw = self._parameters_of(action), action.kind == "draw"
-        if is_draw or action.kind == "dispatch":
-            shaders, digests = self._shader_contents(action)
-            loads = self._loads_of(run)
-            if is_draw:
-                drawn = self._drawn_from(action)
-                facts = first, shaders, loads, drawn
-                own = hash((first.own, shaders.own, loads.own, drawn.own, pushed))
-            else:
-                facts = first, shaders, loads
-                own = hash((first.own, shaders.own, loads.own, pushed))
-        else:
-            facts, digests = (first,), ()
+        if not is_draw and action.kind != "dispatch":
             own = hash((first.own, pushed))
+            return _Taken(action, run, changes, (first,), own, (), self._current_memory())
+        shaders, digests = self._shader_contents(action)
+        loads = self._loads_of(run)
+        if is_draw:
+            drawn = self._drawn_from(action)
+            facts = first, shaders, loads, drawn
+            own = hash((first.own, shaders.own, loads.own, drawn.own, pushed))
+        else:
+            facts = first, shaders, loads
+            own = hash((first.own, shaders.own, loads.own, pushed))
         taken = _Taken(action, run, changes, facts, own, digests, self._current_memory())
-        if self._generation.has_bindless and len(facts) > 1:
+        if self._generation.has_bindless:
             taken.sets = self._bases[not is_draw]()
             if taken.sets:
                 taken.prefetched = self._prefetched()
@@ -366,10 +391,12 @@ class Recorder(Observer):
     def _drawn_from(self, action: Action) -> Facts:
         elements, buffers = action.vertices, self._vertices()
         indices = action.index_region
-        key = indices, elements, action.instances, buffers, self._walk.machine.image.epoch
-        if self._drawn[0] == key:
-            return self._drawn[1]
-        found = Facts()
+        epoch = self._walk.machine.image.epoch
+        key = indices, elements, action.indexed, action.instances, buffers, epoch
+        known = self._drawn.get(key)
+        if known is not None:
+            return known
+        found: dict[FactKey, Fact] = {}
         if indices is not None:
             address, count, size = indices
             fact = self._contents.region(address, count * size)
@@ -386,8 +413,10 @@ class Recorder(Observer):
             elements = max(elements, action.instances or 1)
             for one in buffers:
                 found["vertex buffer", one.number] = self._contents.region(*one.extent(elements))
-        self._drawn = key, found
-        return found
+        if len(self._drawn) >= _MAX_KNOWN:
+            self._drawn.clear()
+        known = self._drawn[key] = Facts(found)
+        return known
 
     def _current_memory(self) -> Memory:
         image = self._walk.machine.image
@@ -397,9 +426,8 @@ class Recorder(Observer):
         return self._memory
 
     def _note_buffers(self, memory: Memory) -> None:
-        if not memory.is_noted:
-            memory.is_noted = True
-            self.buffers.update((buffer.gpuaddr, buffer.size) for buffer in memory.buffers)
+        memory.is_noted = True
+        self.buffers.update((buffer.gpuaddr, buffer.size) for buffer in memory.buffers)
 
     def _shader_contents(self, action: Action) -> tuple[Facts, tuple[object, ...]]:
         """The facts of its programs, and their digests."""
@@ -407,14 +435,14 @@ class Recorder(Observer):
         key = epoch, action.shaders
         if self._programs[0] == key:
             return self._programs[1]
-        found = Facts()
+        found: dict[FactKey, Fact] = {}
         for stage, address in action.shaders:
             place = epoch, stage, address
             fact = self._shader_facts.get(place)
             if fact is None:
                 fact = self._shader_facts[place] = self._shader(stage, address)
             found["shader", stage] = fact
-        result = found, tuple([fact.digest for fact in found.values()])
+        result = Facts(found), tuple([fact.digest for fact in found.values()])
         self._programs = key, result
         return result
 
@@ -458,6 +486,7 @@ class Recorder(Observer):
         barriers = PendingBarriers()
         found = self._records(_popped(sequence), wanted, barriers)
         self.last_events = barriers.take(None)
+        self._between.clear()
         return found
 
     def other_records(self, wanted: Set[int]) -> dict[int, DrawRecord]:
@@ -497,12 +526,13 @@ class Recorder(Observer):
         events: tuple[str, ...],
     ) -> DrawRecord:
         memory = taken.memory
-        self._note_buffers(memory)
+        if not memory.is_noted:
+            self._note_buffers(memory)
         sets = self._places(memory, taken.sets)
         return DrawRecord(
             taken.action,
             changes,
-            _changed(taken.facts, before),
+            self._changed(taken.facts, before),
             sets,
             events,
             taken.shaders,
@@ -510,6 +540,15 @@ class Recorder(Observer):
             taken.own,
             memory=memory,
         )
+
+    def _changed(self, now: Sequence[Facts], before: Sequence[Facts]) -> ChangedFacts:
+        """The facts that are not those of the record before. Records share the results."""
+        known = self._between.get((now, before))
+        if known is None:
+            if len(self._between) >= _MAX_KNOWN:
+                self._between.clear()
+            known = self._between[now, before] = _changed(now, before)
+        return known
 
     def _places(self, memory: Memory, bases: Mapping[int, int]) -> dict[int, SetPlace]:
         """The sets at these bases. Most draws have those of the draw before: one object."""
@@ -527,9 +566,9 @@ def _popped(reversed_sequence: list[_Sequenced]) -> Iterator[_Sequenced]:
         yield reversed_sequence.pop()
 
 
-def _changed(now: Sequence[Facts], before: Sequence[Facts]) -> dict[FactKey, Fact | None]:
+def _changed(now: Sequence[Facts], before: Sequence[Facts]) -> ChangedFacts:
     """The facts that are not those of the record before; None for one that is gone."""
-    found: dict[FactKey, Fact | None] = {}
+    found: ChangedFacts = {}
     gone: dict[FactKey, None] = {}
     for position in range(max(len(now), len(before))):
         mine = now[position] if position < len(now) else _NO_FACTS
@@ -552,7 +591,3 @@ def _known(changes: list[Change]) -> list[Change]:
         return changes
     values, source = joined(changes)
     return [({one: value for one, value in values.items() if value != UNKNOWN}, source)]
-
-
-def _bases(reader: RegisterReader, is_compute: bool) -> dict[int, int]:
-    return dict(bases(reader, is_compute))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.addresses import HEAD_BYTES, Buffers
 from cffpy.analysis.diff.descriptors import SetSlot, UsedDescriptors
-from cffpy.analysis.diff.rules import COUNTERS
+from cffpy.analysis.diff.rules import COUNTERS, is_used
 from cffpy.capture.generations import Generation, generation_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
@@ -19,6 +19,7 @@ from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 if TYPE_CHECKING:
     from collections.abc import KeysView
 
+    from cffpy.analysis.diff.addresses import Role
     from cffpy.analysis.diff.descriptors import SetPlace, Slots
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
@@ -36,18 +37,29 @@ class NamedRegisters:
     """Registers that a record has written, by name.
 
     One object for all with these values, of both sides: where both write the same objects, the
-    values are equal. ``notable``: names that matter even then.
+    values are equal. ``of``: all that have these names. ``notable``: names that matter even where
+    the values are equal.
     """
 
-    __slots__ = ("notable", "values")
+    __slots__ = ("notable", "of", "values")
 
-    def __init__(self, values: dict[str, int], notable: tuple[str, ...]) -> None:
+    def __init__(self, values: dict[str, int], notable: tuple[str, ...], of: _SameNames) -> None:
         self.values = values
         self.notable = notable
+        self.of = of
 
 
-#: By names, and then by values in this order.
-SharedRegisters = dict[tuple[str, ...], dict[tuple[int, ...], NamedRegisters]]
+class _SameNames:
+    """Registers of the same names, by their values in one order."""
+
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, ...], NamedRegisters] = {}
+
+
+#: By names.
+SharedRegisters = dict[tuple[str, ...], _SameNames]
 
 
 class _RegisterList(NamedTuple):
@@ -55,7 +67,15 @@ class _RegisterList(NamedTuple):
 
     names: tuple[str, ...]
     notable: tuple[str, ...]
-    known: dict[tuple[int, ...], NamedRegisters]
+    same: _SameNames
+
+
+class AddressRole(NamedTuple):
+    """The role of an address in a register: its name, and whether what lies there is compared."""
+
+    register: str
+    role: Role
+    is_of_contents: bool
 
 
 class Side:
@@ -70,8 +90,8 @@ class Side:
         #: By name: names are the same in both captures where offsets need not be.
         self.registers: dict[str, int] = {}
         self._sources: dict[str, WriteSource] = {}
-        #: Writes that are not among the sources yet: few are asked for.
-        self._log: dict[NamedRegisters, WriteSource] = {}
+        #: The last writes that are not among the sources yet, in order: few are asked for.
+        self._log: dict[_SameNames, tuple[NamedRegisters, WriteSource]] = {}
         self.facts: dict[FactKey, Fact] = {}
         self.sets: dict[int, SetPlace] = {}
         self.offsets: dict[str, int] = {}
@@ -84,6 +104,8 @@ class Side:
         self._lists: dict[tuple[int, ...], _RegisterList] = {}
         #: Register -> the one that an address is in.
         self._roles: dict[str, str | None] = {}
+        #: Register and kind of command -> the role of the address in it.
+        self._used_addresses: dict[tuple[str, str], AddressRole | None] = {}
         #: The same, of 64 bits, once both halves are written -> the names of these.
         self._halves: dict[str, tuple[str, str]] = {}
         #: The keys of the descriptors of each set.
@@ -118,7 +140,7 @@ class Side:
     def sources(self) -> dict[str, WriteSource]:
         """Where the write of each register is found, by name."""
         log, self._log = self._log, {}
-        for named, source in log.items():
+        for named, source in log.values():
             self._sources.update(dict.fromkeys(named.values, source))
         return self._sources
 
@@ -134,6 +156,11 @@ class Side:
         address = self.facts.get(("texture address", *key[1:])) if key[0] == "texture" else None
         return fact.points_at if address is None else address.points_at
 
+    def address_of(self, key: FactKey, fact: Fact) -> int | None:
+        """What a descriptor is of, or where something lies that was not captured."""
+        address = fact.points_at if key[0] != "texture" else self.image(key, fact)
+        return fact.address if address is None and fact.digest is None else address
+
     def apply(self, record: DrawRecord) -> set[Subject]:
         """Go on to a record: the facts that it may change, and the registers that it writes."""
         written, touched = self.go_on(record)
@@ -146,15 +173,16 @@ class Side:
         written: list[NamedRegisters] = []
         touched: set[Subject] = set()
         self._record = record
-        log, facts = self._log, self.facts
+        log, facts, registers = self._log, self.facts, self.registers
         for values, source in record.changes:
             named = self._named.get(id(values)) or self._name(values)
             written.append(named)
-            self.registers.update(named.values)
-            log.pop(named, None)  # the last write counts, so it is to be the last one here
-            log[named] = source
+            registers.update(named.values)
+            log.pop(named.of, None)  # the last write counts, so it is to be the last one here
+            log[named.of] = named, source
         for key, fact in record.facts.items():
-            if facts.get(key) != fact:
+            known = facts.get(key)
+            if known is not fact and known != fact:
                 touched.add(key)
             if fact is None:
                 facts.pop(key, None)
@@ -170,10 +198,11 @@ class Side:
         if of_list is None:
             of_list = self._lists[registers] = self._list(registers)
         key = tuple(values.values())
-        found = of_list.known.get(key)
+        same = of_list.same
+        found = same.known.get(key)
         if found is None:
             by_name = dict(zip(of_list.names, key, strict=True))
-            found = of_list.known[key] = NamedRegisters(by_name, of_list.notable)
+            found = same.known[key] = NamedRegisters(by_name, of_list.notable, same)
         self._named[id(values)] = found
         return found
 
@@ -183,7 +212,7 @@ class Side:
             self.offsets[name] = register
         names = tuple([self._names[register] for register in registers])
         notable = tuple(filter(self._is_notable, names))
-        return _RegisterList(names, notable, self._shared.setdefault(names, {}))
+        return _RegisterList(names, notable, self._shared.setdefault(names, _SameNames()))
 
     def _is_notable(self, name: str) -> bool:
         return name in COUNTERS or self.address_role(name) is not None
@@ -258,6 +287,22 @@ class Side:
             is_one = self.is_address_register(name)
             self._roles[name] = _UPPER_OR_LOWER.sub("", name) if is_one else None
         return self._roles[name]
+
+    def used_address(self, name: str, kind: str) -> AddressRole | None:
+        """The role of an address in a register that was written, if a command of ``kind`` uses it.
+
+        Both halves of an address have the same one.
+        """
+        key = name, kind
+        if key not in self._used_addresses:
+            register, subject = self.address_role(name), self.subject(name)
+            found = None
+            if register is not None and is_used(subject, kind):
+                is_private = "private" in subject.roles
+                role: Role = ("private" if is_private else "address"), register
+                found = AddressRole(register, role, "contents" in subject.roles)
+            self._used_addresses[key] = found
+        return self._used_addresses[key]
 
     def address(self, role: str) -> int | None:
         """The address that a register, see ``address_role``, holds."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cffpy.analysis.diff import descriptors, recorder
 from cffpy.analysis.diff import record as module
 from cffpy.analysis.diff.model import Recording
 from cffpy.container.open import Content, open_bytes, open_capture
@@ -94,6 +95,50 @@ def test_damaged_captures(samples: Path, two_walks: Any, seed: int) -> None:
     path = random.Random(seed).choice(sorted(samples.glob("a[2-7]*.rd.gz")))
     data = damaged(gzip.decompress(path.read_bytes()), seed)
     assert outcome(open_bytes(data)) == two_walks(open_bytes(data))
+
+
+def test_it_is_the_same_without_what_is_kept(
+    samples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = sorted(samples.glob("a[67]*.rd*"))
+    assert len(paths) >= 5
+    for path in paths:
+        kept = outcome(open_capture(str(path)))
+        with monkeypatch.context() as patch:
+            patch.setattr(recorder, "_MAX_KNOWN", 0)
+            patch.setattr(descriptors, "_MAX_BOUND", 0)
+            assert outcome(open_capture(str(path))) == kept, path
+
+
+@pytest.fixture
+def without_skipping(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that records with all packets of all draw-state groups."""
+
+    def outcome_of_all(content: Content) -> list[Any] | str:
+        with monkeypatch.context() as patch:
+            patch.setattr(recorder.Recorder, "skippable_packets", lambda self: ())
+            return outcome(content)
+
+    return outcome_of_all
+
+
+def test_loads_of_other_tiles_are_not_needed(samples: Path, without_skipping: Any) -> None:
+    for path in sorted(samples.glob("a[67]*.rd*")):
+        content = open_capture(str(path))
+        assert outcome(content) == without_skipping(content), path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SHARED, "a740-vk-frame-msaa4-1080p", "a630-gl-indirect"])
+def test_loads_of_other_tiles_of_captures(shared: Path, without_skipping: Any, name: str) -> None:
+    path = str(shared / "captures" / f"{name}.rd.gz")
+    assert outcome(open_capture(path)) == without_skipping(open_capture(path))
+
+
+@pytest.mark.parametrize("counts", [(2, 2), (3, 1), (1, 2, 3)])
+def test_loads_where_tiles_have_other_draws(without_skipping: Any, counts: tuple[int, ...]) -> None:
+    content = open_bytes(frame(*counts))
+    assert outcome(content) == without_skipping(content)
 
 
 def frame(*counts: int) -> bytes:
