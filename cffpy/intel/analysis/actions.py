@@ -104,6 +104,11 @@ class Action:
             if entry.role and entry.surface is not None and not entry.surface.is_null
         ]
 
+    @property
+    def has_unknown_targets(self) -> bool:
+        """Whether its render targets are in a binding table that was not captured."""
+        return "PS" in self.missing_tables
+
     def table(self, stage: str) -> BindingTable | None:
         """The binding table of a stage, or None."""
         return next((table for table in self.tables if table.stage == stage), None)

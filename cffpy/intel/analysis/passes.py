@@ -45,8 +45,13 @@ class Pass:
         return found | {one.address for one in (self.depth, self.stencil) if one is not None}
 
     @property
+    def has_unknown_targets(self) -> bool:
+        """Whether its render targets are in a binding table that was not captured."""
+        return not self.targets and any(action.has_unknown_targets for action in self.actions)
+
+    @property
     def size(self) -> tuple[int, int]:
-        """Width and height of what is drawn to, in pixels; zeros where nothing is."""
+        """Width and height of what is drawn to, in pixels; zeros where that is not known."""
         of = [*self.targets, *([self.depth] if self.depth is not None else [])]
         if not of:
             return 0, 0

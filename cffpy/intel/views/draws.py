@@ -70,7 +70,7 @@ def cells(action: Action, name: str | None) -> tuple[str, ...]:
         vertices,
         _number(counts.instances) if action.topology else "",
         stage_names(action),
-        ", ".join(_short(target) for target in action.targets),
+        "unknown" if action.has_unknown_targets else ", ".join(map(_short, action.targets)),
         "" if action.depth is None else _short(action.depth),
     )
 

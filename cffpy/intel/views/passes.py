@@ -21,15 +21,16 @@ RIGHT = (0, 1, 4, 6)
 def cells(one: Pass) -> tuple[str, ...]:
     """The row of a pass."""
     width, height = one.size
+    unknown = "unknown" if one.has_unknown_targets else ""
     return (
         str(one.index),
         str(one.submit),
         one.kind,
-        f"{width}x{height}" if width else "",
+        f"{width}x{height}" if width else unknown,
         str(len(_program(one))),
         ", ".join(action.role for action in one.clears),
         str(len(one.flushes)),
-        ", ".join(f"{target.format} {target.address:#x}" for target in one.targets),
+        ", ".join(f"{target.format} {target.address:#x}" for target in one.targets) or unknown,
         _depth(one),
     )
 
@@ -53,6 +54,8 @@ def lines(one: Pass, generations: list[Generation]) -> Iterator[str]:
     """A pass in detail: attachments, clears, what is flushed before it, generated draws."""
     draws = _program(one)
     yield f"pass {one.index}, {one.kind}, submission {one.submit}"
+    if one.has_unknown_targets:
+        yield "  targets    unknown: their binding tables were not captured"
     for number, target in enumerate(one.targets):
         yield f"  target {number}   {target.describe()}"
     if one.depth is not None:

@@ -10,6 +10,8 @@ import pytest
 
 from cffpy.api.intel import IntelCapture, open_intel
 from cffpy.errors import CaptureError, ContainerError
+from cffpy.intel.views import draws as draws_view
+from cffpy.intel.views import passes as passes_view
 from cffpy.limits import Limits
 from tests.conftest import CHECKOUT
 from tests.intel import aub_files, frames
@@ -207,6 +209,9 @@ def test_what_a_capture_lacks_is_said(shared: Path) -> None:
     end = "a batch has no MI_BATCH_BUFFER_END: its memory ends at 0x9e4008"
     assert capture.problems == [end]
     assert capture.to_dict()["missing_tables"] == 42
+    assert [one.has_unknown_targets for one in capture.passes] == [True]
+    assert passes_view.cells(capture.passes[0])[7] == "unknown"
+    assert all(draws_view.cells(one, None)[9] == "unknown" for one in capture.draws)
 
 
 @pytest.mark.parametrize(
