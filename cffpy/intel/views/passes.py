@@ -54,15 +54,7 @@ def lines(one: Pass, generations: list[Generation]) -> Iterator[str]:
     """A pass in detail: attachments, clears, what is flushed before it, generated draws."""
     draws = _program(one)
     yield f"pass {one.index}, {one.kind}, submission {one.submit}"
-    if one.has_unknown_targets:
-        yield "  targets    unknown: their binding tables were not captured"
-    for number, target in enumerate(one.targets):
-        yield f"  target {number}   {target.describe()}"
-    if one.depth is not None:
-        hiz = ", with HiZ" if one.has_hiz else ""
-        yield f"  depth      {one.depth.describe()}{hiz}"
-    if one.stencil is not None:
-        yield f"  stencil    at {one.stencil.address:#x}"
+    yield from _attachments(one)
     for name, actions in (("clear", one.clears), ("resolve", one.resolves)):
         for action in actions:
             yield f"  {name:10} {action.role} by {action.name} at {action.address:#x}"
@@ -80,6 +72,18 @@ def lines(one: Pass, generations: list[Generation]) -> Iterator[str]:
             yield f"  {call.describe()}{note}"
     for address, words in one.flushes:
         yield f"  before     {address:#x}: {', '.join(words)}"
+
+
+def _attachments(one: Pass) -> Iterator[str]:
+    if one.has_unknown_targets:
+        yield "  targets    unknown: their binding tables were not captured"
+    for number, target in enumerate(one.targets):
+        yield f"  target {number}   {target.describe()}"
+    if one.depth is not None:
+        hiz = ", with HiZ" if one.has_hiz else ""
+        yield f"  depth      {one.depth.describe()}{hiz}"
+    if one.stencil is not None:
+        yield f"  stencil    at {one.stencil.address:#x}"
 
 
 def _predicated(draws: list[Action]) -> Iterator[str]:
