@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cffpy.api.memory import Buffer, Memory
     from cffpy.api.microcode import Microcode, assemble_microcode, disassemble_microcode
     from cffpy.api.packets import Packet
-    from cffpy.api.passes import Action, Draw, IndexBuffer, Pass, Tile
+    from cffpy.api.passes import Action, Draw, Pass, Tile
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import CapturedShader, Shader, Shaders
@@ -77,7 +77,7 @@ _MODULES = {
     "FoundDraw": "cffpy.api.find",
     "FoundFile": "cffpy.api.find",
     "Index": "cffpy.index.reader",
-    "IndexBuffer": "cffpy.api.passes",
+    "IndexBuffer": "cffpy.api.vertices",
     "IndexedShader": "cffpy.index.reader",
     "IntelCapture": "cffpy.api.intel",
     "IntelFileError": "cffpy.errors",

@@ -56,6 +56,11 @@ _KINDS: dict[str, Kind] = {
     "EVENT:LRZ_CLEAR": "lrz clear",
 }
 
+
+def _handled(payload: Payload) -> None:
+    """In place of the handlers of a packet, after the walk."""
+
+
 #: Nesting of conditional blocks, at most.
 _MAX_BLOCKS = 16
 
@@ -188,7 +193,19 @@ class Walk(Sink):
 
         Raises UnsupportedGpu where nothing tells the generation.
         """
-        return self.run_session(self.open_session(complain, register_db, gpu), content)
+        session = self.open_session(complain, register_db, gpu)
+        try:
+            return self.run_session(session, content)
+        finally:
+            self._release()
+            session.machine.release()
+
+    def _release(self) -> None:
+        """No longer refer to observers, which refer to this walk: all is freed without delay."""
+        self.observe()
+        # who asks for stored writes later asks which packets had handlers (``ignores_packet``)
+        self._handlers = [(_handled,) if handlers else () for handlers in self._handlers]
+        self._watched.clear()
 
     def open_session(
         self,

@@ -106,6 +106,9 @@ class Capture:
     def close(self) -> None:
         """Release the file and all results. Objects that were taken from it may stop working."""
         self._source.close()
+        frame = self.__dict__.get("_frame")
+        if frame is not None:
+            frame.release()
         for name in ("submits", "_frame", "draws", "actions", "lrz", "shaders"):
             self.__dict__.pop(name, None)
 

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
 from cffpy.api.selection import Selection, choose_draws, choose_passes, choose_tiles
-from cffpy.api.vertices import VertexAttribute, attributes_of
+from cffpy.api.vertices import IndexBuffer, VertexAttribute, attributes_of
+from cffpy.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,14 +34,6 @@ if TYPE_CHECKING:
     _NamedImage = tuple[str, Callable[[], CapturedImage]]
 
 
-class IndexBuffer(NamedTuple):
-    """The indices that a draw reads: address of the first, their number, bytes of each."""
-
-    gpuaddr: int
-    indices: int
-    bytes_per_index: int
-
-
 class Action:
     """One execution of a draw, dispatch, blit, clear, load or store.
 
@@ -53,8 +46,6 @@ class Action:
         self._frame = frame
         #: The object that the commands use; its shape may change.
         self.model = found
-
-    # -- what it is -----------------------------------------------------------------------------
 
     @property
     def kind(self) -> str:
@@ -175,8 +166,6 @@ class Action:
         """The buffers that it renders to."""
         return self.model.targets
 
-    # -- what it depends on ---------------------------------------------------------------------
-
     @property
     def state(self) -> RegisterState:
         """The registers. For an action other than the program's draws, each call costs a walk.
@@ -230,8 +219,6 @@ class Draw(Action):
         number = self.model.program_number
         assert number is not None
         return number
-
-    # What it has bound: found for all draws together, by two walks over the commands.
 
     @property
     def bound(self) -> Bound:
@@ -573,9 +560,21 @@ class Frame:
         self._actions: dict[int, Action] = {}
         #: Whether the Draws of all passes are among them.
         self._has_draws = False
-        #: The passes in order.
         found = source.walked.finder.found.passes
-        self.passes = Selection((Pass(self, one) for one in found), source, choose_passes)
+        passes = Selection((Pass(self, one) for one in found), source, choose_passes)
+        self._passes: Selection[Pass] | None = passes
+
+    @property
+    def passes(self) -> Selection[Pass]:
+        """The passes in order. Raises UsageError for a capture that was closed."""
+        if self._passes is None:
+            raise UsageError("the capture is closed")
+        return self._passes
+
+    def release(self) -> None:
+        """The capture is closed: its objects are freed without the garbage collector."""
+        self._actions.clear()
+        self._passes = None
 
     def draw(self, found: actions.Action) -> Draw:
         """One of the program's draws."""

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Vertex attributes of a draw: format, buffer, offset, stride, by its registers or its program.
+"""Indices and vertex attributes of a draw: format, buffer, offset, stride.
+
+Attributes are found by registers or by the program.
 
 Since a5xx, ``VFD_DECODE`` names format, buffer and offset of an attribute, ``VFD_FETCH`` stride
 and address of a buffer. On a3xx and a4xx each ``VFD_DECODE`` goes with a ``VFD_FETCH``, and the
@@ -38,6 +40,14 @@ _COUNTS = (
 
 #: CP_SET_CONSTANT: the type of fetch constants.
 _FETCH_CONSTANTS = 1
+
+
+class IndexBuffer(NamedTuple):
+    """The indices that a draw reads: address of the first, their number, bytes of each."""
+
+    gpuaddr: int
+    indices: int
+    bytes_per_index: int
 
 
 class _Source(Protocol):

@@ -87,6 +87,9 @@ class Machine:
         if self.names is not database:
             self.packet_names = _packet_names(self.names, variants)
 
+    def release(self) -> None:
+        """Forget what is only needed while streams run."""
+
     def known_value(self, enum: str, number: int) -> str | None:
         """The name that the code uses for an enum's value, or None."""
         return self.names.enum_name(enum, number, self.variants)

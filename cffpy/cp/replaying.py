@@ -70,6 +70,12 @@ class ReplayingRunner(Runner):
             {} if once is not None and once.equal_draws else None for once in self._once
         ]
 
+    def release(self) -> None:
+        """Forget what is only needed while streams run."""
+        self.register_runs.forget()
+        self.decoded.forget()
+        self._equal_draws.clear()
+
     def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
         """Run the steps of a stream that ran before, as far as they go.
 

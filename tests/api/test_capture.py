@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
 import subprocess
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,6 +79,31 @@ def test_a_closed_capture_says_so(samples: Path) -> None:
         with pytest.raises(cffpy.UsageError, match="closed"):
             getattr(capture, name)
     assert "closed" in repr(capture)
+
+
+def test_a_closed_capture_is_freed_at_once(samples: Path) -> None:
+    """Without the garbage collector: what was found refers to no walk, and the walk to nothing."""
+    gc.collect()
+    gc.disable()
+    try:
+        with cffpy.open(samples / GMEM) as capture:
+            draw = capture.draws[0]
+            assert draw.pass_ is capture.passes[0]
+            assert draw.state["RB_DEPTH_CNTL"].written_by is not None
+            del draw
+            found = [weakref.ref(capture._source.walked.finder), weakref.ref(capture.draws)]
+        assert [one() for one in found] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_a_draw_of_a_closed_capture(samples: Path) -> None:
+    with cffpy.open(samples / GMEM) as capture:
+        draw = capture.draws[0]
+    assert draw.vertices == 36
+    for name in ("pass_", "state", "textures"):
+        with pytest.raises(cffpy.UsageError, match="closed"):
+            getattr(draw, name)
 
 
 def test_each_thing_is_computed_once(capture: cffpy.Capture) -> None:
