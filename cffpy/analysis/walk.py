@@ -56,11 +56,6 @@ _KINDS: dict[str, Kind] = {
     "EVENT:LRZ_CLEAR": "lrz clear",
 }
 
-
-def _handled(payload: Payload) -> None:
-    """In place of the handlers of a packet, after the walk."""
-
-
 #: Nesting of conditional blocks, at most.
 _MAX_BLOCKS = 16
 
@@ -196,16 +191,11 @@ class Walk(Sink):
         session = self.open_session(complain, register_db, gpu)
         try:
             return self.run_session(session, content)
-        finally:
-            self._release()
+        finally:  # observers refer to this walk: without a cycle, all is freed at once
+            self.observe()
+            self._handlers.clear()
+            self._watched.clear()
             session.machine.release()
-
-    def _release(self) -> None:
-        """No longer refer to observers, which refer to this walk: all is freed without delay."""
-        self.observe()
-        # who asks for stored writes later asks which packets had handlers (``ignores_packet``)
-        self._handlers = [(_handled,) if handlers else () for handlers in self._handlers]
-        self._watched.clear()
 
     def open_session(
         self,
@@ -282,6 +272,7 @@ class Walk(Sink):
         tables = [self._own_handlers(), *(one.packet_handlers() for one in self._observers)]
         names = [name or f"{opcode:#x}" for opcode, name in enumerate(self.machine.packet_names)]
         self._handlers = [tuple(table[name] for table in tables if name in table) for name in names]
+        self._handled = frozenset(opcode for opcode, found in enumerate(self._handlers) if found)
         kept = [
             table.keys() - one.skippable_packets()
             for one, table in zip(self._observers, tables[1:], strict=True)
@@ -485,7 +476,7 @@ class Walk(Sink):
 
     def ignores_packet(self, opcode: int) -> bool:
         """Whether no observer has a handler for it."""
-        return not self._handlers[opcode]
+        return opcode not in self._handled
 
     def may_skip_packet(self, opcode: int) -> bool:
         """Whether all handlers that there are for it may be left out."""
@@ -516,8 +507,6 @@ class Walk(Sink):
             caller = frame.packet() if stored.words is None else None
             for written in self._on_stored:
                 written(stored, frame.stream, caller)
-
-    # -- within -----------------------------------------------------------------------------
 
     def _write_memory(self, stream: NestedStream, data: Payload) -> None:
         gpuaddr = stream.gpuaddr

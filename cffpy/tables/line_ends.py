@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from cffpy.cp.loadstate import CONSTANTS, DIRECT, LOAD_STATE_PACKETS, loaded_state
 from cffpy.pm4.deviations import PACKET_DOMAINS
-from cffpy.regdb.decode import Decoder, Palette
+from cffpy.regdb.decode import Decoder, Palette, float32_text
 from cffpy.regdb.register_text import RegisterText
 from cffpy.views.plain_text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from cffpy.cp.machine import Machine
     from cffpy.cp.payload import Payload
-    from cffpy.regdb.database import Database
     from cffpy.regdb.decode import VariantsKey
 
     #: A dword of a packet: its name, the function that decodes it, whether it has 64 bits.
@@ -36,6 +37,9 @@ REGISTER_WRITE = "register write"
 _MAX_KEPT, _MAX_RUN_VALUES, _MAX_FIELDS = 1 << 14, 1 << 16, 1 << 18
 #: Dwords of a packet whose ends are kept, and of one that get a line each, at most.
 _KEPT_DWORDS, _MAX_DWORDS = 12, 256
+
+#: Behind the name of a constant of which the first components are left out.
+_COMPONENTS = ("", ".yzw", ".zw", ".w")
 
 
 class _Layout:
@@ -58,12 +62,14 @@ class LineEnds:
     #: Whether ends of lines are kept; False in a test.
     keeps = True
 
-    def __init__(self, database: Database, packet_names: tuple[str | None, ...]) -> None:
-        """``packet_names``: by opcode."""
+    def __init__(self, machine: Machine) -> None:
+        """``machine``: bound to the GPU."""
+        database, packet_names = machine.database, machine.packet_labels
+        self._machine = machine
         self._database = database
         self._text = RegisterText(database)
         self._decoder = Decoder(database, Palette())
-        self._names = packet_names
+        self._names = tuple(packet_names)
         names = map(self.packet_name, range(len(packet_names)))
         self._domains = [PACKET_DOMAINS.get(name, name) for name in names]
         self._registers: dict[tuple[int, int], str] = {}
@@ -148,7 +154,7 @@ class LineEnds:
     # -- packets ----------------------------------------------------------------------------
 
     def packet(self, opcode: int, payload: Payload) -> Ends:
-        """The ends of the lines of a packet: one for each dword that is described."""
+        """The ends of the lines of a packet: of each described dword, and of all after them."""
         count = payload.captured
         if count > _KEPT_DWORDS:
             return self._packet(opcode, payload)
@@ -167,7 +173,7 @@ class LineEnds:
         if len(dwords) < count:
             self._describe(opcode, layout, count)
         ends = [""]
-        position = 0
+        position = behind = 0
         while position < count:
             described = dwords[position]
             if described is not None:
@@ -177,11 +183,34 @@ class LineEnds:
                 end = known.get((position, value))
                 ends.append(end or self._field(layout, position, value, described))
                 position += described[2]
+                behind = position + 1
             position += 1
-        if len(ends) == 1:
-            raw = " ".join(f"{value:08x}" for value in values)
-            ends.append(f"{layout.name}\t\t{raw}\t\n")
+        if behind < count or len(ends) == 1:
+            name = "" if len(ends) == 1 else str(behind)
+            raw = " ".join([f"{value:08x}" for value in values[behind:]])
+            raw += " ..." if payload.captured > count else ""
+            text = self._payload_text(layout.name, payload, values, behind)
+            ends.append(f"{layout.name}\t{name}\t{raw}\t{text}\n")
         return tuple(ends)
+
+    def _payload_text(self, name: str, payload: Payload, values: list[int], start: int) -> str:
+        """The shader constants that are in a packet, from dword ``start`` of it on."""
+        if name not in LOAD_STATE_PACKETS:
+            return ""
+        loaded = loaded_state(self._machine, payload)
+        if loaded.kind != CONSTANTS or loaded.source != DIRECT or loaded.packet_dwords != start:
+            return ""
+        first = loaded.first * self._machine.gpu.facts.constant_dwords
+        texts = []
+        values = values[start:]
+        while values:
+            size = 4 - first % 4
+            at = f"c{first // 4}{_COMPONENTS[first % 4]}"
+            numbers = " ".join(map(float32_text, values[:size]))
+            texts.append(f"{loaded.stage} {at} = {numbers}")
+            first += size
+            del values[:size]
+        return f"{{ {' | '.join(texts)} }}"
 
     def _layout(self, opcode: int, values: list[int]) -> _Layout:
         """The layout of a packet, whose variants are the decoder's from now on."""

@@ -164,7 +164,7 @@ class LineWalk(Walk):
         self._forget_texts()
         self._groups.clear()
         self._group_dwords = 0
-        self.ends = LineEnds(database, tuple(self.machine.packet_labels))
+        self.ends = LineEnds(self.machine)
         if self._shaders is not None:
             self._shaders.bind(gpu, database)
             self._program_registers = self._shaders.registers

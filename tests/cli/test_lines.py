@@ -17,6 +17,7 @@ from cffpy.analysis.shaders import collect_shaders
 from cffpy.container.open import open_capture
 from cffpy.tables.line_ends import LineEnds
 from cffpy.tables.lines import COLUMNS, DrawLines, LineOptions, LineWalk, UniqueLines
+from tests.builders import capture, type3, type7
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -238,12 +239,12 @@ def test_a_packet_chooses_its_own_variant(
 ) -> None:
     """The text of a dword does not depend on the packets before it."""
     monkeypatch.setattr(LineEnds, "keeps", keeps)
-    capture = cffpy.open(capture_of(*(MODES[number][0] for number in order)))
+    opened = cffpy.open(capture_of(*(MODES[number][0] for number in order)))
     pieces: list[str] = []
-    capture.write_lines(pieces.append)
+    opened.write_lines(pieces.append)
     decoded = [line.split("\t")[-1] for line in "".join(pieces).splitlines()]
     assert decoded == [text for number in order for text in MODES[number][1]]
-    names = [set(packet.fields) for packet in capture.packets()]
+    names = [set(packet.fields) for packet in opened.packets()]
     fields = {"GMEM", "SYSMEM", "BINNING"}, {"REG0", "REG1"}
     assert [name & (fields[0] | fields[1]) for name in names] == [fields[n] for n in order]
 
@@ -254,6 +255,50 @@ def test_a_packet_without_a_description_of_its_own() -> None:
     data = capture_of("CP_LOAD_STATE6_FRAG STATE_BLOCK=SB6_FS_TEX NUM_UNIT=1")
     cffpy.open(data).write_lines(pieces.append)
     assert "STATE_BLOCK = SB6_FS_TEX" in pieces[0]
+
+
+#: CP_LOAD_STATE6_FRAG, CP_LOAD_STATE4 and CP_LOAD_STATE: constants of the FS in the packet, their
+#: first dwords and what follows them.
+DIRECT_CONSTANTS = (
+    (630, type7(0x34, 0x00B0400C, 0, 0, *[0x3F800000, 0, 0xBF000000, 0x40000000] * 2), "3"),
+    (530, type7(0x30, 0x00B0000C, 1, 0, *[0x3F800000, 0, 0xBF000000, 0x40000000] * 2), "3"),
+    (430, type3(0x30, 0x00B0000C, 1, *[0x3F800000, 0, 0xBF000000, 0x40000000] * 2), "2"),
+    (320, type3(0x30, 0x01300018, 1, *[0x3F800000, 0, 0xBF000000, 0x40000000] * 2), "2"),
+)
+
+
+@pytest.mark.parametrize(("gpu", "commands", "name"), DIRECT_CONSTANTS)
+def test_constants_in_a_packet(gpu: int, commands: list[int], name: str) -> None:
+    """Dwords behind the described ones have a line together; constants are floats."""
+    raw = "3f800000 00000000 bf000000 40000000"
+    numbers = "1.000000 0.000000 -0.500000 2.000000"
+    last = lines_of(capture(gpu, commands))[-1]
+    assert last[-3:] == [name, f"{raw} {raw}", f"{{ FS c12 = {numbers} | FS c13 = {numbers} }}"]
+
+
+def test_constants_that_begin_within_a_vec4() -> None:
+    """The unit of an a3xx is two dwords."""
+    commands = type3(0x30, 0x00F00003, 1, 0x3F800000, 0, 0, 0, 0x40000000, 0)
+    assert lines_of(capture(320, commands))[-1][-1] == (
+        "{ FS c1.zw = 1.000000 0.000000 | FS c2 = 0.000000 0.000000 2.000000 0.000000 }"
+    )
+
+
+def test_dwords_behind_the_described_ones() -> None:
+    """A descriptor in a packet, data for memory; those beyond a limit are marked."""
+    textures = lines_of(capture(630, type7(0x34, 0x00504000, 0, 0, 0x12, 0x34)))
+    assert textures[-1][-3:] == ["3", "00000012 00000034", ""]
+    nop = lines_of(capture(630, type7(0x10, *range(300))))
+    assert [line[-3] for line in nop] == [""]
+    assert nop[0][-2].startswith("00000000 00000001 ")
+    assert nop[0][-2].endswith(" 000000ff ...")
+
+
+def lines_of(data: bytes) -> list[list[str]]:
+    """The columns of each line."""
+    pieces: list[str] = []
+    cffpy.open(data).write_lines(pieces.append)
+    return [line.split("\t") for line in "".join(pieces).splitlines()]
 
 
 def check_shaders(path: Path) -> None:
