@@ -98,10 +98,10 @@ class Passes(Runs):
 class Draws(Step):
     """Register writes, draw-state groups that are set, and the draw that loads them.
 
-    Valid where no group is set before. ``registers``: those of the stream, ``written``, and of
-    ``loaded``, the groups that ``enable_mask`` enables; ``DecodedStreams.collect`` sets them for a
-    mask, of the groups as ``runs`` has them. ``is_decoded``: a group does more than write
-    registers, so that the step is decoded each time.
+    Valid where no group is set before. ``registers``, then ``parts``: those of the stream,
+    ``written``, and of ``loaded``, the groups that ``enable_mask`` enables;
+    ``DecodedStreams.collect`` sets them for a mask, of the groups as ``runs`` has them.
+    ``is_decoded``: a group does more than write registers, so that the step is decoded each time.
     """
 
     __slots__ = (
@@ -112,6 +112,7 @@ class Draws(Step):
         "is_decoded",
         "loaded",
         "opcode",
+        "parts",
         "payload",
         "registers",
         "runs",
@@ -131,6 +132,8 @@ class Draws(Step):
     ) -> None:
         super().__init__(start, following)
         self.registers = self.written = written
+        #: Those of each group, at the first run; then ``registers`` has them, too.
+        self.parts: Sequence[dict[int, int]] = ()
         self.groups = groups
         self.opcode = opcode
         self.payload = payload
@@ -217,10 +220,12 @@ class DecodedStreams:
     def collect(self, step: Draws, enable_mask: int, has_modes: bool) -> bool:
         """Collect the registers of a draw's groups; False if they do more, or there are too many.
 
-        ``has_modes``: whether a group is loaded only in modes that its own mask has.
+        They are ``step.parts``: many draws run only once. ``has_modes``: whether a group is loaded
+        only in modes that its own mask has.
         """
         machine, runs = self._machine, step.runs
-        registers = dict(step.written)
+        parts: list[dict[int, int]] = []
+        size = len(step.written)
         loaded: list[LoadedGroup] = []
         dwords = 0
         for group in step.groups:
@@ -228,20 +233,28 @@ class DecodedStreams:
                 continue
             place = machine.image.place(group.gpuaddr)
             found = None if place is None or runs is None else runs.of_group(*place, group.ndwords)
-            if place is None or found is None or not self._sink.ignores_writes(found):
+            if place is None or found is None or not self._sink.ignores_writes(found.keys()):
                 step.is_decoded = True
                 return False
-            registers.update(found)
+            parts.append(found)
+            size += len(found)
             loaded.append((group.group_id, *place, group.ndwords))
             dwords += group.ndwords
-        self._dwords += len(registers)
+        self._dwords += size
         if self._dwords > MAX_DWORDS:
             step.is_decoded = True
             return False
-        step.registers, step.enable_mask = registers, enable_mask
+        step.registers, step.parts, step.enable_mask = step.written, parts, enable_mask
         step.loaded, step.group_dwords = loaded, dwords
         step.stored = None
         return True
+
+    def merge(self, step: Draws) -> None:
+        """Have all registers of a draw in ``step.registers``."""
+        registers = dict(step.written)
+        for part in step.parts:
+            registers.update(part)
+        step.registers, step.parts = registers, ()
 
     def stored(self, words: Words, step: Stores | Draws) -> StoredRegisters:
         """The registers of a step of a stream in ``words``, with where they were written."""

@@ -117,15 +117,21 @@ class ReplayingRunner(Runner):
             step.use(runs)
         if step.is_decoded or state.loading_groups or state.groups.count(None) != GROUP_COUNT:
             return False
-        if step.enable_mask != state.enable_mask and not self.decoded.collect(
-            step, state.enable_mask, self._groups_have_modes
-        ):
+        if step.enable_mask == state.enable_mask:
+            is_first = False
+        elif self.decoded.collect(step, state.enable_mask, self._groups_have_modes):
+            is_first = not self._observes_stored
+        else:
             return False
+        if step.parts and not is_first:
+            self.decoded.merge(step)
         if step.loaded and not self.nesting.take(
             len(self.streams) - self.blocks, len(step.loaded), step.group_dwords
         ):
             return False
         state.registers.update(step.registers)
+        for part in step.parts:
+            state.registers.update(part)
         sink, payload = self.sink, step.payload
         if self._observes_stored:
             sink.registers_stored(self.decoded.stored(words, step))
