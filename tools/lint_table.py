@@ -82,9 +82,9 @@ def _page(
         "",
         f"{len(captures)} captures of correct programs, of a2xx to a7xx, most of Mesa's drivers;"
         f" {skipped} files are not captures.",
-        "A finding is confirmed where the record of the capture, which no lint reads, says so too;",
-        "all others state what the commands have, and no record tells more. False are those that",
-        "were found to be wrong.",
+        "A finding is confirmed where the record of the capture, which no lint reads, has the",
+        "same; all others describe the commands themselves, which no record confirms. Findings",
+        "that turned out to be wrong are counted as false.",
         "",
         "| lint | captures | findings | confirmed | false | confirmed by |",
         "| --- | --- | --- | --- | --- | --- |",

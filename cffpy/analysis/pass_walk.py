@@ -52,7 +52,7 @@ class PassWalk:
     def run(self) -> list[Damage]:
         """Run the capture; its damage, which ``finder.found`` has, too.
 
-        Raises UnsupportedGpu where nothing tells the generation.
+        Raises UnsupportedGpu where the generation is unknown.
         """
         self.walk.observe(*self._observers)
         found = self.finder.found

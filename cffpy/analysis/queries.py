@@ -3,7 +3,7 @@
 
 All take the capture, a function for lines of warning, the directory of another edition of the
 register database, and a GPU to decode for regardless of the file. All raise UnsupportedGpu where
-nothing tells the generation, or where it is not supported.
+the generation is unknown, or where it is not supported.
 """
 
 from __future__ import annotations

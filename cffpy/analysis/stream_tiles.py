@@ -98,7 +98,7 @@ def _problems(result: PassVisibility, pipe: PipeStreams, tile: Tile) -> list[str
 def _slot_problems(result: PassVisibility, pipe: PipeStreams, tile: Tile) -> Iterator[str]:
     slots, bin_count = tile_slots(tile), pipe.bin_count
     if not slots:
-        yield "nothing tells its slot"
+        yield "its slot is unknown"
     if tile.pipe_tiles != bin_count:
         yield f"its pipe should have {tile.pipe_tiles} bins, but has {bin_count}"
     for slot in slots:

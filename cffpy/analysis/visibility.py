@@ -81,7 +81,7 @@ class VisibilityReader:
         else:
             result.reason = undecoded_format(self._found.generation)
             if result.reason is None and streams is None:
-                result.reason = "not decoded: nothing tells where the streams are"
+                result.reason = "not decoded: the place of the streams is unknown"
         if result.reason is not None or streams is None:
             return result
         result.draws_known = one.binning is not None and one.binning.is_whole
@@ -243,7 +243,7 @@ def _undecoded(streams: VisibilityStreams, pipe: Pipe, memory: PipeMemory | None
         found.draw.captured = len(memory.draw or b"")
         found.primitive.captured = len(memory.primitive or b"")
     if not found.draw.address or not found.draw.capacity:
-        found.reason = "nothing tells where its draw stream is"
+        found.reason = "the place of its draw stream is unknown"
     return found
 
 

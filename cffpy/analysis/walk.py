@@ -186,7 +186,7 @@ class Walk(Sink):
     ) -> list[Damage]:
         """Run a capture; its damage. ``gpu``: decode for this GPU, instead of that of the file.
 
-        Raises UnsupportedGpu where nothing tells the generation.
+        Raises UnsupportedGpu where the generation is unknown.
         """
         session = self.open_session(complain, register_db, gpu)
         try:

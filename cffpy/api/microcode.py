@@ -78,8 +78,8 @@ def disassemble_microcode(
     """Disassemble firmware of a5xx to a7xx.
 
     ``data``: a firmware file (``a630_sqe.fw``); ``is_raw``: only dwords of instructions. Without
-    ``gpu``, the firmware's id tells the generation, else the file's ``name``. Raises IsaError where
-    it is not microcode, UsageError where nothing tells the generation.
+    ``gpu``, the generation is that of the firmware's id, else of the file's ``name``. Raises
+    IsaError where it is not microcode, UsageError where the generation is unknown.
     """
     directory = None if register_db is None else resolve_edition(register_db)
     chosen = parse_gpu(gpu) if isinstance(gpu, str) else gpu
@@ -103,7 +103,7 @@ def assemble_microcode(
 ) -> bytes:
     """The firmware file that a text describes (docs/commands/afuc.md).
 
-    Without ``gpu``, the text's first line tells the generation, as in ``; a6xx microcode``.
+    Without ``gpu``, the text's first line names the generation, as in ``; a6xx microcode``.
     ``is_raw``: without the dword in front of the file that the kernel leaves out. Raises IsaError
     with the number of the line that is wrong.
     """
@@ -111,7 +111,7 @@ def assemble_microcode(
     chosen = parse_gpu(gpu) if isinstance(gpu, str) else gpu
     heading = _HEADING.match(text)
     if chosen is None and heading is None:
-        raise UsageError("nothing tells the GPU: name one with --gpu, e.g. --gpu a6xx")
+        raise UsageError("the GPU is unknown: name one with --gpu, e.g. --gpu a6xx")
     generation = chosen.generation if chosen else int(heading[1]) if heading else 0
     microcode_of(generation)  # raises, before names are looked up
     names = MicrocodeNames(generation, chosen.gpu_id if chosen else 0, directory)
@@ -132,4 +132,4 @@ def _generation(data: bytes, name: str, is_raw: bool) -> int:
         return found
     if named:
         return int(named[1])
-    raise UsageError("nothing tells the GPU: name one with --gpu, e.g. --gpu a6xx")
+    raise UsageError("the GPU is unknown: name one with --gpu, e.g. --gpu a6xx")

@@ -42,7 +42,7 @@ def check_capture(
     *,
     lints: Sequence[Lint],
 ) -> Checked:
-    """Check a capture by these lints. Raises UnsupportedGpu where nothing tells the generation.
+    """Check a capture by these lints. Raises UnsupportedGpu where the generation is unknown.
 
     The findings are sorted: errors first, then by pass and draw.
     """

@@ -68,8 +68,8 @@ def disasm(path: str, as_json: bool, is_raw: bool, gpu: Gpu | None, register_db:
     packets where their handlers begin, and its packet table. What is not an instruction is shown as
     data in brackets. 'cffpy afuc asm' makes the same file of the text.
 
-    FILE may be '-' for standard input. Without --gpu, the firmware's id tells the generation, else
-    the file's name.
+    FILE may be '-' for standard input. Without --gpu, the generation is taken from the firmware's
+    id, else from the file's name.
     """
     from cffpy.api.microcode import disassemble_microcode
     from cffpy.views import microcode as view
@@ -105,7 +105,7 @@ def asm(path: str, output: str, is_raw: bool, gpu: Gpu | None, register_db: str 
     packet table. Each instruction is disassembled again: a text that differs is an error.
 
     FILE may be '-' for standard input, OUT.fw '-' for standard output. Without --gpu, a first line
-    like '; a6xx microcode' tells the generation.
+    like '; a6xx microcode' names the generation.
     """
     from cffpy.api.microcode import assemble_microcode
 

@@ -2,7 +2,7 @@
 """Fragments of the dump in a report: the packets that wrote registers, and those around them.
 
 A row is a packet. Rows are in the order of memory; ``follows`` tells whether a row is the packet
-after that of the row before, so that the page can show what stands around a packet.
+after that of the row before, so that the page can show what is around a packet.
 """
 
 from __future__ import annotations

@@ -425,7 +425,7 @@ def write_lines(
 ) -> tuple[PassFinder, list[Damage]]:
     """Emit the lines of a capture as it is walked; the passes and the damage.
 
-    Lines of shaders come last. Raises UnsupportedGpu where nothing tells the generation.
+    Lines of shaders come last. Raises UnsupportedGpu where the generation is unknown.
     """
     shaders = ShaderCollector(register_db) if "shaders" in options.kinds else None
     walk = LineWalk(name, options, emit, shaders)

@@ -115,8 +115,8 @@ def find_flight(
 ) -> Flight | None:
     """What was in flight. ``content``: the dump as ``opened`` makes a capture of it.
 
-    ``stream``: number of its last command stream, which the CP executes. None where nothing tells
-    the GPU.
+    ``stream``: number of its last command stream, which the CP executes. None where the
+    GPU is unknown.
     """
     walk = Walk()
     finder = PassFinder(walk)

@@ -69,7 +69,7 @@ class Level:
 class Stand:
     """``levels``: outermost first, without the ring. ``unknown``: why inner levels are missing.
 
-    ``method``: "registers", "look-ahead", "inferred", or "" where nothing tells the position.
+    ``method``: "registers", "look-ahead", "inferred", or "" where the position is unknown.
     ``ring_index``: of the call of IB1 in ``CrashContext.ring_commands``, in dwords.
     """
 

@@ -47,7 +47,7 @@ def record(
 
     In a second one where the draws of a pass are not those of its first tile; or where they are to
     be those of the binning run: ``in_binning`` has the indices of such passes. Raises
-    UnsupportedGpu where nothing tells the generation.
+    UnsupportedGpu where the generation is unknown.
     """
     walk = PassWalk(content, complain, register_db, gpu, descriptions)
     pending = PendingRecording(walk)

@@ -190,7 +190,7 @@ class DrawPage {
     );
   }
 
-  // The packet that wrote a value, as the dump has it, with a link to what stands around it.
+  // The packet that wrote a value, as the dump has it, with a link to what is around it.
   packet(write) {
     if (write < 0) return null;
     const { writes } = this.registers;
