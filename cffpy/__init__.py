@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from cffpy.api.registers import FieldBits, Register, Registers, RegisterValue
     from cffpy.api.registers import registers_of as registers
     from cffpy.api.shaders import CapturedShader, Shader, Shaders
-    from cffpy.api.source import Problem
     from cffpy.api.state import Change, RegisterState, RegisterWrite, StateValue
     from cffpy.api.texts import compile_text as compile  # noqa: A004
     from cffpy.api.texts import decompile, edit
+    from cffpy.api.walked import Problem
     from cffpy.errors import (
         CaptureError,
         CaptureIndexError,
@@ -87,7 +87,7 @@ _MODULES = {
     "Microcode": "cffpy.api.microcode",
     "Packet": "cffpy.api.packets",
     "Pass": "cffpy.api.passes",
-    "Problem": "cffpy.api.source",
+    "Problem": "cffpy.api.walked",
     "Register": "cffpy.api.registers",
     "RegisterState": "cffpy.api.state",
     "RegisterValue": "cffpy.api.registers",

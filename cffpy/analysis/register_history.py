@@ -45,7 +45,7 @@ class _Changes:
     __slots__ = ("orders", "sources", "values")
 
     def __init__(self) -> None:
-        self.orders = array("q")
+        self.orders = array("I")
         self.values = array("q")
         self.sources: list[WriteSource] = []
 
@@ -108,7 +108,7 @@ class RegisterHistory(Observer):
         self._collected: set[int] = set()
         self._changes: dict[int, _Changes] = {}
         #: The registers that changed, of all draws one after another; draw -> its first.
-        self._changed = array("L")
+        self._changed = array("I")
         self._starts: dict[int, int] = {}
         #: The keys of ``_starts`` in rising order, once they are asked for.
         self._in_order: list[int] = []

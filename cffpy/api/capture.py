@@ -14,7 +14,8 @@ from cffpy.api.memory import Buffer, Memory
 from cffpy.api.passes import Frame
 from cffpy.api.selection import Selection, choose_actions, choose_draws
 from cffpy.api.shaders import Shaders
-from cffpy.api.source import Problem, Source, problem_of_damage
+from cffpy.api.source import Source
+from cffpy.api.walked import Problem, problem_of_damage
 from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
@@ -266,13 +267,13 @@ class Capture:
         """The result of lints: ``findings``, ``passes``. A walk over the commands."""
         return self._source.check(lints)
 
-    def walk_whole(self, lints: Sequence[Lint]) -> Checked:
+    def walk_whole(self, lints: Sequence[Lint], with_recording: bool = False) -> Checked:
         """Decode the commands once for what a report shows; the result of lints.
 
         Passes, registers, ``lrz``, events before passes and what draws have bound need no further
-        walk then.
+        walk then, nor does ``recording`` if it is asked for.
         """
-        return self._source.walk_whole(lints)
+        return self._source.walk_whole(lints, with_recording=with_recording)
 
     def packet_text(self) -> PacketText:
         """What makes the dump's text of single packets; its shape may change.

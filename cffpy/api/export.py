@@ -159,7 +159,7 @@ def _write(
             writer.flush()
         try:
             with open_sharing(descriptions, path, *how) as capture:
-                write_capture(capture._source, writer, tables, counts)
+                write_capture(capture._source, writer, tables, counts, releases=True)
                 if report is not None:
                     report(path, capture)
         except CffpyError as problem:
@@ -170,24 +170,47 @@ def _write(
 
 
 def write_capture(
-    source: Source, writer: Writer, tables: Iterable[Table], counts: dict[str, int]
+    source: Source,
+    writer: Writer,
+    tables: Iterable[Table],
+    counts: dict[str, int],
+    releases: bool = False,
 ) -> None:
-    """Write the tables of one capture; adds the number of rows of each to ``counts``."""
-    tables = list(tables)
+    """Write the tables of one capture; adds the number of rows of each to ``counts``.
+
+    ``releases``: bindings and registers of the source are released as soon as their tables are
+    written.
+    """
+    tables = sorted(tables, key=_place_of)
     names = {table.name for table in tables}
     if names & {"registers", "fields"}:
-        if names & {"descriptors", "descriptor_fields"} and not source.is_recorded:
+        if names & {"descriptors", "descriptor_fields"} and not source.has_bindings:
             source.walk_whole((), with_lrz=False)  # one walk for both
         else:
             source.walk(registers=True)
     decoded = _decoded(source)
     for table in tables:
+        if releases and table.name not in _OF_BINDINGS:
+            source.forget("recording", "bindings")
+            if table.name not in _OF_REGISTERS:
+                source.forget("registers")
         if table.name == "packets":
             counts[table.name] += _write_packets(source, writer, table)
-        elif table.name != "problems":
+        else:
             counts[table.name] += writer.write(table, ROWS[table.name](decoded))
-    if "problems" in names:
-        counts["problems"] += writer.write(TABLES["problems"], ROWS["problems"](decoded))
+
+
+#: The tables that are written first, of what takes most memory.
+_OF_BINDINGS, _OF_REGISTERS = ("descriptors", "descriptor_fields"), ("registers", "fields")
+
+
+def _place_of(table: Table) -> int:
+    """Where a table comes when those of a capture are written; problems are known at the end."""
+    if table.name in _OF_BINDINGS:
+        return 0
+    if table.name in _OF_REGISTERS:
+        return 1
+    return 3 if table.name == "problems" else 2
 
 
 def _write_packets(source: Source, writer: Writer, table: Table) -> int:

@@ -7,7 +7,7 @@ Imports are made where they are used: a command needs few of them.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cffpy.analysis.draw_names import find_draw
 from cffpy.analysis.pass_walk import PassWalk
@@ -25,12 +25,13 @@ from cffpy.analysis.queries import (
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
+from cffpy.api.walked import Problem, Walked, problem_of_damage
 from cffpy.api.walking import ProgressReporter, uncollected
 from cffpy.capture.load import CommandStream, read_records
 from cffpy.capture.memory import MemoryImage
 from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CaptureError, UsageError
-from cffpy.limits import Truncation, hint
+from cffpy.limits import Truncation
 
 _Result = TypeVar("_Result")
 
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import Inherited, State
-    from cffpy.analysis.register_history import RegisterHistory
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.visibility import VisibilityReader
     from cffpy.analysis.visibility_model import PassVisibility
@@ -71,41 +71,6 @@ if TYPE_CHECKING:
     _Query = Callable[
         [Content, Callable[[str], None], str | None, Gpu | None], tuple[_Result, list[Damage]]
     ]
-
-
-class Problem(NamedTuple):
-    """A problem of a capture, or a part that is missing from its results.
-
-    ``kind``: "damage"; "truncated", by a limit; "warning". ``text``: one line. ``offset``: in the
-    decompressed file, in bytes; None where the problem is in the commands.
-    """
-
-    kind: str
-    text: str
-    offset: int | None = None
-
-    @property
-    def line(self) -> str:
-        """The text and the offset, as commands print them."""
-        return (
-            self.text if self.offset is None else f"{self.text} (at file offset {self.offset:#x})"
-        )
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.text}"
-
-
-class Walked(NamedTuple):
-    """What one walk over the commands has found. ``history``: None where it was not recorded."""
-
-    finder: PassFinder
-    history: RegisterHistory | None
-    problems: list[Problem]
-
-    @property
-    def database(self) -> Database | None:
-        """The descriptions of the GPU; None where no commands were decoded."""
-        return self.finder.walk.machine.database if self.finder.found.generation else None
 
 
 class Source:
@@ -208,11 +173,15 @@ class Source:
         self._walked = Walked(finder, history, problems)
         return self._walked
 
-    def walk_whole(self, lints: Sequence[Lint], with_lrz: bool = True) -> Checked:
-        """One walk for registers, bindings and lints, LRZ and events; the result of the lints.
+    def walk_whole(
+        self, lints: Sequence[Lint], with_lrz: bool = True, with_recording: bool = False
+    ) -> Checked:
+        """One walk for registers, bindings and lints; the result of the lints.
 
-        The others are kept: ``walked``, ``recording``; ``with_lrz``: ``lrz`` and ``pass_events``.
+        The others are kept. ``with_lrz``: also ``lrz`` and ``pass_events``; ``with_recording``:
+        ``recording``, which takes more memory.
         """
+        from cffpy.analysis.bindings import Bindings
         from cffpy.analysis.diff.record import PendingRecording
         from cffpy.analysis.fragment_programs import FragmentPrograms
         from cffpy.analysis.lrz import lrz_of_passes
@@ -226,13 +195,16 @@ class Source:
             history = observe_registers(walk)
             programs = FragmentPrograms(walk.walk, self.register_db)
             events = PassEvents(walk.walk, walk.finder)
-            recording, check = PendingRecording(walk), PendingCheck(walk, lints)
+            recording = PendingRecording(walk, with_registers=with_recording)
+            check = PendingCheck(walk, lints)
             walk.observe(*((programs, events) if with_lrz else ()), *self._reporters)
             damage = walk.run()
-            found = self.__dict__["recording"] = recording.finish()
+            found = recording.finish()
+        if with_recording:
+            self.__dict__["recording"] = found
+        self.__dict__["bindings"] = Bindings(found)
         problems = self._note(warnings, damage, found.passes.truncated)
-        known = self._walked
-        finder = walk.finder if known is None else known.finder
+        finder = walk.finder if self._walked is None else self._walked.finder
         self._walked = Walked(finder, history, problems)
         if with_lrz:
             self.__dict__["lrz"] = lrz_of_passes(walk.finder.found, programs.of)
@@ -273,9 +245,9 @@ class Source:
         return found
 
     @property
-    def is_recorded(self) -> bool:
-        """Whether ``recording`` is known, so that no walk need find it."""
-        return "recording" in self.__dict__
+    def has_bindings(self) -> bool:
+        """Whether ``bindings`` are known, so that no walk need find them."""
+        return not self.__dict__.keys().isdisjoint(("recording", "bindings"))
 
     def record_for(self, query: Filter) -> BoundFilter | None:
         """A filter with the registers that it reads at the program's draws; and ``recording``.
@@ -285,7 +257,7 @@ class Source:
         """
         if self._asked is not None and self._asked[0] == query.where:
             return self._asked[1]
-        if self.is_recorded:
+        if "recording" in self.__dict__:
             return self.ask(query, at_draws=True)
         from cffpy.analysis.diff.record import PendingRecording
         from cffpy.query.search import PendingFilter
@@ -396,8 +368,13 @@ class Source:
         return Bindings(self.recording)
 
     def forget(self, *names: str) -> None:
-        """Release results by their names in ``_CACHED``; they are found again on request."""
-        self._last_bound = None
+        """Release results by their names in ``_CACHED``, or "registers": those at draws.
+
+        They are found again on request.
+        """
+        self._last_bound = self._last_state = None
+        if "registers" in names and self._walked is not None:
+            self._walked = self._walked._replace(history=None)
         for name in names:
             self.__dict__.pop(name, None)
 
@@ -592,9 +569,3 @@ _CACHED = (
     "programs",
     "_visibility_reader",
 )
-
-
-def problem_of_damage(one: Damage) -> Problem:
-    """Damage as a problem."""
-    text = f"{one.message} {hint(one.limit)}" if one.limit else one.message
-    return Problem("truncated" if one.limit else "damage", text, one.offset)

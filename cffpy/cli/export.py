@@ -70,6 +70,9 @@ def export(
 
     if names and everything:
         raise click.UsageError("--table and --all cannot be used together")
+    from cffpy.tables.writers import prefer_small_memory
+
+    prefer_small_memory()
     reports = Reports()
     write(
         files,

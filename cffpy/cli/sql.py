@@ -79,7 +79,9 @@ def sql(
     """
     from cffpy.api.export import Decoding
     from cffpy.api.export import sql as ask
+    from cffpy.tables.writers import prefer_small_memory
 
+    prefer_small_memory()
     check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_csv=as_csv)
     decoding = Decoding(gpu, register_db, command_limits())
     if shell:

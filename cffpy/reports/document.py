@@ -49,7 +49,7 @@ def document(
     """
     cuts = Cuts()
     progress("commands")
-    checked = capture.walk_whole(chosen_lints((), ()))
+    checked = capture.walk_whole(chosen_lints((), ()), with_recording=compare is not None)
     passes = capture.passes[:MAX_PASSES]
     if len(capture.passes) > MAX_PASSES:
         cuts.note(f"passes after the first {MAX_PASSES:,}")

@@ -58,11 +58,13 @@ def record(
 class PendingRecording:
     """The observers of a recording, attached to a walk; ``finish`` when the walk has run."""
 
-    def __init__(self, walk: PassWalk) -> None:
+    def __init__(self, walk: PassWalk, with_registers: bool = True) -> None:
+        """``with_registers``: without, the recording serves ``Bindings`` and no comparison."""
         content = walk.content
         self._walk = walk
+        self._with_registers = with_registers
         self._most = content.limits.of_capture(len(content.data)).compared
-        changes = ChangeLog(walk.walk, walk.finder)
+        changes = ChangeLog(walk.walk, walk.finder) if with_registers else None
         self._recorder = Recorder(
             walk.walk,
             walk.finder,
@@ -70,7 +72,7 @@ class PendingRecording:
             walk.register_db,
             most=_TAKEN_PER_DRAW * self._most,
         )
-        walk.observe(changes, self._recorder)
+        walk.observe(*(() if changes is None else (changes,)), self._recorder)
 
     def finish(self, in_binning: frozenset[int] = frozenset()) -> Recording:
         """The recording. ``in_binning``: as for ``record``."""
@@ -79,7 +81,8 @@ class PendingRecording:
         passes = self._walk.finder.found
         _take_binning_draws(passes, in_binning)
         wanted = _wanted(passes, self._most)
-        apart = {of: passes_apart(passes, of) for of in PAIRS}
+        compared_apart = PAIRS if self._with_registers else ()
+        apart = {of: passes_apart(passes, of) for of in compared_apart}
         others = {of: set(islice(_orders(found), self._most)) for of, found in apart.items()}
         if not wanted <= recorder.taken:
             walk, recorder = _walk_again(content, register_db, gpu, wanted.union(*others.values()))
@@ -101,7 +104,8 @@ class PendingRecording:
             passes.truncated.append(Truncation("", text))
         if database is not None and generation_of(generation).has_bindless:
             recording.sets = Sets(database, walk.machine.packets, generation)
-            note_sets(recording)
+            if self._with_registers:
+                note_sets(recording)
         recording.apart = {
             of: _recording_apart(recording, of, apart[of], found)
             for of, found in other_records.items()

@@ -94,6 +94,7 @@ class Facts(dict[FactKey, Fact]):
 
 
 _NO_FACTS = Facts({})
+_NO_CHANGES: list[Change] = []  # never changed
 
 
 class _Taken:
@@ -150,12 +151,13 @@ class Recorder(Observer):
         self,
         walk: Walk,
         passes: PassFinder,
-        changes: ChangeLog,
+        changes: ChangeLog | None,
         register_db: str | None,
         wanted: Set[int] | None = None,
         most: int | None = None,
     ) -> None:
-        """``changes`` observes the same walk; this observer takes what it has collected.
+        """``changes`` observes the same walk; this observer takes what it has collected. None:
+        records have no registers and no fingerprint, as ``Bindings`` needs neither.
 
         ``wanted``: the only actions that may be wanted, by ``Action.order``. ``most``: actions that
         are taken.
@@ -349,7 +351,7 @@ class Recorder(Observer):
     # -- what an action depends on --------------------------------------------------------------
 
     def _take(self, action: Action, run: PassRun | None) -> _Taken:
-        changes = self._log.take()
+        changes = _NO_CHANGES if self._log is None else self._log.take()
         pushed = self._pushed.written(changes)
         facts: tuple[Facts, ...]
         first, is_draw = self._parameters_of(action), action.kind == "draw"
@@ -511,7 +513,7 @@ class Recorder(Observer):
                     carried = [joined(carried)]
             else:
                 changes = [*carried, *one.changes] if carried else one.changes
-                if self._log.has_unknown:
+                if self._log is not None and self._log.has_unknown:
                     changes = _known(changes)
                 record = self._record(one, changes, before, barriers.take(one.run))
                 found[one.action.order] = record
