@@ -42,7 +42,7 @@ def document(
     compare: Capture | None = None,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> dict[str, Any]:
-    """The document, without its schema.
+    """The document, without its schema; large columns of numbers are arrays, not lists.
 
     ``compare``: another capture; what differs from it becomes part of the report.
     ``progress`` is called with the name of each step.

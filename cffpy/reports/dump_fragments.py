@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from cffpy.reports.words import Interned
+from cffpy.reports.words import HexColumn, Interned
 
 if TYPE_CHECKING:
     from cffpy.analysis.packet_location import PacketLocation
@@ -86,11 +86,9 @@ class DumpFragments:
         """The columns."""
         texts: Interned[str] = Interned()
         left = _MAX_CHARACTERS
-        lines: list[int] = []
-        rows: list[int] = []
-        addresses: list[str] = []
-        offsets: list[int] = []
-        follows: list[int] = []
+        lines, rows, follows = array("i"), array("i"), array("b")
+        addresses: list[int] = []
+        offsets = array("q")
         for key, (words, submit) in self._words.items():
             self._text.use_memory(self._capture.submits[submit].memory.image)
             end = -1
@@ -105,7 +103,7 @@ class DumpFragments:
                 lines.append(texts.add(packet.lines))
                 rows.append(texts.add(packet.rows))
                 left -= len(packet.lines) + len(packet.rows) if len(texts) > known else 0
-                addresses.append(f"{words.address + 4 * index:#x}")
+                addresses.append(words.address + 4 * index)
                 offsets.append(words.file_offset + 4 * index)
                 follows.append(int(index == end))
                 end = index + packet.size
@@ -114,7 +112,7 @@ class DumpFragments:
             "texts": texts.values,
             "lines": lines,
             "rows": rows,
-            "gpuaddr": addresses,
+            "gpuaddr": HexColumn(addresses),
             "file_offset": offsets,
             "follows": follows,
         }

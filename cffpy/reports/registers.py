@@ -16,7 +16,7 @@ from cffpy.analysis.register_writes import NO_WRITE, RegisterWrites
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
 from cffpy.reports.dump_fragments import DumpFragments
-from cffpy.reports.words import NONE, Interned, WordColumn
+from cffpy.reports.words import NONE, HexColumn, Interned, WordColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -96,14 +96,17 @@ class Writes:
             "stream": self._stream.to_dict(),
             "condition": self._condition.to_dict(),
             "patched_by": self._patched.to_dict(),
-            "submit": self._submit.tolist(),
-            "pass": self._pass.tolist(),
-            "gpuaddr": [f"{place.gpuaddr:#x}" for place in self._places()],
-            "file_offset": [place.file_offset for place in self._places()],
-            "dump": [
-                self._fragments.row(place) if has_dump else NONE
-                for place, has_dump in zip(self._places(), self._has_dump, strict=True)
-            ],
+            "submit": self._submit,
+            "pass": self._pass,
+            "gpuaddr": HexColumn(place.gpuaddr for place in self._places()),
+            "file_offset": array("q", (place.file_offset for place in self._places())),
+            "dump": array(
+                "i",
+                (
+                    self._fragments.row(place) if has_dump else NONE
+                    for place, has_dump in zip(self._places(), self._has_dump, strict=True)
+                ),
+            ),
         }, fragments
 
 
@@ -116,9 +119,7 @@ class _Column:
         self._is_wide = text.is_wide(offset)
         self._values: Interned[int] = Interned()
         self._fields: Interned[tuple[str, int, int]] = Interned()
-        self.draws: list[int] = []
-        self.value: list[int] = []
-        self.write: list[int] = []
+        self.draws, self.value, self.write = array("i"), array("i"), array("i")
 
     def append(self, draw: int, value: int | None, write: int) -> None:
         self.draws.append(draw)

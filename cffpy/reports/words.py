@@ -7,10 +7,12 @@ property, and where few values repeat, a list of the values and one of their ind
 
 from __future__ import annotations
 
+from array import array
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
 _Value = TypeVar("_Value", bound="Hashable")
 
@@ -55,6 +57,39 @@ class WordColumn:
     def to_dict(self) -> dict[str, Any]:
         """``words`` and ``index``."""
         return {"words": self._words.values, "index": self.index}
+
+
+class HexColumn:
+    """A column of addresses, which are texts (``0x1f``) in the document: eight bytes each."""
+
+    __slots__ = ("_addresses",)
+
+    def __init__(self, addresses: Iterable[int]) -> None:
+        found = list(addresses)
+        self._addresses: array[int] | list[int] = found
+        with suppress(OverflowError):  # of a buffer that ends beyond 64 bits
+            self._addresses = array("Q", found)
+
+    def __len__(self) -> int:
+        return len(self._addresses)
+
+    def __getitem__(self, rows: slice) -> HexColumn:
+        return HexColumn(self._addresses[rows])
+
+    def tolist(self) -> list[str]:
+        """The texts."""
+        return [f"{address:#x}" for address in self._addresses]
+
+
+def plain(part: Any) -> Any:  # noqa: ANN401
+    """A part of the document with lists in place of compact columns."""
+    if isinstance(part, array | HexColumn):
+        return part.tolist()
+    if isinstance(part, dict):
+        return {name: plain(inner) for name, inner in part.items()}
+    if isinstance(part, list) and part and isinstance(part[0], dict):
+        return [plain(inner) for inner in part]
+    return part
 
 
 class Cuts:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import CffpyError
 from cffpy.reports.document import document
+from cffpy.reports.words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy report --json``, without its schema."""
-        return self._document
+        return {name: plain(part) for name, part in self._document.items()}
 
     @property
     def cut(self) -> list[str]:

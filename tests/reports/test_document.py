@@ -19,6 +19,7 @@ from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
 from cffpy.reports import bindings, draws, passes, registers
 from cffpy.reports.document import document
+from cffpy.reports.words import plain
 from cffpy.reports.graph_layout import layout
 from cffpy.reports.words import Cuts
 from cffpy.views.cffdump.dump import Dump
@@ -151,7 +152,7 @@ def test_one_walk_records_everything(samples: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", SAMPLES)
 def test_samples(name: str, samples: Path) -> None:
     capture = cffpy.open(samples / f"{name}.rd")
-    found = document(capture)
+    found = plain(document(capture))
     assert json.loads(json.dumps(found, allow_nan=False)) == json.loads(json.dumps(found))
     assert [one["pass"] for one in found["passes"]] == [one.index for one in capture.passes]
     assert len(found["draws"]["pass"]) == len(capture.draws)
@@ -168,7 +169,7 @@ def test_samples(name: str, samples: Path) -> None:
 )
 def test_shared_captures(name: str, shared: Path) -> None:
     capture = cffpy.open(shared / f"captures/{name}.rd.gz")
-    found = document(capture)
+    found = plain(document(capture))
     assert check_registers(capture, found) > 1000
     assert check_bindings(capture, found) > 10
     assert found["resources"]["resources"]
@@ -176,7 +177,7 @@ def test_shared_captures(name: str, shared: Path) -> None:
 
 def test_passes_of_the_small_capture() -> None:
     capture = cffpy.open(small_capture())
-    found = document(capture)
+    found = plain(document(capture))
     frame = next(one for one in found["passes"] if one["mode"] == "gmem")
     assert len(frame["tiles"]) == 2
     stores = [one for one in frame["operations"] if one["kind"] == "store"]
@@ -187,7 +188,7 @@ def test_passes_of_the_small_capture() -> None:
 
 def test_shaders_and_resources(samples: Path) -> None:
     capture = cffpy.open(samples / "a660-textures.rd")
-    found = document(capture)
+    found = plain(document(capture))
     for row, draw in enumerate(capture.draws):
         programs = found["draws"]["program_sets"][found["draws"]["programs"][row]]
         for stage, address, number in programs:
@@ -244,7 +245,7 @@ def test_without_grandalf_there_is_no_drawing(monkeypatch: pytest.MonkeyPatch) -
 def test_pictures_of_textures(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("PIL")
     capture = cffpy.open(samples / "a660-textures.rd")
-    found = document(capture)
+    found = plain(document(capture))
     textures = {one.dwords: one for draw in capture.draws for one in draw.textures}
     assert textures
     for value in found["bindings"]["values"]:

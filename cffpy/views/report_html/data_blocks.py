@@ -66,7 +66,7 @@ def _packed(part: object) -> str:
     return base64.b64encode(packed).decode("ascii")
 
 
-def _pieces(part: object) -> Iterator[str]:
+def _pieces(part: Any) -> Iterator[str]:  # noqa: ANN401
     """The JSON text of a part; its text as a whole is several times as large as the page."""
     if isinstance(part, dict):
         separator = "{"
@@ -75,7 +75,7 @@ def _pieces(part: object) -> Iterator[str]:
             yield from _pieces(value)
             separator = ","
         yield "{}" if not part else "}"
-    elif isinstance(part, list) and len(part) > _ITEMS:
+    elif (isinstance(part, list) or hasattr(part, "tolist")) and len(part) > _ITEMS:
         separator = "["
         for start in range(0, len(part), _ITEMS):
             yield separator + _json(part[start : start + _ITEMS])[1:-1]
@@ -86,7 +86,14 @@ def _pieces(part: object) -> Iterator[str]:
 
 
 def _json(part: object) -> str:
-    return json.dumps(part, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return json.dumps(
+        part, separators=(",", ":"), ensure_ascii=True, allow_nan=False, default=_listed
+    )
+
+
+def _listed(column: Any) -> Any:  # noqa: ANN401
+    """A compact column as a list."""
+    return column.tolist()
 
 
 def _block(name: str, text: str) -> Markup:
