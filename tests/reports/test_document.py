@@ -19,9 +19,8 @@ from cffpy.container.open import open_capture
 from cffpy.errors import CffpyError
 from cffpy.reports import bindings, draws, passes, registers
 from cffpy.reports.document import document
-from cffpy.reports.words import plain
 from cffpy.reports.graph_layout import layout
-from cffpy.reports.words import Cuts
+from cffpy.reports.words import Cuts, plain
 from cffpy.views.cffdump.dump import Dump
 from cffpy.views.cffdump.options import DumpOptions
 from tests.analysis.passes.small import small_capture
