@@ -130,14 +130,14 @@ def check_fragments(path: Path, found: dict[str, Any]) -> int:
 def test_fragments_of_the_dump(samples: Path) -> None:
     for name in ("a220-triangle", "a430-depth-good", "a660-frame-binning", "a740-state-groups"):
         path = samples / f"{name}.rd"
-        assert check_fragments(path, document(cffpy.open(path)))
+        assert check_fragments(path, plain(document(cffpy.open(path))))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["a220-gl-cube-full", "a330-gl-inst-mrt", "a740-vk-bindless-gmem"])
 def test_fragments_of_shared_captures(name: str, shared: Path) -> None:
     path = shared / f"captures/{name}.rd.gz"
-    assert check_fragments(path, document(cffpy.open(path))) > 50
+    assert check_fragments(path, plain(document(cffpy.open(path)))) > 50
 
 
 def test_one_walk_records_everything(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +202,7 @@ def test_shaders_and_resources(samples: Path) -> None:
 
 @pytest.mark.slow
 def test_a_pass_that_reads_what_another_wrote(shared: Path) -> None:
-    found = document(cffpy.open(shared / "captures/a630-gl-vtk-scene.rd.gz"))
+    found = plain(document(cffpy.open(shared / "captures/a630-gl-vtk-scene.rd.gz")))
     edges = {(one, other) for one, other, _ in found["resources"]["edges"]}
     assert (8, 9) in edges
     assert {index for index, *_ in found["resources"]["nodes"]} == {i for e in edges for i in e}
@@ -227,7 +227,7 @@ def test_what_is_cut_is_said(
 ) -> None:
     monkeypatch.setattr(module, name, value)
     sample = "a660-textures" if name == "_MAX_ALL_BYTES" else "a660-frame-binning"
-    found = document(cffpy.open(samples / f"{sample}.rd"))
+    found = plain(document(cffpy.open(samples / f"{sample}.rd")))
     assert any(said in text for text in found["cut"]), found["cut"]
 
 

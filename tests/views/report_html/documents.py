@@ -9,6 +9,7 @@ from typing import Any
 
 import cffpy
 from cffpy.reports.document import document
+from cffpy.reports.words import plain
 from tests.analysis.passes.small import small_capture
 from tests.views.diff_html.comparisons import HOSTILE
 
@@ -27,7 +28,7 @@ PNG = (
 def _small() -> dict[str, Any]:
     capture = cffpy.open(small_capture())
     other = cffpy.open(small_capture(640))
-    found = document(capture, other)
+    found = plain(document(capture, other))
     found["pictures"] = [{"width": 1, "height": 1, "notes": ["a texel"], "png": PNG}]
     for one in found["passes"]:
         for target in one["attachments"]:
