@@ -255,17 +255,25 @@ def _draws_text(one: Pass) -> str:
         return (
             f"{_label_counts(draw.label or draw.packet for draw in draws)}; {_dump_numbers(draws)}"
         )
-    vertices = sum(draw.vertices or 0 for draw in draws)
-    instances = sum(draw.instances or 0 for draw in draws)
+    instances = [draw.instances for draw in draws]
     parts = [
         _dump_numbers(draws),
         _label_counts(draw.label or "?" for draw in draws),
-        f"{vertices:,} vertices or indices",
+        f"{_total(draw.vertices for draw in draws)} vertices or indices",
     ]
-    if instances != len(draws):
-        parts.append(f"{instances:,} instances")
+    if instances != [1] * len(draws):
+        parts.append(f"{_total(instances)} instances")
     parts += _kind_counts(draws)
     return f"draws: {', '.join(parts)}"
+
+
+def _total(numbers: Iterable[int | None]) -> str:
+    """The sum; of numbers that only the GPU knows, None, nothing is assumed."""
+    found = list(numbers)
+    known = [number for number in found if number is not None]
+    if not known and found:
+        return "unknown"
+    return f"{'' if len(known) == len(found) else 'at least '}{sum(known):,}"
 
 
 def _kind_counts(draws: list[Action]) -> list[str]:

@@ -55,6 +55,17 @@ def test_tree(finder: PassFinder) -> None:
     assert "1 conditional" in "".join(found)
 
 
+@pytest.mark.parametrize(
+    ("known", "shown"), [(0, "unknown vertices"), (1, "at least 30 vertices"), (2, "60 vertices")]
+)
+def test_numbers_that_only_the_gpu_knows(known: int, shown: str) -> None:
+    s = Streams(630)
+    auto = s.packet("CP_DRAW_AUTO", 4 | 2 << 6, 1, 0x1000, 0, 0, 8)
+    drawn = [*s.draw(30) * known, *auto * (2 - known)]
+    found = [line.strip() for line in text(s.find(sysmem(s, drawn)))]
+    assert [line for line in found if f" 2 DI_PT_TRILIST, {shown} or indices" in line]
+
+
 def test_operations_of_the_binning_run_are_counted_apart() -> None:
     s = Streams(630)
     draws = s.ib(targets(s), move(s, "CLEAR", 0), s.draw())
