@@ -159,6 +159,7 @@ class _PassFollower:
         self._written_in_binning = {
             draw.program_number for draw in binning if draw.depth and draw.depth.lrz_writes
         }
+        self._has_density = any(tile.density is not None for tile in found.tiles)
         levels = [draw.level for draw in found.program_draws]
         self._level = min(levels)
 
@@ -263,7 +264,7 @@ class _PassFollower:
         return Why("destination read", state.destination_read)
 
     def _program(self, action: Action, state: DepthState) -> Why | None:
-        if any(tile.density is not None for tile in self._pass.tiles):
+        if self._has_density:
             return Why("density map")
         facts = self._programs(action)
         is_late = state.z_mode in (None, "LATE_Z")

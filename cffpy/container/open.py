@@ -47,7 +47,7 @@ _OUTPUT_STEP = 1 << 20  # bytes that a decompressor may return at a time
 _XZ_MEMORY = 512 << 20  # bytes; a hostile header may ask for 4 GiB
 _REFERENCE_BLOCK = 64 << 10
 _MAX_LAYERS = 4
-_WORTH_IMPORTING = 1 << 13  # bytes of packed data; below, importing zlib-ng (1 ms) costs more
+_WORTH_IMPORTING = 1 << 11  # bytes of packed data; below, importing zlib-ng (1 ms) costs more
 
 _MAGICS = (
     (b"\x1f\x8b", "gzip"),
