@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.errors import UnknownName
 from cffpy.pm4.deviations import PACKET_DOMAINS
+from cffpy.regdb.register_text import plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -123,7 +124,7 @@ class Descriptor(Binding):
         field = self.fields.get(name)
         if field is None:
             raise UnknownName(f"a {self.kind} has no field {name}; it has {', '.join(self.fields)}")
-        return field.value
+        return plain_value(field)
 
     def to_dict(self) -> dict[str, Any]:
         """Its place and its fields as text."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.errors import UnknownName, UnknownValue
-from cffpy.regdb.register_text import RegisterText
+from cffpy.regdb.register_text import RegisterText, plain_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -165,8 +165,8 @@ class Registers:
 class RegisterValue:
     """A value of a register.
 
-    A field is an attribute: ``value.ZFUNC`` is its text, or a bool, an int or a float where the
-    description says so. Compares with ints, and can be used as one: ``hex(value)``.
+    A field is an attribute: ``value.ZFUNC`` is the name of an enum's value, others are a bool, an
+    int or a float. Compares with ints, and can be used as one: ``hex(value)``.
     """
 
     __slots__ = ("_fields", "register", "value")
@@ -203,10 +203,10 @@ class RegisterValue:
             raise AttributeError(name)
         field = self.fields.get(name)
         if field is not None:
-            return field.value
+            return plain_value(field)
         for other in self.register.other_fields(name):
             if other in self.fields:
-                return self.fields[other].value
+                return plain_value(self.fields[other])
         names = [described.name for described in self.register.fields]
         if name in names:
             raise UnknownValue(f"{self.name} is not known: {self.text}")

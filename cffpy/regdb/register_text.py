@@ -65,6 +65,12 @@ def number_of(field: FieldValue) -> int | None:
     return int(field.value) if isinstance(field.value, int) else None
 
 
+def plain_value(field: FieldValue) -> bool | int | float | str:
+    """The value; an integer also where the description asks for text in hexadecimal."""
+    number = number_of(field) if isinstance(field.value, str) else None
+    return field.value if number is None else number
+
+
 def _number(name: str, low: int, high: int, value: int) -> FieldValue:
     return FieldValue(name, low, high, f"{value:#x}", value)
 

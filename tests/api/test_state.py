@@ -109,6 +109,13 @@ def test_a_value(capture: cffpy.Capture) -> None:
         _ = value.ZFUNK
 
 
+def test_fields_in_hexadecimal_are_numbers() -> None:
+    """COMPONENT_ENABLE is described as hexadecimal."""
+    control = cffpy.registers("a6xx")["RB_MRT[0].CONTROL"].decode(0x780)
+    assert control.fields["COMPONENT_ENABLE"].text == "0xf"
+    assert control.COMPONENT_ENABLE == 0xF
+
+
 def test_a_value_that_was_not_written(capture: cffpy.Capture) -> None:
     state = capture.draws[0].state
     name = next(name for name in capture.registers if name not in state)
