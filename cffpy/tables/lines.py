@@ -200,9 +200,12 @@ class LineWalk(Walk):
                 self._waiting_size += len(text)
                 if self._waiting_size > _MAX_WAITING:
                     self.flush()
-        super().write(register, values, words, index, level)
+        end = register + len(values)
+        first, behind = self._watched_range
+        if self._on_write or (register < behind and end > first):
+            super().write(register, values, words, index, level)
         named = self._program_registers
-        if register >= named.stop or register + len(values) <= named.start or not self._shaders:
+        if register >= named.stop or end <= named.start or not self._shaders:
             return NOTHING
         if self._is_alternative:
             return NOTHING
