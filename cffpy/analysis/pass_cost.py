@@ -2,7 +2,8 @@
 """PassCost: the bytes that loads, stores, clears and resolves of a pass move, by formula.
 
 pixels x bytes a pixel x samples, summed over the tiles. Pixels are those of the tile, cut to the
-framebuffer. What a draw reads and writes is not known, nor what compression saves.
+framebuffer and to the operation's scissor, which has the render area. What a draw reads and writes
+is not known, nor what compression saves.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from cffpy.analysis.attachments import bytes_a_pixel
+from cffpy.analysis.passes.geometry import Rectangle
 from cffpy.analysis.passes.model import FLAGS_FILL
 from cffpy.errors import UnsupportedGpu
 from cffpy.image.devices import device
@@ -20,7 +22,6 @@ from cffpy.image.hardware_formats import hardware_format
 
 if TYPE_CHECKING:
     from cffpy.analysis.attachments import Attachment
-    from cffpy.analysis.passes.geometry import Rectangle
     from cffpy.analysis.passes.model import Operation, Pass, Passes, PassRun
 
 #: "clear" of a GMEM pass fills GMEM and moves nothing to memory.
@@ -139,9 +140,11 @@ def _pixels(found: Pass, run: PassRun, operation: Operation) -> int | None:
     size = found.framebuffer or found.framebuffer_limit
     rectangle: Rectangle | None = getattr(run, "rectangle", None)
     if rectangle is not None:
-        right = rectangle.right if size is None else min(rectangle.right, size.width)
-        bottom = rectangle.bottom if size is None else min(rectangle.bottom, size.height)
-        return max(0, right - rectangle.left) * max(0, bottom - rectangle.top)
+        whole = None if size is None else Rectangle(0, 0, size.width, size.height)
+        for bound in (whole, operation.scissor, operation.limit):
+            if bound is not None:
+                rectangle = rectangle.common(bound)
+        return rectangle.size.width * rectangle.size.height
     if operation.scissor is not None and found.mode != "gmem":
         scissor = operation.scissor.size
         return max(0, scissor.width) * max(0, scissor.height)

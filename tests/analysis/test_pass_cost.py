@@ -36,6 +36,15 @@ def test_tiles(gpu: int) -> None:
 
 
 @BOTH
+def test_pixels_are_those_of_the_render_area(gpu: int) -> None:
+    """In the first tile 28 x 48 of them, in the second 12 x 48."""
+    s = Streams(gpu)
+    load = [*s.scissor("RB_BLIT_SCISSOR", 100, 16, 40, 48), *move(s, "LOAD", 0, COLOUR)]
+    (cost,) = costs_of_passes(s.find(tiles(s, loads=load)).found)
+    assert [(one.kind, one.times, one.pixels) for one in cost.moved] == [("load", 2, 40 * 48)]
+
+
+@BOTH
 def test_samples_and_resolves(gpu: int) -> None:
     s = Streams(gpu)
     load = move(s, "LOAD", 0, COLOUR, samples=2)
