@@ -329,7 +329,7 @@ def shader(where: Subject) -> Edit:
 # -- packets --------------------------------------------------------------------------------------
 
 
-def _nop(header: int) -> int:
+def nop_header(header: int) -> int:
     """The header of a CP_NOP with the size of the given packet."""
     if header >> 28 == 7:
         return header & 0xFF00FFFF & ~(1 << 23) | _NOP << 16 | odd_parity(_NOP) << 23
@@ -362,7 +362,7 @@ def _binned_apart(where: Subject) -> list[PacketLocation]:
 def missing_draw(where: Subject) -> Edit:
     """The draw is not issued."""
     places = {place.file_offset for place in (*_executions(where), *_binned_apart(where))}
-    data = _changed(where, [(at, _nop(_word(where, at))) for at in places])
+    data = _changed(where, [(at, nop_header(_word(where, at))) for at in places])
     return Edit(data, rf"pass \d+: draw {where.draw[1]} of good is missing in bad", {where.draw})
 
 
@@ -402,7 +402,7 @@ def without_operation(kind: str) -> Maker:
             raise NotHere
         first = found[0][1]
         data = _changed(
-            where, [(at, _nop(_word(where, at))) for at, name in found if name == first]
+            where, [(at, nop_header(_word(where, at))) for at, name in found if name == first]
         )
         first = (first or "an unknown attachment").split("+")[0]
         when = "at the end" if kind == "store" else "at the start"
@@ -467,7 +467,7 @@ def wait(where: Subject) -> Edit:
         for index in range(end - 1, before.action.place.index, -1):
             if words.get(index) in _WAITS:
                 at = words.file_offset + 4 * index
-                data = _changed(where, [(at, _nop(words.get(index)))])
+                data = _changed(where, [(at, nop_header(words.get(index)))])
                 number = after.action.program_number
                 assert number is not None
                 return Edit(data, "waits and cache events", {(where.pass_.index, number)})

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Waits and cache events: those between the draws of a recording, and how two sequences differ."""
+"""Waits, cache events and other commands between draws, and how two sequences of them differ.
+
+The others decide what is executed, as predicates do, or move data between memory and registers.
+Their addresses and data are not compared: both differ from one run of a program to the next.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,11 @@ from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import FACT_CATEGORIES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from cffpy.analysis.diff.rules import Category
     from cffpy.analysis.passes.model import PassRun
+    from cffpy.cp.sink import Payload
 
 #: Packets that order or synchronise; compared as a sequence between draws.
 BARRIERS = frozenset(
@@ -27,15 +33,58 @@ BARRIERS = frozenset(
     )
 )
 
-#: Events that are no barrier: marks for statistics, and what is compared as an operation.
-OTHER_EVENTS = ("BLIT", "LRZ_CLEAR", "LABEL", "ZPASS_DONE", "START_PRIMITIVE_CTRS")
+#: Events that are not compared as such: what is an operation, and marks.
+OTHER_EVENTS = ("BLIT", "LRZ_CLEAR", "LABEL")
+
+#: The other commands -> the dword after the header that is compared, too, if any.
+COMMANDS: dict[str, int | None] = {
+    "CP_BV_BR_COUNT_OPS": 0,
+    "CP_CCHE_INVALIDATE": None,
+    "CP_COND_EXEC": None,
+    "CP_COND_REG_EXEC": 0,
+    "CP_COND_WRITE": 0,
+    "CP_COND_WRITE5": 0,
+    "CP_DRAW_PRED_ENABLE_GLOBAL": 0,
+    "CP_DRAW_PRED_ENABLE_LOCAL": 0,
+    "CP_DRAW_PRED_SET": 0,
+    "CP_INVALIDATE_STATE": 0,
+    "CP_MEMCPY": None,
+    "CP_MEM_TO_MEM": 0,
+    "CP_MEM_TO_REG": 0,
+    "CP_MEM_TO_SCRATCH_MEM": None,
+    "CP_MEM_WRITE": None,
+    "CP_REG_RMW": 0,
+    "CP_REG_TEST": 0,
+    "CP_REG_TO_MEM": 0,
+    "CP_REG_TO_MEM_OFFSET_MEM": 0,
+    "CP_REG_TO_MEM_OFFSET_REG": 0,
+    "CP_REG_TO_SCRATCH": 0,
+    "CP_REG_WR_NO_CTXT": 0,
+    "CP_SCRATCH_TO_REG": 0,
+    "CP_SET_AMBLE": None,
+    "CP_SET_BIN_DATA": None,
+    "CP_SET_BIN_DATA5": None,
+    "CP_SET_BIN_DATA5_OFFSET": None,
+    "CP_SET_DRAW_INIT_FLAGS": 0,
+    "CP_SET_MODE": 0,
+    "CP_SET_PSEUDO_REG": None,
+    "CP_SET_SHADER_BASES": 0,
+    "CP_SET_SUBDRAW_SIZE": 0,
+    "CP_SET_VISIBILITY_OVERRIDE": 0,
+    "CP_SKIP_IB2_ENABLE_GLOBAL": 0,
+    "CP_SKIP_IB2_ENABLE_LOCAL": 0,
+    "CP_THREAD_CONTROL": 0,
+}
 
 #: Packets between two draws that are kept, at most.
 MAX_EVENTS = 4096
 
-#: Names of the differences of barriers.
-BEFORE_DRAW = "waits and cache events before it"
-BEHIND_ALL = "waits and cache events behind the last draw"
+#: What is compared as one sequence -> the key of its category.
+_KINDS = {"waits and cache events": "barriers", "other commands": "commands"}
+
+#: Where differences are.
+BEFORE_DRAW = "before it"
+AFTER_ALL = "after the last draw"
 
 
 class PendingBarriers:
@@ -55,14 +104,25 @@ class PendingBarriers:
         """A barrier; None: of another run."""
         run = self if event is None else event[0]
         if run is not self._last:
-            self._events = [one for one in self._events if self._is_of_records(one[0])]
+            self._events = [
+                one for one in self._events if one[0] is self._last or self._is_of_records(one[0])
+            ]
             self._last = run
         if event is not None and len(self._events) < MAX_EVENTS:
             self._events.append(event)
 
-    def take(self, run: PassRun | None) -> tuple[str, ...]:
-        """Barriers since the last call, without those of runs but this one and the last's."""
-        names = tuple(name for at, name in self._events if at is run or self._is_of_records(at))
+    def take(self, run: PassRun | None, begins_run: bool = False) -> tuple[str, ...]:
+        """Barriers since the last call, without those of runs but this one and the last's.
+
+        ``begins_run``: for a dispatch or a copy, which may begin a run itself: with those of the
+        run of the last barrier as well.
+        """
+        before = self._last if begins_run else run
+        names = tuple(
+            name
+            for at, name in self._events
+            if at is run or at is before or self._is_of_records(at)
+        )
         self._events = []
         self._recorded = run
         return names
@@ -71,10 +131,29 @@ class PendingBarriers:
         return not self._only_in_runs if run is None else run is self._recorded
 
 
-def barriers(name: str, good: Sequence[str], bad: Sequence[str]) -> Difference | None:
-    """How two sequences of waits and cache events differ: what only one has, else the order."""
+def command(name: str, payload: Payload) -> str:
+    """What is compared of a packet: its name, and a dword of some of ``COMMANDS``."""
+    position = COMMANDS.get(name)
+    if position is None or position >= payload.captured:
+        return name
+    return f"{name} {payload.words.data[payload.index + position]:#x}"
+
+
+def barriers(where: str, good: Sequence[str], bad: Sequence[str]) -> Iterator[Difference]:
+    """How two sequences of waits, cache events and other commands differ."""
     if list(good) == list(bad):
-        return None
+        return
+    for what, kind in _KINDS.items():
+        mine, theirs = (
+            [one for one in of if (one.partition(" ")[0] in COMMANDS) == (kind == "commands")]
+            for of in (good, bad)
+        )
+        if mine != theirs:
+            yield _difference(f"{what} {where}", FACT_CATEGORIES[kind], mine, theirs)
+
+
+def _difference(name: str, category: Category, good: list[str], bad: list[str]) -> Difference:
+    """What only one sequence has, else that the order differs."""
     mine, theirs = Counter(good), Counter(bad)
     left, right = _listed(mine - theirs), _listed(theirs - mine)
     if not left and not right:
@@ -83,10 +162,15 @@ def barriers(name: str, good: Sequence[str], bad: Sequence[str]) -> Difference |
         name,
         left or f"without {right}",
         right or f"without {left}",
-        FACT_CATEGORIES["barriers"],
-        details=(f"good: {' '.join(good)}", f"bad: {' '.join(bad)}"),
+        category,
+        details=(f"good: {_in_order(good)}", f"bad: {_in_order(bad)}"),
     )
 
 
 def _listed(counts: Counter[str]) -> str:
     return ", ".join(name if number == 1 else f"{number} {name}" for name, number in counts.items())
+
+
+def _in_order(names: list[str]) -> str:
+    """With commas where names have values."""
+    return (", " if any(" " in one for one in names) else " ").join(names)

@@ -20,7 +20,7 @@ from cffpy.analysis.diff.align import (
     in_same_runs,
 )
 from cffpy.analysis.diff.apart import PAIRS, AlignedDraws, only_apart
-from cffpy.analysis.diff.barriers import BEFORE_DRAW, BEHIND_ALL, barriers
+from cffpy.analysis.diff.barriers import AFTER_ALL, BEFORE_DRAW, barriers
 from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set, set_of_base
 from cffpy.analysis.diff.differences import Differ, constant_addresses, key_text
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
@@ -246,7 +246,7 @@ class _Comparer:
             extent = Extent(good.index, bad.index, number, number)
             if is_chosen:
                 if last < before:
-                    self._go_on_behind_gap(extent, last)
+                    self._go_on_after_gap(extent, last)
                 self._settle(touched, mine.action.kind, number, alike, (good, bad), last)
                 if self._open:
                     self._note_written({*written, *mine.facts, *theirs.facts}, number)
@@ -373,7 +373,7 @@ class _Comparer:
         for difference in opened.differences:
             self.found.setdefault(difference, []).append(extent)
 
-    def _go_on_behind_gap(self, extent: Extent, last: int) -> None:
+    def _go_on_after_gap(self, extent: Extent, last: int) -> None:
         """Draws between ``last`` and that of ``extent`` are not compared.
 
         What is open ends with ``last``, and holds again from this draw on.
@@ -384,13 +384,13 @@ class _Comparer:
             opened.since = extent.first
 
     def _compare_events(
-        self, name: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool
+        self, where: str, events: tuple[Sequence[str], Sequence[str]], extent: Extent, alike: bool
     ) -> None:
-        difference = None if events[0] == events[1] else barriers(name, *events)
-        if difference is None:
+        if events[0] == events[1]:
             return
-        if alike or not self._hides("barriers", "waits and cache events"):
-            self.found.setdefault(difference, []).append(extent)
+        for difference in barriers(where, *events):
+            if alike or not self._hides("barriers", "waits and cache events"):
+                self.found.setdefault(difference, []).append(extent)
 
     # -- addresses ------------------------------------------------------------------------------
 
@@ -537,7 +537,7 @@ class _Comparer:
         is_whole = is_all and all(side.selection.is_whole for side in sides)
         if is_whole and self._last is not None and self._ends_alike():
             events = self.result.good.last_events, self.result.bad.last_events
-            self._compare_events(BEHIND_ALL, events, *self._last)
+            self._compare_events(AFTER_ALL, events, *self._last)
         self.structures.extend(missing_passes(self.result.pairs))
         for difference, extents in self._addresses.differences(same):
             compared = extents if is_all else self._only_chosen(extents)
@@ -566,8 +566,10 @@ class _Comparer:
 
     def _ends_alike(self) -> bool:
         """Whether the last draws of both captures are each other's counterparts."""
-        draws = self.result.pairs[-1].draws
-        return bool(draws) and None not in draws[-1]
+        for pair in reversed(self.result.pairs):
+            if pair.draws or pair.good is None or pair.bad is None:
+                return bool(pair.draws) and None not in pair.draws[-1]
+        return False
 
     def _is_used(self, key: FactKey) -> bool:
         """Whether the draw can use it; of the descriptors of sets not all are its own."""

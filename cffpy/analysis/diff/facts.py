@@ -22,6 +22,7 @@ from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
     SAMPLERS,
+    SHADER,
     SSBO_0,
     SSBO_1,
     SSBO_2,
@@ -335,6 +336,9 @@ class Loads:
         """CP_LOAD_STATE and its kin."""
         generation = self._machine.gpu.facts
         loaded = loaded_state(self._machine, payload)
+        if loaded.kind == SHADER:  # what the program is, is compared by its address in registers
+            self.facts["loaded program", loaded.stage] = Fact("there", place=packet)
+            return
         place = state_place(self._machine, payload, loaded)
         first = loaded.first
         if place is None:

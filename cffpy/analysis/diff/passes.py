@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import Category
+from cffpy.analysis.passes.tracker import is_program_draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,9 +91,22 @@ def structure(one: Pass, other: Pass) -> Iterator[Difference]:
             if good != bad:
                 yield Difference(name, str(good), str(bad), _TILES)
     if drawn:
+        yield from _binned(one, other)
         yield from _attachments(one, other)
     yield from _operations(one, other, by_name=drawn)
     yield from _lrz(one, other)
+
+
+def _binned(one: Pass, other: Pass) -> Iterator[Difference]:
+    """How many draws the binning runs have, where the tiles have the same number.
+
+    Where one has fewer, it is not known which: the binning run may have packets of its own.
+    """
+    if one.binning is None or other.binning is None or not one.tiles or not other.tiles:
+        return
+    counts = [sum(map(is_program_draw, of.binning.draws)) for of in (one, other) if of.binning]
+    if counts[0] != counts[1] and len(one.program_draws) == len(other.program_draws):
+        yield Difference("draws of the binning run", str(counts[0]), str(counts[1]), _MODE)
 
 
 def mode_text(one: Pass) -> str:

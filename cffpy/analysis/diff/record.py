@@ -107,9 +107,9 @@ class PendingRecording:
             if self._with_registers:
                 note_sets(recording)
         recording.apart = {
-            of: _recording_apart(recording, of, apart[of], found)
+            of: _recording_apart(recording, of, apart[of], *found)
             for of, found in other_records.items()
-            if found
+            if found[0]
         }
 
         def record_binning(passes: frozenset[int]) -> Recording:
@@ -141,7 +141,11 @@ def _orders(passes: Passes) -> Iterator[int]:
 
 
 def _recording_apart(
-    recording: Recording, apart: Apart, passes: Passes, records: dict[int, DrawRecord]
+    recording: Recording,
+    apart: Apart,
+    passes: Passes,
+    records: dict[int, DrawRecord],
+    last_events: tuple[str, ...],
 ) -> Recording:
     for one in passes.passes:
         for action in one.program_draws:
@@ -150,7 +154,8 @@ def _recording_apart(
     if apart == "operations":
         for record in records.values():
             record.events = ()  # they are compared as those before or after draws
-    return replace(recording, passes=passes, records=records, last_events=(), apart={})
+        last_events = ()
+    return replace(recording, passes=passes, records=records, last_events=last_events, apart={})
 
 
 def _walk_again(

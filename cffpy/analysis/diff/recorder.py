@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.barriers import (
     BARRIERS,
+    COMMANDS,
     MAX_EVENTS,
     OTHER_EVENTS,
     PendingBarriers,
+    command,
 )
 from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace, prefetched
+from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, changed_facts
 from cffpy.analysis.diff.facts import (
     Contents,
     DrawParameters,
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.actions import Action
+    from cffpy.analysis.diff.draw_facts import ChangedFacts
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.provenance import Change, ChangeLog
@@ -64,36 +68,6 @@ _MAX_KNOWN = 4096
 #: Bytes in which programs were looked for, each from its start to the end of its buffer, at most.
 _MAX_PROGRAM_BYTES = 2 << 30
 
-#: Facts that belong to one draw alone, by which draws are recognised.
-_OWN = (
-    "draw",
-    "shader",
-    "push constants",
-    "constants",
-    "uniform data",
-    "vertex buffer",
-    "index buffer",
-)
-
-
-class Facts(dict[FactKey, Fact]):
-    """Facts by key. They are shared, never change, and are compared by identity.
-
-    ``own``: a hash of those by which draws are recognised.
-    """
-
-    __slots__ = ("own",)
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-    def __init__(self, facts: Mapping[FactKey, Fact]) -> None:
-        super().__init__(facts)
-        self.own = hash(tuple([(key, one.digest) for key, one in facts.items() if key[0] in _OWN]))
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
-_NO_FACTS = Facts({})
 _NO_CHANGES: list[Change] = []  # never changed
 
 
@@ -137,9 +111,6 @@ class _Taken:
         self.memory = memory
 
 
-#: Facts by key, None for one that is gone.
-ChangedFacts = dict[FactKey, Fact | None]
-
 #: What ``Recorder`` keeps in order.
 _Sequenced = _Taken | tuple["PassRun | None", str] | None
 
@@ -173,6 +144,9 @@ class Recorder(Observer):
         self._taken = 0
         #: Where the barriers since then begin in it.
         self._begin = 0
+        #: The last tile but the first that had barriers, and those since its last action.
+        self._last_tile: Tile | None = None
+        self._after_tile: list[str] = []
         #: The run of the last barrier.
         self._event_run: PassRun | None = None
         self.listings: dict[bytes, str] = {}
@@ -203,7 +177,7 @@ class Recorder(Observer):
         self._largest: dict[Fact, int | None] = {}
         #: Facts by what they depend on, so that equal ones are the same objects.
         self._parameters: dict[tuple[object, ...], Facts] = {}
-        self._programs: tuple[object, tuple[Facts, tuple[object, ...]]] = (None, (_NO_FACTS, ()))
+        self._programs: tuple[object, tuple[Facts, tuple[object, ...]]] = (None, (NO_FACTS, ()))
         self._drawn: dict[object, Facts] = {}
         #: What is not the same in two lists of facts: that of a draw, and that of the one before.
         self._between: dict[tuple[Sequence[Facts], Sequence[Facts]], ChangedFacts] = {}
@@ -239,9 +213,9 @@ class Recorder(Observer):
         self._groups.clear()
 
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
-        """Barriers, and packets that load state."""
+        """Barriers, other commands that are compared, and packets that load state."""
         handlers: dict[str, Callable[[Payload], None]] = {
-            name: partial(self._barrier, name) for name in BARRIERS
+            name: partial(self._command, name) for name in (*BARRIERS, *COMMANDS)
         }
         handlers.update(dict.fromkeys(LOAD_STATE_PACKETS, self._load_state))
         handlers["CP_SET_CONSTANT"] = self._set_constant
@@ -262,8 +236,8 @@ class Recorder(Observer):
     def _is_taken_in(self, run: PassRun | None) -> bool:
         return self._wanted is not None or run is None or self._may_hold_draws(run)
 
-    def _barrier(self, name: str, payload: Payload) -> None:
-        self._note_event(name)
+    def _command(self, name: str, payload: Payload) -> None:
+        self._note_event(command(name, payload))
 
     def _load_state(self, payload: Payload) -> None:
         if payload.count and self._enter_run():
@@ -283,6 +257,11 @@ class Recorder(Observer):
 
     def _note_event(self, name: str) -> None:
         run = self._passes.run
+        self._end_tile(run)
+        if isinstance(run, Tile) and run.number:
+            self._last_tile = run
+            if len(self._after_tile) < MAX_EVENTS:
+                self._after_tile.append(name)
         if self._wanted is None and run is not None and not self._may_hold_draws(run):
             if not self._sequence or self._sequence[-1] is not None:
                 self._sequence.append(None)
@@ -293,6 +272,25 @@ class Recorder(Observer):
         if len(self._sequence) - self._begin < MAX_EVENTS:
             self._sequence.append((run, name))
 
+    def _end_tile(self, run: PassRun | None) -> None:
+        """What follows the last action of a pass's last tile follows the pass: keep that.
+
+        ``run``: the current one. A tile ends where another run begins, and what lies between two
+        tiles is repeated after each of them.
+        """
+        tile = self._last_tile
+        if tile is None or run is tile:
+            return
+        events, self._after_tile, self._last_tile = self._after_tile, [], None
+        taken = self._sequence[self._begin - 1] if self._begin else None
+        is_kept = isinstance(taken, _Taken) and taken.run is tile
+        if not is_kept and not (isinstance(run, Tile) and run.pass_index == tile.pass_index):
+            self._sequence.extend((None, name) for name in events)
+
+    def finished(self) -> None:
+        """The last tile may be open."""
+        self._end_tile(None)
+
     def _forget_events(self) -> None:
         """All that is taken is wanted: forget now what ``PendingBarriers`` would."""
         taken = self._sequence[self._begin - 1] if self._begin else None
@@ -300,7 +298,7 @@ class Recorder(Observer):
         self._sequence[self._begin :] = [
             one
             for one in self._sequence[self._begin :]
-            if isinstance(one, tuple) and (one[0] is None or one[0] is run)
+            if isinstance(one, tuple) and (one[0] is None or one[0] in (run, self._event_run))
         ]
 
     def draw_state_group(self, gpuaddr: int) -> None:
@@ -315,6 +313,8 @@ class Recorder(Observer):
     def action(self, action: Action) -> None:
         """Take an action that may be a draw of the program."""
         run = self._passes.run
+        self._end_tile(run)
+        self._after_tile.clear()
         if self._wanted is not None:
             is_taken = action.order in self._wanted
         else:
@@ -359,7 +359,7 @@ class Recorder(Observer):
             own = hash((first.own, pushed))
             return _Taken(action, run, changes, (first,), own, (), self._current_memory())
         shaders, digests = self._shader_contents(action)
-        loads = self._loads_of(run)
+        loads = self._loads_of(run, is_draw)
         if is_draw:
             drawn = self._drawn_from(action)
             facts = first, shaders, loads, drawn
@@ -383,9 +383,11 @@ class Recorder(Observer):
             self._parameters[key] = known
         return known
 
-    def _loads_of(self, run: PassRun | None) -> Facts:
-        if run is not self._run:
-            return _NO_FACTS  # as if the run were entered
+    def _loads_of(self, run: PassRun | None, is_draw: bool) -> Facts:
+        """``is_draw``: not a dispatch, which begins a run itself: what it uses is loaded before."""
+        if run is not self._run and is_draw:
+            return NO_FACTS  # as if the run were entered
+        self._run = run
         if self._loaded is None:
             self._loaded = Facts(self._loads.facts)
         return self._loaded
@@ -491,12 +493,14 @@ class Recorder(Observer):
         self._between.clear()
         return found
 
-    def other_records(self, wanted: Set[int]) -> dict[int, DrawRecord]:
+    def other_records(self, wanted: Set[int]) -> tuple[dict[int, DrawRecord], tuple[str, ...]]:
         """Records as ``records`` makes them, before it is called. What was not taken has none.
 
-        Barriers outside of runs are those of the other records.
+        Barriers outside of runs are those of the other records. Returns those after the last record
+        as well.
         """
-        return self._records(iter(self._sequence), wanted, PendingBarriers(only_in_runs=True))
+        barriers = PendingBarriers(only_in_runs=True)
+        return self._records(iter(self._sequence), wanted, barriers), barriers.take(None)
 
     def _records(
         self, sequence: Iterator[_Sequenced], wanted: Set[int], barriers: PendingBarriers
@@ -515,7 +519,8 @@ class Recorder(Observer):
                 changes = [*carried, *one.changes] if carried else one.changes
                 if self._log is not None and self._log.has_unknown:
                     changes = _known(changes)
-                record = self._record(one, changes, before, barriers.take(one.run))
+                events = barriers.take(one.run, one.action.kind != "draw")
+                record = self._record(one, changes, before, events)
                 found[one.action.order] = record
                 carried, before = [], one.facts
         return found
@@ -549,7 +554,7 @@ class Recorder(Observer):
         if known is None:
             if len(self._between) >= _MAX_KNOWN:
                 self._between.clear()
-            known = self._between[now, before] = _changed(now, before)
+            known = self._between[now, before] = changed_facts(now, before)
         return known
 
     def _places(self, memory: Memory, bases: Mapping[int, int]) -> dict[int, SetPlace]:
@@ -566,25 +571,6 @@ def _popped(reversed_sequence: list[_Sequenced]) -> Iterator[_Sequenced]:
     """The items from the last to the first; each is gone from the list when it is yielded."""
     while reversed_sequence:
         yield reversed_sequence.pop()
-
-
-def _changed(now: Sequence[Facts], before: Sequence[Facts]) -> ChangedFacts:
-    """The facts that are not those of the record before; None for one that is gone."""
-    found: ChangedFacts = {}
-    gone: dict[FactKey, None] = {}
-    for position in range(max(len(now), len(before))):
-        mine = now[position] if position < len(now) else _NO_FACTS
-        theirs = before[position] if position < len(before) else _NO_FACTS
-        if mine is theirs:
-            continue
-        for key, fact in mine.items():
-            known = theirs.get(key)
-            # another value, or the same one from another packet
-            if known is not fact and (known != fact or known.place is not fact.place):
-                found[key] = fact
-        gone.update((key, None) for key in theirs if key not in mine)
-    found.update(gone)
-    return found
 
 
 def _known(changes: list[Change]) -> list[Change]:

@@ -12,10 +12,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.barriers import AFTER_ALL
 from cffpy.analysis.diff.causes import (
     Coverage,
     PassCauses,
     by_choice,
+    passes_of,
     under_draws,
     under_same_names,
     under_state,
@@ -202,10 +204,35 @@ def group(
     if links is not None:
         structures, entries = under_textures(structures, entries, links)
     structures = under_state(structures, entries)
-    entries = without_derived([*structures, *entries])
+    entries = _with_ends(without_derived([*structures, *entries]))
     for entry in entries:
         entry.consequences = merged(entry.consequences, _title)
     return by_choice(merged(entries, _title))
+
+
+def _with_ends(entries: list[Entry]) -> list[Entry]:
+    """Waits and commands after the last draw folded under the first other entry of their pass.
+
+    Drivers choose them by what the pass has done.
+    """
+    others = [entry for entry in entries if not _is_at_end(entry)]
+    alone = []
+    for entry in filter(_is_at_end, entries):
+        passes = passes_of(entry.extents)
+        cause = next((one for one in others if passes & passes_of(one.extents)), None)
+        if cause is None:
+            alone.append(entry)
+        else:
+            consequences, entry.consequences = entry.consequences, []
+            cause.consequences += [entry, *consequences]
+    return [*others, *alone]
+
+
+def _is_at_end(entry: Entry) -> bool:
+    return bool(entry.differences) and all(
+        one.category.name == "barriers" and one.name.endswith(AFTER_ALL)
+        for one in entry.differences
+    )
 
 
 def _ordered(found: dict[Difference, tuple[Extent, ...]]) -> list[Entry]:

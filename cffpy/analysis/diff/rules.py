@@ -33,11 +33,12 @@ CLASSES: dict[NoiseClass, str] = {
     "engines": "registers that the kind of command does not use: of the 2D engine, of dispatches"
     " at draws, of draws at dispatches",
     "unused": "descriptors of bindless sets, and bases of sets, that no instruction of the draw's"
-    " shaders names; elements of arrays of registers behind the number in use",
+    " shaders names; elements of arrays of registers after those in use",
     "uncaptured": "contents that one of the captures does not hold",
     "inherited": "values left over from earlier passes, reported there; registers that only one of"
     " two modes or generations has",
-    "barriers": "waits and cache events between draws where the modes of the passes differ",
+    "barriers": "waits, cache events and other commands between draws where the modes of the passes"
+    " differ",
 }
 
 #: Array of registers -> the fields that count the elements in use, of which a generation has one.
@@ -107,7 +108,7 @@ REGISTER_RULES: tuple[NoiseRule, ...] = (
         lambda case: not is_used(case.subject, case.kind),
     ),
     NoiseRule("scratch", "scratch", lambda case: "scratch" in case.subject.roles),
-    NoiseRule("behind the count in use", "unused", lambda case: case.is_behind_count),
+    NoiseRule("after the elements in use", "unused", lambda case: case.is_behind_count),
     NoiseRule("base of a set that is not used", "unused", lambda case: case.is_of_unused_set),
     NoiseRule(
         "offset in GMEM, and the tiles differ",
@@ -228,6 +229,7 @@ def descriptor_category(kind: str, subject: RegisterSubject, field: str) -> Cate
 FACT_CATEGORIES = {
     "draw": Category("draw parameters", 2),
     "shader": Category("shader", 3),
+    "loaded program": Category("shader", 3),
     "texture": Category("texture", 4),
     "sampler": Category("sampler", 4),
     "storage": Category("storage", 4),
@@ -240,4 +242,5 @@ FACT_CATEGORIES = {
     "index buffer": Category("index data", 9),
     "descriptor": Category("descriptor", 15),
     "barriers": Category("barriers", 40),
+    "commands": Category("barriers", 41),
 }

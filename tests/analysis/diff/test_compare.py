@@ -253,11 +253,11 @@ def test_addresses_in_constants_are_addresses() -> None:
     assert titles(frame(good), frame(bad)) != []  # no buffers lie there
 
 
-def test_barriers_behind_the_last_draw() -> None:
+def test_barriers_after_the_last_draw() -> None:
     good = frame_bytes(draws())
     bad = frame_bytes(draws(), behind=type7(WAIT))
     assert titles(*(record(open_bytes(data), print) for data in (good, bad))) == [
-        "pass 0, draw 5: waits and cache events behind the last draw:"
+        "pass 0, draw 5: waits and cache events after the last draw:"
         " without CP_WAIT_FOR_IDLE → CP_WAIT_FOR_IDLE"
     ]
 
