@@ -22,8 +22,10 @@ _ZEROS = re.compile(rb"\0{%d,}" % ((_LEAST + 1) * 4))
 _REPEATS = re.compile(rb"(?s)(....)\1{%d,}" % (_LEAST + 1))
 _ROW_TEXT = re.compile(r"[0-9a-f]{8}(?: +[0-9a-f]{8})*")
 _STRING = re.compile(rb"([ -~\n\t]{5,})(\0{0,3})")
-#: Bytes that are looked through for repeats at a time; regular expressions copy none of them.
+#: Bytes of the longest string.
 _LONGEST_STRING = 4096
+#: Bytes whose rows are made at a time: whole rows, and no less than a string.
+_PAGE = 1 << 14
 
 
 def hex_rows(words: Sequence[int]) -> list[str]:
@@ -58,11 +60,11 @@ def is_row(text: str) -> bool:
 
 def string_row(words: Sequence[int]) -> str | None:
     """``string "..."`` for dwords that are text and end within their last dword, else None."""
+    if len(words) * 4 > _LONGEST_STRING:
+        return None
     data = array("I", words)
     if sys.byteorder == "big":
         data.byteswap()
-    if len(data) * 4 > _LONGEST_STRING:
-        return None
     match = _STRING.fullmatch(data.tobytes())
     return f"string {quoted(match[1])}" if match else None
 
@@ -133,12 +135,13 @@ def _show_run(view: memoryview) -> Iterator[str]:
 
 
 def _show_rows(view: memoryview) -> Iterator[str]:
-    words = array("I")
-    words.frombytes(view)
-    if sys.byteorder == "big":
-        words.byteswap()
-    text = string_row(words)
-    if text is not None:
-        yield text
-    else:
-        yield from hex_rows(words)
+    for start in range(0, len(view), _PAGE):
+        words = array("I")
+        words.frombytes(view[start : start + _PAGE])
+        if sys.byteorder == "big":
+            words.byteswap()
+        text = string_row(words) if len(view) <= _PAGE else None
+        if text is None:
+            yield from hex_rows(words)
+        else:
+            yield text

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Peak memory of commands: a capture is held once, and what is written is not collected before.
+
+A large capture is a small one with a buffer of data that no command refers to. So a command may
+need, beyond what it needs for the small one, little more than the bytes of that buffer.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from array import array
+from pathlib import Path
+
+import pytest
+
+from benchmarks.synthetic import draws_capture
+from cffpy.container.layouts import SectionType
+from cffpy.container.rd import iter_sections
+from cffpy.container.writer import buffer_sections, capture_bytes, gzip_bytes
+
+pytestmark = [
+    pytest.mark.perf,
+    pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux"),
+]
+
+#: Bytes of the buffer, and what a command may need for each.
+SIZE, MOST = 24 << 20, 1.5
+#: Prints the peak memory of a command. On Linux a process begins with the peak of its parent, which
+#: therefore must not be the process of the tests.
+LAUNCHER = """
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(child.pid, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
+"""
+
+#: Arguments of commands; {0} is the capture, {1} its text, {2} a folder for what is written.
+COMMANDS = {
+    "info": "info {0}",
+    "dump": "dump {0}",
+    "passes": "passes {0}",
+    "draws": "draws --json {0}",
+    "check": "check {0}",
+    "find": "find draw.vertices>5 {0}",
+    "lines": "lines {0}",
+    "report": "report -o {2}/page.html {0}",
+    "export": "export -o {2}/tables.csv {0}",
+    "edit": "edit --nop-draw 0 -o {2}/edited.rd.gz {0}",
+    "repair": "repair -o {2}/repaired.rd.gz {0}",
+    "decompile": "decompile -o {2}/text.pm4 {0}",
+    "compile": "compile -o {2}/compiled.rd.gz {1}",
+}
+
+
+def padded(data: bytes, size: int) -> bytes:
+    """A capture with one more buffer: ``size`` bytes, whose dwords repeat after 16 KiB."""
+    first = next(one for one in iter_sections(memoryview(data)) if one.type == SectionType.GPUADDR)
+    contents = array("I", range(0x3F000000, 0x3F001000)).tobytes() * (size >> 14)
+    buffer = capture_bytes(buffer_sections(0x7F0000000, contents))
+    return data[: first.offset] + buffer + data[first.offset :]
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
+    """A small and a large capture, and the texts of both."""
+    folder = tmp_path_factory.mktemp("memory")
+    found = []
+    for name, size in (("small", 1 << 14), ("large", SIZE)):
+        path, text = folder / f"{name}.rd.gz", folder / f"{name}.pm4"
+        path.write_bytes(gzip_bytes(padded(draws_capture(50, distinct=True), size)))
+        arguments = ["decompile", "-o", str(text), str(path)]
+        subprocess.run([sys.executable, "-m", "cffpy", *arguments], check=True)
+        found.append((str(path), str(text)))
+    return found
+
+
+def peak(command: str, capture: tuple[str, str], folder: Path) -> int:
+    folder.mkdir()
+    arguments = [one.format(*capture, folder) for one in command.split(" ")]
+    launched = [sys.executable, "-c", LAUNCHER, sys.executable, "-m", "cffpy", *arguments]
+    found = subprocess.run(launched, check=True, capture_output=True, text=True)
+    code, size = map(int, found.stdout.split())
+    assert code == 0, found.stderr
+    return size
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_capture_is_in_memory_once(
+    name: str, captures: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    small, large = (
+        peak(COMMANDS[name], capture, tmp_path / str(number))
+        for number, capture in enumerate(captures)
+    )
+    assert large - small < MOST * SIZE, f"{small / 1e6:.0f} and {large / 1e6:.0f} MB"
