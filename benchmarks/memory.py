@@ -5,7 +5,8 @@
 
 Default captures: the five of ../shared (CFFPY_SHARED) that are largest when decompressed. Each
 command runs once as a process, its output in a file. The limit is 1.5 times the decompressed
-capture and 60 MB; of ``diff``, which compares a capture with itself, 2 times both and 100 MB. The
+capture and 60 MB; of ``diff``, which compares a capture with itself, 2 times both and 100 MB. Of
+``index build``, the figure is that of the command, not of its worker, which takes more. The
 first table has what a process needs before it reads a capture: Python, cffpy's command line, and
 libraries that make one small table, where they are installed.
 """
