@@ -282,22 +282,36 @@ def number_draws(found: Pass) -> None:
     binning run has separate commands (up to a4xx), the order decides.
     """
     is_render = found.kind == "render"
+    draws_of = [(run, _program_draws(run) if is_render else run.draws) for run in found.runs]
     if is_render:
-        run = found.direct or max(found.tiles, key=_program_count, default=None) or found.binning
-        found.program_draws = [] if run is None else _program_draws(run)
+        found.program_draws = _draws_to_number(found, draws_of)
     elif found.direct is not None:
         found.program_draws = [a for a in found.direct.draws if a.executed.is_possible]
     numbers: dict[int, list[int]] = {}
     for number, draw in enumerate(found.program_draws):
         numbers.setdefault(draw.place.gpuaddr, []).append(number)
-    for run in found.runs:
-        draws = _program_draws(run) if is_render else run.draws
+    for run, draws in draws_of:
         if run is not found.binning or not _number_in_order(found, draws, numbers):
             _number_by_packet(draws, numbers)
 
 
+def _draws_to_number(found: Pass, draws_of: list[tuple[PassRun, list[Action]]]) -> list[Action]:
+    """Those of the direct run, else of the tile with most draws, else of the binning run."""
+    of_tiles = [draws for run, draws in draws_of if run is not found.binning]
+    if found.direct is None and of_tiles:
+        return max(of_tiles, key=len)
+    return draws_of[-1][1] if draws_of else []
+
+
 def _program_draws(run: PassRun) -> list[Action]:
-    return [action for action in run.draws if is_program_draw(action)]
+    return [  # is_program_draw, without a call for each draw
+        action
+        for action in run.draws
+        if action.kind == "draw"
+        and action.label != RECTANGLES
+        and not action.role
+        and action.executed.is_possible
+    ]
 
 
 def _number_by_packet(draws: list[Action], numbers: dict[int, list[int]]) -> None:
@@ -333,7 +347,3 @@ def merged(found: Iterable[Attachment]) -> list[Attachment]:
 
 def _attachment_order(attachment: Attachment) -> tuple[bool, str]:
     return not attachment.name.startswith("color"), attachment.name
-
-
-def _program_count(run: PassRun) -> int:
-    return len(_program_draws(run))
