@@ -25,9 +25,11 @@ _WORTH_A_THREAD = 1 << 13
 
 def read_ahead(path: str, limits: Limits) -> ReadingAhead | None:
     """Open a capture from now on; None for what is not worth a thread, or is not a file."""
-    if not os.path.isfile(path) or os.path.getsize(path) < _WORTH_A_THREAD:
+    try:
+        is_worth = os.path.isfile(path) and os.path.getsize(path) >= _WORTH_A_THREAD
+    except OSError:  # gone since: opening it reports that
         return None
-    return ReadingAhead(path, limits)
+    return ReadingAhead(path, limits) if is_worth else None
 
 
 class ReadingAhead:
