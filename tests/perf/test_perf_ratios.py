@@ -286,4 +286,4 @@ def test_registers_of_all_draws_cost_little_more_than_the_draws(distinct: bool) 
         states = [draw.state[name] for draw in cffpy.open(data).draws for name in names]
         assert len(states) == 3000
 
-    assert cpu_time(read) <= 2.2 * cpu_time(listed)
+    assert cpu_time(read) <= 1.9 * cpu_time(listed)  # 1.4 and 1.6 on 2026-11-23
