@@ -229,7 +229,7 @@ def descriptor_category(kind: str, subject: RegisterSubject, field: str) -> Cate
 FACT_CATEGORIES = {
     "draw": Category("draw parameters", 2),
     "shader": Category("shader", 3),
-    "loaded program": Category("shader", 3),
+    "loaded program": Category("loaded program", 16),
     "texture": Category("texture", 4),
     "sampler": Category("sampler", 4),
     "storage": Category("storage", 4),
