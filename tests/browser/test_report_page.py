@@ -428,6 +428,16 @@ def test_words_and_keys(opened: Browser) -> None:
     check_until(opened, SHOWN, ["overview"])
 
 
+def test_keys_in_quick_succession(opened: Browser) -> None:
+    """Each starts from where the one before has moved to."""
+    go(opened, "pass=1&draw=0")
+    check_until(opened, SHOWN, ["draw"])
+    press = "document.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))"
+    opened.run(f"for (const key of ['j', 'j', 'p']) {press}")
+    assert opened.run("return location.hash") == "#pass=2"
+    assert opened.run(SHOWN) == ["pass=2"]
+
+
 def test_primitives_are_shown_and_found(opened: Browser) -> None:
     kinds = LISTED.replace("list-name", "list-kind")
     shown = [draw.role or (draw.primitive or draw.kind).removeprefix("DI_PT_") for draw in draws()]

@@ -21,7 +21,9 @@ class App {
     document.body.classList.add("scripted");
     for (const one of document.querySelectorAll(".scripted[hidden]")) one.hidden = false;
     document.querySelector(".toolbar").hidden = false;
-    window.addEventListener("hashchange", () => this.route());
+    window.addEventListener("hashchange", () => {
+      if (location.hash !== this.routed) this.route();
+    });
     document.addEventListener("keydown", (event) => this.key(event));
     this.search.addEventListener("input", () => this.find());
     this.search.form.addEventListener("submit", (event) => event.preventDefault());
@@ -52,9 +54,11 @@ class App {
   go({ pass, row, tab }) {
     const place = tab ?? (row === undefined ? `pass=${pass}` : linkOf(this.draws, row));
     location.hash = place + this.where();
+    this.route(); // at once: the event comes later, and the next key starts from here
   }
 
   route() {
+    this.routed = location.hash;
     const wanted = App.parse(location.hash);
     if (wanted.where !== undefined && wanted.where !== this.search.value.trim()) {
       this.search.value = wanted.where;
