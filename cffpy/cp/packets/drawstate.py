@@ -36,20 +36,13 @@ def draw_state_groups(machine: Machine, payload: Payload) -> Iterator[DrawStateG
 def cp_set_draw_state(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_DRAW_STATE: set, disable or immediately load groups, entry by entry."""
     groups = machine.state.groups
-    entry = machine.packets[DRAW_STATE_ENTRY]
-    size, count = entry.dwords, payload.captured
-    for position in range(0, count, size):
-        if position + size <= count:
-            found = entry.read(payload.words.data, payload.index + position)
-        else:
-            found = payload.read(entry, position)
-        ndwords, flags, enable_mask, group_id, gpuaddr = found
+    for group in draw_state_groups(machine, payload):
+        flags, group_id = group.flags, group.group_id
         if flags & GROUP_DISABLE_ALL:
             machine.disable_groups()
         elif flags & GROUP_DISABLE:
             groups[group_id] = None
         else:
-            group = DrawStateGroup(group_id, enable_mask, flags, ndwords, gpuaddr)
             groups[group_id] = group
             if flags & GROUP_LOAD_IMMEDIATE:
                 machine.load_group(group, level)
