@@ -30,6 +30,9 @@ _INDEXED_PACKETS = ("CP_DRAW_INDX_OFFSET", "CP_DRAW_INDX")
 #: Driver-made rectangles: clears, loads and stores.
 RECTANGLES = "DI_PT_RECTLIST"
 
+#: SOURCE_SELECT (pc_di_src_sel): the indices are in the packet.
+_IN_PACKET = 1
+
 #: What CP_DRAW_INDIRECT_MULTI is (a6xx_draw_indirect_opcode).
 _MULTI_OPCODE = Fields("CP_DRAW_INDIRECT_MULTI", "OPCODE")
 #: Its kinds whose number of draws is in the packet.
@@ -97,6 +100,22 @@ class Action:
     def first_index(self) -> int | None:
         """FIRST_INDX of CP_DRAW_INDX_OFFSET; None for draws without indices."""
         return None if self.values is None or not self.indexed else self.values.first_index
+
+    @property
+    def initiator(self) -> int | None:
+        """The draw initiator, a dword of a draw's packet; None where there is none."""
+        return None if self.values is None else self.values.initiator
+
+    @property
+    def indices_within(self) -> int | None:
+        """How many indices there are, where that is fewer than the draw would read; else None."""
+        values = self.values
+        if values is None or not self.indexed or self.vertices is None:
+            return None
+        if values.max_indices is None or values.source == _IN_PACKET:
+            return None
+        needed = (values.first_index or 0) + self.vertices
+        return values.max_indices if values.max_indices < needed else None
 
     @property
     def index_region(self) -> tuple[int, int, int] | None:

@@ -30,6 +30,7 @@ _OLD_INITIATOR = (
     "INDEX_SIZE",
     "SMALL_INDEX",
     "NUM_INSTANCES",
+    "PRIM_TYPE..NUM_INSTANCES",
     "cffdump:PRIM_TYPE",
     "NUM_INDICES",
 )
@@ -44,6 +45,7 @@ _INITIATOR = (
     "INDEX_SIZE",
     "GS_ENABLE",
     "TESS_ENABLE",
+    "PRIM_TYPE..TESS_ENABLE",
     "cffdump:PRIM_TYPE",
 )
 _DRAWS = {
@@ -54,6 +56,8 @@ _DRAWS = {
         "NUM_INDICES",
         "FIRST_INDX",
         "INDX_BASE",
+        "INDX_SIZE",
+        "MAX_INDICES",
     ),
     "CP_DRAW_INDIRECT": Fields("CP_DRAW_INDIRECT", *_INITIATOR, "INDIRECT"),
     "CP_DRAW_INDX_INDIRECT": Fields("CP_DRAW_INDX_INDIRECT", *_INITIATOR, "INDX_BASE", "INDIRECT"),
@@ -73,6 +77,8 @@ class DrawValues:
     the defaults.
     """
 
+    #: The draw initiator: the dword with the next four, and others.
+    initiator: int
     #: PRIM_TYPE (pc_di_primtype), and as the reference reads it.
     primitive: int
     cffdump_primitive: int
@@ -92,6 +98,8 @@ class DrawValues:
     first_index: int | None = None
     index_base: int | None = None
     index_buffer_bytes: int | None = None
+    #: How many indices there are from that address on. Beyond them, the GPU reads none.
+    max_indices: int | None = None
     #: How many draws the packet is, at most.
     draws = 1
     #: The address of the parameters.
@@ -117,16 +125,20 @@ def draw_values(machine: Machine, name: str, payload: Payload) -> DrawValues:
         values = reader.read([*payload.dwords(), *[0] * reader.dwords])
     else:
         values = payload.read(reader)
-    primitive, source, visibility, index_size, geometry, tessellation, shown, *rest = values
+    primitive, source, visibility, index_size, geometry, tessellation, *others = values
+    initiator, shown, *rest = others
     draw = DrawValues()
+    draw.initiator = initiator
     draw.primitive, draw.cffdump_primitive = primitive, shown
     draw.source, draw.visibility = source, visibility
     draw.index_bytes = (1, 2, 4, 0)[index_size]
     if geometry or tessellation:
         draw.has_stages = True
     if name == "CP_DRAW_INDX_OFFSET":
-        draw.instances, draw.vertices, draw.first_index, draw.index_base = rest
+        draw.instances, draw.vertices, draw.first_index, draw.index_base, size, most = rest
         draw.num_indices = rest[1]
+        is_in_bytes = machine.gpu.facts.number < 5
+        draw.max_indices = size // (draw.index_bytes or 1) if is_in_bytes else most
     elif name == "CP_DRAW_INDIRECT":
         (draw.indirect,) = rest
     elif name == "CP_DRAW_INDX_INDIRECT":
@@ -142,14 +154,17 @@ def _old_draw(machine: Machine, name: str, payload: Payload) -> DrawValues:
     """CP_DRAW_INDX, _2 and _BIN, of a2xx to a4xx; the last begins as the first does."""
     fields = _OLD_DRAW_2 if name == "CP_DRAW_INDX_2" else _OLD_DRAW
     values = payload.read(machine.packets[fields])
-    primitive, source, visibility, size, small, instances, shown, vertices, *indices = values
+    primitive, source, visibility, size, small, instances, initiator, *rest = values
+    shown, vertices, *indices = rest
     draw = DrawValues()
+    draw.initiator = initiator
     draw.primitive, draw.cffdump_primitive = primitive, shown
     draw.source, draw.visibility = source, visibility
     draw.index_bytes = _OLD_INDEX_BYTES[small << 1 | size]
     draw.vertices = draw.num_indices = vertices
     if indices:
         draw.index_base, draw.index_buffer_bytes = indices
+        draw.max_indices = indices[1] // (draw.index_bytes or 1)
     draw.instances = instances or 1
     if machine.gpu.facts.has_a20x_draws:
         draw.instances = 1

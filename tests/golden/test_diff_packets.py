@@ -50,3 +50,47 @@ def test_a_missing_packet_is_reported(
     entries = cffpy.diff(good, cffpy.open(bytes(data))).entries
     assert entries
     assert re.search(title, entries[0].title), entries[0].title
+
+
+#: A draw with indices of each form of the packet, the dword with the draw initiator, and fields in
+#: it: name, a bit of it.
+INITIATORS = (
+    ("a740-vk-frame-msaa4-1080p", 1, {"INDEX_SIZE": 11, "GS_ENABLE": 16, "TESS_ENABLE": 17}),
+    ("a660-vk-query-gmem", 1, {"VIS_CULL": 8, "PATCH_TYPE": 12, "SOURCE_SELECT": 6}),
+    ("a430-gl-scene150-720p", 1, {"INDEX_SIZE": 11, "GS_ENABLE": 16}),
+    ("a320-gl-scene150-720p", 2, {"INDEX_SIZE": 11, "VIS_CULL": 9, "NOT_EOP": 12}),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "dword", "fields"), INITIATORS)
+def test_a_changed_field_of_the_draw_initiator_is_reported(
+    shared: Path, name: str, dword: int, fields: dict[str, int]
+) -> None:
+    path = shared / "captures" / f"{name}.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    good = cffpy.open(path)
+    draw = next(one for one in good.draws if one.packet.startswith("CP_DRAW_INDX") and one.indexed)
+    assert draw.place.file_offset is not None
+    offset = draw.place.file_offset + 4 * dword
+    for field, bit in fields.items():
+        data = bytearray(good.content.data)
+        data[offset + bit // 8] ^= 1 << bit % 8
+        entries = cffpy.diff(good, cffpy.open(bytes(data))).entries
+        assert field in [one.name for entry in entries for one in entry.differences], field
+
+
+def test_indices_behind_the_end_of_their_buffer_are_reported(samples: Path) -> None:
+    """MAX_INDICES, only where it is less than what the draw reads."""
+    good = cffpy.open(samples / "a660-frame-gmem.rd")
+    draw = good.draws[0]
+    assert draw.indexed
+    assert draw.vertices == 36
+    assert draw.place.file_offset is not None
+    data = bytearray(good.content.data)
+    offset = draw.place.file_offset + 4 * 7
+    for most, expected in ((37, []), (36, []), (35, ["indices in the buffer"])):
+        struct.pack_into("<I", data, offset, most)
+        entries = cffpy.diff(good, cffpy.open(bytes(data))).entries
+        assert [one.name for entry in entries for one in entry.differences] == expected

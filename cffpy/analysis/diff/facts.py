@@ -18,6 +18,7 @@ from cffpy.analysis.diff.rules import COUNTS
 from cffpy.analysis.provenance import UNKNOWN
 from cffpy.analysis.registers import values_of
 from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.cp.draw_values import INITIATOR_IS_SECOND
 from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
@@ -194,6 +195,8 @@ class DrawParameters(NamedTuple):
     indexed: bool
     groups: tuple[int, int, int] | None
     first_index: int | None
+    indices_within: int | None
+    initiator: int | None
 
 
 #: The parameters of an action.
@@ -210,9 +213,28 @@ def named_parameters(given: DrawParameters) -> Iterator[tuple[str, str | int]]:
         ("indexed", "TRUE" if given.indexed else "FALSE"),
         ("groups", None if given.groups is None else "x".join(map(str, given.groups))),
         ("first index", given.first_index),
+        ("indices in the buffer", given.indices_within),
     ):
         if value is not None:
             yield name, value
+
+
+#: Fields of the draw initiator that the parameters above have, and of the dword before it.
+_IN_PARAMETERS = ("PRIM_TYPE", "NUM_INSTANCES", "VIZ_QUERY")
+#: Those of draws with indices only.
+_INDEX_FIELDS = ("SOURCE_SELECT", "INDEX_SIZE", "SMALL_INDEX")
+
+
+def initiator_fields(text: RegisterText, given: DrawParameters) -> Iterator[tuple[str, str]]:
+    """Names and texts of what else a draw initiator says."""
+    if given.initiator is None:
+        return
+    is_second = given.packet in INITIATOR_IS_SECOND  # these have the same two dwords
+    domain = INITIATOR_IS_SECOND[0] if is_second else given.packet
+    dwords = [0, given.initiator] if is_second else [given.initiator]
+    for field in text.descriptor_fields(domain, dwords):
+        if field.name not in _IN_PARAMETERS and (given.indexed or field.name not in _INDEX_FIELDS):
+            yield field.name, field.text
 
 
 class VertexBuffer(NamedTuple):

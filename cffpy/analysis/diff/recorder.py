@@ -30,6 +30,7 @@ from cffpy.analysis.diff.facts import (
     Loads,
     PushConstants,
     digest,
+    initiator_fields,
     named_parameters,
     parameters_of,
     vertex_buffers,
@@ -160,6 +161,7 @@ class Recorder(Observer):
         self._memory: Memory | None = None
         #: Addresses of the draw-state groups that the current stream has loaded so far.
         self._groups: set[int] = set()
+        self._text: RegisterText
         self._pushed: PushConstants
         self._layout = -1
         self._disassemblers = walk.disassemblers(register_db)
@@ -202,7 +204,8 @@ class Recorder(Observer):
         self._contents = Contents(machine.image, database)
         self._loads = Loads(machine, self._contents)
         self._loaded = None
-        self._pushed = PushConstants(RegisterText(database))
+        self._text = RegisterText(database)
+        self._pushed = PushConstants(self._text)
         self._generation = gpu.facts
         self._prefetched = Remembered(machine, prefetched)
         self._bases = BoundSets(machine, is_compute=False), BoundSets(machine, is_compute=True)
@@ -378,7 +381,8 @@ class Recorder(Observer):
         key = parameters_of(action)
         known = self._parameters.get(key)
         if known is None:
-            named = named_parameters(DrawParameters(*key))
+            given = DrawParameters(*key)
+            named = [*named_parameters(given), *initiator_fields(self._text, given)]
             known = Facts({("draw", name): Fact(value) for name, value in named})
             self._parameters[key] = known
         return known
