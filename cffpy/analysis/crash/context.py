@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.crash.mappings import Mappings
 from cffpy.capture.gpu import Gpu, guess, lookup_chip_id, lookup_gpu_id
 from cffpy.capture.memory import MemoryImage, Words
 from cffpy.container.crash_dump import CrashDump, Ring, read_crash_dump
@@ -84,6 +85,7 @@ class CrashContext:
     ) -> None:
         """``gpu``: decode for this GPU, instead of that of the dump."""
         self.dump = dump
+        self.mappings = Mappings(dump)
         self.gpu = gpu or _gpu_of(dump)
         self.image = MemoryImage()
         #: Buffers and rings as they are in memory: address, size in bytes, contents.

@@ -17,7 +17,7 @@ from cffpy.analysis.crash.status import (
     shader_block_names,
     sqe_states,
 )
-from cffpy.analysis.crash.suspects import fault_users, find_suspicions, where
+from cffpy.analysis.crash.suspects import by_use, fault_users, find_suspicions, where
 from cffpy.analysis.crash.uses import textures
 from cffpy.analysis.crash.waits import wait_of
 from cffpy.analysis.draw_names import name_of
@@ -181,9 +181,12 @@ def _fault(context: CrashContext, flight: Flight | None) -> Section:
     section.say(f"page fault at {address:#x}{f' ({shown})' if shown else ''}", lines(line))
     place, evidence = where(context, address)
     section.say(f"the address is {place}", evidence)
+    page = context.mappings.page_of_fault()
+    if page is not None:
+        section.say(page[0], lines(page[1]))
     users = fault_users(context, flight)
-    for use, name, is_sure in users:
-        text = f"{use.what} of {name} begins at {use.address:#x}"
+    for use, names, is_sure in by_use(users):
+        text = f"{use.what} of {names} begins at {use.address:#x}"
         text += ", and holds it" if is_sure else ": the nearest address below"
         section.say(text, addresses(use.packet))
     if not users:
@@ -192,6 +195,7 @@ def _fault(context: CrashContext, flight: Flight | None) -> Section:
         "address": f"{address:#x}",
         "facts": facts,
         "where": place,
+        "page_table": None if page is None else page[0],
         "users": [
             {"what": use.what, "draw": name, "address": f"{use.address:#x}", "certain": is_sure}
             for use, name, is_sure in users

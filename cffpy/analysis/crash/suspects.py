@@ -85,6 +85,10 @@ def where(context: CrashContext, address: int) -> tuple[str, tuple[Evidence, ...
     )
     if ring is not None:
         return f"{address - ring.iova:#x} bytes into ring {ring.number}", lines(ring.line)
+    change = context.mappings.last_change(address)
+    if change is not None:
+        how = "but mapped" if change.is_mapped else "and not mapped"
+        return f"in no buffer, {how}; vm-log: {change}", lines(change.line)
     below = nearest_below(context, address)
     if below is None:
         return "in no buffer, below all of them", ()
@@ -119,6 +123,19 @@ def fault_users(context: CrashContext, flight: Flight | None) -> list[tuple[Addr
     return found[:_MOST]
 
 
+def by_use(
+    users: list[tuple[AddressUse, str, bool]],
+) -> Iterator[tuple[AddressUse, str, bool]]:
+    """Each use once, with the first of its draws and the number of the others."""
+    draws: dict[tuple[str, int, bool], list[tuple[AddressUse, str]]] = {}
+    for use, name, is_sure in users:
+        draws.setdefault((use.what, use.address, is_sure), []).append((use, name))
+    for (_, _, is_sure), named in draws.items():
+        use, name = named[0]
+        more = len(named) - 1
+        yield use, f"{name} and {more} more" if more else name, is_sure
+
+
 def _users(
     draw: DrawState, fault: int, buffer: BufferObject | None
 ) -> Iterator[tuple[AddressUse, bool]]:
@@ -138,11 +155,14 @@ def _fault(context: CrashContext, flight: Flight | None) -> Iterator[Suspicion]:
         return
     place, evidence = where(context, dump.fault_address)
     reasons = [f"the address is {place}"]
+    page = context.mappings.page_of_fault()
+    if page is not None:
+        reasons.append(page[0])
+        evidence = (*evidence, *lines(page[1]))
     places: list[int | None] = []
-    for use, name, is_sure in fault_users(context, flight):
-        begins = f"begins at {use.address:#x}"
-        how = begins if is_sure else f"{begins}, the nearest address below"
-        reasons.append(f"{use.what} of {name} {how}")
+    for use, names, is_sure in by_use(fault_users(context, flight)):
+        how = "" if is_sure else ", the nearest address below"
+        reasons.append(f"{use.what} of {names} begins at {use.address:#x}{how}")
         places.append(use.packet)
     direction = dump.fault.get("dir", ("access", 0))[0].lower()
     source = dump.fault.get("source", ("", 0))[0]
@@ -153,8 +173,10 @@ def _fault(context: CrashContext, flight: Flight | None) -> Iterator[Suspicion]:
 
 
 def _is_known(context: CrashContext, address: int) -> bool:
-    """Whether an address lies in a buffer or ring, or is too small for an address in memory."""
+    """Whether an address is in a buffer or ring, is mapped, or is too small to be in memory."""
     if address < _LOWEST_ADDRESS or context.dump.buffer_at(address) is not None:
+        return True
+    if context.mappings.holds(address):
         return True
     return any(one.iova <= address < one.iova + one.size for one in context.dump.rings)
 
@@ -239,8 +261,7 @@ def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
     for level in stand.levels:
         if not level.captured and context.dump.buffers:
             place, evidence = where(context, level.gpuaddr)
-            is_known = context.dump.buffer_at(level.gpuaddr) is not None
-            if not is_known:
+            if not _is_known(context, level.gpuaddr):
                 text = f"{level.name} at {level.gpuaddr:#x} lies outside of all buffers"
                 yield Suspicion("ib", text, (f"the address is {place}",), evidence)
         if level.ndwords is None or level.buffer_end is None:
@@ -271,6 +292,8 @@ def _calls(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
             buffer = context.dump.buffer_at(call.gpuaddr)
             end = call.gpuaddr + 4 * call.ndwords
             if buffer is not None and end <= buffer.end:
+                continue
+            if buffer is None and context.mappings.holds(call.gpuaddr):
                 continue
             if any(call.gpuaddr == one.gpuaddr for one in stand.levels):
                 continue  # reported for the level
@@ -307,6 +330,8 @@ def _program(
     name = f"the {stage} program at {address:#x}"
     evidence = addresses(draw.action.place.gpuaddr, address)
     buffer = context.dump.buffer_at(address)
+    if buffer is None and context.mappings.holds(address):
+        return
     if buffer is None:
         place, more = where(context, address)
         text = f"{name} lies outside of all buffers"
@@ -359,6 +384,8 @@ def _place_problems(context: CrashContext, address: int, pitch: int | None) -> I
     if address % _TEXTURE_ALIGNMENT:
         yield f"its address {address:#x} is not a multiple of {_TEXTURE_ALIGNMENT}"
     buffer = context.dump.buffer_at(address)
+    if buffer is None and context.mappings.holds(address):
+        return
     if buffer is None:
         place, _ = where(context, address)
         yield f"its address {address:#x} is {place}"

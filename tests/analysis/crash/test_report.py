@@ -15,6 +15,8 @@ import pytest
 
 import cffpy
 from cffpy.analysis.crash.report import analyse_crash
+from cffpy.analysis.crash.suspects import by_use
+from cffpy.analysis.crash.uses import AddressUse
 from cffpy.container.open import open_bytes
 from cffpy.errors import ContainerError
 from cffpy.views.crash import document, lines
@@ -108,6 +110,60 @@ def test_a_wait_for_memory() -> None:
 def test_where_a_fault_is(fault: int, where: str) -> None:
     dump = hang(DRAW, 4).replace(b"rbbm-", b"fault-info:\n  - iova=%016x\nrbbm-" % fault, 1)
     assert any(where in reason for reason in reasons(dump, "page-fault"))
+
+
+VM_LOG = (
+    b"vm-log:\n"
+    b"  - map:1: 0x0000000000500000-0x0000000000600000\n"
+    b"  - map:2: 0x0000000000700000-0x0000000000800000\n"
+    b"  - unmap:1: 0x0000000000580000-0x0000000000600000\n"
+    b"  - no entry\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("fault", "where"),
+    [
+        (0x500000, "in no buffer, but mapped; vm-log: map 0x500000-0x600000 by queue 1"),
+        (0x580000, "in no buffer, and not mapped; vm-log: unmap 0x580000-0x600000 by queue 1"),
+        (0x600000, "in no buffer; 0x"),
+    ],
+)
+def test_the_last_change_of_the_address_space(fault: int, where: str) -> None:
+    head = b"fault-info:\n  - iova=%016x\n" % fault + VM_LOG
+    found = reasons(hang(DRAW, 4).replace(b"rbbm-", head + b"rbbm-", 1), "page-fault")
+    assert found[0].startswith(f"the address is {where}")
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ("3 5003 6003 7f47", "the page table maps it, writable: entry 0x7f47 of level 3"),
+        ("3 5003 6003 7fc7", "the page table maps it, read-only: entry 0x7fc7 of level 3"),
+        ("3 5003 200f41 0", "the page table maps it, writable: entry 0x200f41 of level 2"),
+        ("3 5003 0 0", "the page table does not map it: entry 0x0 of level 2"),
+    ],
+)
+def test_the_page_table(entries: str, said: str) -> None:
+    head = f"fault-info:\n  - iova=1000\npgtable-fault-info:\n  - ptes: {entries}\nrbbm-"
+    dump = hang(DRAW, 4).replace(b"rbbm-", head.encode(), 1)
+    assert said in reasons(dump, "page-fault")
+    assert report(dump)["fault"]["page_table"] == said
+
+
+def test_what_is_mapped_is_not_outside_of_all_buffers() -> None:
+    dump = hang(call(0x500000, 4), 3)
+    assert "ib" in kinds(dump)
+    assert "ib" not in kinds(dump.replace(b"rbbm-", VM_LOG + b"rbbm-", 1))
+
+
+def test_draws_that_use_the_address_alike_are_one_reason() -> None:
+    use = AddressUse("attachment depth", 0x1000)
+    users = [(use, "A", True), (use, "B", True), (use, "C", False)]
+    assert [(names, sure) for _, names, sure in by_use(users)] == [
+        ("A and 1 more", True),
+        ("C", False),
+    ]
 
 
 def test_errors_that_interrupts_tell() -> None:
