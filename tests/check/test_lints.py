@@ -36,6 +36,37 @@ def test_samples(lint: Lint) -> None:
         assert not checked(sample, lint).findings, sample
 
 
+DIRECT = "SOURCE_SELECT=DI_SRC_SEL_AUTO_INDEX NUM_INSTANCES=1 NUM_INDICES=3"
+INDEXED = (
+    "SOURCE_SELECT=DI_SRC_SEL_DMA INDEX_SIZE=INDEX4_SIZE_16_BIT NUM_INSTANCES=1 NUM_INDICES=4"
+    " FIRST_INDX=1 INDX_BASE=0x100006000 MAX_INDICES=5"
+)
+#: The first index is not drawn; the last one restarts primitives.
+INDICES = "buffer indices 0x100006000 {\n  bytes 09 00 00 00 05 00 02 00 ff ff\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("size", "base_vertex", "draw", "said"),
+    [
+        (72, 0, INDEXED, None),
+        (71, 0, INDEXED, "vertex buffer 0 has 71 bytes; vertex 5 with stride 12 needs 72"),
+        (71, -1, INDEXED, None),
+        (72, 1, INDEXED, "vertex buffer 0 has 72 bytes; vertex 6 with stride 12 needs 84"),
+        (36, 1, DIRECT, "vertex buffer 0 has 36 bytes; 4 vertices with stride 12 need 48"),
+    ],
+)
+def test_the_last_vertex(size: int, base_vertex: int, draw: str, said: str | None) -> None:
+    text = (SAMPLES / "CFF035-fires.pm4").read_text("utf-8")
+    assert DIRECT in text
+    offset = f"VFD_INDEX_OFFSET = {base_vertex & 0xFFFFFFFF:#x}\n    VFD_CONTROL_0 ="
+    text = text.replace("SIZE = 35", f"SIZE = {size}").replace(DIRECT, draw)
+    text = text.replace("VFD_CONTROL_0 =", offset).replace("stream main", f"{INDICES}\nstream main")
+    lint = next(one for one in ALL if one.id == "CFF035")
+    content = open_bytes(assemble(io.BytesIO(text.encode()), "text"), "text")
+    found = check_capture(content, lambda _line: None, lints=[lint]).findings
+    assert [finding.first.text for finding in found] == ([] if said is None else [said])
+
+
 @pytest.mark.parametrize("lint", ALL, ids=lambda lint: lint.id)
 def test_texts(lint: Lint) -> None:
     assert lint.severity in SEVERITIES
