@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LastVertices: the last vertex that each of the program's draws reads, also by captured indices."""
+"""LastVertices: the last vertex that each of the program's draws reads; also of indexed draws."""
 
 from __future__ import annotations
 
