@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.observer import Observer
@@ -18,13 +18,16 @@ from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.provenance import UNKNOWN, Write, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass, PassRun
     from cffpy.analysis.provenance import Change, ChangeLog, WriteSource
     from cffpy.analysis.walk import Walk
+
+    #: The dwords that were written before a draw, each with where its write is found.
+    Writes = list[tuple[int, WriteSource]]
 
 #: Changes of registers that are kept: a base, and this many for each dword of the file. In sound
 #: captures, few registers change more often than the file has dwords.
@@ -104,6 +107,9 @@ class RegisterHistory(Observer):
         self._values: list[dict[int, int]] = []
         self._sources: list[WriteSource] = []
         self._is_joined = False
+        #: Gets the writes of draws, and how many draws' writes it has got.
+        self._pass_on: Callable[[Writes], None] | None = None
+        self._passed_on = 0
         #: Registers that were collected, until ``_complete``: those of ``_changes`` and others.
         self._collected: set[int] = set()
         self._changes: dict[int, _Changes] = {}
@@ -123,6 +129,14 @@ class RegisterHistory(Observer):
         #: Steps that come before the next draw that is kept.
         self._carried: list[_Step] = []
         self._is_full = False
+
+    def pass_on(self, take: Callable[[Writes], None]) -> None:
+        """Have ``take`` called with the writes of each draw when its pass ends. Before the walk.
+
+        For those who read all registers: writes are not kept, which takes less than half the
+        memory. Only ``changes``, ``value`` and ``all_registers`` can be used afterwards.
+        """
+        self._pass_on, self._is_joined = take, True
 
     # -- while the machine runs -----------------------------------------------------------------
 
@@ -148,6 +162,7 @@ class RegisterHistory(Observer):
         """Record the draws of the last pass."""
         if not self._is_full:
             self._end_pass()
+        self._pass_on = None
 
     def _end_run(self) -> None:
         """Keep the steps of the run with the most draws; join those of all others."""
@@ -198,6 +213,14 @@ class RegisterHistory(Observer):
         self._pending = 0
         self._run, self._run_start = None, 0
         self._best_count, self._best = 0, (0, 0)
+        if self._pass_on is not None:
+            self._collect_all()
+            for writes in self._written(self._passed_on):
+                self._pass_on(writes)
+            self._passed_on = len(self._starts)
+            del self._changed[:]
+            for row in self._changes.values():
+                row.sources.clear()
 
     def _record(self, order: int, changes: list[Change]) -> None:
         self._starts[order] = self._kept
@@ -236,6 +259,10 @@ class RegisterHistory(Observer):
             return
         self._is_joined = True
         self._changes = {}
+        self._collect_all()
+
+    def _collect_all(self) -> None:
+        """Collect all registers of the recorded draws, and release what these draws had."""
         known, changed = self._changes, self._changed
         self._values.reverse()
         self._sources.reverse()
@@ -282,17 +309,24 @@ class RegisterHistory(Observer):
         index = bisect_right(row.orders, order) - 1
         return row.sources[index].of(register) if index >= 0 else None
 
-    def written(self) -> Iterator[list[tuple[int, WriteSource]]]:
+    def written(self) -> Iterator[Writes]:
         """For each recorded draw in order: the dwords written before it, and their writes.
 
         They are those of ``changes``: the n-th change of a dword is the n-th time that it is here.
         """
         self._complete()
+        return self._written(0)
+
+    def _written(self, first: int) -> Iterator[Writes]:
+        """From the recorded draw with this number on, where ``_changed`` and sources begin."""
         seen = dict.fromkeys(self._changes, 0)
-        starts = [*self._starts.values(), len(self._changed)]
-        for start, end in pairwise(starts):
+        starts = [*islice(self._starts.values(), first, None)]
+        if not starts:
+            return
+        begin = starts[0]
+        for start, end in pairwise([*starts, begin + len(self._changed)]):
             found = []
-            for register in self._changed[start:end]:
+            for register in self._changed[start - begin : end - begin]:
                 found.append((register, self._changes[register].sources[seen[register]]))
                 seen[register] += 1
             yield found

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import defaultdict
+from functools import partial
 from operator import is_
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     Circumstances = tuple[
         Pass | PassRun | None, Executed, str | None, PacketLocation | None, Stream, Words
     ]
+
+    #: GPU address of a packet, its submit, and the index of its pass; None between passes.
+    WritePlace = tuple[int, int, int | None]
 
 #: The number of no write: the register was never written.
 NO_WRITE = -1
@@ -97,3 +102,39 @@ class RegisterWrites:
         ]
         place = PacketLocation(stream, words, self._index[number])
         return Write(place, owner, executed, condition, patched_by)
+
+
+class WritePlaces:
+    """Where the registers at all draws were written, as numbers only: what tables have.
+
+    They take a fifth of the memory of ``RegisterWrites``.
+    """
+
+    def __init__(self) -> None:
+        #: Register -> the number of the packet, for each of its changes.
+        self._numbers: dict[int, array[int]] = defaultdict(partial(array, "i"))
+        #: By number: GPU address; submit and pass, NO_WRITE for none.
+        self._addresses = array("Q")
+        self._submits, self._passes = array("i"), array("i")
+
+    def add(self, sources: Iterable[tuple[int, WriteSource]]) -> None:
+        """Add the packets that wrote registers before the next draw."""
+        numbers = self._numbers
+        for write, registers in by_packet(sources):
+            number = len(self._addresses)
+            pass_index = write.pass_index
+            self._addresses.append(write.place.gpuaddr)
+            self._submits.append(write.place.submit.submit)
+            self._passes.append(NO_WRITE if pass_index is None else pass_index)
+            for register in registers:
+                numbers[register].append(number)
+
+    def of(self, register: int, position: int) -> WritePlace:
+        """Of a change of a register, by its position in ``RegisterHistory.changes``."""
+        number = self._numbers[register][position]
+        pass_index = self._passes[number]
+        return (
+            self._addresses[number],
+            self._submits[number],
+            None if pass_index == NO_WRITE else pass_index,
+        )

@@ -178,38 +178,59 @@ def write_capture(
 ) -> None:
     """Write the tables of one capture; adds the number of rows of each to ``counts``.
 
-    ``releases``: bindings and registers of the source are released as soon as their tables are
-    written.
+    ``releases``: nothing else uses the source, of which only what the next tables need is kept.
+    Registers and bindings of a large capture are found by a walk each then: one for both takes less
+    time and more memory.
     """
     tables = sorted(tables, key=_place_of)
-    names = {table.name for table in tables}
-    if names & {"registers", "fields"}:
-        if names & {"descriptors", "descriptor_fields"} and not source.has_bindings:
-            source.walk_whole((), with_lrz=False)  # one walk for both
-        else:
-            source.walk(registers=True)
+    needed = {_needs(table) for table in tables}
+    is_apart = releases and len(source.content.data) >= _APART
+    if needed.issuperset(_NEEDED) and not is_apart and "bindings" not in vars(source):
+        source.walk_whole((), with_lrz=False)
     decoded = _decoded(source)
+    found = ""
     for table in tables:
-        if releases and table.name not in _OF_BINDINGS:
-            source.forget("recording", "bindings")
-            if table.name not in _OF_REGISTERS:
-                source.forget("registers")
+        needs = _needs(table)
+        if releases and needs != found:
+            _release(source, found, needs, is_apart)
+            found = needs
         if table.name == "packets":
             counts[table.name] += _write_packets(source, writer, table)
         else:
             counts[table.name] += writer.write(table, ROWS[table.name](decoded))
 
 
-#: The tables that are written first, of what takes most memory.
-_OF_BINDINGS, _OF_REGISTERS = ("descriptors", "descriptor_fields"), ("registers", "fields")
+#: Bytes of a capture that is large.
+_APART = 4 << 20
+
+
+def _release(source: Source, found: str, needs: str, is_apart: bool) -> None:
+    """Release what earlier tables needed; ``is_apart``: find what the next ones need by a walk."""
+    if found == "registers":
+        source.forget("registers", "walk" if needs and is_apart else "")
+    if found == "bindings":
+        source.forget("recording", "bindings")
+    if is_apart and needs == "registers":
+        source.walk_for_tables()
+    elif is_apart and needs == "bindings":
+        _ = source.bindings  # and the passes
+
+
+#: What takes most memory -> the tables that need it, which are written first.
+_NEEDED = {
+    "registers": ("registers", "fields"),
+    "bindings": ("descriptors", "descriptor_fields"),
+}
+
+
+def _needs(table: Table) -> str:
+    return next((name for name, tables in _NEEDED.items() if table.name in tables), "")
 
 
 def _place_of(table: Table) -> int:
     """Where a table comes when those of a capture are written; problems are known at the end."""
-    if table.name in _OF_BINDINGS:
-        return 0
-    if table.name in _OF_REGISTERS:
-        return 1
+    if needs := _needs(table):
+        return [*_NEEDED].index(needs)
     return 3 if table.name == "problems" else 2
 
 
@@ -234,6 +255,7 @@ def _decoded(source: Source) -> Decoded:
         lambda: source.summary,
         lambda: source.walk(registers=False).finder,
         history,
+        lambda: source.walk().write_places,
         lambda: source.walk(registers=False).database,
         lambda: source.collected,
         lambda: source.bindings,

@@ -6,6 +6,7 @@ Imports are made where they are used: a command needs few of them.
 
 from __future__ import annotations
 
+import gc
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,6 +23,7 @@ from cffpy.analysis.queries import (
     state_of_draw,
     walk_with_history,
 )
+from cffpy.analysis.register_writes import WritePlaces
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
 from cffpy.api.state import HistoryAt, RegisterState, StateAt
@@ -150,6 +152,14 @@ class Source:
 
     # -- walks over the commands ----------------------------------------------------------------
 
+    def _new_walk(self) -> tuple[PassWalk, list[str]]:
+        """A walk that other observers can be attached to, and the warnings that it will have."""
+        warnings: list[str] = []
+        how = warnings.append, self.register_db, self.given_gpu, self._descriptions
+        walk = PassWalk(self.content, *how)
+        walk.observe(*self._reporters)
+        return walk, warnings
+
     @property
     def walked(self) -> Walked:
         """The passes, actions and registers: one walk over the commands."""
@@ -173,6 +183,16 @@ class Source:
         self._walked = Walked(finder, history, problems)
         return self._walked
 
+    def walk_for_tables(self) -> None:
+        """Decode the commands for those who read all registers: see ``RegisterHistory.pass_on``."""
+        walk, warnings = self._new_walk()
+        with uncollected():
+            history, places = observe_registers(walk), WritePlaces()
+            history.pass_on(places.add)
+            walk.run()
+        problems = self._note(warnings, walk.finder.found.damage)
+        self._walked = Walked(walk.finder, history, problems, places)
+
     def walk_whole(
         self, lints: Sequence[Lint], with_lrz: bool = True, with_recording: bool = False
     ) -> Checked:
@@ -188,16 +208,14 @@ class Source:
         from cffpy.analysis.pass_events import PassEvents
         from cffpy.check.runner import PendingCheck
 
-        warnings: list[str] = []
-        how = warnings.append, self.register_db, self.given_gpu, self._descriptions
-        walk = PassWalk(self.content, *how)
+        walk, warnings = self._new_walk()
         with uncollected():
             history = observe_registers(walk)
             programs = FragmentPrograms(walk.walk, self.register_db)
             events = PassEvents(walk.walk, walk.finder)
             recording = PendingRecording(walk, with_registers=with_recording)
             check = PendingCheck(walk, lints)
-            walk.observe(*((programs, events) if with_lrz else ()), *self._reporters)
+            walk.observe(*((programs, events) if with_lrz else ()))
             damage = walk.run()
             found = recording.finish()
         if with_recording:
@@ -244,11 +262,6 @@ class Source:
             self._walked = Walked(finder, None, problems)
         return found
 
-    @property
-    def has_bindings(self) -> bool:
-        """Whether ``bindings`` are known, so that no walk need find them."""
-        return not self.__dict__.keys().isdisjoint(("recording", "bindings"))
-
     def record_for(self, query: Filter) -> BoundFilter | None:
         """A filter with the registers that it reads at the program's draws; and ``recording``.
 
@@ -262,11 +275,9 @@ class Source:
         from cffpy.analysis.diff.record import PendingRecording
         from cffpy.query.search import PendingFilter
 
-        warnings: list[str] = []
-        walk = PassWalk(self.content, warnings.append, self.register_db, self.given_gpu)
+        walk, warnings = self._new_walk()
         with uncollected():
             recording, asked = PendingRecording(walk), PendingFilter(walk, query)
-            walk.observe(*self._reporters)
             walk.run()
             found = self.__dict__["recording"] = recording.finish()
         problems = self._note(warnings, found.damage, found.passes.truncated)
@@ -362,21 +373,37 @@ class Source:
 
     @cached_property
     def bindings(self) -> Bindings:
-        """What all draws have bound, of the recording."""
+        """What all draws have bound, and the passes: a walk, unless the capture is recorded."""
         from cffpy.analysis.bindings import Bindings
+        from cffpy.analysis.diff.record import PendingRecording
 
-        return Bindings(self.recording)
+        if "recording" in self.__dict__:
+            return Bindings(self.recording)
+        walk, warnings = self._new_walk()
+        with uncollected():
+            recording = PendingRecording(walk, with_registers=False)
+            damage = walk.run()
+            found = recording.finish()
+        problems = self._note(warnings, damage, found.passes.truncated)
+        if self._walked is None:
+            self._walked = Walked(walk.finder, None, problems)
+        return Bindings(found)
 
     def forget(self, *names: str) -> None:
-        """Release results by their names in ``_CACHED``, or "registers": those at draws.
+        """Release results by their names in ``_CACHED``, or "registers": those at draws, or "walk":
+        also the passes, of which nothing must be in use.
 
         They are found again on request.
         """
         self._last_bound = self._last_state = None
+        if "walk" in names:
+            self._walked = self._registers = self._last_visibility = None
         if "registers" in names and self._walked is not None:
-            self._walked = self._walked._replace(history=None)
+            self._walked = self._walked._replace(history=None, places=None)
         for name in names:
             self.__dict__.pop(name, None)
+        if "walk" in names:
+            gc.collect()  # a walk and its machine refer to each other
 
     def descriptors(self, order: int, kind: str) -> list[BoundDescriptor] | None:
         """The descriptors of a draw, by ``Action.order``; None where it was not recorded."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cffpy.analysis.register_writes import WritePlaces
 from cffpy.limits import hint
 
 if TYPE_CHECKING:
@@ -37,16 +38,31 @@ class Problem(NamedTuple):
 
 
 class Walked(NamedTuple):
-    """What one walk over the commands has found. ``history``: None where it was not recorded."""
+    """What one walk over the commands has found. ``history``: None where it was not recorded.
+
+    ``places``: of the history's writes, where it has passed them on.
+    """
 
     finder: PassFinder
     history: RegisterHistory | None
     problems: list[Problem]
+    places: WritePlaces | None = None
 
     @property
     def database(self) -> Database | None:
         """The descriptions of the GPU; None where no commands were decoded."""
         return self.finder.walk.machine.database if self.finder.found.generation else None
+
+    @property
+    def write_places(self) -> WritePlaces:
+        """Where the registers at all draws were written; of a walk that recorded them."""
+        if self.places is not None:
+            return self.places
+        assert self.history is not None
+        found = WritePlaces()
+        for writes in self.history.written():
+            found.add(writes)
+        return found
 
 
 def problem_of_damage(one: Damage) -> Problem:

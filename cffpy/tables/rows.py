@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
-from cffpy.analysis.register_writes import NO_WRITE, RegisterWrites
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.register_writes import WritePlaces
     from cffpy.analysis.shaders import ShaderCollector
     from cffpy.analysis.visibility_model import PassVisibility
     from cffpy.capture.summary import CaptureSummary
@@ -45,6 +46,7 @@ class Decoded(NamedTuple):
     summary: Callable[[], CaptureSummary]
     finder: Callable[[], PassFinder]
     history: Callable[[], RegisterHistory]
+    places: Callable[[], WritePlaces]
     database: Callable[[], Database | None]
     shaders: Callable[[], ShaderCollector]
     bindings: Callable[[], Bindings]
@@ -217,38 +219,43 @@ def _action(one: Action) -> Row:
 
 
 class _Span(NamedTuple):
-    """A value of a register and the draws, by index, between which it holds."""
+    """A value of a register and the draws, by index, between which it holds.
 
-    register: int
+    ``order``: of the first of them, by ``Action.order``.
+    """
+
     order: int
     first: int
     last: int
     value: int | None
 
 
-def _spans(decoded: Decoded) -> Iterator[_Span]:
-    """Values of all registers; a value that is written again is one span."""
-    database = decoded.database()
-    if database is None:
-        return
+def _registers(decoded: Decoded, text: RegisterText) -> Iterator[tuple[int, Iterator[_Span]]]:
+    """All registers and their values; a value that is written again is one span."""
     history = decoded.history()
     index_of = {one.order: index for index, one in enumerate(_program_draws(decoded))}
-    last = len(index_of) - 1
-    text = RegisterText(database)
     for register in text.listed(history.all_registers()):
         upper = register + 1 if text.is_wide(register) else None
         cursor = Cursor(RegisterPlace(register, upper, False), int)
         cursor.attach(history)
-        open_span: _Span | None = None
-        for order, value in cursor.changes():
-            index = index_of.get(order)
-            if index is None or (open_span is not None and open_span.value == value):
-                continue
-            if open_span is not None:
-                yield open_span._replace(last=index - 1)
-            open_span = _Span(register, order, index, last, value)
-        if open_span is not None:
-            yield open_span
+        yield register, _spans(cursor, index_of)
+
+
+def _spans(cursor: Cursor, index_of: dict[int, int]) -> Iterator[_Span]:
+    first, start, held = None, 0, None
+    for order, value in cursor.changes():
+        index = index_of.get(order)
+        if index is None or (first is not None and held == value):
+            continue
+        if first is not None:
+            yield _Span(start, first, index - 1, held)
+        first, start, held = index, order, value
+    if first is not None:
+        yield _Span(start, first, len(index_of) - 1, held)
+
+
+#: Texts of a register's values that are kept.
+_MAX_TEXTS = 1 << 12
 
 
 def registers(decoded: Decoded) -> Iterator[Row]:
@@ -256,25 +263,30 @@ def registers(decoded: Decoded) -> Iterator[Row]:
     database = decoded.database()
     if database is None:
         return
-    text, writes = RegisterText(database), RegisterWrites(decoded.history())
-    for register, order, first, last, value in _spans(decoded):
-        number = writes.at(register, order)
-        write = None if number == NO_WRITE else writes.write(number)
-        shown = (
-            "only the GPU knows" if value is None else text.text(register, _dwords(register, value))
-        )
-        yield (
-            decoded.name,
-            text.name(register),
-            register,
-            first,
-            last,
-            value,
-            shown,
-            None if write is None else write.place.gpuaddr,
-            None if write is None else write.place.submit.submit,
-            None if write is None else write.pass_index,
-        )
+    text, history, places = RegisterText(database), decoded.history(), decoded.places()
+    for register, spans in _registers(decoded, text):
+        name, shown = text.name(register), _texts(text, register)
+        orders = history.changes(register)[0]
+        for order, first, last, value in spans:
+            place = places.of(register, bisect_right(orders, order) - 1)
+            yield decoded.name, name, register, first, last, value, shown(value), *place
+
+
+def _texts(text: RegisterText, register: int) -> Callable[[int | None], str]:
+    """Decodes values of a register. Draws repeat them, so texts are kept."""
+    decode = text.formatter(register)
+    known: dict[int | None, str] = {None: "only the GPU knows"}
+
+    def shown(value: int | None) -> str:
+        found = known.get(value)
+        if found is None:
+            assert value is not None
+            found = decode(value)
+            if len(known) < _MAX_TEXTS:
+                known[value] = found
+        return found
+
+    return shown
 
 
 def fields(decoded: Decoded) -> Iterator[Row]:
@@ -283,12 +295,13 @@ def fields(decoded: Decoded) -> Iterator[Row]:
     if database is None:
         return
     text = RegisterText(database)
-    for register, _order, first, last, value in _spans(decoded):
-        if value is None:
-            continue
+    for register, spans in _registers(decoded, text):
         name = text.name(register)
-        for field in text.field_values(register, _dwords(register, value)):
-            yield decoded.name, name, field.name, first, last, field.text, _bits(field, value)
+        for _, first, last, value in spans:
+            if value is None:
+                continue
+            for field in text.field_values(register, _dwords(register, value)):
+                yield decoded.name, name, field.name, first, last, field.text, _bits(field, value)
 
 
 def _dwords(register: int, value: int) -> dict[int, int]:
