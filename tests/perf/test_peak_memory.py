@@ -46,6 +46,9 @@ COMMANDS = {
     "lines": "lines {0}",
     "report": "report -o {2}/page.html {0}",
     "export": "export -o {2}/tables.csv {0}",
+    "export, JSON lines": "export -o {2}/tables.jsonl {0}",
+    "export, Parquet": "export -o {2}/tables.parquet {0}",
+    "export, DuckDB": "export -o {2}/tables.duckdb {0}",
     "edit": "edit --nop-draw 0 -o {2}/edited.rd.gz {0}",
     "repair": "repair -o {2}/repaired.rd.gz {0}",
     "decompile": "decompile -o {2}/text.pm4 {0}",
@@ -89,6 +92,9 @@ def peak(command: str, capture: tuple[str, str], folder: Path) -> int:
 def test_a_capture_is_in_memory_once(
     name: str, captures: list[tuple[str, str]], tmp_path: Path
 ) -> None:
+    if name in ("export, Parquet", "export, DuckDB"):
+        pytest.importorskip("pyarrow")
+        pytest.importorskip("duckdb")
     small, large = (
         peak(COMMANDS[name], capture, tmp_path / str(number))
         for number, capture in enumerate(captures)

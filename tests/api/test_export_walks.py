@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Large captures are exported by a walk for registers and one for bindings: the files are equal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import cffpy
+from cffpy.api import export as exporting
+from cffpy.tables.schema import TABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("tables", [["registers", "descriptors"], ["fields"], [*TABLES]])
+def test_tables_are_equal(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: list[str]
+) -> None:
+    for path in sorted(samples.glob("*.rd.gz"))[:: 1 if len(tables) == 2 else 7]:
+        found = []
+        for size in (0, 1 << 40):
+            monkeypatch.setattr(exporting, "_APART", size)
+            folder = tmp_path / f"{path.name}-{size}.csv"
+            counts = exporting.export([path], str(folder), tables=tables)
+            found.append((counts, files(folder)))
+        assert found[0] == found[1], path
+
+
+def test_only_places_of_writes_are_kept(samples: Path) -> None:
+    path = min(samples.glob("a6*.rd.gz"))
+    with cffpy.open(path) as capture, cffpy.open(path) as other:
+        capture._source.walk_for_tables()
+        history, expected = capture._source.walk().history, other._source.walk().history
+        assert history is not None and [*history.all_registers()]
+        assert expected is not None
+        assert not history._changed
+        assert not history._values
+        assert not any(row.sources for row in history._changes.values())
+        places = capture._source.walk().write_places
+        assert sorted(history.all_registers()) == sorted(expected.all_registers())
+        for register in expected.all_registers():
+            assert [*map(list, history.changes(register))] == [
+                *map(list, expected.changes(register))
+            ]
+            for position, order in enumerate(expected.changes(register)[0]):
+                write = expected.write(register, order)
+                assert write is not None
+                assert places.of(register, position) == (
+                    write.place.gpuaddr,
+                    write.place.submit.submit,
+                    write.pass_index,
+                )
