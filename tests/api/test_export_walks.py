@@ -38,7 +38,8 @@ def test_only_places_of_writes_are_kept(samples: Path) -> None:
     with cffpy.open(path) as capture, cffpy.open(path) as other:
         capture._source.walk_for_tables()
         history, expected = capture._source.walk().history, other._source.walk().history
-        assert history is not None and [*history.all_registers()]
+        assert history is not None
+        assert [*history.all_registers()]
         assert expected is not None
         assert not history._changed
         assert not history._values
