@@ -201,7 +201,7 @@ def write_capture(
 
 
 #: Bytes of a capture that is large.
-_APART = 4 << 20
+_APART = 16 << 20
 
 
 def _release(source: Source, found: str, needs: str, is_apart: bool) -> None:
