@@ -13,14 +13,14 @@ from cffpy.errors import CaptureIndexError, CffpyError, MissingLibrary
 from cffpy.index.model import Done, Lost, Task
 from cffpy.index.partition import build_part
 from cffpy.index.worker_memory import share_heap
+from cffpy.index.worker_process import WorkerDied, WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from concurrent.futures import ProcessPoolExecutor
 
     Outcome = Done | Lost
 
-#: Tasks for each worker that run or wait for one.
+#: Tasks for each worker of a cluster that run or wait for one.
 _WAITING = 2
 #: How often a capture is tried that ended its worker.
 _ATTEMPTS = 2
@@ -65,111 +65,89 @@ class LocalEngine:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._has_started = False
 
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
-        """As Engine has it. Raises CaptureIndexError if no worker can start."""
+        """As Engine has it. Raises CaptureIndexError if no worker can start.
+
+        A task whose worker dies is run again at the end, alone: memory may be enough for one.
+        """
+        workers = _Workers()
         suspects: deque[Task] = deque()
-        while True:
-            yield from self._run(tasks, suspects)
-            if not suspects:
-                return
-            while suspects:
-                yield from self._run_alone(suspects.popleft())
-
-    def _run(self, tasks: Iterator[Task], suspects: deque[Task]) -> Iterator[Outcome]:
-        """Run tasks until all are done, or until a worker dies: ``suspects`` were running then."""
-        from concurrent.futures import FIRST_COMPLETED, Future, wait
-        from concurrent.futures.process import BrokenProcessPool
-
-        running: dict[Future[Done], Task] = {}
-        pool = _pool(self.workers)
         try:
-            self._start(pool)
-            while True:
-                for task in islice(tasks, self.workers * _WAITING - len(running)):
-                    try:
-                        running[pool.submit(build_part, task)] = task
-                    except BrokenProcessPool:
-                        suspects.append(task)
-                        break
-                if not running:
-                    return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    task = running.pop(future)
-                    try:
-                        yield future.result()
-                    except BrokenProcessPool:
-                        suspects.append(task)
-                if suspects:
-                    suspects.extend(running.values())
-                    return
+            yield from workers.run(tasks, self.workers, suspects)
+            while suspects:
+                yield from _run_alone(workers, suspects.popleft())
         finally:
-            pool.shutdown(cancel_futures=True)
+            workers.end()
 
-    def _start(self, pool: ProcessPoolExecutor) -> None:
-        """Wait for the first worker: what ends it before its first task ends every worker.
+
+def _run_alone(workers: _Workers, task: Task) -> Iterator[Outcome]:
+    """Run a task; its captures one by one if the worker dies again."""
+    is_single = len(task.captures) == 1
+    died: deque[Task] = deque([task])
+    for _ in range(_ATTEMPTS if is_single else 1):
+        yield from workers.run(iter([died.popleft()]), 1, died)
+        if not died:
+            return
+    if is_single:
+        yield Lost(task, _DIED)
+        return
+    for one in split(task):
+        yield from _run_alone(workers, one)
+
+
+class _Workers:
+    """The processes of a build. They start when there are tasks for them."""
+
+    def __init__(self) -> None:
+        self._idle: list[WorkerProcess] = []
+        self._busy: dict[object, WorkerProcess] = {}  # by connection
+        self._has_started = False
+
+    def run(self, tasks: Iterator[Task], most: int, died: deque[Task]) -> Iterator[Done]:
+        """Run tasks in at most ``most`` processes; tasks whose process died go to ``died``."""
+        from multiprocessing.connection import wait
+
+        while True:
+            for task in islice(tasks, most - len(self._busy)):
+                worker = self._idle.pop() if self._idle else self._start()
+                self._busy[worker.connection] = worker
+                worker.run(build_part, task)
+            if not self._busy:
+                return
+            for ready in wait([worker.connection for worker in self._busy.values()]):
+                worker = self._busy[ready]
+                try:
+                    done = worker.outcome()
+                except WorkerDied:
+                    died.append(worker.task)
+                    del self._busy[ready]
+                    worker.end()
+                else:
+                    if done is not None:
+                        del self._busy[ready]
+                        self._idle.append(worker)
+                        yield done
+
+    def _start(self) -> WorkerProcess:
+        """Start a process; the first one has to take tasks before others start.
 
         Workers import the script that runs, so one that builds without a guard starts again there.
         """
-        from concurrent.futures.process import BrokenProcessPool
-
+        worker = WorkerProcess()
         if not self._has_started:
             try:
-                pool.submit(_started).result()
-            except BrokenProcessPool:
+                worker.wait_until_started()
+            except WorkerDied:
+                worker.end()
                 raise CaptureIndexError(_NOT_STARTED) from None
             self._has_started = True
+        return worker
 
-    def _run_alone(self, task: Task) -> Iterator[Outcome]:
-        """Run a task in a pool of its own; its captures one by one if a worker dies again."""
-        from concurrent.futures.process import BrokenProcessPool
-
-        for _ in range(_ATTEMPTS if len(task.captures) == 1 else 1):
-            pool = _pool(1)
-            try:
-                yield pool.submit(build_part, task).result()
-                return
-            except BrokenProcessPool:
-                continue
-            finally:
-                pool.shutdown(cancel_futures=True)
-        if len(task.captures) == 1:
-            yield Lost(task, _DIED)
-            return
-        for one in split(task):
-            yield from self._run_alone(one)
-
-
-def _started() -> None:
-    """Do nothing, in a worker."""
-
-
-def _pool(workers: int) -> ProcessPoolExecutor:
-    import sys
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    # libraries of the builder have threads, so it is not forked
-    context = get_context("forkserver" if sys.platform == "linux" else "spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_begin_worker)
-
-
-def _begin_worker() -> None:
-    """Prepare a worker; it ends when the builder ends for any reason."""
-    import os
-    from multiprocessing import parent_process
-    from threading import Thread
-
-    builder = parent_process()
-
-    def wait() -> None:
-        if builder is not None:
-            builder.join()
-            os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
-    share_heap()
+    def end(self) -> None:
+        """End all processes."""
+        for worker in (*self._idle, *self._busy.values()):
+            worker.end()
 
 
 class DaskEngine:

@@ -16,8 +16,11 @@ from typing import Any
 import pytest
 
 import cffpy
+from cffpy.index.engines import LocalEngine
+from cffpy.index.model import CaptureFile, Settings, Task
+from cffpy.index.worker_process import WorkerDied, WorkerProcess
 from tests.index.test_build import QUERY, check_index, rows
-from tests.index.workers import build_or_die
+from tests.index.workers import build_or_die, fail_or_sleep
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +52,43 @@ def test_a_capture_that_kills_its_worker(poisoned: Path, tmp_path: Path) -> None
     check_poisoned(tmp_path / "index", poisoned)
     # it is tried again
     assert cffpy.build_index([poisoned], tmp_path / "index", jobs=1).decoded == 1
+
+
+def test_a_worker_that_dies(tmp_path: Path) -> None:
+    """With its task, or while it has none: nothing waits for it."""
+    poison = CaptureFile("poison.rd", str(tmp_path / "none"), "", 0, 0, "")
+    task = Task(1, (poison,), "", Settings())
+    worker = WorkerProcess()
+    worker.run(build_or_die, task)
+    assert worker.outcome() is None  # it has started
+    with pytest.raises(WorkerDied):
+        worker.outcome()
+    assert worker.task is task
+    worker.run(build_or_die, task)
+    with pytest.raises(WorkerDied):
+        worker.outcome()
+    worker.end()
+
+
+def test_what_a_task_raises() -> None:
+    """It reaches the builder with the place where it was raised."""
+    worker = WorkerProcess()
+    worker.run(fail_or_sleep, Task(0, (), "", Settings()))
+    assert worker.outcome() is None
+    with pytest.raises(cffpy.CaptureIndexError, match="no space") as raised:
+        worker.outcome()
+    assert "in fail_or_sleep" in raised.value.__notes__[0]
+    worker.end()
+
+
+def test_a_build_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its workers end although they have tasks."""
+    monkeypatch.setattr("cffpy.index.engines.build_part", fail_or_sleep)
+    tasks = [Task(number, (), "", Settings()) for number in range(2)]
+    begin = time.monotonic()
+    with pytest.raises(cffpy.CaptureIndexError, match="no space"):
+        list(LocalEngine(2).run(iter(tasks)))
+    assert time.monotonic() - begin < 300
 
 
 def children(pid: int) -> list[int]:

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""A process that runs tasks one at a time.
+
+The pools of the standard library can wait for ever when a worker dies while another one starts, and
+do not say which task the dead worker had. Here each worker has its own connection: it closes when
+the worker ends, whatever the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from contextlib import suppress
+from multiprocessing import get_context, parent_process
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from cffpy.index.worker_memory import share_heap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+    from typing import TypeAlias
+
+    from cffpy.index.model import Done, Task
+
+    Reply: TypeAlias = Done | Exception | None
+
+
+class WorkerDied(Exception):
+    """The process ended without an outcome."""
+
+
+class WorkerProcess:
+    """A process that runs tasks. ``connection`` can be read when ``outcome`` does not block."""
+
+    def __init__(self) -> None:
+        # libraries of the builder have threads, so it is not forked
+        is_linux = sys.platform == "linux"
+        context = get_context("forkserver") if is_linux else get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._task: Task | None = None
+        self._has_started = False
+
+    def wait_until_started(self) -> None:
+        """Wait until the process takes tasks. Raises WorkerDied."""
+        if not self._has_started:
+            self._receive()
+            self._has_started = True
+
+    def run(self, build: Callable[[Task], Done], task: Task) -> None:
+        """Start a task; the process has none."""
+        self._task = task
+        # where the process has died, outcome() says so
+        with suppress(OSError):
+            self.connection.send((build, task))
+
+    def outcome(self) -> Done | None:
+        """The outcome of the task, None where the process has started only.
+
+        Raises WorkerDied, and what the task raises.
+        """
+        if not self._has_started:
+            self.wait_until_started()
+            return None
+        reply = self._receive()
+        self._task = None
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    @property
+    def task(self) -> Task:
+        """The task that runs, or that ran when the process died."""
+        assert self._task is not None
+        return self._task
+
+    def end(self) -> None:
+        """End the process. A task that runs is given up: its partition has no journal."""
+        self.connection.close()
+        if self._task is not None:
+            self._process.kill()
+        self._process.join()
+
+    def _receive(self) -> Reply:
+        try:
+            reply: Reply = self.connection.recv()
+        except (EOFError, OSError):
+            raise WorkerDied from None
+        return reply
+
+
+def _serve(connection: Connection) -> None:
+    """Run tasks until the connection closes, or the builder ends for any reason."""
+    Thread(target=_end_with_builder, daemon=True).start()
+    share_heap()
+    # the builder decides what happens at Ctrl-C; its terminal sends that to all processes
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        connection.send(None)
+        while True:
+            build, task = connection.recv()
+            connection.send(_reply(build, task))
+
+
+def _reply(build: Callable[[Task], Done], task: Task) -> Reply:
+    try:
+        return build(task)
+    except Exception as problem:
+        problem.add_note(traceback.format_exc())
+        return problem
+
+
+def _end_with_builder() -> None:
+    builder = parent_process()
+    if builder is not None:
+        builder.join()
+        os._exit(1)
