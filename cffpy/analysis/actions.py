@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.cp.draw_values import DrawValues
     from cffpy.cp.machine import Machine
-    from cffpy.cp.sink import Payload
+    from cffpy.cp.sink import Draw, Payload
 
 #: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory.
 Kind = Literal["draw", "dispatch", "blit", "resolve", "lrz clear"]
@@ -47,6 +47,15 @@ _PARAMETERS = Fields("DRAW_INDIRECT_PARAMETERS", "VERTICES", "INSTANCES")
 _DISPATCH = Fields("CP_EXEC_CS", "NGROUPS_X", "NGROUPS_Y", "NGROUPS_Z")
 _INDIRECT_DISPATCH = Fields("CP_EXEC_CS_INDIRECT", "ADDR")
 _GROUPS = Fields("EXEC_CS_INDIRECT_PARAMETERS", "NGROUPS_X", "NGROUPS_Y", "NGROUPS_Z")
+
+#: The dwords after the header that ``Action.dwords`` has: a blit's operation and rectangles, and of
+#: an indirect dispatch the sizes of a group, after an address of 64 bits.
+_KEPT_DWORDS = {
+    "CP_BLIT": (0, 1, 2, 3, 4),
+    "CP_EXEC_CS": (0,),
+    "CP_EXEC_CS_INDIRECT": (0, 3),
+    "CP_RUN_OPENCL": (0,),
+}
 
 #: Draws of one CP_DRAW_INDIRECT_MULTI that are looked at.
 _MAX_MULTI_DRAWS = 4096
@@ -95,6 +104,9 @@ class Action:
     depth: DepthState | None = None
     #: What the packet of a draw says.
     values: DrawValues | None = None
+    #: The packet of a dispatch or a blit after its header, with 0 for addresses and counts of
+    #: groups. It may end early.
+    dwords: tuple[int, ...] = ()
 
     @property
     def first_index(self) -> int | None:
@@ -142,6 +154,7 @@ class ActionFacts:
     parameters: Parameters = field(default_factory=lambda: Parameters())
     groups: tuple[int, int, int] | None = None
     values: DrawValues | None = None
+    dwords: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -165,7 +178,22 @@ def draw_parameters(machine: Machine, name: str, draw: DrawValues, payload: Payl
     return Parameters(None, draw.instances, indirect=True)
 
 
-def dispatch_groups(machine: Machine, name: str, payload: Payload) -> tuple[int, int, int] | None:
+def facts_of_others(machine: Machine, kind: Kind, draw: Draw, payload: Payload) -> ActionFacts:
+    """The facts of what is not a draw."""
+    name, groups, parameters = draw.name, None, Parameters()
+    if kind == "dispatch":
+        parameters.indirect = name == "CP_EXEC_CS_INDIRECT"
+        groups = _dispatch_groups(machine, name, payload)
+    kept = _KEPT_DWORDS.get(name, ())
+    if name == "CP_EXEC_CS_INDIRECT" and not machine.is_64bit:
+        kept = (0, 2)
+    end = min(kept[-1] + 1, payload.captured) if kept else 0
+    data, index = payload.words.data, payload.index
+    dwords = tuple([data[index + at] if at in kept else 0 for at in range(end)])
+    return ActionFacts(kind, name, draw.label, parameters, groups, dwords=dwords)
+
+
+def _dispatch_groups(machine: Machine, name: str, payload: Payload) -> tuple[int, int, int] | None:
     """Work groups of a dispatch in x, y, z; from memory for an indirect one, where captured."""
     if name == "CP_EXEC_CS":
         x, y, z = payload.read(machine.packets[_DISPATCH])

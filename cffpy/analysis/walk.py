@@ -16,9 +16,8 @@ from cffpy.analysis.actions import (
     Action,
     ActionFacts,
     Kind,
-    Parameters,
-    dispatch_groups,
     draw_parameters,
+    facts_of_others,
 )
 from cffpy.analysis.bound_programs import BoundPrograms
 from cffpy.analysis.conditions import Condition, ConditionalBlock, Conditions, Executed
@@ -375,14 +374,9 @@ class Walk(Sink):
 
     def _facts_of(self, draw: Draw, payload: Payload) -> ActionFacts:
         kind = _KINDS.get(draw.label or "") or _KINDS.get(draw.name, "draw")
-        machine, name = self.machine, draw.name
-        if kind == "dispatch":
-            parameters = Parameters(indirect=name == "CP_EXEC_CS_INDIRECT")
-            groups = dispatch_groups(machine, name, payload)
-            return ActionFacts(kind, name, draw.label, parameters, groups)
-        if kind != "draw" or name not in DRAW_PACKETS:
-            return ActionFacts(kind, name, draw.label)
-        return self._drawn(name, payload, draw.label)
+        if kind != "draw" or draw.name not in DRAW_PACKETS:
+            return facts_of_others(self.machine, kind, draw, payload)
+        return self._drawn(draw.name, payload, draw.label)
 
     def _drawn(self, name: str, payload: Payload, label: str | None = None) -> ActionFacts:
         values = draw_values(self.machine, name, payload)
@@ -595,6 +589,7 @@ class Walk(Sink):
             facts.groups,
             self._programs.of(kind),
             values=facts.values,
+            dwords=facts.dwords,
         )
         for act in self._on_action:
             act(action)

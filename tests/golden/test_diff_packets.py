@@ -19,7 +19,12 @@ from tests.golden.diff_edits import nop_header
 #: Capture, packet, which of those that are executed, and what the first entry is.
 MISSING = (
     ("a740-vk-events-cond", "CP_DRAW_PRED_SET", 0, r"other commands before it: CP_DRAW_PRED_SET "),
-    ("a740-vk-events-cond", "CP_DRAW_PRED_ENABLE_GLOBAL", 1, r"other commands .*GLOBAL 0x0"),
+    (
+        "a740-vk-events-cond",
+        "CP_DRAW_PRED_ENABLE_GLOBAL",
+        1,
+        r"commands .*GLOBAL \(ENABLE=FALSE",
+    ),
     ("a660-vk-query-gmem", "CP_COND_EXEC", 0, r"other commands after the last draw: CP_COND_E"),
     ("a430-gl-compute", "CP_LOAD_STATE4", 0, r"pass 0, draw 0: loaded program CS: there"),
     ("a430-gl-compute", "CP_LOAD_STATE4", 1, r"pass 0, draw 0: storage CS 0: there → missing"),

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Waits, cache events and other commands between draws, and how two sequences of them differ.
-
-The others decide what is executed, as predicates do, or move data between memory and registers.
-Their addresses and data are not compared: both differ from one run of a program to the next.
-"""
+"""Waits, cache events and other commands between draws, and how two sequences of them differ."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from cffpy.analysis.diff.commands import COMMANDS
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import FACT_CATEGORIES
 
@@ -18,63 +15,6 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.diff.rules import Category
     from cffpy.analysis.passes.model import PassRun
-    from cffpy.cp.sink import Payload
-
-#: Packets that order or synchronise; compared as a sequence between draws.
-BARRIERS = frozenset(
-    (
-        "CP_WAIT_FOR_IDLE",
-        "CP_WAIT_FOR_ME",
-        "CP_WAIT_MEM_WRITES",
-        "CP_WAIT_REG_MEM",
-        "CP_WAIT_REG_EQ",
-        "CP_WAIT_MEM_GTE",
-        "CP_WAIT_TIMESTAMP",
-    )
-)
-
-#: Events that are not compared as such: what is an operation, and marks.
-OTHER_EVENTS = ("BLIT", "LRZ_CLEAR", "LABEL")
-
-#: The other commands -> the dword after the header that is compared, too, if any.
-COMMANDS: dict[str, int | None] = {
-    "CP_BV_BR_COUNT_OPS": 0,
-    "CP_CCHE_INVALIDATE": None,
-    "CP_COND_EXEC": None,
-    "CP_COND_REG_EXEC": 0,
-    "CP_COND_WRITE": 0,
-    "CP_COND_WRITE5": 0,
-    "CP_DRAW_PRED_ENABLE_GLOBAL": 0,
-    "CP_DRAW_PRED_ENABLE_LOCAL": 0,
-    "CP_DRAW_PRED_SET": 0,
-    "CP_INVALIDATE_STATE": 0,
-    "CP_MEMCPY": None,
-    "CP_MEM_TO_MEM": 0,
-    "CP_MEM_TO_REG": 0,
-    "CP_MEM_TO_SCRATCH_MEM": None,
-    "CP_MEM_WRITE": None,
-    "CP_REG_RMW": 0,
-    "CP_REG_TEST": 0,
-    "CP_REG_TO_MEM": 0,
-    "CP_REG_TO_MEM_OFFSET_MEM": 0,
-    "CP_REG_TO_MEM_OFFSET_REG": 0,
-    "CP_REG_TO_SCRATCH": 0,
-    "CP_REG_WR_NO_CTXT": 0,
-    "CP_SCRATCH_TO_REG": 0,
-    "CP_SET_AMBLE": None,
-    "CP_SET_BIN_DATA": None,
-    "CP_SET_BIN_DATA5": None,
-    "CP_SET_BIN_DATA5_OFFSET": None,
-    "CP_SET_DRAW_INIT_FLAGS": 0,
-    "CP_SET_MODE": 0,
-    "CP_SET_PSEUDO_REG": None,
-    "CP_SET_SHADER_BASES": 0,
-    "CP_SET_SUBDRAW_SIZE": 0,
-    "CP_SET_VISIBILITY_OVERRIDE": 0,
-    "CP_SKIP_IB2_ENABLE_GLOBAL": 0,
-    "CP_SKIP_IB2_ENABLE_LOCAL": 0,
-    "CP_THREAD_CONTROL": 0,
-}
 
 #: Packets between two draws that are kept, at most.
 MAX_EVENTS = 4096
@@ -129,14 +69,6 @@ class PendingBarriers:
 
     def _is_of_records(self, run: PassRun | None) -> bool:
         return not self._only_in_runs if run is None else run is self._recorded
-
-
-def command(name: str, payload: Payload) -> str:
-    """What is compared of a packet: its name, and a dword of some of ``COMMANDS``."""
-    position = COMMANDS.get(name)
-    if position is None or position >= payload.captured:
-        return name
-    return f"{name} {payload.words.data[payload.index + position]:#x}"
 
 
 def barriers(where: str, good: Sequence[str], bad: Sequence[str]) -> Iterator[Difference]:

@@ -74,8 +74,15 @@ _RESOLVES_BY = ("RB_BLIT", "RB_RESOLVE", "RB_CLEAR")
 #: Clear values are compared as such, of clears alone.
 _CLEAR_VALUE = "CLEAR_COLOR"
 
-#: Whether a draw uses the visibility streams: a field of its draw initiator.
-_VISIBILITY: FactKey = ("draw", "VIS_CULL")
+#: Fields of packets that drivers choose by tile: whether a draw uses the visibility streams (its
+#: draw initiator), and the rectangles of CP_BLIT.
+_OF_TILES: frozenset[FactKey] = frozenset(
+    ("draw", name)
+    for name in (
+        "VIS_CULL",
+        *(f"{end}_{corner}" for end in ("SRC", "DST") for corner in ("X1", "Y1", "X2", "Y2")),
+    )
+)
 
 
 class Differ:
@@ -243,8 +250,8 @@ class Differ:
             # left over from a run that the other mode does not have
             is_hidden = not alike and self._hides("inherited", name)
             return () if is_hidden else tuple(self._facts(key, good, bad))
-        if key == _VISIBILITY and not alike and self._hides("tiles", name):
-            return ()  # a draw uses visibility streams where there are some
+        if key in _OF_TILES and not alike and self._hides("tiles", name):
+            return ()
         if good.digest == bad.digest:
             return ()  # neither captured, perhaps: addresses are compared
         if good.digest is None or bad.digest is None:

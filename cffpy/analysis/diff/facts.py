@@ -186,7 +186,7 @@ def _hash() -> type[blake2b]:
 
 
 class DrawParameters(NamedTuple):
-    """What a draw's or dispatch's own packet says: the members of ``Action`` of these names."""
+    """What the packet of a draw, dispatch or blit says: members of ``Action`` of these names."""
 
     packet: str
     label: str | None
@@ -197,6 +197,7 @@ class DrawParameters(NamedTuple):
     first_index: int | None
     indices_within: int | None
     initiator: int | None
+    dwords: tuple[int, ...]
 
 
 #: The parameters of an action.
@@ -225,8 +226,10 @@ _IN_PARAMETERS = ("PRIM_TYPE", "NUM_INSTANCES", "VIZ_QUERY")
 _INDEX_FIELDS = ("SOURCE_SELECT", "INDEX_SIZE", "SMALL_INDEX")
 
 
-def initiator_fields(text: RegisterText, given: DrawParameters) -> Iterator[tuple[str, str]]:
-    """Names and texts of what else a draw initiator says."""
+def packet_fields(text: RegisterText, given: DrawParameters) -> Iterator[tuple[str, str]]:
+    """Names and texts of what else the packet says: a draw's initiator, a blit's rectangles."""
+    for field in text.descriptor_fields(given.packet, given.dwords):
+        yield f"dword {field.name}" if field.name.isdigit() else field.name, field.text
     if given.initiator is None:
         return
     is_second = given.packet in INITIATOR_IS_SECOND  # these have the same two dwords

@@ -12,14 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
-from cffpy.analysis.diff.barriers import (
-    BARRIERS,
-    COMMANDS,
-    MAX_EVENTS,
-    OTHER_EVENTS,
-    PendingBarriers,
-    command,
-)
+from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
+from cffpy.analysis.diff.commands import COMPARED_PACKETS, PacketTexts
 from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace, prefetched
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, changed_facts
 from cffpy.analysis.diff.facts import (
@@ -30,8 +24,8 @@ from cffpy.analysis.diff.facts import (
     Loads,
     PushConstants,
     digest,
-    initiator_fields,
     named_parameters,
+    packet_fields,
     parameters_of,
     vertex_buffers,
 )
@@ -205,6 +199,7 @@ class Recorder(Observer):
         self._loads = Loads(machine, self._contents)
         self._loaded = None
         self._text = RegisterText(database)
+        self._texts = PacketTexts(self._text)
         self._pushed = PushConstants(self._text)
         self._generation = gpu.facts
         self._prefetched = Remembered(machine, prefetched)
@@ -218,7 +213,7 @@ class Recorder(Observer):
     def packet_handlers(self) -> dict[str, Callable[[Payload], None]]:
         """Barriers, other commands that are compared, and packets that load state."""
         handlers: dict[str, Callable[[Payload], None]] = {
-            name: partial(self._command, name) for name in (*BARRIERS, *COMMANDS)
+            name: partial(self._command, name) for name in COMPARED_PACKETS
         }
         handlers.update(dict.fromkeys(LOAD_STATE_PACKETS, self._load_state))
         handlers["CP_SET_CONSTANT"] = self._set_constant
@@ -240,7 +235,9 @@ class Recorder(Observer):
         return self._wanted is not None or run is None or self._may_hold_draws(run)
 
     def _command(self, name: str, payload: Payload) -> None:
-        self._note_event(command(name, payload))
+        text = self._texts.of(name, payload)
+        if text is not None:
+            self._note_event(text)
 
     def _load_state(self, payload: Payload) -> None:
         if payload.count and self._enter_run():
@@ -252,11 +249,6 @@ class Recorder(Observer):
         if kind != SET_REGISTERS and self._enter_run():
             self._loads.constant(kind, index, payload, self._walk.packet_location)
             self._loaded = None
-
-    def event(self, name: str | None) -> None:
-        """Keep events that are barriers."""
-        if name is not None and name not in OTHER_EVENTS:
-            self._note_event(name)
 
     def _note_event(self, name: str) -> None:
         run = self._passes.run
@@ -382,7 +374,7 @@ class Recorder(Observer):
         known = self._parameters.get(key)
         if known is None:
             given = DrawParameters(*key)
-            named = [*named_parameters(given), *initiator_fields(self._text, given)]
+            named = [*named_parameters(given), *packet_fields(self._text, given)]
             known = Facts({("draw", name): Fact(value) for name, value in named})
             self._parameters[key] = known
         return known

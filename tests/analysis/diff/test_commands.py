@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Each field of packets between draws that is compared, and of those that dispatch and copy.
+
+One packet before a draw differs in one field or one bit between two captures.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import cffpy
+from cffpy.analysis.diff.commands import BARRIERS, COMMANDS, COMPARED_PACKETS, EVENTS
+
+DRAWS = {
+    220: "CP_DRAW_INDX PRIM_TYPE=DI_PT_TRILIST SOURCE_SELECT=DI_SRC_SEL_AUTO_INDEX NUM_INDICES=3",
+    630: "CP_DRAW_INDX_OFFSET PRIM_TYPE=DI_PT_TRILIST SOURCE_SELECT=DI_SRC_SEL_AUTO_INDEX"
+    " NUM_INSTANCES=1 NUM_INDICES=3",
+}
+DRAWS[320] = DRAWS[220]
+DRAWS[420] = DRAWS[530] = DRAWS[740] = DRAWS[630]
+
+
+def first_title(gpu: int, good: str, bad: str) -> str:
+    """The first entry of a comparison of two captures; empty where there is none."""
+    captures = []
+    for packet in (good, bad):
+        text = (
+            f"pm4 1\ngpu_id {gpu}\nbuffer memory 0x10001000 size 4096 {{\n"
+            f"  commands main at 0x10001000 {{\n    {packet}\n    {DRAWS[gpu]}\n  }}\n}}\n"
+            "stream main\n"
+        )
+        captures.append(cffpy.open(cffpy.compile(text)))
+    entries = cffpy.diff(*captures).entries
+    return entries[0].title if entries else ""
+
+
+WAIT = "CP_WAIT_REG_MEM FUNCTION=WRITE_EQ POLL=POLL_MEMORY POLL_ADDR=0x5000 REF={} MASK={}"
+POLLED = "CP_WAIT_REG_MEM FUNCTION=WRITE_EQ POLL=POLL_REGISTER POLL_ADDR_LO={} MASK=0x1"
+EVENT = "CP_EVENT_WRITE EVENT=CACHE_FLUSH_TS {} ADDR_0={} [3]={}"
+EVENT7 = "CP_EVENT_WRITE7 EVENT=CACHE_FLUSH7 {} WRITE_ENABLED {}"
+MODE = "CP_SET_RENDER_MODE MODE=GMEM {} [4]=0x0"
+LOCAL = "CP_EXEC_CS_INDIRECT {}=0x10001000 LOCALSIZEX=31 LOCALSIZEY={}"
+COPY = "CP_BLIT OP=BLIT_OP_COPY SRC_X2=127 SRC_Y2=127 DST_X1={} DST_X2=127 DST_Y2=127"
+AMBLE = "CP_SET_AMBLE ADDR_LO=0x5000 ADDR_HI=0x0 DWORDS={} TYPE=BIN_PREAMBLE_AMBLE_TYPE"
+MODIFY = "CP_REG_RMW DST_REG=reg(RB_RENDER_CNTL) SRC0={} SRC1={}"
+
+#: GPU, the packet in both captures, and what the title of the first entry ends with.
+REPORTED = {
+    "value that is waited for": (630, WAIT.format(1, 1), WAIT.format(2, 1), "REF=0x2 MASK=0x1)"),
+    "mask": (740, WAIT.format(1, 1), WAIT.format(1, 3), "REF=0x1 MASK=0x3)"),
+    "register that is polled": (
+        630,
+        POLLED.format("reg(RBBM_STATUS)"),
+        POLLED.format("reg(CP_SCRATCH[3].REG)"),
+        "POLL_ADDR_LO=CP_SCRATCH[0x3].REG MASK=0x1)",
+    ),
+    "a2xx, a register": (
+        220,
+        "packet 0x52\n+ 000005d0 00000000 00000001",
+        "packet 0x52\n+ 000005d1 00000000 00000001",
+        "0x5d1 0x0 0x1",
+    ),
+    "timestamp of an event": (
+        530,
+        EVENT.format("TIMESTAMP", "0x5000", 1),
+        EVENT.format("", "0x5000", 1),
+        "CACHE_FLUSH_TS (TIMESTAMP) → CACHE_FLUSH_TS",
+    ),
+    "interrupt, a3xx": (
+        320,
+        "CP_EVENT_WRITE EVENT=HLSQ_FLUSH",
+        "CP_EVENT_WRITE EVENT=HLSQ_FLUSH IRQ",
+        "(IRQ)",
+    ),
+    "event without a name": (
+        630,
+        "CP_EVENT_WRITE EVENT=0xf0",
+        "CP_EVENT_WRITE EVENT=0xf1",
+        "event 0xf1",
+    ),
+    "counts of an event, a7xx": (
+        740,
+        EVENT7.format("", ""),
+        EVENT7.format("INC_BV_COUNT", ""),
+        "(INC_BV_COUNT WRITE_ENABLED)",
+    ),
+    "use of visibility streams, a5xx": (
+        530,
+        MODE.format("VSC_ENABLE"),
+        MODE.format(""),
+        "(MODE=GMEM)",
+    ),
+    "size of a group, a5xx": (
+        530,
+        LOCAL.format("ADDR", 1),
+        LOCAL.format("ADDR", 3),
+        "LOCALSIZEY: 1 → 3",
+    ),
+    "size of a group, a4xx": (
+        420,
+        LOCAL.format("ADDR", 1),
+        LOCAL.format("ADDR", 3),
+        "LOCALSIZEY: 1 → 3",
+    ),
+    "rectangle of a copy, a5xx": (530, COPY.format(0), COPY.format(64), "DST_X1: 0 → 64"),
+    "rectangle of a copy": (630, COPY.format(0), COPY.format(64), "DST_X1: 0 → 64"),
+    "size of an amble": (
+        630,
+        AMBLE.format(10),
+        AMBLE.format(20),
+        "(DWORDS=20 TYPE=BIN_PREAMBLE_AMBLE_TYPE)",
+    ),
+    "change of a register": (630, MODIFY.format(1, 2), MODIFY.format(1, 4), "SRC1=4)"),
+}
+
+#: What differs from one run of a program to the next.
+NOT_COMPARED = {
+    "address and value of a timestamp": (
+        530,
+        EVENT.format("TIMESTAMP", "0x5000", 1),
+        EVENT.format("TIMESTAMP", "0x6000", 2),
+    ),
+    "address that is polled": (630, WAIT.format(1, 1), WAIT.format(1, 1).replace("5000", "6000")),
+    "address of an amble": (630, AMBLE.format(10), AMBLE.format(10).replace("5000", "6000")),
+}
+
+
+@pytest.mark.parametrize("case", REPORTED)
+def test_a_field_that_changes_what_the_gpu_does_is_reported(case: str) -> None:
+    gpu, good, bad, end = REPORTED[case]
+    title = first_title(gpu, good, bad)
+    assert title.endswith(end), title
+
+
+@pytest.mark.parametrize("case", NOT_COMPARED)
+def test_addresses_and_timestamps_are_not_compared(case: str) -> None:
+    assert first_title(*NOT_COMPARED[case]) == ""
+
+
+def test_each_packet_is_of_one_kind() -> None:
+    assert len(COMPARED_PACKETS) == len(BARRIERS) + len(EVENTS) + len(COMMANDS)
