@@ -30,6 +30,9 @@ MISSING = (
     ("a430-gl-compute", "CP_LOAD_STATE4", 1, r"pass 0, draw 0: storage CS 0: there → missing"),
     ("a430-gl-compute", "CP_EVENT_WRITE", -1, r"waits and cache events after the last draw"),
     ("a320-gl-tri", "CP_LOAD_STATE", 0, r"pass 0: loaded program VS of the clear of color 0"),
+    # the stage has another program, which was loaded before
+    ("a430-gl-passes-restore", "CP_LOAD_STATE4", 3, r"program VS: there → from another"),
+    ("a660-gl-tessgeom", "CP_LOAD_STATE6_FRAG", 1, r"2, draw 2: loaded program FS: there → fr"),
     ("a430-gl-indirect", "CP_DRAW_INDX_INDIRECT", 0, r"draws of the binning run: 4 → 3"),
     ("a630-gl-indirect", "CP_COND_WRITE5", 0, r"binning run, draw 3: other commands after the"),
 )
@@ -55,6 +58,16 @@ def test_a_missing_packet_is_reported(
     entries = cffpy.diff(good, cffpy.open(bytes(data))).entries
     assert entries
     assert re.search(title, entries[0].title), entries[0].title
+
+
+def test_another_shader_is_one_entry_though_its_own_is_not_loaded(shared: Path) -> None:
+    path = shared / "captures" / "a660-gl-tessgeom.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    good = cffpy.open(path)
+    edited = cffpy.edit(good, set_registers={"SP_VS_OBJ_START": "0xfebe6000"}, at_draw="p2:2")
+    (entry,) = cffpy.diff(good, cffpy.open(edited)).entries
+    assert entry.title.startswith("pass 2, draw 2: shader VS: ")
 
 
 #: A draw with indices of each form of the packet, the dword with the draw initiator, and fields in

@@ -76,6 +76,7 @@ _FOLLOWS_SHADER = frozenset(
         "barriers",
         "targets",
         "uniform buffer",
+        "loaded program",
     )
 )
 _SHADER_CAUSES = frozenset(("shader", "draw parameters"))

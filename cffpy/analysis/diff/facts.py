@@ -9,7 +9,7 @@ bytes: nothing is known about them then.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.diff.rules import COUNTS
 from cffpy.analysis.provenance import UNKNOWN
 from cffpy.analysis.registers import values_of
-from cffpy.capture.generations import BINDLESS_STRIDE
+from cffpy.capture.generations import BINDLESS_STRIDE, PROGRAM_ADDRESS_MASK
 from cffpy.cp.draw_values import INITIATOR_IS_SECOND
 from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
+    INDIRECT,
     SAMPLERS,
     SHADER,
     SSBO_0,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from hashlib import blake2b
 
+    from cffpy.analysis.bound_programs import Shaders
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.provenance import Change
     from cffpy.analysis.registers import RegisterReader
@@ -356,13 +358,39 @@ class Loads:
         self._machine = machine
         self._contents = contents
         self.facts: dict[FactKey, Fact] = {}
+        #: Stage -> address of the program that was loaded for it, if the packet names one.
+        self._programs: dict[str, int] = {}
+
+    def forget(self) -> None:
+        """Nothing is loaded."""
+        self.facts.clear()
+        self._programs.clear()
+
+    def stages_of_others(self, shaders: Shaders) -> tuple[str, ...]:
+        """The stages whose program was loaded from another address than the draw runs it at."""
+        loaded = self._programs
+        if not loaded:
+            return ()
+        return tuple([one for one, address in shaders if loaded.get(one, address) != address])
+
+    def facts_with_others(self, stages: Iterable[str]) -> dict[FactKey, Fact]:
+        """The facts of a draw with these ``stages_of_others``.
+
+        What the programs are is compared as shaders, and where they are as registers: here it only
+        counts whether both addresses are the same.
+        """
+        found = dict(self.facts)
+        for stage in stages:
+            key = "loaded program", stage
+            found[key] = replace(found[key], digest="from another address")
+        return found
 
     def load_state(self, payload: Payload, packet: PacketLocation) -> None:
         """CP_LOAD_STATE and its kin."""
         generation = self._machine.gpu.facts
         loaded = loaded_state(self._machine, payload)
-        if loaded.kind == SHADER:  # what the program is, is compared by its address in registers
-            self.facts["loaded program", loaded.stage] = Fact("there", place=packet)
+        if loaded.kind == SHADER:
+            self._program(loaded, packet)
             return
         place = state_place(self._machine, payload, loaded)
         first = loaded.first
@@ -385,6 +413,13 @@ class Loads:
             self._descriptors(loaded, first, dwords, packet)
         elif loaded.kind == UBO and "ubo" in generation.descriptors:
             self._uniform_buffers(loaded, first, dwords, packet)
+
+    def _program(self, loaded: LoadedState, packet: PacketLocation) -> None:
+        self.facts["loaded program", loaded.stage] = Fact("there", place=packet)
+        if loaded.source == INDIRECT:
+            self._programs[loaded.stage] = loaded.address & PROGRAM_ADDRESS_MASK
+        else:  # in the packet
+            self._programs.pop(loaded.stage, None)
 
     def _not_captured(self, loaded: LoadedState, first: int, packet: PacketLocation) -> None:
         """Nothing is known of what is in force from here on."""

@@ -162,8 +162,8 @@ class Recorder(Observer):
         self._program_bytes = 0
         self._shader_facts: dict[tuple[int, str, int], Fact] = {}
         self._loads: Loads
-        #: What the loads are now, until one changes them, and a hash of it.
-        self._loaded: Facts | None = None
+        #: What the loads are now, until one changes them, by ``Loads.stages_of_others``.
+        self._loaded: dict[tuple[str, ...], Facts] = {}
         self._run: PassRun | None = None
         #: Whether draws of it may be taken.
         self._keeps_loads = True
@@ -197,7 +197,7 @@ class Recorder(Observer):
         machine = self._walk.machine
         self._contents = Contents(machine.image, database)
         self._loads = Loads(machine, self._contents)
-        self._loaded = None
+        self._loaded = {}
         self._text = RegisterText(database)
         self._texts = PacketTexts(self._text)
         self._pushed = PushConstants(self._text)
@@ -242,13 +242,13 @@ class Recorder(Observer):
     def _load_state(self, payload: Payload) -> None:
         if payload.count and self._enter_run():
             self._loads.load_state(payload, self._walk.packet_location)
-            self._loaded = None
+            self._loaded = {}
 
     def _set_constant(self, payload: Payload) -> None:
         index, kind, _ = payload.read(self._walk.machine.packets[SET_CONSTANT])
         if kind != SET_REGISTERS and self._enter_run():
             self._loads.constant(kind, index, payload, self._walk.packet_location)
-            self._loaded = None
+            self._loaded = {}
 
     def _note_event(self, name: str) -> None:
         run = self._passes.run
@@ -338,8 +338,8 @@ class Recorder(Observer):
         run = self._passes.run
         if run is not self._run:
             self._run = run
-            self._loads.facts.clear()
-            self._loaded = None
+            self._loads.forget()
+            self._loaded = {}
             self._keeps_loads = self._is_taken_in(run)
         return self._keeps_loads
 
@@ -354,7 +354,7 @@ class Recorder(Observer):
             own = hash((first.own, pushed))
             return _Taken(action, run, changes, (first,), own, (), self._current_memory())
         shaders, digests = self._shader_contents(action)
-        loads = self._loads_of(run, is_draw)
+        loads = self._loads_of(action, run)
         if is_draw:
             drawn = self._drawn_from(action)
             facts = first, shaders, loads, drawn
@@ -379,14 +379,16 @@ class Recorder(Observer):
             self._parameters[key] = known
         return known
 
-    def _loads_of(self, run: PassRun | None, is_draw: bool) -> Facts:
-        """``is_draw``: not a dispatch, which begins a run itself: what it uses is loaded before."""
-        if run is not self._run and is_draw:
+    def _loads_of(self, action: Action, run: PassRun | None) -> Facts:
+        """A dispatch begins a run itself, and what it uses is loaded before."""
+        if run is not self._run and action.kind == "draw":
             return NO_FACTS  # as if the run were entered
         self._run = run
-        if self._loaded is None:
-            self._loaded = Facts(self._loads.facts)
-        return self._loaded
+        stages = self._loads.stages_of_others(action.shaders)
+        known = self._loaded.get(stages)
+        if known is None:
+            known = self._loaded[stages] = Facts(self._loads.facts_with_others(stages))
+        return known
 
     def _drawn_from(self, action: Action) -> Facts:
         elements, buffers = action.vertices, self._vertices()
