@@ -136,6 +136,7 @@ def diff(
     if is_one and part == other_part and not needs_decoding:
         return _same(contents, brief or unified)
     for capture in captures[:1] if is_one else captures:
+        capture.content.move_to_file()  # two large captures need not be in memory as a whole
         decode(capture, lambda opened: record(opened, where), print_warning)
     first, second = captures
     with progress("Comparing"):

@@ -57,6 +57,7 @@ _MAGICS = (
     (b"PK\x03\x04", "zip"),
 )
 _SNIFF_SIZE = 512
+_WORTH_A_FILE = 16 << 20  # bytes of decompressed data; fewer are kept in memory
 #: First bytes of KGSL snapshots, versions 1 and 2.
 SNAPSHOT_MAGICS = (b"\x01\x00\x4d\x50", b"\x02\x00\x4d\x50")
 _CRASH_DUMPS = (b"---", b"kernel:", b"module:", b"revision:", *SNAPSHOT_MAGICS)
@@ -116,6 +117,26 @@ class Content:
     def note_truncated(self, truncated: Iterable[Truncation]) -> None:
         """Add what limits left out of the commands."""
         self.truncated += [cut for cut in truncated if cut not in self.truncated]
+
+    def move_to_file(self) -> None:
+        """Have large decompressed data mapped from a temporary file without a name.
+
+        Of such a file only the pages that are read are in memory. Where the file cannot be written,
+        the data stay where they are. Call it before anything has views of ``data``.
+        """
+        if self.compression == "none" or len(self.data) < _WORTH_A_FILE:
+            return
+        import mmap
+        import tempfile
+
+        try:
+            with tempfile.TemporaryFile(buffering=0) as file:
+                written = 0
+                while written < len(self.data):
+                    written += file.write(self.data[written : written + _OUTPUT_STEP])
+                self.data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        except (OSError, ValueError):
+            pass
 
     @property
     def faults(self) -> list[Damage]:

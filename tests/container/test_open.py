@@ -375,6 +375,26 @@ def test_memory_stays_near_one_copy(tmp_path: Path, packing: str) -> None:
     assert float(done.stdout) < 1.6
 
 
+@pytest.mark.parametrize("is_full", [False, True])
+def test_large_data_move_to_a_file_if_it_can_be_written(
+    is_full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_options: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("cffpy.container.open._WORTH_A_FILE", 1 << 20)
+    if is_full:
+        monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    data = bytes(range(256)) * (5 << 10)
+    content = open_bytes(gzip.compress(data))
+    content.move_to_file()
+    assert content.data == data
+    assert isinstance(content.data.obj, bytearray) == is_full
+    small = open_bytes(gzip.compress(data[: 1 << 19]))
+    small.move_to_file()
+    assert isinstance(small.data.obj, bytearray)
+
+
 @pytest.mark.slow
 def test_all_captures_open_whole(shared: Path) -> None:
     for path in sorted((shared / "captures").glob("*.rd.gz"))[::6]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import cffpy
 from benchmarks.synthetic import draws_capture
 from cffpy.container.layouts import SectionType
 from cffpy.container.rd import iter_sections
@@ -78,13 +79,13 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     return found
 
 
-def peak(command: str, capture: tuple[str, str], folder: Path) -> int:
+def peak(command: str, capture: tuple[str, str], folder: Path, expected: int = 0) -> int:
     folder.mkdir()
     arguments = [one.format(*capture, folder) for one in command.split(" ")]
     launched = [sys.executable, "-c", LAUNCHER, sys.executable, "-m", "cffpy", *arguments]
     found = subprocess.run(launched, check=True, capture_output=True, text=True)
     code, size = map(int, found.stdout.split())
-    assert code == 0, found.stderr
+    assert code == expected, found.stderr
     return size
 
 
@@ -100,3 +101,16 @@ def test_a_capture_is_in_memory_once(
         for number, capture in enumerate(captures)
     )
     assert large - small < MOST * SIZE, f"{small / 1e6:.0f} and {large / 1e6:.0f} MB"
+
+
+def test_diff_of_compressed_captures(shared: Path, tmp_path: Path) -> None:
+    """At most 3 times a decompressed capture and 150 MB."""
+    good = shared / "captures" / "BIG-a730-vk-scene5000-720p-sysmem-4frames-full.rd.gz"
+    if not good.exists():
+        pytest.skip(f"{good.name} is not among the captures")
+    bad = tmp_path / "bad.rd.gz"
+    capture = cffpy.open(good)
+    edited = cffpy.edit(capture, set_registers={"RB_DEPTH_CNTL.ZFUNC": "FUNC_ALWAYS"})
+    bad.write_bytes(gzip_bytes(edited))
+    size = peak("diff {0} {1}", (str(good), str(bad)), tmp_path / "diff", expected=1)
+    assert size <= 3 * len(capture.content.data) + 150e6, f"{size / 1e6:.0f} MB"
