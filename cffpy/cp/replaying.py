@@ -9,10 +9,12 @@ again is not decoded again (cffpy.cp.decoded).
 from __future__ import annotations
 
 from cffpy.cp.decoded import DecodedStreams, Draws, Passes, Runs, Step, Stores
+from cffpy.cp.payload import Payload
 from cffpy.cp.register_runs import RegisterRuns
 from cffpy.cp.runner import Runner
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
 from cffpy.cp.stored import StoredGroup
+from cffpy.pm4.reader import REGISTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import MemoryImage, Words
-    from cffpy.cp.payload import Payload
     from cffpy.cp.runner import Row
     from cffpy.cp.sink import Draw, Sink
     from cffpy.regdb.database import Database
@@ -204,16 +205,39 @@ class ReplayingRunner(Runner):
         ndwords = group.ndwords
         runs = self._runs_now()
         registers = runs.of_group(words, index, ndwords)
+        is_seen = registers is None and runs is not self.short_runs
+        if is_seen:  # all but packets that the sink may skip, but does not now
+            registers = self.short_runs.of_group(words, index, ndwords)
         if registers is None or not self.sink.group_writes(registers):
             return False
         refusal = self.nesting.refusal(self.streams, self.blocks, (words, index, ndwords), ndwords)
-        if refusal is None:
-            self.state.registers.update(registers)
-            if self._observes_stored:
-                number = group.group_id
-                self.sink.registers_stored(
-                    StoredGroup(registers, runs, number, words, index, ndwords)
-                )
-        else:
+        if refusal is not None:
             self.refuse(words.address + index * 4, refusal)
+            return True
+        if is_seen:
+            self._pass_packets(words, index, ndwords)
+        self.state.registers.update(registers)
+        if self._observes_stored:
+            number = group.group_id
+            self.sink.registers_stored(StoredGroup(registers, runs, number, words, index, ndwords))
         return True
+
+    def _pass_packets(self, words: Words, index: int, ndwords: int) -> None:
+        """Pass the packets of a group that the sink has handlers for, and write those before them.
+
+        Handlers may read registers. All are stored after that, for all packets at once.
+        """
+        sink, runs, registers = self.sink, self.short_runs, self.state.registers
+        level = self.state.ib_level = self.state.ib_level + 1
+        self.streams.append((words, index, ndwords))
+        for at, size, kind, number in runs.packets(words, index, index + ndwords):
+            if kind == REGISTERS:
+                values = words.data[at + 1 : at + size].tolist()
+                registers.update(enumerate(values, number))
+                continue
+            payload = Payload(words, at + 1, size - 1)
+            if not sink.ignores_packet(number):
+                sink.packet_stored(number, payload, level)
+            registers.update(runs.writes(number, payload))
+        self.streams.pop()
+        self.state.ib_level -= 1

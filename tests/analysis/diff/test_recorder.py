@@ -13,6 +13,7 @@ import pytest
 from cffpy.analysis.diff import descriptors, recorder
 from cffpy.analysis.diff import record as module
 from cffpy.analysis.diff.model import Recording
+from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.errors import CffpyError
 from tests.analysis.passes.marked import targets, tile
@@ -133,6 +134,30 @@ def test_loads_of_other_tiles_are_not_needed(samples: Path, without_skipping: An
 def test_loads_of_other_tiles_of_captures(shared: Path, without_skipping: Any, name: str) -> None:
     path = str(shared / "captures" / f"{name}.rd.gz")
     assert outcome(open_capture(path)) == without_skipping(open_capture(path))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_loads_of_damaged_captures(samples: Path, without_skipping: Any, seed: int) -> None:
+    path = random.Random(seed).choice(sorted(samples.glob("a[67]*.rd.gz")))
+    data = damaged(gzip.decompress(path.read_bytes()), seed)
+    assert outcome(open_bytes(data)) == without_skipping(open_bytes(data))
+
+
+def test_groups_that_load_state_do_not_run(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A counter: registers of such groups are stored at once, too."""
+    written = []
+    write = Walk.write
+
+    def counted(self: Walk, *arguments: Any) -> Any:
+        written.append(self.level)
+        return write(self, *arguments)
+
+    monkeypatch.setattr(Walk, "write", counted)
+    path = str(shared / "captures" / "a640-vk-scene100-noubwc-nolrz.rd.gz")
+    found = module.record(open_capture(path), lambda line: None)
+    loaded = [key for one in found.records.values() for key in one.facts if key[0] == "constants"]
+    assert loaded
+    assert written.count(2) < len(found.records)
 
 
 @pytest.mark.parametrize("counts", [(2, 2), (3, 1), (1, 2, 3)])
