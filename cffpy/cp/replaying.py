@@ -2,8 +2,9 @@
 """ReplayingRunner: the runner of analyses, which store many registers at once.
 
 For sinks that take writes at once (``Sink.takes_writes_at_once``). Of a draw-state group that only
-writes registers, these are stored without running it (cffpy.cp.register_runs). A stream that runs
-again is not decoded again (cffpy.cp.decoded).
+writes registers, these are stored without running it (cffpy.cp.register_runs); packets of it that
+the sink could skip are passed on where it does not skip them. A stream that runs again is not
+decoded again (cffpy.cp.decoded).
 """
 
 from __future__ import annotations
