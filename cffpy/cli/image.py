@@ -95,7 +95,9 @@ class _Range(click.ParamType[tuple[float, float]]):
     help="Array layer, face of a cube (+x -x +y -y +z -z), or slice of a 3D image.",
 )
 @click.option(
-    "--aspect", type=click.Choice(["depth", "stencil"]), help="Part to show. Default: depth."
+    "--aspect",
+    type=click.Choice(["depth", "stencil"]),
+    help="Part to show. Default: depth, or stencil without depth.",
 )
 @click.option(
     "--channels",

@@ -34,10 +34,10 @@ _LIBRARIES = {"numpy": "numpy", "PIL": "Pillow", "texture2ddecoder": "texture2dd
 class PictureOptions:
     """How values become pixels. ``low``, ``high``: shown as black and white; None: by the values.
 
-    ``swizzle``: for red, green, blue and alpha, which channel is shown: R, G, B, A, 0 or 1.
+    ``aspect``: None is depth, or stencil where there is no depth. ``swizzle``: for red, green, blue and alpha, which channel is shown: R, G, B, A, 0 or 1.
     """
 
-    aspect: Aspect = "depth"
+    aspect: Aspect | None = None
     channels: Channels = "rgb"
     low: float | None = None
     high: float | None = None
@@ -107,8 +107,14 @@ def make_picture(surface: Surface, data: bytes, options: PictureOptions | None =
         return _of_blocks(surface, data, options)
     form = swapped(texel_format(surface.form), options.swap)
     if not form.is_color:
-        form = form.only("Z" if options.aspect == "depth" else "S")
+        form = form.only("Z" if _shows_depth(form, options.aspect) else "S")
     return _Mapping(surface, form, data, options).picture()
+
+
+def _shows_depth(form: TexelFormat, aspect: Aspect | None) -> bool:
+    if aspect is None:
+        return any(channel.letter == "Z" for channel in form.channels)
+    return aspect == "depth"
 
 
 def check_contents(surface: Surface, data: bytes) -> None:
@@ -229,7 +235,10 @@ class _Mapping:
         low, high = options.low, options.high
         if low is None or high is None:
             usual = (0.0, 1.0) if kinds == {"unorm"} and self._form.is_color else None
-            usual = (-1.0, 1.0) if kinds == {"snorm"} else usual
+            if kinds == {"snorm"}:
+                usual = (-1.0, 1.0)
+                if low is None and high is None:
+                    self._notes.append("values from -1 to 1 are shown as black to white")
             least, most = usual or self._extent(kinds)
             low, high = least if low is None else low, most if high is None else high
         if not low < high:
@@ -264,7 +273,8 @@ class _Mapping:
                 if finite.size:
                     found.append((float(finite.min()), float(finite.max())))
         if others:
-            self._notes.append(f"{others} values are infinite or no numbers")
+            are = "1 value is" if others == 1 else f"{others} values are"
+            self._notes.append(f"{are} infinite or NaN")
         return found
 
 

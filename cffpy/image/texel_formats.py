@@ -105,7 +105,9 @@ def texel_format(form: ImageFormat) -> TexelFormat:
     channels, shift = [], 0
     for letter, width in _CHANNEL.findall(found[1]):
         bits = int(width)
-        channels.append(Channel(letter, shift, bits, _kind(kind, bits, form.name)))
+        # luminance beside alpha: red, green and blue are the same bits
+        for one in "RGB" if letter == "L" and "A" in found[1] else letter:
+            channels.append(Channel(one, shift, bits, _kind(kind, bits, form.name)))
         shift += bits
     return TexelFormat(form.block_bytes, tuple(one for one in channels if one.letter != "X"))
 

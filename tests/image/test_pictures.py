@@ -103,6 +103,8 @@ def test_tiled_and_linear_are_the_same_picture() -> None:
         # mantissas of 256, 128 and 64 with the exponent 16: 1.0, 0.5, 0.25
         ("R9G9B9E5_FLOAT", struct.pack("<I", 256 | 128 << 9 | 64 << 18 | 16 << 27), [255, 128, 64]),
         ("R8G8B8A8_SNORM", struct.pack("<4b", 127, -127, 1, 0), [255, 0, 129]),
+        ("L8_UNORM", bytes([77]), [77]),
+        ("L8A8_UNORM", bytes([77, 78]), [77, 77, 77]),
     ],
 )
 def test_formats(name: str, data: bytes, expected: list[int]) -> None:
@@ -134,6 +136,9 @@ def test_depth_and_stencil() -> None:
     assert shown("D16", struct.pack("<2H", 0x8000, 0xFFFF), 2, low=0, high=1) == [128, 255]
     assert shown("D32", struct.pack("<2f", 0.5, 1.0), 2, low=0, high=1) == [128, 255]
     assert shown("S8", bytes([3, 7]), 2, aspect="stencil") == [0, 255]
+    assert shown("S8", bytes([3, 7]), 2) == [0, 255]
+    with pytest.raises(PictureError, match="no depth"):
+        shown("S8", bytes([3, 7]), 2, aspect="depth")
     with pytest.raises(PictureError, match="no stencil"):
         shown("D16", b"\x01\x00", aspect="stencil")
 
@@ -147,7 +152,7 @@ def test_ranges() -> None:
     odd = struct.pack("<4f", float("nan"), float("inf"), 0.5, 0.25)
     picture = make_picture(linear("R32_FLOAT", 4, 1), odd)
     assert list(picture.pixels) == [0, 255, 128, 64]
-    assert picture.notes[0] == "2 values are infinite or no numbers"
+    assert picture.notes[0] == "2 values are infinite or NaN"
     huge = struct.pack("<2f", -3.4e38, 3.4e38)
     assert shown("R32_FLOAT", huge, 2) == [0, 255]
     assert shown("R32_UINT", struct.pack("<2I", 5, 0xFFFFFFFF), 2) == [0, 255]
