@@ -40,6 +40,20 @@ SECTIONS = (
     "debugbus",
 )
 
+#: The same of a snapshot: names of sections, without their version.
+SNAPSHOT_SECTIONS = (
+    "ring",
+    "IB",
+    "registers",
+    "indexed registers",
+    "shader block",
+    "context registers",
+    "debug bus",
+    "GMU registers",
+    "GMU memory",
+    "end",
+)
+
 
 class FileOffset(int):
     """Where an object of a binary dump lies in the file, in place of a line: bytes."""
@@ -172,9 +186,10 @@ class CrashDump:
 
     @property
     def missing(self) -> list[str]:
-        """The sections of ``SECTIONS`` that are not there."""
+        """The sections of ``SECTIONS``, or of ``SNAPSHOT_SECTIONS``, that are not there."""
         if self.binary_sections:
-            return []
+            there = {one.name.removesuffix(" v2") for one in self.binary_sections}
+            return [name for name in SNAPSHOT_SECTIONS if name not in there]
         return [name for name in SECTIONS if name not in self.sections]
 
     def value(self, register: int) -> int | None:

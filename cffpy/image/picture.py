@@ -34,7 +34,8 @@ _LIBRARIES = {"numpy": "numpy", "PIL": "Pillow", "texture2ddecoder": "texture2dd
 class PictureOptions:
     """How values become pixels. ``low``, ``high``: shown as black and white; None: by the values.
 
-    ``aspect``: None is depth, or stencil where there is no depth. ``swizzle``: for red, green, blue and alpha, which channel is shown: R, G, B, A, 0 or 1.
+    ``aspect``: None is depth, or stencil where there is no depth. ``swizzle``: for red, green,
+    blue and alpha, which channel is shown: R, G, B, A, 0 or 1.
     """
 
     aspect: Aspect | None = None

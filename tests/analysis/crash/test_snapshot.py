@@ -13,6 +13,7 @@ import pytest
 import cffpy
 from cffpy.analysis.crash.context import CrashContext, read_dump
 from cffpy.analysis.crash.stand import find_stand
+from cffpy.container.crash_dump import SNAPSHOT_SECTIONS
 from cffpy.container.kgsl_snapshot import read_snapshot
 from cffpy.container.kinds import kind_of
 from tests.builders import type7
@@ -79,6 +80,9 @@ def test_report(file: Path) -> None:
         "bytes": 136,
     }
     assert not crash.problems
+    there = {one["name"].removesuffix(" v2") for one in document["sections"]["sections"]}
+    assert document["lacks"]["missing"] == [one for one in SNAPSHOT_SECTIONS if one not in there]
+    assert "no section debug bus" in text
 
 
 def test_capture(file: Path) -> None:
