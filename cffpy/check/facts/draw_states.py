@@ -52,7 +52,10 @@ class RasterState(NamedTuple):
 
 
 class Fetch(NamedTuple):
-    """A vertex buffer. Sizes in bytes; ``end``: of the last attribute in an element."""
+    """A vertex buffer. Sizes in bytes; ``end``: of the last attribute in an element.
+
+    ``is_null``: address and size were written as 0.
+    """
 
     number: int
     address: int
@@ -60,6 +63,7 @@ class Fetch(NamedTuple):
     stride: int
     end: int
     instanced: bool
+    is_null: bool
 
 
 class StageProgram(NamedTuple):
@@ -82,8 +86,6 @@ class DrawState(NamedTuple):
     raster: RasterState
     fetches: tuple[Fetch, ...]
     programs: tuple[StageProgram, ...]
-    #: Names of registers of targets, viewport or programs that were never written.
-    unwritten: tuple[str, ...]
 
 
 class DrawStates(Facts):
@@ -97,7 +99,6 @@ class DrawStates(Facts):
         self._fetches: Remembered[tuple[Fetch, ...]]
         self._stages: Remembered[tuple[StageProgram, ...]]
         self._joined: dict[DrawState, DrawState] = {}
-        self._unwritten: dict[tuple[int, ...], tuple[str, ...]] = {}
         #: (stage, address of its program) -> bytes captured from there on, of the first draw.
         self.captured: dict[tuple[int, str, int], int] = {}
 
@@ -113,7 +114,7 @@ class DrawStates(Facts):
         if action.kind != "draw" or not is_program_draw(action):
             return
         self._programs.action(action)
-        state = DrawState(self._raster(), self._fetches(), self._stages(), ())
+        state = DrawState(self._raster(), self._fetches(), self._stages())
         self._states[action.order] = self._joined.setdefault(state, state)
         submit = action.place.submit.submit
         for program in state.programs:
@@ -197,8 +198,23 @@ def _fetches(reader: RegisterReader) -> tuple[Fetch, ...]:
         count = decodes = reader.field("VFD_CONTROL_0", "VTXCNT")
     if count is None or not reader.offset("VFD_DECODE[0].INSTR"):
         return ()
+    ends = _attribute_ends(reader, min(decodes or 0, _FETCHES))
+    found = []
+    for index in range(min(count, _FETCHES)):
+        name = f"VFD_FETCH[{index}]"
+        if index not in ends:
+            continue
+        address, size = reader.address(f"{name}.BASE"), reader.value(f"{name}.SIZE")
+        stride = reader.field(f"{name}.STRIDE") or 0
+        is_null = address == 0 and size == 0
+        found.append(Fetch(index, address or 0, size or 0, stride, *ends[index], is_null))
+    return tuple(found)
+
+
+def _attribute_ends(reader: RegisterReader, decodes: int) -> dict[int, tuple[int, bool]]:
+    """Vertex buffer -> where its last attribute ends in an element, whether it is instanced."""
     ends: dict[int, tuple[int, bool]] = {}
-    for number in range(min(decodes or 0, _FETCHES)):
+    for number in range(decodes):
         decode = f"VFD_DECODE[{number}].INSTR"
         index = reader.field(decode, "IDX") or 0
         mask = reader.field(f"VFD_DEST_CNTL[{number}].INSTR", "WRITEMASK")
@@ -208,16 +224,7 @@ def _fetches(reader: RegisterReader) -> tuple[Fetch, ...]:
         size = _bytes(reader.enum(decode, "FORMAT"))
         before, instanced = ends.get(index, (0, False))
         ends[index] = max(before, offset + size), instanced or reader.flag(decode, "INSTANCED")
-    found = []
-    for index in range(min(count, _FETCHES)):
-        name = f"VFD_FETCH[{index}]"
-        if index not in ends:
-            continue
-        address = reader.address(f"{name}.BASE") or 0
-        size = reader.value(f"{name}.SIZE") or 0
-        stride = reader.field(f"{name}.STRIDE") or 0
-        found.append(Fetch(index, address, size, stride, *ends[index]))
-    return tuple(found)
+    return ends
 
 
 def _bytes(name: str | None) -> int:

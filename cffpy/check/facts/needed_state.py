@@ -35,6 +35,9 @@ _MAX_KEPT = 1 << 14
 #: Names that a text has, at most.
 _SHOWN = 3
 
+#: Ends of names of registers that say where a target lies in memory.
+_IN_MEMORY = ("].PITCH", "].BASE", "_BUFFER_PITCH", "_BUFFER_BASE")
+
 
 class NeededRegister(NamedTuple):
     """A register that a draw needs. ``write``: the packet that wrote it, None for none.
@@ -71,6 +74,7 @@ class NeededState(WriteObserver, Facts):
         super().__init__(walk, passes)
         self.walk, self.passes = walk, passes
         self._names: Remembered[tuple[str, ...]]
+        self._names_in_gmem: Remembered[tuple[str, ...]]
         self._seen: set[tuple[int, tuple[str, ...]]] = set()
         self._misses_commands = False
         #: Register -> its last write, and how much had been drawn then.
@@ -83,6 +87,7 @@ class NeededState(WriteObserver, Facts):
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Read registers by the generation's names."""
         self._names = Remembered(self.walk.machine, _needed)
+        self._names_in_gmem = Remembered(self.walk.machine, _needed_in_gmem)
 
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""
@@ -103,7 +108,7 @@ class NeededState(WriteObserver, Facts):
             return
         if not action.executed.is_possible or not is_program_draw(action):
             return
-        names = self._names()
+        names = self._names_in_gmem() if found.mode == "gmem" else self._names()
         key = found.index, names
         if key in self._seen or len(self._seen) >= _MAX_KEPT:
             return
@@ -121,6 +126,18 @@ class NeededState(WriteObserver, Facts):
 def _needed(reader: RegisterReader) -> tuple[str, ...]:
     """The names of the registers that a draw needs now, as the generation has them."""
     return tuple(name for name in _candidates(reader) if reader.offset(name))
+
+
+def _needed_in_gmem(reader: RegisterReader) -> tuple[str, ...]:
+    """The same in a GMEM pass, where targets lie in GMEM.
+
+    Where registers have both places of a target (a6xx and later), those of memory are not used: the
+    vendor's driver leaves them as they are.
+    """
+    names = _needed(reader)
+    if not reader.offset("RB_MRT[0].BASE_GMEM"):
+        return names
+    return tuple(name for name in names if not name.endswith(_IN_MEMORY))
 
 
 def _candidates(reader: RegisterReader) -> Iterator[str]:

@@ -41,8 +41,13 @@ class UnmappedTexture(Lint):
                 if bound.set is not None:
                     slot = f"set {bound.set} {slot}"
                 if not texture.address:
-                    text = f"{bound.stage} texture {slot} has base 0"
-                    yield at_draw(found, draw, text, (bound.stage, bound.set, bound.slot))
+                    # all zero where the program binds nothing: Vulkan's nullDescriptor
+                    is_null = not texture.width and not texture.height
+                    what = "is null: its base and size are 0" if is_null else "has base 0"
+                    text = f"{bound.stage} texture {slot} {what}"
+                    cause = bound.stage, bound.set, bound.slot, is_null
+                    report = at_draw(found, draw, text, cause)
+                    yield report._replace(severity="info") if is_null else report
                     continue
                 there = facts.remaining(draw, texture.address)
                 needed = _least_size(texture)

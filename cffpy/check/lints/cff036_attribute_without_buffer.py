@@ -33,5 +33,9 @@ class AttributeWithoutBuffer(Lint):
             state = states.of(draw)
             for fetch in () if state is None else state.fetches:
                 if not fetch.address and fetch.end:
-                    text = f"vertex buffer {fetch.number} has address 0"
-                    yield at_draw(found, draw, text, (found.index, fetch.number))
+                    # written so where the program binds nothing: Vulkan's nullDescriptor
+                    what = "is null: address and size are 0" if fetch.is_null else "has address 0"
+                    text = f"vertex buffer {fetch.number} {what}"
+                    cause = found.index, fetch.number, fetch.is_null
+                    report = at_draw(found, draw, text, cause)
+                    yield report._replace(severity="info") if fetch.is_null else report
