@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import signal
 import sys
 import tempfile
@@ -30,7 +31,9 @@ class _TooLong(BaseException):
 def batch(limits: Limits, work: Callable[[], Iterator[tuple[int, dict]]]) -> Iterator[dict]:
     """What ``work`` yields in a child: (number, result) each; the number comes first, alone.
 
-    Where the child dies, the last that comes is the number of the case that it died of.
+    Where the child dies, the last that comes is the number of the case that it died of. A child
+    that sends nothing for ``limits.waiting`` seconds is ended: it waits for something, which takes
+    no processor time.
     """
     read_end, write_end = os.pipe()
     sys.stdout.flush()
@@ -40,10 +43,19 @@ def batch(limits: Limits, work: Callable[[], Iterator[tuple[int, dict]]]) -> Ite
         os.close(read_end)
         _child(limits, work, write_end)
     os.close(write_end)
-    with os.fdopen(read_end, encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-    os.waitpid(process, 0)
+    rest = b""
+    try:
+        while select.select([read_end], [], [], limits.waiting)[0]:
+            received = os.read(read_end, 1 << 16)
+            if not received:
+                return
+            *lines, rest = (rest + received).split(b"\n")
+            for line in lines:
+                yield json.loads(line)
+    finally:
+        os.close(read_end)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
 
 
 def _child(limits: Limits, work: Callable[[], Iterator[tuple[int, dict]]], write_end: int) -> None:

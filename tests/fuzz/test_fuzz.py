@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from functools import cache
 from random import Random
@@ -70,6 +71,19 @@ def test_mutants(bench: Bench, command: str) -> None:
             outcome = bench.run(row["number"], command).outcome
             assert not outcome.problem, f"{row['number']}: {outcome.problem}\n{outcome.stderr}"
         done = row["number"] - first + 1
+
+
+def test_a_case_that_waits_is_ended() -> None:
+    """Waiting takes no processor time, so that another limit has to end it."""
+
+    def work() -> Iterator[tuple[int, dict]]:
+        yield 1, {}
+        yield 1, {"problem": ""}
+        yield 2, {}
+        time.sleep(600)
+
+    rows = list(batch(Limits(waiting=1), work))
+    assert rows == [{"number": 1}, {"number": 1, "problem": ""}, {"number": 2}]
 
 
 @pytest.mark.fuzz
