@@ -80,15 +80,19 @@ class StoredWrites:
         stream: Stream,
         caller: PacketLocation | None,
         owner: Pass | PassRun | None,
-        walk: Walk,
+        executed: Executed,
+        condition: str | None,
     ) -> None:
-        """The first three as for ``Observer.registers_stored``; the packets were not patched."""
+        """The first three as for ``Observer.registers_stored``, the others as those of a ``Write``.
+
+        The packets were not patched.
+        """
         self._stored = stored
         self._stream = stream
         self._caller = caller
         self._owner = owner
-        self._executed = walk.executed
-        self._condition = walk.condition
+        self._executed = executed
+        self._condition = condition
         #: By packet: its group, if any, and its first dword. None until one is asked for.
         self._writes: dict[tuple[int | None, int], Write] | None = None
 
@@ -282,7 +286,9 @@ class WriteObserver(Observer):
         self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
     ) -> None:
         """Note them together; one by one where commands are patched, which may go on."""
-        source = StoredWrites(stored, stream, caller, self._owner, self._walk)
+        walk = self._walk
+        how = self._owner, walk.executed, walk.condition
+        source = StoredWrites(stored, stream, caller, *how)
         if not self._patches:
             self.note(stored.registers, source)
             return
@@ -299,7 +305,7 @@ class WriteObserver(Observer):
 
     @property
     def _owner(self) -> Pass | PassRun | None:
-        return self._passes.run or self._passes.current
+        return self._passes.owner
 
     def _patched_by(self, location: PacketLocation, ndwords: int) -> PacketLocation | None:
         addresses = range(location.gpuaddr, location.gpuaddr + 4 * ndwords, 4)
@@ -395,6 +401,8 @@ class ChangeLog(WriteObserver):
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
         self._log: list[tuple[Mapping[int, int] | Iterable[int], WriteSource]] = []
+        #: Whether values of some entry are not in it: those of the others were stored with it.
+        self._lacks_values = False
         #: The last entry of the log, if packets can be added to it.
         self._together: PacketWrites | None = None
         #: Whether a value that was taken is ``UNKNOWN``.
@@ -414,12 +422,28 @@ class ChangeLog(WriteObserver):
             self.note(together, together)
             self._together = together
 
+    def registers_stored(
+        self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None
+    ) -> None:
+        """Note them together: most writes of a walk come here."""
+        if self._patches or len(self._log) >= _MAX_LOGGED:
+            super().registers_stored(stored, stream, caller)
+            return
+        walk = self._walk
+        self._together = None
+        source = StoredWrites(
+            stored, stream, caller, self._passes.owner, walk.executed, walk.condition
+        )
+        self._log.append((stored.registers, source))
+
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""
         self._together = None
         if len(self._log) >= _MAX_LOGGED:
             self._log = [joined(self.take())]
         self._log.append((registers, source))
+        if not isinstance(registers, dict):
+            self._lacks_values = True
 
     def take(self) -> list[Change]:
         """What was written since the last call, with the values as they are now.
@@ -428,6 +452,9 @@ class ChangeLog(WriteObserver):
         them.
         """
         log, self._log = self._log, []
+        if not self._lacks_values:
+            return cast("list[Change]", log)
+        self._lacks_values = False
         self._together = None
         get = self._walk.machine.state.registers.get
         found: list[Change] = []

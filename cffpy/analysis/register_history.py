@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     #: The dwords that were written before a draw, each with where its write is found.
     Writes = list[tuple[int, WriteSource]]
+    #: What was written up to an action since the action before: the action's order, or -1 of none;
+    #: the changes; their registers, each as often as it was written.
+    _Step = tuple[int, list[Change], int]
 
 #: Changes of registers that are kept: a base, and this many for each dword of the file. In sound
 #: captures, few registers change more often than the file has dwords.
@@ -64,23 +67,8 @@ class _Changes:
         return True
 
 
-class _Step:
-    """What was written up to an action since the action before; of no action: ``order`` is -1."""
-
-    __slots__ = ("changes", "order")
-
-    def __init__(self, order: int, changes: list[Change]) -> None:
-        self.order = order
-        self.changes = changes
-
-    @property
-    def size(self) -> int:
-        """Registers, each as often as it was written."""
-        return sum(len(values) for values, _ in self.changes)
-
-
 def _joined(steps: Iterable[_Step]) -> list[Change]:
-    return [joined([change for step in steps for change in step.changes])]
+    return [joined([change for _, changes, _ in steps for change in changes])]
 
 
 class RegisterHistory(Observer):
@@ -144,7 +132,7 @@ class RegisterHistory(Observer):
         """Take what was written since the last action."""
         if not action.executed.is_possible or self._is_full:
             return
-        current, run = self._passes.current, self._passes.run
+        current, run = self._passes.open
         if current is not self._pass:
             self._end_pass()
             self._pass = current
@@ -152,9 +140,11 @@ class RegisterHistory(Observer):
             self._end_run()
             self._run = run
         changes = self._log.take()
-        self._steps.append(_Step(action.order, changes))
+        size = 0
         for values, _ in changes:
-            self._pending += len(values)
+            size += len(values)
+        self._steps.append((action.order, changes, size))
+        self._pending += size
         if self._pending + self._kept > self._most:
             self._stop()
 
@@ -182,9 +172,11 @@ class RegisterHistory(Observer):
         """Make one step of those from ``start`` to ``end``; where ``following`` is then."""
         if end - start < 2:
             return following
-        joined = _Step(-1, _joined(self._steps[start:end]))
-        self._pending += joined.size - sum(step.size for step in self._steps[start:end])
-        self._steps[start:end] = [joined]
+        steps = self._steps[start:end]
+        changes = _joined(steps)
+        size = len(changes[0][0])
+        self._pending += size - sum([step[2] for step in steps])
+        self._steps[start:end] = [(-1, changes, size)]
         return following - (end - start - 1)
 
     def _stop(self) -> None:
@@ -199,16 +191,16 @@ class RegisterHistory(Observer):
         found = self._pass
         wanted = set() if found is None else {draw.order for draw in found.program_draws}
         for step in self._steps:
-            if step.order not in wanted:
+            order, changes, _ = step
+            if order not in wanted:
                 self._carried.append(step)
                 continue
             if self._carried:
-                self._record(step.order, _joined([*self._carried, step]))
+                changes = _joined([*self._carried, step])
                 self._carried = []
-            else:
-                self._record(step.order, step.changes)
+            self._record(order, changes)
         if len(self._carried) > 1:
-            self._carried = [_Step(-1, _joined(self._carried))]
+            self._carried = [(-1, _joined(self._carried), 0)]
         self._steps.clear()
         self._pending = 0
         self._run, self._run_start = None, 0
@@ -230,6 +222,8 @@ class RegisterHistory(Observer):
             self._sources.append(source)
         if len(changes) == 1:
             self._kept += len(changes[0][0])
+        elif len(changes) == 2:
+            self._kept += len(changes[0][0].keys() | changes[1][0].keys())
         else:
             self._kept += len(set().union(*[values for values, _ in changes]))
 

@@ -358,7 +358,7 @@ class ShaderCollector(Sink):
 
     def registers_stored(self, stored: StoredRegisters) -> None:
         if stored.words is not None:
-            self._take_stored(stored, stored.words, stored.start, stored.end)
+            self._take_stored(stored, stored.words, stored.start, stored.following)
         for _, words, index, ndwords in stored.groups:
             self._take_stored(stored, words, index, index + ndwords)
 

@@ -492,12 +492,12 @@ class Walk(Sink):
 
     def registers_stored(self, stored: StoredRegisters) -> None:
         """Registers were stored at once."""
-        if stored.words is not None:
+        if self._on_group and stored.words is not None:
             for begins in self._on_group:
                 for _, words, index, _ in stored.groups:
                     begins(words.address + 4 * index)
         if self._on_stored and self.executed is not Executed.NO:
-            frame = self._frame()
+            frame = self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
             caller = frame.packet() if stored.words is None else None
             for written in self._on_stored:
                 written(stored, frame.stream, caller)

@@ -543,11 +543,12 @@ class Source:
         last = self._last_state
         if last is not None and last[0] == action.order:
             return last[1]
-        history = self.walk().history
+        history = (self._walked or self.walk()).history or self.walk().history
         assert history is not None
         if history.has(action.order):
+            registers = self._registers or self.registers
             at = HistoryAt(history, action.order)
-            state = RegisterState(at, self.registers, self.database, action)
+            state = RegisterState(at, registers, registers.database, action)
             self._last_state = action.order, state
             return state
         how = self.register_db, self.given_gpu

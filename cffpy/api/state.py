@@ -71,7 +71,9 @@ class StateValue(RegisterValue):
     __slots__ = ("_state",)
 
     def __init__(self, register: Register, value: int | None, state: RegisterState) -> None:
-        super().__init__(register, value)
+        self.register = register  # as RegisterValue does: scripts make many of these
+        self.value = value
+        self._fields = None
         self._state = state
 
     @property

@@ -22,7 +22,7 @@ from cffpy.cp.state import (
     GROUP_LOAD_IMMEDIATE,
     DrawStateGroup,
 )
-from cffpy.cp.stored import StoredRegisters
+from cffpy.cp.stored import Step, StoredRegisters
 from cffpy.pm4.reader import IDLE, OPCODE, REGISTERS
 
 TYPE_CHECKING = False
@@ -51,28 +51,10 @@ MAX_DWORDS, MAX_SEEN = 1 << 19, 1 << 16
 _NO_MASK = -1
 
 
-class Step:
-    """Packets from ``start`` up to ``following`` (dwords of the stream's buffer).
+class Stores(StoredRegisters):
+    """Register writes, which a sink takes as they are."""
 
-    A register-write packet that the sink observes, if it is no ``Stores``, ``Runs`` or ``Draws``.
-    """
-
-    __slots__ = ("following", "start")
-
-    def __init__(self, start: int, following: int) -> None:
-        self.start = start
-        self.following = following
-
-
-class Stores(Step):
-    """Register writes. ``stored``: for sinks that observe them, made by ``DecodedStreams``."""
-
-    __slots__ = ("registers", "stored")
-
-    def __init__(self, start: int, following: int, registers: dict[int, int]) -> None:
-        super().__init__(start, following)
-        self.registers = registers
-        self.stored: StoredRegisters | None = None
+    __slots__ = ()
 
 
 class Runs(Step):
@@ -256,15 +238,11 @@ class DecodedStreams:
             registers.update(part)
         step.registers, step.parts = registers, ()
 
-    def stored(self, words: Words, step: Stores | Draws) -> StoredRegisters:
-        """The registers of a step of a stream in ``words``, with where they were written."""
+    def stored(self, words: Words, step: Draws) -> StoredRegisters:
+        """The registers of a draw of a stream in ``words``, with where they were written."""
         if step.stored is None:
-            end = step.following
-            groups: Sequence[LoadedGroup] = ()
-            runs = self._runs
-            if isinstance(step, Draws):
-                end, groups, runs = step.payload.index - 1, step.loaded, step.runs or runs
-            step.stored = StoredRegisters(step.registers, runs, groups, words, step.start, end)
+            runs, end = step.runs or self._runs, step.payload.index - 1
+            step.stored = StoredRegisters(step.registers, runs, step.loaded, words, step.start, end)
         return step.stored
 
     # -- decoding ---------------------------------------------------------------------------
@@ -272,7 +250,7 @@ class DecodedStreams:
     def _decode(self, words: Words, index: int, end: int) -> list[Step]:
         """The packets of ``words[index:end]`` up to the first that is damaged or too long."""
         headers, data = self._machine.headers, words.data
-        plan = _Plan(index)
+        plan = _Plan(index, words, self._runs)
         while index < end:
             kind, number, size = headers[data[index]]
             following = index + size
@@ -316,7 +294,10 @@ class DecodedStreams:
 class _Plan:
     """Steps as they are made. What may become part of a draw waits."""
 
-    def __init__(self, start: int) -> None:
+    def __init__(self, start: int, words: Words, runs: RegisterRuns) -> None:
+        """``words``: of the stream. ``runs`` reads its packets."""
+        self._words = words
+        self._runs = runs
         self._steps: list[Step] = []
         #: Where the last step ends.
         self._start = start
@@ -331,7 +312,7 @@ class _Plan:
         """Registers are written that the sink does not observe."""
         last = self._waiting[-1] if self._waiting else None
         if type(last) is not Stores:
-            last = Stores(start, following, {})
+            last = Stores({}, self._runs, (), self._words, start)
             self._waiting.append(last)
         last.following = following
         for register, value in writes:
@@ -363,18 +344,22 @@ class _Plan:
 
     def add(self, step: Step) -> None:
         """A separate step: pending writes become steps before it."""
-        self._steps += self._waiting
-        if self.passed is not None:
-            self._steps.append(self.passed)
+        self._end_waiting()
         self._steps.append(step)
         self._restart(step.following)
 
     def finish(self) -> list[Step]:
         """All steps."""
+        self._end_waiting()
+        return self._steps
+
+    def _end_waiting(self) -> None:
+        """No draw follows what waits."""
         self._steps += self._waiting
         if self.passed is not None:
+            # the writes around it are one step, also those behind it
+            self.passed.following = self._waiting[-1].following
             self._steps.append(self.passed)
-        return self._steps
 
     def _restart(self, start: int) -> None:
         self._start = start

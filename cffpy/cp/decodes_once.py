@@ -22,7 +22,8 @@ class DecodesOnce(ValueObject):
     """What is known of a packet before it runs; each None for packets of other kinds.
 
     ``writes`` returns (register, value) of a packet that does no more than write registers.
-    ``draw`` makes the Draw of a packet that counts it and changes no other state. ``groups`` yields
+    ``draw`` makes the Draw of a packet that counts it and changes no other state. State that only
+    the dump shows (``CpState.needs_wfi``, ``CpState.draws``) does not count. ``groups`` yields
     the changes to draw-state groups. ``skips`` returns the dwords that it may run as a block.
     ``equal_draws``: packets with equal dwords are the same draw, whatever memory holds, so that
     they may share one ``Draw``.

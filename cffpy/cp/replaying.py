@@ -9,12 +9,12 @@ decoded again (cffpy.cp.decoded).
 
 from __future__ import annotations
 
-from cffpy.cp.decoded import DecodedStreams, Draws, Passes, Runs, Step, Stores
+from cffpy.cp.decoded import DecodedStreams, Draws, Passes, Runs, Stores
 from cffpy.cp.payload import Payload
 from cffpy.cp.register_runs import RegisterRuns
 from cffpy.cp.runner import Runner
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
-from cffpy.cp.stored import StoredGroup
+from cffpy.cp.stored import Step, StoredGroup
 from cffpy.pm4.reader import REGISTERS
 
 TYPE_CHECKING = False
@@ -91,7 +91,7 @@ class ReplayingRunner(Runner):
             if isinstance(step, Stores):
                 registers.update(step.registers)
                 if observed:
-                    self.sink.registers_stored(self.decoded.stored(words, step))
+                    self.sink.registers_stored(step)
             elif not isinstance(step, Draws) or not self._run_draw(words, step, level):
                 reached = self._run_step(words, step, level)
                 if reached != step.following or image.epoch != epoch:

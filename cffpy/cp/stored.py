@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     LoadedGroup = tuple[int, Words, int, int]
 
 
+class Step:
+    """Packets from ``start`` up to ``following`` (dwords of the stream's buffer).
+
+    In a decoded stream: a register-write packet that the sink observes, unless it is of a subclass.
+    """
+
+    __slots__ = ("following", "start")
+
+    def __init__(self, start: int, following: int) -> None:
+        self.start = start
+        self.following = following
+
+
 class StoredPacket:
     """The packet that wrote a register: ``ndwords`` at ``index`` of ``words``.
 
@@ -32,13 +45,15 @@ class StoredPacket:
         self.ndwords = ndwords
 
 
-class StoredRegisters:
-    """Register -> value; written by ``words[start:end]`` of the current stream, then by ``groups``.
+class StoredRegisters(Step):
+    """Register -> value; written by the packets of the current stream, then by ``groups``.
+
+    The packets are ``words[start:following]``.
 
     ``words`` is None where the stream itself wrote nothing: a draw-state group alone.
     """
 
-    __slots__ = ("_groups", "_packets", "_runs", "end", "registers", "start", "words")
+    __slots__ = ("_groups", "_packets", "_runs", "registers", "words")
 
     def __init__(
         self,
@@ -47,13 +62,13 @@ class StoredRegisters:
         groups: Sequence[LoadedGroup] = (),
         words: Words | None = None,
         start: int = 0,
-        end: int = 0,
+        following: int = 0,
     ) -> None:
+        self.start = start
+        self.following = following
         self.registers = registers
         self._groups = groups
         self.words = words
-        self.start = start
-        self.end = end
         self._runs = runs
         #: Register -> its packet, once one is asked for: there are many of these objects.
         self._packets: dict[int, StoredPacket] | None = None
@@ -80,7 +95,7 @@ class StoredRegisters:
     def _packet_of(self) -> dict[int, StoredPacket]:
         packets: dict[int, StoredPacket] = {}
         if self.words is not None:
-            self._add_packets(packets, None, self.words, self.start, self.end)
+            self._add_packets(packets, None, self.words, self.start, self.following)
         for position, (_, words, index, ndwords) in enumerate(self.groups):
             self._add_packets(packets, position, words, index, index + ndwords)
         return packets
@@ -97,7 +112,7 @@ class StoredRegisters:
         """
         assert self.words is not None
         index, last = self.start, self.start
-        while index < self.end:
+        while index < self.following:
             kind, _, size = self._runs.headers[self.words.data[index]]
             if kind == OPCODE:
                 last = index
@@ -135,7 +150,7 @@ class StoredGroup(StoredRegisters):
         """``number``: of the group, whose commands are ``words[index : index + ndwords]``."""
         self.registers = registers
         self.words = None
-        self.start = self.end = 0
+        self.start = self.following = 0
         self._runs = runs
         self._packets = None
         self._number = number

@@ -241,7 +241,7 @@ class LineWalk(Walk):
             self.known += 1
             return known
         self.made += 1
-        packets = self._packets_of(stored, words, stored.start, stored.end)
+        packets = self._packets_of(stored, words, stored.start, stored.following)
         parts = [self._text(packets, words.address + 4 * stored.start, level)]
         parts += [self._group(stored, group, level + 1) for group in stored.groups]
         text = "".join(parts)

@@ -14,9 +14,11 @@ from cffpy.analysis.packet_location import PacketLocation
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp import decoded
+from cffpy.cp.replaying import ReplayingRunner
 from cffpy.limits import Limits
+from tests.analysis.passes.streams import Streams
 from tests.analysis.test_whole_groups import outcome
-from tests.builders import damaged
+from tests.builders import damaged, type0, type3
 
 SHARED = (
     "a220-gl-passes",
@@ -58,6 +60,22 @@ def test_streams_of_tiles_are_decoded_once(shared: Path, name: str) -> None:
     walk, _ = outcome(open_capture(str(shared / "captures" / f"{name}.rd.gz")), True, replays=True)
     streams = walk.machine.decoded
     assert streams.known > 4 * streams.read > 0
+
+
+def test_draws_of_a2xx_and_a3xx_are_decoded_once() -> None:
+    """A counter: a wait before each draw, in a stream that runs twice, does not split its steps."""
+    s = Streams(320)
+    draw = type3(s.opcode("CP_DRAW_INDX"), 0, 2 << 6 | 4, 3)
+    other = type3(s.opcode("CP_DRAW_INDX_2"), 0, 1 << 6 | 4, 1, 0)
+    part = [*type0(0x2100, 1), *type3(s.opcode("CP_WAIT_FOR_IDLE"), 0), *type0(0x2101, 2)]
+    commands = [*part, *draw, *part, *other]
+    s.buffers[0x8000] = commands
+    call = type3(s.opcode("CP_INDIRECT_BUFFER"), 0x8000, len(commands))
+    content = open_bytes(s.capture([[call, call]]))
+    assert same(content)
+    walk, _ = outcome(content, True, replays=True)
+    assert isinstance(walk.machine, ReplayingRunner)
+    assert (walk.machine.state.draw_count, walk.machine.draws_decoded) == (4, 2)
 
 
 @pytest.mark.parametrize("seed", range(60))

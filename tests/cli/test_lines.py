@@ -17,7 +17,8 @@ from cffpy.analysis.shaders import collect_shaders
 from cffpy.container.open import open_capture
 from cffpy.tables.line_ends import LineEnds
 from cffpy.tables.lines import COLUMNS, DrawLines, LineOptions, LineWalk, UniqueLines
-from tests.builders import capture, type3, type7
+from tests.analysis.passes.streams import Streams
+from tests.builders import capture, type3, type4, type7
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -93,6 +94,14 @@ def test_nothing_has_two_lines(samples: Path) -> None:
             for row in found
         )
         assert [place for place, count in places.items() if count > 1] == []
+
+
+def test_the_end_of_a_stream_that_runs_again_has_its_lines_once() -> None:
+    """It ends with writes behind a packet that the machine need not run."""
+    s = Streams(630)
+    call = s.ib(s.draw(), type4(0x8800, 1), s.packet("CP_WAIT_FOR_ME"), type4(0x8801, 2))
+    writes = [line for line in lines_of(s.capture([[call] * 3])) if line[6] == "register write"]
+    assert len(writes) == 6
 
 
 def test_shaders(samples: Path) -> None:

@@ -61,6 +61,18 @@ class PassFinder(Observer):
         """The run of it that is open now: its binning run, a tile, or all of it."""
         return None if self._tracker is None else self._tracker.run
 
+    @property
+    def open(self) -> tuple[Pass | None, PassRun | None]:
+        """``current`` and ``run``."""
+        tracker = self._tracker
+        return (None, None) if tracker is None else (tracker.current, tracker.run)
+
+    @property
+    def owner(self) -> Pass | PassRun | None:
+        """What is written now belongs to: the run that is open, or else the pass."""
+        tracker = self._tracker
+        return None if tracker is None else tracker.run or tracker.current
+
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Take the generation's tracker."""
         self._close()

@@ -29,6 +29,8 @@ from cffpy.cp.packets.draw import (
     draw_auto,
     draw_indirect,
     draw_indirect_multi,
+    draw_indx,
+    draw_indx_2,
     draw_indx_indirect,
     draw_indx_offset,
 )
@@ -50,6 +52,7 @@ from cffpy.cp.packets.mode import (
     cp_skip_ib2_enable_local,
     cp_thread_control,
     cp_wait_for_idle,
+    wait_for_idle,
 )
 from cffpy.cp.packets.regwrite import (
     adds_to_register,
@@ -106,8 +109,8 @@ TABLE = {
     "CP_SET_RENDER_MODE": _ending(cp_set_render_mode),
     "CP_COMPUTE_CHECKPOINT": _ending(cp_compute_checkpoint),
     "CP_SET_DRAW_STATE": _effect(cp_set_draw_state, DecodesOnce(groups=draw_state_groups)),
-    "CP_DRAW_INDX": _drawing(cp_draw_indx),
-    "CP_DRAW_INDX_2": _drawing(cp_draw_indx_2),
+    "CP_DRAW_INDX": _drawing(cp_draw_indx, draw_indx),
+    "CP_DRAW_INDX_2": _drawing(cp_draw_indx_2, draw_indx_2),
     "CP_DRAW_INDX_OFFSET": _drawing(cp_draw_indx_offset, draw_indx_offset, equal_draws=True),
     "CP_DRAW_INDIRECT": _drawing(cp_draw_indirect, draw_indirect),
     "CP_DRAW_INDX_INDIRECT": _drawing(cp_draw_indx_indirect, draw_indx_indirect),
@@ -133,5 +136,5 @@ TABLE = {
     "CP_THREAD_CONTROL": _effect(cp_thread_control),
     "CP_SKIP_IB2_ENABLE_GLOBAL": _effect(cp_skip_ib2_enable_global),
     "CP_SKIP_IB2_ENABLE_LOCAL": _effect(cp_skip_ib2_enable_local),
-    "CP_WAIT_FOR_IDLE": _effect(cp_wait_for_idle),
+    "CP_WAIT_FOR_IDLE": _effect(cp_wait_for_idle, DecodesOnce(writes=wait_for_idle)),
 }

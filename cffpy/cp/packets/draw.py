@@ -31,25 +31,39 @@ _PRIMITIVE = {
 _BLIT = Fields("CP_BLIT", "cffdump:OP")
 
 
-def cp_draw_indx(machine: Runner, payload: Payload, level: int) -> None:
+def draw_indx(machine: Machine, payload: Payload) -> Draw:
     """CP_DRAW_INDX: draw, maybe with an index buffer (a2xx, a3xx)."""
+    return _old_draw(machine, "CP_DRAW_INDX", payload)
+
+
+def cp_draw_indx(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDX."""
     _draw_indx(machine, "CP_DRAW_INDX", payload, level)
     machine.state.needs_wfi = True
 
 
-def cp_draw_indx_2(machine: Runner, payload: Payload, level: int) -> None:
+def draw_indx_2(machine: Machine, payload: Payload) -> Draw:
     """CP_DRAW_INDX_2: draw with indices in the packet."""
+    return _old_draw(machine, "CP_DRAW_INDX_2", payload)
+
+
+def cp_draw_indx_2(machine: Runner, payload: Payload, level: int) -> None:
+    """CP_DRAW_INDX_2."""
     _draw_indx(machine, "CP_DRAW_INDX_2", payload, level)
 
 
 def _draw_indx(machine: Runner, name: str, payload: Payload, level: int) -> None:
     state = machine.state
-    primitive, num_indices = payload.read(machine.packets[_OLD_FIELDS[name]])
-    draw = _with_indices(machine, name, primitive, num_indices)
+    draw = _old_draw(machine, name, payload)
     machine.sink.draw(draw, payload, level)
     state.draws[state.ib_level] += 1
     if draw.counted:
         state.finish_draw()
+
+
+def _old_draw(machine: Machine, name: str, payload: Payload) -> Draw:
+    primitive, num_indices = payload.read(machine.packets[_OLD_FIELDS[name]])
+    return _with_indices(machine, name, primitive, num_indices)
 
 
 def _with_indices(machine: Machine, name: str, primitive: int, num_indices: int) -> Draw:

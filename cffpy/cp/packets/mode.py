@@ -8,6 +8,8 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
@@ -75,6 +77,11 @@ def cp_set_bin(machine: Runner, payload: Payload, level: int) -> None:
     """CP_SET_BIN: the current bin's rectangle (a2xx)."""
     left, top, right, bottom = payload.read(machine.packets[_SET_BIN])
     machine.state.bin_rectangle = (left, top, right, bottom)
+
+
+def wait_for_idle(machine: Machine, payload: Payload) -> Sequence[tuple[int, int]]:
+    """CP_WAIT_FOR_IDLE writes no registers."""
+    return ()
 
 
 def cp_wait_for_idle(machine: Runner, payload: Payload, level: int) -> None:
