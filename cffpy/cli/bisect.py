@@ -137,12 +137,7 @@ class _State:
         except (ValueError, RecursionError) as problem:
             raise CffpyError(f"{self._name}: not a state of cffpy bisect: {problem}") from None
         answers = found.get("answers") if isinstance(found, dict) else None
-        is_good = isinstance(answers, list) and all(
-            isinstance(one, dict)
-            and one.get("answer") in _WORDS
-            and isinstance(one.get("try"), str)
-            for one in answers
-        )
+        is_good = isinstance(answers, list) and all(_is_entry(one) for one in answers)
         if not is_good or found.get("schema") != view.SCHEMA:
             raise CffpyError(f"{self._name}: not a state of cffpy bisect")
         if found.get("digest") != digest:

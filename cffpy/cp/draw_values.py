@@ -31,7 +31,6 @@ _OLD_INITIATOR = (
     "SMALL_INDEX",
     "NUM_INSTANCES",
     "PRIM_TYPE..NUM_INSTANCES",
-    "cffdump:PRIM_TYPE",
     "NUM_INDICES",
 )
 _OLD_DRAW = Fields("CP_DRAW_INDX", *_OLD_INITIATOR, "INDX_BASE", "INDX_SIZE")
@@ -46,7 +45,6 @@ _INITIATOR = (
     "GS_ENABLE",
     "TESS_ENABLE",
     "PRIM_TYPE..TESS_ENABLE",
-    "cffdump:PRIM_TYPE",
 )
 _DRAWS = {
     "CP_DRAW_INDX_OFFSET": Fields(
@@ -79,9 +77,8 @@ class DrawValues:
 
     #: The draw initiator: the dword with the next four, and others.
     initiator: int
-    #: PRIM_TYPE (pc_di_primtype), and as the reference reads it.
+    #: PRIM_TYPE (pc_di_primtype).
     primitive: int
-    cffdump_primitive: int
     #: SOURCE_SELECT (pc_di_src_sel).
     source: int
     #: VIS_CULL (pc_di_vis_cull_mode).
@@ -126,11 +123,10 @@ def draw_values(machine: Machine, name: str, payload: Payload) -> DrawValues:
     else:
         values = payload.read(reader)
     primitive, source, visibility, index_size, geometry, tessellation, *others = values
-    initiator, shown, *rest = others
+    initiator, *rest = others
     draw = DrawValues()
     draw.initiator = initiator
-    draw.primitive, draw.cffdump_primitive = primitive, shown
-    draw.source, draw.visibility = source, visibility
+    draw.primitive, draw.source, draw.visibility = primitive, source, visibility
     draw.index_bytes = (1, 2, 4, 0)[index_size]
     if geometry or tessellation:
         draw.has_stages = True
@@ -155,11 +151,10 @@ def _old_draw(machine: Machine, name: str, payload: Payload) -> DrawValues:
     fields = _OLD_DRAW_2 if name == "CP_DRAW_INDX_2" else _OLD_DRAW
     values = payload.read(machine.packets[fields])
     primitive, source, visibility, size, small, instances, initiator, *rest = values
-    shown, vertices, *indices = rest
+    vertices, *indices = rest
     draw = DrawValues()
     draw.initiator = initiator
-    draw.primitive, draw.cffdump_primitive = primitive, shown
-    draw.source, draw.visibility = source, visibility
+    draw.primitive, draw.source, draw.visibility = primitive, source, visibility
     draw.index_bytes = _OLD_INDEX_BYTES[small << 1 | size]
     draw.vertices = draw.num_indices = vertices
     if indices:

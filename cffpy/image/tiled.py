@@ -17,7 +17,6 @@ from cffpy.image.numbers import align
 #: Bytes of a texel -> width and height, in texels, of a block of 256 bytes.
 BLOCKS = {1: (32, 8), 2: (32, 4), 4: (16, 4), 8: (8, 4), 16: (4, 4)}
 
-_BLOCK_BYTES = 256
 #: A macrotile is 2 x 4 blocks.
 _MACROTILE_BYTES = 2048
 

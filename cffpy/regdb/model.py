@@ -196,6 +196,3 @@ class Description:
     """One file of the database: what it declares, in order."""
 
     declarations: tuple[Declaration, ...] = ()
-
-
-Located: TypeAlias = Value | Bitfield | Enum | Bitset | Register | Array | Stripe | Domain | Import

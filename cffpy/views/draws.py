@@ -33,9 +33,6 @@ HEADINGS = (
 #: Columns of numbers.
 RIGHT = (0, 1, 2, 5, 6)
 
-#: In CSV.
-_EXECUTED = {Executed.YES: 1, Executed.NO: 0, Executed.UNKNOWN: "unknown"}
-
 CSV_COLUMNS = (
     "dump_draw",
     "pass",

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.pass_cost import MovedBytes, PassCost
 
 SCHEMA = "cffpy.passes.cost/1"
-#: Of JSON lines.
-LINE_SCHEMA = "cffpy.passes.cost.line/1"
 
 
 def lines(costs: Sequence[PassCost], whole: int) -> Iterator[str]:

@@ -61,7 +61,16 @@ def test_by_a_command(hang: Path, run_cffpy: Run) -> None:
     assert (found["found"]["draw"], found["next"]) == ("p0:1", None)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "cffpy.bisect/2", "answers": [1]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"schema": "cffpy.bisect/2", "answers": [1]}',
+        '{"schema": "cffpy.bisect/2", "answers": [{"try": "d0", "answer": []}]}',
+    ],
+)
 def test_a_state_that_is_none(text: str, hang: Path, run_cffpy: Run) -> None:
     state = hang.with_name("state.json")
     state.write_text(text)

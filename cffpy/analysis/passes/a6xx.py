@@ -70,7 +70,6 @@ _BASES = ("RB_MRT[0].BASE", "RB_DEPTH_BUFFER_BASE")
 _LAYER_CONTROLS = ("GRAS_VS_LAYER_CNTL", "GRAS_DS_LAYER_CNTL", "GRAS_GS_LAYER_CNTL")
 
 _PIPES = 32
-_BYTES_BEHIND_LIMIT = 64
 
 #: VSC_MASK: from slot VSC_N on; 0 means VSC_N alone. ABS_MASK: of all slots instead.
 _SLOT_MASK = Fields(

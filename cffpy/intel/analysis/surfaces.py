@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _TYPES = {0: "1D", 1: "2D", 2: "3D", 3: "cube", 4: "buffer", 5: "structured buffer", 7: "null"}
 _BUFFERS = (4, 5)
-_NULL = 7
 _SCRATCH = 6
 
 _FIELDS = (

@@ -10,7 +10,6 @@ from cffpy.intel.analysis.walk import Walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Callable
 
     from cffpy.container.open import Content
@@ -96,10 +95,3 @@ def survey(
             directory,
         )
     )
-
-
-def count_roles(found: Survey) -> Counter[str]:
-    """How many actions have each role."""
-    from collections import Counter
-
-    return Counter(action.role for action in found.actions)

@@ -17,9 +17,6 @@ from cffpy.intel.descriptions.resolve import Known, Resolved, opcode, resolve, s
 _FIXED = re.compile(r"([us])([0-9]{1,2})\.([0-9]{1,2})")
 _LENGTH_FIELD = "DWord Length"
 
-#: What one generation may unfold to; Mesa's need 20,000.
-_MAX_MEMBERS = 1 << 20
-
 
 def compile_files(paths: list[str]) -> dict[str, bytes]:
     """The parts of the compiled form of these .gen files. Raises RegisterDbError."""

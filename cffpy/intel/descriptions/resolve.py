@@ -15,7 +15,6 @@ from cffpy.errors import RegisterDbError
 from cffpy.intel.descriptions import model
 
 _MAX_IMPORTS = 64
-_TOP_HALF = 0xFFFF0000
 
 
 @dataclass(slots=True)
