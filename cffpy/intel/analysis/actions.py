@@ -59,7 +59,7 @@ class Action:
     """An action and its location.
 
     ``number``: among all actions of the capture. ``role``: "draw", "dispatch", or what the driver
-    does by itself: "clear", "fast clear", "resolve", "copy", "depth clear", "generation", ...
+    does by itself: "clear", "fast clear", "resolve", "copy", "empty draw", "generation", ...
     ``pass_index`` is None outside passes. ``generated``: for a draw that a shader wrote.
     """
 
@@ -165,6 +165,8 @@ def _draw(
         action.role = _rectangle_role(action, state)
     elif not action.programs and _streams_out(state):
         action.role = "copy"  # drivers copy memory by points without any shader
+    elif not action.programs and not action.is_indirect and action.counts.vertices == 0:
+        action.role = "empty draw"  # drivers work around faults of the GPU by it
     return action
 
 

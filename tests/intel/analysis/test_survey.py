@@ -150,6 +150,7 @@ TRUTH = {
     "ptl-vk-gendraws-executed.aub": [("render", 157)],
     "icl-vk-passes-error.i915": [("render", count) for count in (12, 20, 15, 10, 5, 8, 4, 9, 1)],
     "lnl-vk-tri-xe-devcoredump.xe": [("render", 3)],
+    "ivb-gl-xfbq.aub": [("render", 4)],
 }
 
 
