@@ -100,7 +100,7 @@ def _whole_sections(content: Content, messages: list[str]) -> list[Section]:
         if isinstance(part, Junk):
             junk = part.end - part.offset
             is_last = part.end == len(content.data)
-            where = "behind the last section" if is_last else f"at {part.offset:#x}: no section"
+            where = "after the last section" if is_last else f"at {part.offset:#x}: no section"
             messages.append(f"dropped {junk} bytes {where}")
         elif junk and part.type == SectionType.BUFFER_CONTENTS and not _fits(sections, part, junk):
             messages.append(

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from cffpy.analysis.draw_names import DrawName, find_draw
 from cffpy.cli.analysis_options import DRAW_NAME, DRAW_RANGE, print_problems
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_warning
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note, print_warning
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import Integer, IntegerRange, command_limits, edition_option, limit_option
 from cffpy.cli.progress import progress
@@ -140,7 +139,7 @@ def edit(
     size = len(content.data)  # edits change no size
     write_output(output, capture_file(output, changed.pieces(), size), [path])
     for line in lines:
-        print(f"cffpy: {line}", file=sys.stderr)
+        print_note(line)
     print_problems(path, damage)
     return EXIT_FAILURE if damage or content.truncated else EXIT_OK
 

@@ -16,7 +16,7 @@ from cffpy.cli.analysis_options import (
     submit_option,
     write_json,
 )
-from cffpy.cli.output import print_on_standard_error
+from cffpy.cli.output import print_note
 from cffpy.cli.output_file import write_output
 from cffpy.cli.parameters import Address, IntegerRange
 from cffpy.cli.progress import progress
@@ -194,7 +194,7 @@ def image(
         write_json(view.SCHEMA, view.document([_shown(found[0], "")], written))
         return code
     for note in picture.notes:
-        print_on_standard_error(f"cffpy: note: {note}\n")
+        print_note(f"note: {note}")
     return code
 
 

@@ -122,9 +122,21 @@ def print_warning(message: str) -> None:
     _print_line("warning", message)
 
 
+def print_note(message: str) -> None:
+    """Print what was done, one line on standard error."""
+    _print_line("", message)
+
+
 def _print_line(kind: str, message: str) -> None:
+    """A name of a file in the message may have line breaks: they are escaped."""
+    from cffpy.views.plain_text import visible
+
+    lines = message.rsplit("\n", 2)
     # errors in descriptions quote the source line, with a caret below it
-    print_on_standard_error(f"cffpy: {kind}: {message}\n")
+    if len(lines) < 3 or lines[2].strip() != "^":
+        lines = [message]
+    start = f"cffpy: {kind}: " if kind else "cffpy: "
+    print_on_standard_error(start + "\n".join(map(visible, lines)) + "\n")
 
 
 def print_on_standard_error(text: str) -> None:

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
+from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error, print_note
 from cffpy.cli.output_file import capture_file, write_output
 from cffpy.cli.parameters import Address, command_limits, limit_option
 from cffpy.errors import CffpyError, ContainerError
@@ -62,5 +60,5 @@ def repair(path: str, output: str, address: int | None, size: int | None) -> int
         return EXIT_FAILURE
     write_output(output, capture_file(output, repaired.pieces, repaired.size), [path])
     for line in repaired.messages or ["nothing to repair"]:
-        print(f"cffpy: {line}", file=sys.stderr)
+        print_note(line)
     return EXIT_OK

@@ -47,7 +47,9 @@ def summary(result: Comparison) -> str:
     count = len(result.entries)
     folded = sum(map(_count_folded, result.entries))
     text = f"{count} difference{'s' if count > 1 else ''}"
-    return f"{text}, {folded} more that follow" if folded else text
+    if not folded:
+        return text
+    return f"{text}, {folded} more that follow{'s' if folded == 1 else ''}"
 
 
 def _compared(result: Comparison) -> str:

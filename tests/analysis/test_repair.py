@@ -110,7 +110,7 @@ def test_which_stream_is_not_clear() -> None:
 def test_trailing_bytes_are_dropped() -> None:
     data, messages = whole(frame() + b"abc")
     assert data == frame()
-    assert messages == ["dropped 3 bytes behind the last section"]
+    assert messages == ["dropped 3 bytes after the last section"]
 
 
 def section_offsets(data: bytes) -> list[int]:

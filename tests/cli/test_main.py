@@ -347,3 +347,17 @@ def test_write_all_of_a_short_writer() -> None:
 
     output.write_all(Short(), b"0123456789")  # type: ignore[arg-type]
     assert written == b"0123456789"
+
+
+@pytest.mark.parametrize("command", ["dump", "passes", "repair", "edit"])
+def test_a_line_break_in_the_name_of_a_file_is_escaped(
+    tmp_path: Path, run_cffpy: Run, command: str
+) -> None:
+    """Each message is one line, so a name cannot make another one."""
+    path = tmp_path / "one\ncffpy: error: other"
+    path.write_bytes(b"x")
+    more = {"repair": ["-o", "out.rd"], "edit": ["--drop-group", "3", "-o", "out.rd"]}
+    result = run_cffpy(command, path, *more.get(command, []))
+    message = result.stderr.decode()
+    assert "one\\x0acffpy: error: other" in message
+    assert message.count("\n") == 1

@@ -72,3 +72,17 @@ def test_the_end_at_many_places_of_the_binning_run(shared: Path, name: str, part
     if not path.exists():
         pytest.skip(f"{path.name} is not among the captures")
     check_cut(path, part)
+
+
+def test_the_end_after_the_only_draw_of_the_binning_run(samples: Path) -> None:
+    """Tiles are missing. The draw is not: it is where the pass ends."""
+    content = open_bytes((samples / "a660-frame-binning.rd").read_bytes())
+    good = record(content, lambda line: None)
+    (whole,) = good.passes.passes
+    assert whole.binning is not None
+    last = whole.binning.draws[-1]
+    assert last.number is not None
+    data, _ = edited(content, [TruncateAfterDraw(last.number)], lambda line: None)
+    bad = record(open_bytes(data), lambda line: None)
+    entries = compare(good, bad, frozenset(CLASSES)).entries
+    assert [entry.title for entry in entries] == ["pass 0: tiles: 8 → 0"]

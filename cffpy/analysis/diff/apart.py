@@ -95,6 +95,8 @@ class BinningPair:
         self.draws: AlignedDraws = []
         #: Numbers of the draws that one capture does not execute in the binning run.
         self._missing: tuple[list[int], list[int]] = ([], [])
+        # a pass that ends in its binning run has its draws there, not apart
+        have_tiles = bool(pair.good.tiles and pair.bad.tiles)
         for drawn in pair.draws:
             mine, theirs = (
                 None if one is None else of.get(one.action.program_number)
@@ -103,7 +105,7 @@ class BinningPair:
             if mine is None and theirs is None:
                 continue
             self.draws.append((mine, theirs))
-            if None not in drawn and (mine is None or theirs is None):
+            if have_tiles and None not in drawn and (mine is None or theirs is None):
                 self._note_missing(mine, theirs)
 
     def _note_missing(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from cffpy.regdb.register_text import FieldValue, RegisterText
 
 
+_ALL_BITS = 0xFFFFFFFF
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     """The dwords after the header that are compared.
@@ -30,6 +33,9 @@ class Compared:
     also: tuple[int, ...] = ()
     mask: int = 0
     unless: int = 0
+    #: Those of the first dword that are compared. A packet without any of them is not, if there are
+    #: others.
+    bits: int = _ALL_BITS
 
 
 _NAME_ONLY = Compared()
@@ -83,7 +89,10 @@ COMMANDS: dict[str, Compared] = {
     "CP_DRAW_PRED_ENABLE_GLOBAL": _FIRST,
     "CP_DRAW_PRED_ENABLE_LOCAL": _FIRST,
     "CP_DRAW_PRED_SET": _FIRST,
+    # where the program goes in the memory for instructions (a2xx), and its size
+    "CP_IM_LOAD_IMMEDIATE": Compared((0, 1)),
     "CP_INVALIDATE_STATE": _FIRST,
+    "CP_LOAD_CONSTANT_CONTEXT": Compared((1, 2)),
     "CP_MEMCPY": _FIRST,
     "CP_MEM_TO_MEM": _FIRST,
     "CP_MEM_TO_REG": _FIRST,
@@ -103,6 +112,8 @@ COMMANDS: dict[str, Compared] = {
     "CP_SET_BIN_DATA5": _FIRST,
     "CP_SET_BIN_DATA5_OFFSET": Compared((0, 1, 2, 3)),
     "CP_SET_DRAW_INIT_FLAGS": _FIRST,
+    # flags; which mode begins is compared as runs of a pass are
+    "CP_SET_MARKER": Compared((0,), bits=_ALL_BITS & ~0x1F),
     "CP_SET_MODE": _FIRST,
     "CP_SET_PSEUDO_REG": _EVERY_THIRD,
     # MODE and GMEM_ENABLE, VSC_ENABLE
@@ -146,6 +157,10 @@ class PacketTexts:
             wanted = (*wanted, *compared.also)
         end = min(max(wanted) + 1, captured)
         dwords = tuple([data[index + at] if at in wanted else 0 for at in range(end)])
+        if compared.bits != _ALL_BITS and dwords:
+            dwords = (dwords[0] & compared.bits, *dwords[1:])
+            if not dwords[0]:
+                return None
         key = name, dwords
         if key not in self._known:
             if len(self._known) >= _MAX_KNOWN:
@@ -161,7 +176,7 @@ class PacketTexts:
         if name not in EVENTS:
             shown = self._shown(fields, dwords) or [self._field(one) for one in fields]
             return f"{name} ({' '.join(shown)})"
-        event = next(one for one in fields if one.name == "EVENT")
+        event = fields[0]  # the lowest bits
         if event.text in _OTHER_EVENTS:
             return None
         title = f"event {event.text}" if event.text.startswith("0x") else event.text

@@ -113,6 +113,19 @@ REPORTED = {
     "change of a register": (630, MODIFY.format(1, 2), MODIFY.format(1, 4), "SRC1=4)"),
 }
 
+REPORTED["flag of a marker"] = (
+    740,
+    "CP_SET_MARKER MODE=RM6_DIRECT_RENDER",
+    "CP_SET_MARKER MODE=RM6_DIRECT_RENDER SHADER_USES_RT",
+    "without CP_SET_MARKER (SHADER_USES_RT) → CP_SET_MARKER (SHADER_USES_RT)",
+)
+REPORTED["place of a program, a2xx"] = (
+    220,
+    "packet 0x2b\n+ 00000000 00000003 00000000 00000000 00000000",
+    "packet 0x2b\n+ 00000000 00100003 00000000 00000000 00000000",
+    "0x0 0x100003",
+)
+
 #: What differs from one run of a program to the next.
 NOT_COMPARED = {
     "address and value of a timestamp": (
