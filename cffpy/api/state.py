@@ -9,6 +9,7 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
 from cffpy.analysis.provenance import State
 from cffpy.api.registers import RegisterValue
+from cffpy.errors import UnknownName
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
@@ -226,9 +227,25 @@ class RegisterState:
     def __getitem__(self, key: str | int) -> StateValue:
         """The value of a register by name, as in ``RB_MRT[0].CONTROL``, or by offset in dwords.
 
-        Raises UnknownName, which is a KeyError. A register that was not written has no value.
+        Raises UnknownName, which is a KeyError. A register that was not written has no value. One
+        without a description has the name that it is listed by, as in ``0x210b``, if it was
+        written.
         """
-        return self._value(self._registers[key])
+        try:
+            return self._value(self._registers[key])
+        except UnknownName:
+            offset = self._undescribed(key)
+            if offset is None:
+                raise
+            return self.at(offset)
+
+    def _undescribed(self, key: str | int) -> int | None:
+        """The offset of a register that was written and has no description."""
+        written = self._at.registers()
+        if isinstance(key, int):
+            return key if key in written else None
+        at = self._registers.at
+        return next((offset for offset in written if at(offset).name == key), None)
 
     def _value(self, register: Register) -> StateValue:
         at, offset = self._at, register.offset
@@ -247,8 +264,10 @@ class RegisterState:
 
     def __contains__(self, key: object) -> bool:
         """Whether a register was written before the draw. False for an unknown name."""
-        if not isinstance(key, str | int) or key not in self._registers:
+        if not isinstance(key, str | int):
             return False
+        if key not in self._registers:
+            return self._undescribed(key) is not None
         return self.write_of(self._registers[key]) is not None
 
     def __iter__(self) -> Iterator[str]:

@@ -10,6 +10,8 @@ import pytest
 import cffpy
 from cffpy.analysis.queries import state_at
 from cffpy.container.open import open_capture
+from tests.analysis.passes.streams import Streams
+from tests.builders import type4
 
 SAMPLES = (
     "a220-triangle",
@@ -137,6 +139,24 @@ def test_wrong_names(capture: cffpy.Capture) -> None:
         assert key not in state
         with pytest.raises(cffpy.UnknownName):
             _ = state[key]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "offset", "name"),
+    [(530, 0x210B, "0x210b"), (740, 0xAB40, "HLSQ_SHARED_CONSTS_IMM[0]+0")],
+)
+def test_each_listed_name_is_one_of_the_state(gpu: int, offset: int, name: str) -> None:
+    """Registers that no description names, too, where they were written."""
+    s = Streams(gpu)
+    data = s.capture([[type4(offset, 7) + s.draw() + s.draw()]])
+    for draw in cffpy.open(data).draws:
+        assert name in list(draw.state)
+        assert all(listed in draw.state for listed in draw.state)
+        assert draw.state[name] == draw.state[offset] == 7
+        assert draw.state[name].written_by is not None
+        with pytest.raises(cffpy.UnknownName):
+            draw.state["0x210a"]
+        assert 0x210A not in draw.state
 
 
 def test_names_and_patterns(capture: cffpy.Capture) -> None:
