@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Callable
@@ -339,6 +340,51 @@ def test_the_same_of_shared_captures(shared: Path, monkeypatch: pytest.MonkeyPat
     paths = [shared / f"captures/{name}.rd.gz" for name in names]
     text = check_lines_are_the_same(paths, monkeypatch)
     assert text.count("\n") > 10_000
+
+
+def dwords_of_dump(text: str) -> Counter[int]:
+    """Address of a register write packet -> dwords that all its executions write."""
+    found: Counter[int] = Counter()
+    offset = None
+    for line in text.splitlines():
+        begins = re.match(r"\t*write \S+ \(([0-9a-f]+)\)", line)
+        if begins:
+            offset = int(begins[1], 16)
+        packet = re.match(r"([0-9a-f]{8,16}):\t+0000: ([0-9a-f]{8})", line)
+        if packet and offset is not None:
+            header = int(packet[2], 16)
+            if header >> 28 == 4:  # type 4
+                register, count = header >> 8 & 0x3FFFF, header & 0x7F
+            else:
+                register, count = header & 0x7FFF, (header >> 16 & 0x3FFF) + 1
+            if register == offset:
+                found[int(packet[1], 16)] += count
+                offset = None
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a220-gl-passes",
+        "a306-gl-cube-gmem",
+        "a430-gl-var-flush",
+        "a530-gl-var-ddraw",
+        "a630-gl-blit-msaa",
+        "a740-vk-xfer",
+    ],
+)
+def test_each_register_of_the_dump_has_one_line(shared: Path, run_cffpy: Run, name: str) -> None:
+    """Captures whose commands are all executed: what each packet of the dump writes."""
+    path = shared / f"captures/{name}.rd.gz"
+    expected = dwords_of_dump(run_cffpy("dump", "--no-color", str(path)).stdout.decode("latin-1"))
+    found: Counter[int] = Counter()
+    for row in rows(path, "registers"):
+        if row["packet"] == "register write":
+            found[int(row["gpuaddr"], 16)] += len(row["raw"]) // 8
+    assert expected
+    assert found == expected
 
 
 def test_levels(samples: Path) -> None:
