@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.crash.model import Evidence, Suspicion, addresses, lines
@@ -31,6 +32,10 @@ _TEXTURE_ALIGNMENT, _LARGEST = 64, 16384
 
 #: The largest compression: ASTC with blocks of 12 x 12 pixels, 16 bytes each.
 _PIXELS_A_BYTE = 12
+
+#: What ends a program: ``end``, the jump to the next stage of tessellation and geometry, or, of
+#: a2xx, the last control instruction.
+_END = re.compile(r"\b(end|chsh)$|EXEC_END", re.MULTILINE)
 
 #: Waits of one thread for the other.
 _CROSS_WAITS = ("CP_BV_BR_COUNT_OPS", "CP_THREAD_CONTROL", "CP_WAIT_TIMESTAMP", "CP_WAIT_REG_MEM")
@@ -340,7 +345,7 @@ def _program(
     if shader is None:
         return
     listing = shader.program.text
-    if "end" not in listing and buffer.block is not None:
+    if not _END.search(listing) and buffer.block is not None:
         reason = f"its buffer ends at {buffer.end:#x}, and no instruction before ends the program"
         yield Suspicion("shader", f"{name} has no end", (reason,), (*evidence, *lines(buffer.line)))
     unknown = [line.strip() for line in listing.splitlines() if "no match" in line]

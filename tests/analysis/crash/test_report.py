@@ -317,6 +317,8 @@ def test_a_program_without_an_end() -> None:
         texts += [one["text"] for one in report(dump)["suspicious"] if one["kind"] == "shader"]
     assert any(text.endswith("has no end") for text in texts)
     assert any(text.endswith("has unknown instructions") for text in texts)
+    chained = with_buffer(hang(ib1, 4), 0x400000, [0, 0x04800000, 0, 0x05000000, 0, 0, 0, 0])
+    assert "shader" not in kinds(chained)
 
 
 def test_what_is_no_dump() -> None:
