@@ -80,12 +80,18 @@ def _row(shader: CapturedShader) -> tuple[str, ...]:
     )
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def _header(shader: CapturedShader) -> str:
-    used = f"used by {shader.uses} draws" if shader.stage != "CS" else f"used {shader.uses} times"
+    used = "used " + (
+        _count(shader.uses, "time") if shader.stage == "CS" else f"by {_count(shader.uses, 'draw')}"
+    )
     where = _where(shader, _SHOWN_RANGES)
     return (
         f"shader {shader.number}: {shader.stage}, a{shader.generation}xx, at {shader.gpuaddr:#x}, "
-        f"{shader.instructions} instructions, {len(shader.code)} bytes, "
+        f"{_count(shader.instructions, 'instruction')}, {len(shader.code)} bytes, "
         f"{used}{f' ({where})' if where else ''}, "
         f"named by {shader.named_by.name} in the packet at {shader.named_by.packet:#x}"
     )

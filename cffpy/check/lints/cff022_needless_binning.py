@@ -34,4 +34,5 @@ class NeedlessBinning(Lint):
         """GMEM passes with a binning run and one or two tiles."""
         for found in capture.render_passes():
             if found.hardware_binning and 0 < len(found.tiles) <= _FEW:
-                yield at_pass(found, f"a binning run for {len(found.tiles)} tiles")
+                tiles = "1 tile" if len(found.tiles) == 1 else f"{len(found.tiles)} tiles"
+                yield at_pass(found, f"a binning run for {tiles}")
