@@ -56,6 +56,9 @@ _GPU_IDS = frozenset(
     ]
 )
 _CLASSIC_GENERATIONS = range(2, 7)
+#: a702 is an a6xx part in spite of its number. Source: Mesa's freedreno_devices.py.
+_GENERATIONS = {702: 6}
+_A702 = 0x07002000
 #: Chip ids since a735 carry no digits of the name.
 _CORES = {7: 7, 0x43: 7, 0x44: 8}
 
@@ -116,6 +119,8 @@ def guess(gpu_id: int = 0, chip_id: int = 0) -> Gpu | None:
     if gpu_id // 100 in GENERATIONS:
         return _of_gpu_id(gpu_id)
     core = chip_id >> 24 & 0xFF
+    if chip_id & 0xFFFFFFFF == _A702:
+        return Gpu(0, chip_id, _GENERATIONS[702], "FD702")
     if core in _CORES:
         return Gpu(0, chip_id, _CORES[core], f"chip {chip_id & 0xFFFFFFFF:#010x}")
     if core in _CLASSIC_GENERATIONS:
@@ -142,7 +147,7 @@ def parse_gpu(text: str) -> Gpu:
 
 
 def _of_gpu_id(gpu_id: int) -> Gpu:
-    return Gpu(gpu_id, 0, gpu_id // 100, f"FD{gpu_id}")
+    return Gpu(gpu_id, 0, _GENERATIONS.get(gpu_id, gpu_id // 100), f"FD{gpu_id}")
 
 
 def _classic_gpu_id(core_id: int) -> int:

@@ -90,7 +90,9 @@ def test_guesses() -> None:
     assert guess(gpu_id=100) is None
     assert guess(gpu_id=900) is None
     assert guess(chip_id=0x08010000) is None
-    assert guess(gpu_id=702) == Gpu(702, 0, 7, "FD702")
+    assert guess(gpu_id=702) == Gpu(702, 0, 6, "FD702")
+    assert guess(chip_id=0xB207002000) == Gpu(0, 0xB207002000, 6, "FD702")
+    assert guess(gpu_id=735) == Gpu(735, 0, 7, "FD735")
     assert guess(gpu_id=225) == Gpu(225, 0, 2, "FD225")
     assert guess(chip_id=0x06060400) == Gpu(664, 0x06060400, 6, "FD664")
     assert guess(chip_id=0x07010000) == Gpu(0, 0x07010000, 7, "chip 0x07010000")
@@ -109,7 +111,7 @@ def test_what_users_call_a_generation(text: str) -> None:
 
 
 def test_users_may_name_gpus_that_are_not_known() -> None:
-    assert parse_gpu("702") == Gpu(702, 0, 7, "FD702")
+    assert parse_gpu("702") == Gpu(702, 0, 6, "FD702")
     assert parse_gpu("a8xx").generation == parse_gpu("830").generation == 8
 
 

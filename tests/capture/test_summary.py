@@ -115,7 +115,7 @@ def test_the_first_known_id_decides() -> None:
     assert summary.gpu.name == "FD630"
     summary = summary_of(gpu_id_section(702))
     assert summary.gpu is not None
-    assert (summary.gpu.generation, summary.gpu_known) == (7, False)
+    assert (summary.gpu.generation, summary.gpu_known) == (6, False)
     assert summary_of(gpu_id_section(999)).gpu is None
 
 
