@@ -270,6 +270,15 @@ class RegisterHistory(Observer):
                     changed.append(register)
         del self._orders[:]
 
+    def forget_writes(self) -> None:
+        """Release what wrote registers, and the walk. Afterwards as after ``pass_on``."""
+        self._complete()
+        for row in self._changes.values():
+            row.sources = []
+        self._pass = self._run = None
+        self._steps, self._carried = [], []
+        del self._walk, self._passes, self._log
+
     def has(self, order: int) -> bool:
         """Whether the registers at this draw were recorded."""
         return order in self._starts

@@ -13,25 +13,18 @@ from bisect import bisect_right
 from collections import defaultdict
 from functools import partial
 from operator import is_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cffpy.analysis.packet_location import PacketLocation
-from cffpy.analysis.provenance import Write, by_packet
+from cffpy.analysis.conditions import Executed
+from cffpy.analysis.packet_location import PacketLocation, Stream
+from cffpy.analysis.provenance import by_packet
+from cffpy.capture.memory import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cffpy.analysis.conditions import Executed
-    from cffpy.analysis.packet_location import Stream
-    from cffpy.analysis.passes.model import Pass, PassRun
-    from cffpy.analysis.provenance import WriteSource
+    from cffpy.analysis.provenance import Write, WriteSource
     from cffpy.analysis.register_history import RegisterHistory
-    from cffpy.capture.memory import Words
-
-    #: What many writes have in common.
-    Circumstances = tuple[
-        Pass | PassRun | None, Executed, str | None, PacketLocation | None, Stream, Words
-    ]
 
     #: GPU address of a packet, its submit, and the index of its pass; None between passes.
     WritePlace = tuple[int, int, int | None]
@@ -40,22 +33,29 @@ if TYPE_CHECKING:
 NO_WRITE = -1
 
 
+class Circumstances(NamedTuple):
+    """What many writes have in common; as of a ``Write``, without its pass."""
+
+    pass_index: int | None
+    executed: Executed
+    condition: str | None
+    patched_by: PacketLocation | None
+    stream: Stream
+    words: Words
+
+
 class RegisterWrites:
     """The packets that wrote registers, by number. Packets are numbered in the order of draws."""
 
-    def __init__(self, history: RegisterHistory) -> None:
-        """``history``: complete."""
-        self._history = history
+    def __init__(self) -> None:
         #: Register -> the number of the write, for each of its changes.
-        self._numbers = {register: array("i") for register in history.all_registers()}
+        self._numbers: dict[int, array[int]] = defaultdict(partial(array, "i"))
         #: By number: the packet's first dword, and an index into ``_circumstances``.
         self._index, self._which = array("I"), array("i")
         self._circumstances: list[Circumstances] = []
-        for sources in history.written():
-            self._add(sources)
 
-    def _add(self, sources: Iterable[tuple[int, WriteSource]]) -> None:
-        """Number the packets that wrote registers between two draws."""
+    def add(self, sources: Iterable[tuple[int, WriteSource]]) -> None:
+        """Number the packets that wrote registers before the next draw."""
         numbers = self._numbers
         known: dict[int, int] = {}
         for write, registers in by_packet(sources):
@@ -69,8 +69,8 @@ class RegisterWrites:
         """``known``: by the id of the write's stream, which ``_circumstances`` keep alive."""
         place = write.place
         found = known.get(id(place.stream))
-        parts = (
-            write.owner,
+        parts = Circumstances(
+            write.pass_index,
             write.executed,
             write.condition,
             write.patched_by,
@@ -86,22 +86,22 @@ class RegisterWrites:
     def __len__(self) -> int:
         return len(self._index)
 
-    def at(self, register: int, order: int) -> int:
-        """The number of the write of a dword's value at a draw; NO_WRITE: never written."""
-        position = bisect_right(self._history.changes(register)[0], order) - 1
+    def at(self, register: int, order: int, history: RegisterHistory) -> int:
+        """The number of the write of a dword's value at a draw; NO_WRITE: never written.
+
+        ``history``: which has passed on the writes.
+        """
+        position = bisect_right(history.changes(register)[0], order) - 1
         return self._numbers[register][position] if position >= 0 else NO_WRITE
 
     def of(self, register: int) -> array[int]:
         """The number for each of a dword's changes, as ``RegisterHistory.changes`` has them."""
         return self._numbers[register]
 
-    def write(self, number: int) -> Write:
-        """The write with a number, made anew."""
-        owner, executed, condition, patched_by, stream, words = self._circumstances[
-            self._which[number]
-        ]
-        place = PacketLocation(stream, words, self._index[number])
-        return Write(place, owner, executed, condition, patched_by)
+    def write(self, number: int) -> tuple[PacketLocation, Circumstances]:
+        """The packet of the write with a number, made anew, and its circumstances."""
+        shared = self._circumstances[self._which[number]]
+        return PacketLocation(shared.stream, shared.words, self._index[number]), shared
 
 
 class WritePlaces:

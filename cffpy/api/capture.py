@@ -364,6 +364,18 @@ class Capture:
         """Release ``recording`` and what draws have bound; found again when it is asked for."""
         self._source.forget("recording", "bindings")
 
+    def take_history(self) -> RegisterHistory:
+        """``history``, which the capture no longer has then.
+
+        All that decoding has found is released; it is found again when it is asked for. Passes,
+        draws and actions of this capture must not be in use.
+        """
+        found = self.history
+        for name in ("_frame", "draws", "actions", "lrz"):
+            self.__dict__.pop(name, None)
+        self._source.forget_walk()
+        return found
+
     def write_lines(
         self,
         emit: Callable[[str], object],

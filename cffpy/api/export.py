@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.analysis.register_writes import WritePlaces
 from cffpy.api.capture import open_sharing
 from cffpy.container.folder import captures_in
 from cffpy.cp.descriptions import Descriptions
@@ -186,7 +187,7 @@ def write_capture(
     needed = {_needs(table) for table in tables}
     is_apart = releases and len(source.content.data) >= _APART
     if needed.issuperset(_NEEDED) and not is_apart and "bindings" not in vars(source):
-        source.walk_whole((), with_lrz=False)
+        source.walk_whole((), with_lrz=False, writes=WritePlaces() if releases else None)
     decoded = _decoded(source)
     found = ""
     for table in tables:

@@ -194,12 +194,17 @@ class Source:
         self._walked = Walked(walk.finder, history, problems, places)
 
     def walk_whole(
-        self, lints: Sequence[Lint], with_lrz: bool = True, with_recording: bool = False
+        self,
+        lints: Sequence[Lint],
+        with_lrz: bool = True,
+        with_recording: bool = False,
+        writes: WritePlaces | None = None,
     ) -> Checked:
         """One walk for registers, bindings and lints; the result of the lints.
 
         The others are kept. ``with_lrz``: also ``lrz`` and ``pass_events``; ``with_recording``:
-        ``recording``, which takes more memory.
+        ``recording``, which takes more memory. ``writes`` gets all writes of registers, which the
+        history then does not keep: see ``RegisterHistory.pass_on``.
         """
         from cffpy.analysis.bindings import Bindings
         from cffpy.analysis.diff.record import PendingRecording
@@ -211,6 +216,8 @@ class Source:
         walk, warnings = self._new_walk()
         with uncollected():
             history = observe_registers(walk)
+            if writes is not None:
+                history.pass_on(writes.add)
             programs = FragmentPrograms(walk.walk, self.register_db)
             events = PassEvents(walk.walk, walk.finder)
             recording = PendingRecording(walk, with_registers=with_recording)
@@ -223,7 +230,7 @@ class Source:
         self.__dict__["bindings"] = Bindings(found)
         problems = self._note(warnings, damage, found.passes.truncated)
         finder = walk.finder if self._walked is None else self._walked.finder
-        self._walked = Walked(finder, history, problems)
+        self._walked = Walked(finder, history, problems, writes)
         if with_lrz:
             self.__dict__["lrz"] = lrz_of_passes(walk.finder.found, programs.of)
             self.__dict__["pass_events"] = events.before
@@ -388,6 +395,10 @@ class Source:
         if self._walked is None:
             self._walked = Walked(walk.finder, None, problems)
         return Bindings(found)
+
+    def forget_walk(self) -> None:
+        """Release what the commands are decoded to, of which nothing must be in use."""
+        self.forget(*_OF_WALKS, "registers", "walk")
 
     def forget(self, *names: str) -> None:
         """Release results by their names in ``_CACHED``, or "registers": those at draws, or "walk":
@@ -583,17 +594,13 @@ class Source:
 
 
 #: Results that are computed once.
-_CACHED = (
-    "summary",
-    "memories",
+_OF_WALKS = (
     "inherited",
-    "collected",
     "recording",
     "layout_checks",
     "lrz",
     "pass_events",
-    "structures",
     "bindings",
-    "programs",
     "_visibility_reader",
 )
+_CACHED = (*_OF_WALKS, "summary", "memories", "collected", "structures", "programs")

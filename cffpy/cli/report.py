@@ -29,7 +29,7 @@ Examples:
 @click.option(
     "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/2).")
+@click.option("--json", "as_json", is_flag=True, help="Print the page's data (cffpy.report/3).")
 @capture_options
 @or_intel("path", "output", "other", "as_json")
 def report(
@@ -49,8 +49,8 @@ def report(
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
-    from cffpy.reports.document import SCHEMA
-    from cffpy.reports.write import report as make_report
+    from cffpy.reports.document import SCHEMA, document
+    from cffpy.reports.write import Report
 
     if as_json and output is not None:
         raise click.UsageError("--json and --output cannot be used together")
@@ -58,12 +58,12 @@ def report(
         raise click.UsageError("--output is needed where the capture is standard input")
     capture = open_for(path, gpu, register_db)
     compare = None if other is None else open_for(other, gpu, register_db)
-    found, code = decode(capture, lambda opened: make_report(opened, compare=compare))
+    found, code = decode(capture, lambda opened: Report(document(opened, compare, releases=True)))
     for text in found.cut:
         print_warning(f"{path}: left out: {text}")
     if as_json:
         write_json(SCHEMA, found.to_dict(), capture.truncated)
     else:
         read = [path] if other is None else [path, other]
-        write_output(output or f"{path}.html", [found.page()], read)
+        write_output(output or f"{path}.html", found.pieces(), read)
     return code

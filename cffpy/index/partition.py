@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
+from cffpy.analysis.register_writes import WritePlaces
 from cffpy.api.export import write_capture
 from cffpy.api.source import Source
 from cffpy.api.walking import uncollected
@@ -175,7 +176,7 @@ class _PartMaker:
         content = check_capture(open_bytes(data, file.name, self._limits))
         source = Source(content, self._gpu, self._settings.register_db, None, self._descriptions)
         try:
-            checked = source.walk_whole(self._lints, with_lrz=False)
+            checked = source.walk_whole(self._lints, with_lrz=False, writes=WritePlaces())
             _ = source.collected
             self._describe(entry, source)
             try:

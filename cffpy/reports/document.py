@@ -8,7 +8,7 @@ The page unpacks its members one by one: ``passes`` and ``draws`` at once, ``reg
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy._version import __version__
 from cffpy.api.comparison import diff
@@ -30,24 +30,83 @@ if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.passes import Pass
     from cffpy.check.model import Finding
+    from cffpy.reports.draws import Programs
 
-SCHEMA = "cffpy.report/2"
+SCHEMA = "cffpy.report/3"
 
 #: Findings, submits, and lines about damage that a report has.
 _MAX_FINDINGS, _MAX_SUBMITS, _MAX_PROBLEMS = 2000, 5000, 200
+
+
+class _OfPasses(NamedTuple):
+    """What the document has of passes and draws. Nothing of it refers to the walk."""
+
+    passes: list[dict[str, Any]]
+    draws: dict[str, Any]
+    #: ``Action.order`` of a draw -> its number in the report.
+    orders: dict[int, int]
+    programs: Programs
+    findings: list[dict[str, Any]]
+    comparison: dict[str, Any] | None
+    bindings: dict[str, Any]
+    resources: Resources
+    pictures: PictureList
 
 
 def document(
     capture: Capture,
     compare: Capture | None = None,
     progress: Callable[[str], None] = lambda _step: None,
+    releases: bool = False,
 ) -> dict[str, Any]:
-    """The document, without its schema; large columns of numbers are arrays, not lists.
+    """The document, without its schema; large columns are arrays or texts, not lists.
 
     ``compare``: another capture; what differs from it becomes part of the report.
-    ``progress`` is called with the name of each step.
+    ``progress`` is called with the name of each step. ``releases``: nothing else uses the capture,
+    of which only what the next step needs is kept.
     """
     cuts = Cuts()
+    found = _of_passes(capture, compare, progress, cuts)
+    capture.forget_bindings()  # the texts take as much memory
+    progress("texts")
+    model = capture.model
+    gpu, generation = model.gpu, model.generation
+    del model
+    registers: dict[str, Any] = {"columns": [], "writes": None}
+    dump: dict[str, Any] | None = None
+    if found.orders:
+        registers, dump = register_columns(capture, found.orders, cuts, releases)
+    problems = [one.line for one in capture.problems_so_far]
+    if len(problems) > _MAX_PROBLEMS:
+        problems[_MAX_PROBLEMS:] = [f"and {len(problems) - _MAX_PROBLEMS:,} more"]
+    return {
+        "program": f"cffpy {__version__}",
+        "file": os.path.basename(capture.name),
+        "gpu": gpu,
+        "generation": generation or None,
+        "problems": problems,
+        "submits": [
+            {"submit": one.number, "process": one.process, "streams": len(one.streams)}
+            for one in capture.submits[:_MAX_SUBMITS]
+        ],
+        "tile_columns": list(TILE_COLUMNS),
+        "passes": found.passes,
+        "draws": found.draws,
+        "findings": found.findings,
+        "comparison": found.comparison,
+        "registers": registers,
+        "dump": dump,
+        "shaders": found.programs.to_list(),
+        "bindings": found.bindings,
+        "resources": found.resources.to_dict(),
+        "pictures": found.pictures.to_list(),
+        "cut": cuts.texts,
+    }
+
+
+def _of_passes(
+    capture: Capture, compare: Capture | None, progress: Callable[[str], None], cuts: Cuts
+) -> _OfPasses:
     progress("commands")
     checked = capture.walk_whole(chosen_lints((), ()), with_recording=compare is not None)
     passes = capture.passes[:MAX_PASSES]
@@ -74,41 +133,17 @@ def document(
     if compare is not None:
         progress("comparison")
         compared = differences(diff(compare, capture), draws.orders, cuts)
-    bound = bindings.to_dict()
-    del bindings
-    capture.forget_bindings()  # the texts take as much memory
-    progress("texts")
-    model = capture.model
-    registers: dict[str, Any] = {"columns": [], "writes": None}
-    dump: dict[str, Any] | None = None
-    if draws.orders:
-        registers, dump = register_columns(capture, draws.orders, cuts)
-    problems = [one.line for one in capture.problems_so_far]
-    if len(problems) > _MAX_PROBLEMS:
-        problems[_MAX_PROBLEMS:] = [f"and {len(problems) - _MAX_PROBLEMS:,} more"]
-    return {
-        "program": f"cffpy {__version__}",
-        "file": os.path.basename(capture.name),
-        "gpu": model.gpu,
-        "generation": model.generation or None,
-        "problems": problems,
-        "submits": [
-            {"submit": one.number, "process": one.process, "streams": len(one.streams)}
-            for one in capture.submits[:_MAX_SUBMITS]
-        ],
-        "tile_columns": list(TILE_COLUMNS),
-        "passes": pass_documents,
-        "draws": columns,
-        "findings": findings,
-        "comparison": compared,
-        "registers": registers,
-        "dump": dump,
-        "shaders": draws.programs.to_list(),
-        "bindings": bound,
-        "resources": resources.to_dict(),
-        "pictures": pictures.to_list(),
-        "cut": cuts.texts,
-    }
+    return _OfPasses(
+        pass_documents,
+        columns,
+        draws.orders,
+        draws.programs,
+        findings,
+        compared,
+        bindings.to_dict(),
+        resources,
+        pictures,
+    )
 
 
 def _add_bindings(passes: list[Pass], draws: DrawColumns, bindings: BindingColumns) -> None:

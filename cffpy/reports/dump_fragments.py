@@ -77,10 +77,10 @@ class DumpFragments:
             found = self._starts[key] = array("I", starts)
         return found
 
-    def row(self, place: PacketLocation) -> int:
+    def row(self, words: Words, index: int) -> int:
         """The row of a packet that was taken. Valid after ``to_dict``."""
-        first, indices = self._rows[id(place.words)]
-        return first + bisect_left(indices, place.index)
+        first, indices = self._rows[id(words)]
+        return first + bisect_left(indices, index)
 
     def to_dict(self) -> dict[str, Any]:
         """The columns."""

@@ -216,10 +216,18 @@ def _rectangle(area: Rectangle) -> Sequence[int]:
 
 
 def pass_totals(columns: Mapping[str, Any], first: int, count: int) -> dict[str, int]:
-    """Sums over the draws of a pass: vertices of all instances, visible primitives."""
+    """Sums over the draws of a pass: vertices of all instances, visible primitives.
+
+    ``not_counted``: draws whose vertices or instances only the GPU knows.
+    """
     rows = range(first, first + count)
+    kinds = columns["kind"]
+    kind = [kinds["words"][number] for number in kinds["index"][first : first + count]]
+    draws = [row for row, name in zip(rows, kind, strict=True) if name == "draw"]
     vertices, instances, visible = columns["vertices"], columns["instances"], columns["visible"]
+    known = [row for row in draws if vertices[row] is not None and instances[row] is not None]
     return {
-        "vertices": sum((vertices[row] or 0) * (instances[row] or 1) for row in rows),
+        "vertices": sum(vertices[row] * (instances[row] or 1) for row in known),
+        "not_counted": len(draws) - len(known),
         "visible": sum(visible[row] or 0 for row in rows),
     }

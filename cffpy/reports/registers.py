@@ -16,15 +16,16 @@ from cffpy.analysis.register_writes import NO_WRITE, RegisterWrites
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import Subjects
 from cffpy.reports.dump_fragments import DumpFragments
-from cffpy.reports.words import NONE, HexColumn, Interned, WordColumn
+from cffpy.reports.words import NONE, HexColumn, Interned, JsonList, WordColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.provenance import Write
     from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.register_writes import Circumstances
     from cffpy.api.capture import Capture
+    from cffpy.capture.memory import Words
     from cffpy.regdb.database import Database
     from cffpy.reports.words import Cuts
 
@@ -38,13 +39,15 @@ class Writes:
     def __init__(
         self, found: RegisterWrites, database: Database, fragments: DumpFragments, cuts: Cuts
     ) -> None:
-        self._found = found
+        self._found: RegisterWrites | None = found
         self._database = database
         self._fragments = fragments
         self._cuts = cuts
         #: Number of a write in ``found`` -> its number here; those here -> whether it has a dump.
         self._known = array("i", [NONE]) * len(found)
-        self._numbers = array("i")
+        #: Of those here: which words the packet is in, and its first dword there.
+        self._which, self._index = array("i"), array("I")
+        self._words: Interned[Words] = Interned()
         self._has_dump = bytearray()
         self._packet, self._stream, self._condition = WordColumn(), WordColumn(), WordColumn()
         self._patched = WordColumn()
@@ -57,24 +60,25 @@ class Writes:
             return NONE
         known = self._known[number]
         if known == NONE:
-            known = len(self._numbers)
+            known = len(self._index)
             if known >= MAX_WRITES:
                 self._cuts.note(f"packets that wrote registers, but for {MAX_WRITES:,}")
                 return NONE
             self._known[number] = known
-            self._numbers.append(number)
-            self._append(self._found.write(number))
+            assert self._found is not None, "add after to_dict"
+            self._append(*self._found.write(number))
         return known
 
-    def _append(self, write: Write) -> None:
-        place = write.place
+    def _append(self, place: PacketLocation, shared: Circumstances) -> None:
+        self._which.append(self._words.add(place.words))
+        self._index.append(place.index)
         header = place.words.get(place.index)
         self._packet.append(packet_name(self._database, header))
         self._stream.append(self._stream_text(place))
-        self._condition.append(write.condition if write.executed is Executed.UNKNOWN else None)
-        self._patched.append(None if write.patched_by is None else str(write.patched_by))
+        self._condition.append(shared.condition if shared.executed is Executed.UNKNOWN else None)
+        self._patched.append(None if shared.patched_by is None else str(shared.patched_by))
         self._submit.append(place.submit.submit)
-        self._pass.append(NONE if write.pass_index is None else write.pass_index)
+        self._pass.append(NONE if shared.pass_index is None else shared.pass_index)
         self._has_dump.append(self._fragments.add(place))
 
     def _stream_text(self, place: PacketLocation) -> str:
@@ -85,11 +89,17 @@ class Writes:
             known = self._streams[key] = str(place).rpartition(", packet ")[0]
         return known
 
-    def _places(self) -> Iterator[PacketLocation]:
-        return (self._found.write(number).place for number in self._numbers)
+    def _places(self) -> Iterator[tuple[Words, int]]:
+        words = self._words.values
+        return (
+            (words[which], index) for which, index in zip(self._which, self._index, strict=True)
+        )
 
     def to_dict(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The columns, and the fragments of the dump. ``dump``: the packet's row in these."""
+        self._found = None  # fragments need its memory
+        self._known = array("i")
+        self._streams.clear()
         fragments = self._fragments.to_dict()
         return {
             "packet": self._packet.to_dict(),
@@ -98,12 +108,14 @@ class Writes:
             "patched_by": self._patched.to_dict(),
             "submit": self._submit,
             "pass": self._pass,
-            "gpuaddr": HexColumn(place.gpuaddr for place in self._places()),
-            "file_offset": array("q", (place.file_offset for place in self._places())),
+            "gpuaddr": HexColumn(words.address + 4 * index for words, index in self._places()),
+            "file_offset": array(
+                "q", (words.file_offset + 4 * index for words, index in self._places())
+            ),
             "dump": array(
                 "i",
                 (
-                    self._fragments.row(place) if has_dump else NONE
+                    self._fragments.row(*place) if has_dump else NONE
                     for place, has_dump in zip(self._places(), self._has_dump, strict=True)
                 ),
             ),
@@ -134,7 +146,7 @@ class _Column:
             "bits": 64 if self._is_wide else 32,
             "topic": topic,
             "fields": [list(field) for field in self._fields.values],
-            "values": rows,
+            "values": JsonList(rows),
             "draws": self.draws,
             "value": self.value,
             "write": self.write,
@@ -154,17 +166,24 @@ class _Column:
 
 
 def register_columns(
-    capture: Capture, draws: Mapping[int, int], cuts: Cuts
+    capture: Capture, draws: Mapping[int, int], cuts: Cuts, releases: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The columns of all registers and of the packets that wrote them; fragments of the dump.
 
-    ``draws``: ``Action.order`` of a draw -> its number in the report. Raises CaptureError where no
+    ``draws``: ``Action.order`` of a draw -> its number in the report. ``releases``: as for
+    ``document``. Raises CaptureError where no
     commands were run.
     """
-    history, database = capture.history, capture.registers.database
+    database = capture.registers.database
     text, subjects = RegisterText(database), Subjects.open(database)
-    found = RegisterWrites(history)
-    writes = Writes(found, database, DumpFragments(capture, cuts), cuts)
+    fragments = DumpFragments(capture, cuts)
+    history = capture.take_history() if releases else capture.history
+    found = RegisterWrites()
+    for sources in history.written():
+        found.add(sources)
+    if releases:
+        history.forget_writes()
+    writes = Writes(found, database, fragments, cuts)
     columns = []
     left = MAX_CHANGES
     for offset in text.listed(history.all_registers()):
@@ -180,8 +199,9 @@ def register_columns(
             break
         if column.draws:
             columns.append(column.to_dict(subjects.register(offset).topic))
-    packets, fragments = writes.to_dict()
-    return {"columns": columns, "writes": packets}, fragments
+    del history, found
+    packets, dump = writes.to_dict()
+    return {"columns": columns, "writes": packets}, dump
 
 
 #: Position of a draw, the value from it on (None: only the GPU knows it), the number of its write.
@@ -201,10 +221,10 @@ def _wide_changes(
     both = {*history.changes(offset)[0], *history.changes(offset + 1)[0]}
     for order in sorted(both):
         low, high = history.value(offset, order), history.value(offset + 1, order)
-        write = found.at(offset, order)
+        write = found.at(offset, order, history)
         if write == NO_WRITE:
             continue
-        if low is not None and high is None and found.at(offset + 1, order) != NO_WRITE:
+        if low is not None and high is None and found.at(offset + 1, order, history) != NO_WRITE:
             low = None
         value = None if low is None else low | (high or 0) << 32
         yield order, value, write

@@ -7,6 +7,7 @@ property, and where few values repeat, a list of the values and one of their ind
 
 from __future__ import annotations
 
+import json
 from array import array
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -81,9 +82,28 @@ class HexColumn:
         return [f"{address:#x}" for address in self._addresses]
 
 
+class JsonList:
+    """A list as its JSON text, which takes a fifth of the memory."""
+
+    __slots__ = ("_count", "text")
+
+    def __init__(self, items: list[Any]) -> None:
+        self._count = len(items)
+        #: Without spaces, in ASCII.
+        self.text = json.dumps(items, separators=(",", ":"))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def tolist(self) -> list[Any]:
+        """The list."""
+        items: list[Any] = json.loads(self.text)
+        return items
+
+
 def plain(part: Any) -> Any:  # noqa: ANN401
     """A part of the document with lists in place of compact columns."""
-    if isinstance(part, array | HexColumn):
+    if isinstance(part, array | HexColumn | JsonList):
         return part.tolist()
     if isinstance(part, dict):
         return {name: plain(inner) for name, inner in part.items()}

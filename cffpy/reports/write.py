@@ -25,9 +25,13 @@ class Report:
 
     def page(self) -> bytes:
         """The page of ``cffpy report``, in UTF-8: one HTML file that needs nothing else."""
-        from cffpy.views.report_html.page import page
+        return b"".join(self.pieces())
 
-        return page(self._document)
+    def pieces(self) -> list[bytes]:
+        """The page in pieces."""
+        from cffpy.views.report_html.page import page_pieces
+
+        return page_pieces(self._document)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``cffpy report --json``, without its schema."""
@@ -61,7 +65,7 @@ def report(
     if path is not None:
         try:
             with open(path, "wb") as file:
-                file.write(found.page())
+                file.writelines(found.pieces())
         except OSError as problem:
             raise CffpyError(f"{os.fspath(path)}: {problem.strerror or problem}") from None
     return found

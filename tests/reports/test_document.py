@@ -144,8 +144,17 @@ def test_one_walk_records_everything(samples: Path, monkeypatch: pytest.MonkeyPa
     runs = []
     run = Walk.run_session
     monkeypatch.setattr(Walk, "run_session", lambda *given: runs.append(1) or run(*given))
-    document(cffpy.open(samples / "a660-textures.rd"))
+    found = []
+    for releases in (False, True):
+        capture = cffpy.open(samples / "a660-textures.rd")
+        found.append(plain(document(capture, releases=releases)))
+        assert runs == [1]
+        runs.clear()
+    assert found[0] == found[1]
+    assert len(capture.draws) == len(found[0]["draws"]["pass"])  # by another walk
     assert runs == [1]
+    order = capture.draws[-1].model.order
+    assert all(capture.history.write(one, order) for one in capture.history.registers(order))
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -183,6 +192,18 @@ def test_passes_of_the_small_capture() -> None:
     assert [one["times"] for one in stores] == [2]
     first, count = frame["draws"]
     assert found["draws"]["pass"][first : first + count] == [frame["pass"]] * count
+
+
+def test_totals_of_vertices_that_only_the_gpu_knows() -> None:
+    columns = {
+        "kind": {"words": ["dispatch", "draw"], "index": [1, 1, 1, 0, 1]},
+        "vertices": [3, None, 6, None, 9],
+        "instances": [2, 1, None, None, 1],
+        "visible": [1, None, 2, None, None],
+    }
+    assert passes.pass_totals(columns, 0, 5) == {"vertices": 15, "not_counted": 2, "visible": 3}
+    assert passes.pass_totals(columns, 1, 1) == {"vertices": 0, "not_counted": 1, "visible": 0}
+    assert passes.pass_totals(columns, 3, 2) == {"vertices": 9, "not_counted": 0, "visible": 0}
 
 
 def test_shaders_and_resources(samples: Path) -> None:

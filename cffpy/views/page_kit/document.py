@@ -25,13 +25,22 @@ def document(
     body: Child,
     styles: Sequence[str] = (),
     scripts: Sequence[str] = (),
-    data: Sequence[Markup] = (),
 ) -> bytes:
     """The page in UTF-8. ``styles``, ``scripts``: paths of files of this package, in their order.
 
-    The script comes last, so that the markup of ``body`` is shown before it runs. ``data``: large
-    elements before the script, encoded one by one.
+    The script comes last, so that the markup of ``body`` is shown before it runs.
     """
+    return b"".join(pieces(title, body, styles, scripts, ()))
+
+
+def pieces(
+    title: str,
+    body: Child,
+    styles: Sequence[str],
+    scripts: Sequence[str],
+    data: Sequence[bytes],
+) -> list[bytes]:
+    """The page of ``document`` in pieces. ``data``: large elements before the script, in UTF-8."""
     style = _joined((*kit_files("base.css"), *styles))
     script = _joined(scripts)
     head = element(
@@ -46,12 +55,11 @@ def document(
         element("style", Markup(style)),
     )
     last = element("script", Markup(script)) if script else ""
-    parts = (
-        f'<!doctype html>\n<html lang="en">{head}<body>{join((body,))}',
+    return [
+        f'<!doctype html>\n<html lang="en">{head}<body>{join((body,))}'.encode(),
         *data,
-        f"{last}</body></html>\n",
-    )
-    return b"".join([part.encode() for part in parts])
+        f"{last}</body></html>\n".encode(),
+    ]
 
 
 def section(name: str, heading: str, *content: Child) -> Markup:

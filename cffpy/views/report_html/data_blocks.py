@@ -12,10 +12,10 @@ import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from cffpy.views.page_kit.markup import Markup, element
+from cffpy.views.page_kit.markup import element
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 #: Members that are unpacked when they are asked for; all others are the part "core". What does not
 #: fit into the page is left out from the last one on.
@@ -30,26 +30,31 @@ _TYPE = "application/octet-stream"
 #: Of compression: the highest takes three times as long, and saves 2 %.
 _LEVEL = 7
 
+#: Compressed bytes that become base64 at once, in whole groups of 3.
+_ENCODED = 3 << 14
+
 #: Items of a list whose text is made at once.
 _ITEMS = 64
 
 
 def data_blocks(
     document: Mapping[str, Any], most: int = MAX_BYTES
-) -> tuple[list[Markup], list[str]]:
-    """The elements, and the names of the members that did not fit.
+) -> tuple[list[list[bytes]], list[str]]:
+    """The elements in UTF-8, each in pieces, and the names of the members that did not fit.
 
     Draws do not fit where "core" does not: then the page has its markup only.
     """
     names = [name for name in PARTS if name in document]
     core = {name: part for name, part in document.items() if name not in PARTS}
-    blocks: list[Markup] = []
+    blocks: list[list[bytes]] = []
     missing: list[str] = []
     for name, part in (("core", core), *((name, document[name]) for name in names)):
         text = _packed(part)
-        if len(text) <= most:
-            most -= len(text)
-            blocks.append(_block(name, text))
+        length = sum(map(len, text))
+        if length <= most:
+            most -= length
+            head, end, _ = element("script", type=_TYPE, id=f"data-{name}").partition("</script>")
+            blocks.append([head.encode(), *text, end.encode()])
         elif name == "core":
             return [], ["draws", *names]
         else:
@@ -57,13 +62,19 @@ def data_blocks(
     return blocks, missing
 
 
-def _packed(part: object) -> str:
+def _packed(part: object) -> list[bytes]:
+    """The part in base64, in pieces, as they become part of the page."""
     compressor = zlib.compressobj(_LEVEL)
     packed = bytearray()
+    text: list[bytes] = []
     for piece in _pieces(part):
         packed += compressor.compress(piece.encode("ascii"))
+        if len(packed) >= _ENCODED:
+            text.append(base64.b64encode(packed[:_ENCODED]))
+            del packed[:_ENCODED]
     packed += compressor.flush()
-    return base64.b64encode(packed).decode("ascii")
+    text.append(base64.b64encode(packed))
+    return text
 
 
 def _pieces(part: Any) -> Iterator[str]:  # noqa: ANN401
@@ -75,14 +86,27 @@ def _pieces(part: Any) -> Iterator[str]:  # noqa: ANN401
             yield from _pieces(value)
             separator = ","
         yield "{}" if not part else "}"
+    elif hasattr(part, "text"):  # a list as its JSON text
+        yield part.text
     elif (isinstance(part, list) or hasattr(part, "tolist")) and len(part) > _ITEMS:
         separator = "["
+        if isinstance(part, list) and _has_columns(part[0]):
+            for item in part:
+                yield separator
+                yield from _pieces(item)
+                separator = ","
+            yield "]"
+            return
         for start in range(0, len(part), _ITEMS):
             yield separator + _json(part[start : start + _ITEMS])[1:-1]
             separator = ","
         yield "]"
     else:
         yield _json(part)
+
+
+def _has_columns(item: object) -> bool:
+    return isinstance(item, dict) and any(hasattr(part, "tolist") for part in item.values())
 
 
 def _json(part: object) -> str:
@@ -96,15 +120,10 @@ def _listed(column: Any) -> Any:  # noqa: ANN401
     return column.tolist()
 
 
-def _block(name: str, text: str) -> Markup:
-    return element("script", Markup(text), type=_TYPE, id=f"data-{name}")
-
-
-def unpacked(blocks: Sequence[Markup]) -> dict[str, Any]:
+def unpacked(blocks: Iterable[Sequence[bytes]]) -> dict[str, Any]:
     """The parts by name: what the page's script reads."""
     found = {}
     for block in blocks:
-        head, _, text = block.removesuffix("</script>").partition(">")
-        name = head.partition('id="data-')[2].rstrip('"')
-        found[name] = json.loads(zlib.decompress(base64.b64decode(text)))
+        name = block[0].decode().partition('id="data-')[2].rstrip('">')
+        found[name] = json.loads(zlib.decompress(base64.b64decode(b"".join(block[1:-1]))))
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cffpy.views.page_kit.document import document, files_of, footer, kit_files, section
+from cffpy.views.page_kit.document import files_of, footer, kit_files, pieces, section
 from cffpy.views.page_kit.markup import Budget, Markup, element, join
 from cffpy.views.report_html.data_blocks import MAX_BYTES, data_blocks
 from cffpy.views.report_html.drawings import pass_graph
@@ -58,7 +58,12 @@ _SEARCH = (
 
 
 def page(report: Mapping[str, Any], most: int = MAX_BYTES) -> bytes:
-    """The page in UTF-8. ``report``: the document. ``most``: bytes of data in it."""
+    """The page in UTF-8; as for ``page_pieces``."""
+    return b"".join(page_pieces(report, most))
+
+
+def page_pieces(report: Mapping[str, Any], most: int = MAX_BYTES) -> list[bytes]:
+    """The page in UTF-8, in pieces. ``report``: the document. ``most``: bytes of data in it."""
     blocks, missing = data_blocks(report, most)
     passes = report["passes"]
     by_pass: dict[int, list[Markup]] = {}
@@ -94,12 +99,12 @@ def page(report: Mapping[str, Any], most: int = MAX_BYTES) -> bytes:
         ),
         footer(),
     )
-    return document(
+    return pieces(
         f"{report['file']} – cffpy report",
         body,
         [*kit_files("report.css"), *files_of(__file__, "report.css")],
         [*kit_files("dom.js", "virtual_list.js"), *files_of(__file__, *_SCRIPTS)],
-        blocks,
+        [piece for block in blocks for piece in block],
     )
 
 

@@ -199,7 +199,10 @@ def _facts(one: Mapping[str, Any]) -> Markup:
         rows.append(("before it", ", ".join(texts)))
     totals = one["totals"]
     if totals["vertices"]:
-        rows.append(("vertices", f"{totals['vertices']:,}"))
+        least = "at least " if totals["not_counted"] else ""
+        rows.append(("vertices", f"{least}{totals['vertices']:,}"))
+    elif totals["not_counted"]:
+        rows.append(("vertices", "unknown"))
     if totals["visible"]:
         rows.append(("visible primitives", f"{totals['visible']:,}"))
     rows += [("from", element("code", one["first"])), ("to", element("code", one["last"]))]

@@ -72,7 +72,7 @@ def huge_document() -> dict[str, Any]:
     draws["instances"] = [1 << 80] * len(draws["instances"])
     draws["visible"] = [1 << 64] * len(draws["visible"])
     for one in found["passes"]:
-        one["totals"] = {"vertices": 1 << 160, "visible": 1 << 70}
+        one["totals"] = {"vertices": 1 << 160, "not_counted": 0, "visible": 1 << 70}
         one["tile_count"] = 1 << 60
         for operation in one["operations"]:
             operation["times"] = 1 << 60

@@ -11,7 +11,6 @@ import pytest
 
 import cffpy.views.page_kit
 import cffpy.views.report_html
-from cffpy.views.page_kit.markup import Markup
 from cffpy.views.plain_text import visible
 from cffpy.views.report_html import data_blocks
 from cffpy.views.report_html.page import page
@@ -66,6 +65,17 @@ def test_links_lead_to_something() -> None:
         assert link == "data:," or name in tabs or scripted.fullmatch(name), link
 
 
+@pytest.mark.parametrize(
+    ("vertices", "not_counted", "text"),
+    [(1500, 0, "1,500"), (1500, 2, "at least 1,500"), (0, 2, "unknown")],
+)
+def test_vertices_that_only_the_gpu_knows(vertices: int, not_counted: int, text: str) -> None:
+    document = small_document()
+    totals = {"vertices": vertices, "not_counted": not_counted, "visible": 0}
+    document["passes"][0]["totals"] = totals
+    assert f"<dt>vertices</dt><dd>{text}</dd>" in page(document).decode()
+
+
 def test_data_is_the_document() -> None:
     document = small_document()
     blocks, missing = data_blocks.data_blocks(document)
@@ -92,12 +102,11 @@ def test_data_is_packed_in_pieces(count: int) -> None:
 @pytest.mark.parametrize(("share", "names"), [(0.9, {"core"}), (0.0, set())], ids=["most", "none"])
 def test_what_does_not_fit_is_left_out_and_named(share: float, names: set[str]) -> None:
     document = small_document()
-    whole = sum(map(len, data_blocks.data_blocks(document)[0]))
+    whole = sum(len(b"".join(block)) for block in data_blocks.data_blocks(document)[0])
     blocks, missing = data_blocks.data_blocks(document, int(whole * share))
     assert missing
     assert set(data_blocks.unpacked(blocks)) & {"core"} == names
     assert {*data_blocks.unpacked(blocks), *missing} >= {*data_blocks.PARTS}
-    assert all(isinstance(block, Markup) for block in blocks)
     text = Document(page(document, int(whole * share))).text
     assert f"Left out, because the page would be too large: {', '.join(missing)}" in text
 
