@@ -373,7 +373,7 @@ class Capture:
         found = self.history
         for name in ("_frame", "draws", "actions", "lrz"):
             self.__dict__.pop(name, None)
-        self._source.forget_walk()
+        self._source.forget("walk")
         return found
 
     def write_lines(

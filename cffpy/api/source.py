@@ -396,13 +396,9 @@ class Source:
             self._walked = Walked(walk.finder, None, problems)
         return Bindings(found)
 
-    def forget_walk(self) -> None:
-        """Release what the commands are decoded to, of which nothing must be in use."""
-        self.forget(*_OF_WALKS, "registers", "walk")
-
     def forget(self, *names: str) -> None:
         """Release results by their names in ``_CACHED``, or "registers": those at draws, or "walk":
-        also the passes, of which nothing must be in use.
+        also passes and all that is found with them, of which nothing must be in use.
 
         They are found again on request.
         """
@@ -411,7 +407,7 @@ class Source:
             self._walked = self._registers = self._last_visibility = None
         if "registers" in names and self._walked is not None:
             self._walked = self._walked._replace(history=None, places=None)
-        for name in names:
+        for name in (*names, *(_OF_WALKS if "walk" in names else ())):
             self.__dict__.pop(name, None)
         if "walk" in names:
             gc.collect()  # a walk and its machine refer to each other
@@ -594,13 +590,6 @@ class Source:
 
 
 #: Results that are computed once.
-_OF_WALKS = (
-    "inherited",
-    "recording",
-    "layout_checks",
-    "lrz",
-    "pass_events",
-    "bindings",
-    "_visibility_reader",
-)
-_CACHED = (*_OF_WALKS, "summary", "memories", "collected", "structures", "programs")
+_OF_WALKS = ("recording", "bindings", "lrz", "pass_events", "layout_checks", "_visibility_reader")
+_OTHERS = ("summary", "memories", "inherited", "collected", "structures", "programs")
+_CACHED = (*_OF_WALKS, *_OTHERS)
