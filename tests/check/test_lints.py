@@ -85,6 +85,15 @@ def test_null_descriptors_are_no_errors(lint: str, before: str, after: str) -> N
     assert [(one.severity, " is null: " in one.first.text) for one in found] == [("info", True)]
 
 
+def test_lrz_that_is_cleared_and_that_no_draw_uses() -> None:
+    text = (SAMPLES / "CFF012-quiet.pm4").read_text("utf-8")
+    off = text.replace("{ ENABLE, LRZ_WRITE, DIR=LRZ_DIR_LE }", "{ }")
+    assert off != text
+    (found,) = checked_text(off, "CFF012").findings
+    assert found.count == 3
+    assert not checked_text(off.replace("EVENT=LRZ_CLEAR", "EVENT=LRZ_FLUSH"), "CFF012").findings
+
+
 def test_memory_of_targets_may_be_stale_in_gmem() -> None:
     """The vendor's driver writes where targets lie in memory for SYSMEM passes only."""
     text = (CHECKOUT / "samples" / "a640-vendor-frame.pm4").read_text("utf-8")

@@ -31,10 +31,10 @@ class LrzOff(Lint):
     advice = "See the reason; cffpy lrz shows all draws of the pass."
 
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
-        """Draws that are off by their own state, in passes where other draws have LRZ on."""
+        """Draws that are off by their own state, in passes that use LRZ or clear it."""
         programs = capture.facts(DrawStates).fragment_program
         for one in lrz_of_passes(capture.found, programs):
-            if not one.tested:
+            if not one.tested and not (one.found.lrz is not None and one.found.lrz.cleared):
                 continue
             for draw in one.draws:
                 state = draw.action.depth
