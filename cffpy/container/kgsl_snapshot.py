@@ -197,7 +197,7 @@ class _Reader:
         return size
 
     def _sections(self, offset: int) -> Iterator[tuple[int, int, memoryview]]:
-        """Type, offset and payload of each section; searches on after what is none."""
+        """Type, offset and payload of each section; searches for the next after other bytes."""
         data, end = self._data, len(self._data)
         while offset < end:
             if offset + _SECTION.size > end:

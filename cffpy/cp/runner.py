@@ -162,7 +162,7 @@ class Runner(Machine):
             self.sink.overrun(beyond)
 
     def run_block(self, words: Words, index: int, ndwords: int, level: int) -> int:
-        """Run a part of the current stream; by how many dwords its last packet exceeds it."""
+        """Run a part of the stream. Returns by how many dwords its last packet exceeds it."""
         self.segments.end(self.state.needs_wfi)
         self.blocks += 1
         beyond = self._run(words, index, ndwords, level, is_group=False)

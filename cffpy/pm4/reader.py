@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ROWS = load_headers()
 
-#: Kinds of a packet: it writes registers, has an opcode, is one idle dword, or is none.
+#: Kinds of a packet: it writes registers, has an opcode, is one idle dword, or is not valid.
 REGISTERS, OPCODE, IDLE, BAD = range(4)
 
 Header = tuple[int, int, int]

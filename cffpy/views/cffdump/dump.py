@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
 
 #: A second process may take a part after this many bytes of text, since small dumps are done by
-#: then, and from the beginning if the decompressed file has so many bytes.
+#: then, and from the beginning if the decompressed file has at least this many bytes.
 SHARED, LARGE = 2 << 20, 32 << 20
 
 
