@@ -11,10 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cffpy.pm4.fields import Fields
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cffpy.cp.sink import Payload
+    from cffpy.pm4.fields import Packets
     from cffpy.regdb.register_text import FieldValue, RegisterText
 
 
@@ -25,14 +28,14 @@ _ALL_BITS = 0xFFFFFFFF
 class Compared:
     """The dwords after the header that are compared.
 
-    ``also``: those that are compared, too, if the bits ``mask`` of the first dword are not
-    ``unless``: a register or a place on the chip, where other forms of the packet have an address.
+    ``also``: those that are compared, too, if the packet's field ``where`` is not ``memory``: a
+    register or a place on the chip, where other forms of the packet have an address.
     """
 
     dwords: tuple[int, ...] = ()
     also: tuple[int, ...] = ()
-    mask: int = 0
-    unless: int = 0
+    where: Fields | None = None
+    memory: int = 0
     #: Those of the first dword that are compared. A packet without any of them is not, if there are
     #: others.
     bits: int = _ALL_BITS
@@ -41,8 +44,8 @@ class Compared:
 _NAME_ONLY = Compared()
 _FIRST = Compared((0,))
 _ALL = Compared(tuple(range(8)))
-#: FUNCTION and POLL, REF, MASK; the address where it polls a register (POLL is not POLL_MEMORY).
-_POLL = Compared((0, 3, 4), (1,), 0x30, 0x10)
+#: Values of POLL and POLL_MEMORY, of WAIT_DST and of WRITE_DST: an address in memory.
+_POLL_MEMORY, _TO_RAM = 1, 0
 
 #: Packets that order or synchronise; compared as a sequence between draws.
 BARRIERS: dict[str, Compared] = {
@@ -55,9 +58,9 @@ BARRIERS: dict[str, Compared] = {
     "CP_WAIT_MEM_WRITES": _NAME_ONLY,
     "CP_WAIT_REG_EQ": _ALL,
     "CP_WAIT_REG_GTE": _ALL,
-    "CP_WAIT_REG_MEM": _POLL,
-    # WAIT_DST is TS_WAIT_ONCHIP
-    "CP_WAIT_TIMESTAMP": Compared((0,), (1,), 0x10, 0),
+    # FUNCTION and POLL, REF, MASK; the address where it polls a register
+    "CP_WAIT_REG_MEM": Compared((0, 3, 4), (1,), Fields("CP_WAIT_REG_MEM", "POLL"), _POLL_MEMORY),
+    "CP_WAIT_TIMESTAMP": Compared((0,), (1,), Fields("CP_WAIT_TIMESTAMP", "WAIT_DST"), _TO_RAM),
     "CP_WAIT_TWO_REGS": _ALL,
     "CP_WAIT_UNTIL_READ": _NAME_ONLY,
 }
@@ -65,8 +68,7 @@ BARRIERS: dict[str, Compared] = {
 #: Packets with an event, which is compared as a barrier.
 EVENTS: dict[str, Compared] = {
     "CP_EVENT_WRITE": _FIRST,
-    # WRITE_DST is EV_DST_ONCHIP
-    "CP_EVENT_WRITE7": Compared((0,), (1,), 1 << 24, 0),
+    "CP_EVENT_WRITE7": Compared((0,), (1,), Fields("CP_EVENT_WRITE7", "WRITE_DST"), _TO_RAM),
     "CP_EVENT_WRITE_CFL": _FIRST,
     "CP_EVENT_WRITE_SHD": _FIRST,
     "CP_EVENT_WRITE_ZPD": _FIRST,
@@ -84,8 +86,10 @@ COMMANDS: dict[str, Compared] = {
     "CP_CCHE_INVALIDATE": _NAME_ONLY,
     "CP_COND_EXEC": Compared((4,)),
     "CP_COND_REG_EXEC": _FIRST,
-    "CP_COND_WRITE": Compared((0, 2, 3), (1,), 0x10, 0x10),
-    "CP_COND_WRITE5": _POLL,
+    "CP_COND_WRITE": Compared(
+        (0, 2, 3), (1,), Fields("CP_COND_WRITE", "POLL_MEMORY"), _POLL_MEMORY
+    ),
+    "CP_COND_WRITE5": Compared((0, 3, 4), (1,), Fields("CP_COND_WRITE5", "POLL"), _POLL_MEMORY),
     "CP_DRAW_PRED_ENABLE_GLOBAL": _FIRST,
     "CP_DRAW_PRED_ENABLE_LOCAL": _FIRST,
     "CP_DRAW_PRED_SET": _FIRST,
@@ -142,8 +146,9 @@ class PacketTexts:
     Of an event, its name and the other fields that are not 0: ``CACHE_FLUSH_TS (TIMESTAMP)``.
     """
 
-    def __init__(self, text: RegisterText) -> None:
+    def __init__(self, text: RegisterText, packets: Packets) -> None:
         self._text = text
+        self._packets = packets
         self._known: dict[tuple[str, tuple[int, ...]], str | None] = {}
 
     def of(self, name: str, payload: Payload) -> str | None:
@@ -153,8 +158,10 @@ class PacketTexts:
         if not wanted:
             return name
         data, index, captured = payload.words.data, payload.index, payload.captured
-        if compared.also and captured and data[index] & compared.mask != compared.unless:
-            wanted = (*wanted, *compared.also)
+        if compared.where is not None:
+            (where,) = payload.read(self._packets[compared.where])
+            if where != compared.memory:
+                wanted = (*wanted, *compared.also)
         end = min(max(wanted) + 1, captured)
         dwords = tuple([data[index + at] if at in wanted else 0 for at in range(end)])
         if compared.bits != _ALL_BITS and dwords:

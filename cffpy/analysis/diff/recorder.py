@@ -199,7 +199,7 @@ class Recorder(Observer):
         self._loads = Loads(machine, self._contents)
         self._loaded = {}
         self._text = RegisterText(database)
-        self._texts = PacketTexts(self._text)
+        self._texts = PacketTexts(self._text, machine.packets)
         self._pushed = PushConstants(self._text)
         self._generation = gpu.facts
         self._prefetched = Remembered(machine, prefetched)
