@@ -20,6 +20,7 @@ from cffpy.container.open import Content
 from cffpy.container.rd import Section
 from cffpy.cp.loadstate import (
     DIRECT,
+    FROM_UBO,
     LOAD_STATE_PACKETS,
     SAMPLERS,
     TEXTURES,
@@ -154,7 +155,7 @@ class Survey(ShaderCollector):
             return
         domain, dwords = described
         words, index = place
-        if loaded.source == DIRECT:
+        if loaded.source in (DIRECT, FROM_UBO):
             header = words.address + (payload.index - 1) * 4
             self._inner[header] = (index - payload.index, domain, loaded.units)
             return

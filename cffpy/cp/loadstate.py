@@ -26,7 +26,8 @@ LOAD_STATE_PACKETS = (
 )
 
 SAMPLERS, TEXTURES, SHADER, CONSTANTS, SSBO_0, SSBO_1, SSBO_2, UBO, PAIRS, OTHER = range(10)
-DIRECT, BINDLESS, INDIRECT = range(3)
+#: STATE_SRC; FROM_UBO is of a6xx, which may load from a uniform buffer.
+DIRECT, BINDLESS, INDIRECT, FROM_UBO = range(4)
 
 _FIELDS = ("STATE_BLOCK", "STATE_TYPE", "STATE_SRC", "DST_OFF", "NUM_UNIT", "cffdump:NUM_UNIT")
 _LOAD_STATE_3 = Fields("CP_LOAD_STATE", *_FIELDS, "EXT_SRC_ADDR")
@@ -37,9 +38,6 @@ _BINDLESS_SOURCE = Fields("CP_LOAD_STATE6", "OFFSET", "BASE", variant="BINDLESS"
 
 #: Addresses of state are multiples of a dword.
 _ALIGNED = 0xFFFFFFFFFFFFFFFC
-
-#: STATE_SRC of a6xx (a6xx_state_src); the state is in the packet for the reference.
-_SOURCE_UBO = 3
 
 #: a3xx: (state block, state type) -> (stage, what it is).
 _A3XX_STATE = {
@@ -129,7 +127,6 @@ def loaded_state(machine: Machine, payload: Payload) -> LoadedState:
     head = 3 if machine.is_64bit else 2
     if fields is not _LOAD_STATE_3:
         stage, what = _STATE.get((block, kind), ("VS", OTHER))
-        source = DIRECT if source == _SOURCE_UBO else source
     else:
         # cffdump: a3xx_get_state_type has rows of three, so a type of 3 is the next block's 0
         row = (block + 1, 0) if kind == 3 else (block, kind)
@@ -155,7 +152,8 @@ def program_dwords(generation: int, units: int) -> int:
 
 def _source_address(machine: Machine, payload: Payload, loaded: LoadedState) -> int:
     """The address of the state; 0 for state in the packet."""
-    if loaded.source == DIRECT:
+    # cffdump: cp_load_state takes what a uniform buffer has for state in the packet (mesa 25.0.7)
+    if loaded.source in (DIRECT, FROM_UBO):
         return 0
     if loaded.source == INDIRECT:
         return loaded.address

@@ -250,13 +250,22 @@ class Differ:
             # left over from a run that the other mode does not have
             is_hidden = not alike and self._hides("inherited", name)
             return () if is_hidden else tuple(self._facts(key, good, bad))
-        if key in _OF_TILES and not alike and self._hides("tiles", name):
-            return ()
         if good.digest == bad.digest:
             return ()  # neither captured, perhaps: addresses are compared
+        if self._follows(key, alike):
+            return ()
         if good.digest is None or bad.digest is None:
             return tuple(self._uncaptured(key, good, bad))
         return tuple(self._facts(key, good, bad))
+
+    def _follows(self, key: FactKey, alike: bool) -> bool:
+        """Whether a fact follows from other tiles, or is the size of another shader."""
+        if key in _OF_TILES:
+            return not alike and self._hides("tiles", key_text(key))
+        if key[0] != "loaded program":
+            return False
+        one, other = (side.facts.get(("shader", key[1])) for side in self._sides)
+        return one is not None and other is not None and one.digest != other.digest
 
     def _facts(self, key: FactKey, good: Fact | None, bad: Fact | None) -> Iterator[Difference]:
         found = list(differences(key, good, bad, self._sides, with_addresses=self._all_shown))
@@ -327,7 +336,12 @@ def differences(
         if words:
             yield _data_difference(name, category, good, bad, words)
     else:
-        yield Difference(name, str(good.digest), str(bad.digest), category, *places)
+        yield Difference(name, _digest_text(good), _digest_text(bad), category, *places)
+
+
+def _digest_text(fact: Fact) -> str:
+    """``loaded`` for contents, of which the other side has none."""
+    return "loaded" if isinstance(fact.digest, bytes) else str(fact.digest)
 
 
 def _descriptor_differences(

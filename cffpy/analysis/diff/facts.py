@@ -22,6 +22,8 @@ from cffpy.cp.draw_values import INITIATOR_IS_SECOND
 from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
+    DIRECT,
+    FROM_UBO,
     INDIRECT,
     SAMPLERS,
     SHADER,
@@ -394,7 +396,9 @@ class Loads:
             return
         place = state_place(self._machine, payload, loaded)
         first = loaded.first
-        if place is None:
+        is_in_packet = place == (payload.words, payload.index + loaded.packet_dwords)
+        # the reference reads the packet also where the source is a uniform buffer or address 0
+        if place is None or (is_in_packet and loaded.source != DIRECT):
             self._not_captured(loaded, first, packet)
             return
         words, index = place
@@ -415,7 +419,10 @@ class Loads:
             self._uniform_buffers(loaded, first, dwords, packet)
 
     def _program(self, loaded: LoadedState, packet: PacketLocation) -> None:
-        self.facts["loaded program", loaded.stage] = Fact("there", place=packet)
+        what = f"{loaded.units} units" + (f" at {loaded.first}" if loaded.first else "")
+        if loaded.source != INDIRECT:
+            what += ", in the packet"
+        self.facts["loaded program", loaded.stage] = Fact(what, place=packet)
         if loaded.source == INDIRECT:
             self._programs[loaded.stage] = loaded.address & PROGRAM_ADDRESS_MASK
         else:  # in the packet
@@ -431,9 +438,15 @@ class Loads:
             keys = [(name, loaded.stage, first + unit) for unit in range(loaded.units)]
         else:
             return
+        is_of_buffer = loaded.source == FROM_UBO
+        fact = Fact(
+            "of a uniform buffer" if is_of_buffer else None,
+            address=loaded.address if loaded.source == INDIRECT else None,
+            place=packet,
+        )
         for key in keys:
             if self._has_room(key):
-                self.facts[key] = Fact(None, place=packet)
+                self.facts[key] = fact
 
     def _drop_constants(self, loaded: LoadedState, first: int) -> None:
         for position in range(first, first + loaded.units):
