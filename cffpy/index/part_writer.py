@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _GROUP = 1 << 15
 #: or until the rows of all tables take this many bytes: then those of the largest one are written.
 _BYTES = 4 << 20
-#: Rows that wait as tuples, and that are taken at once.
-_BATCH, _TAKEN = 1 << 8, 1 << 11
+#: Rows that wait as tuples, and cells of the rows that are taken at once.
+_BATCH, _CELLS = 1 << 8, 1 << 14
 #: The same of a table that is sorted: readers skip groups without the registers that they need.
 _SORTED_GROUP = 1 << 16
 
@@ -52,7 +52,7 @@ class TableFile:
     def add(self, rows: Iterable[Row]) -> int:
         """Add rows; returns their number."""
         before = self.rows
-        for batch in batches(rows, _TAKEN):
+        for batch in batches(rows, _CELLS // len(self._table.columns)):
             self.rows += len(batch)
             self._waiting += batch
             if len(self._waiting) >= _BATCH:
