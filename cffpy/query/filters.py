@@ -65,21 +65,20 @@ class Filter:
         matches = _always if self._root is None else predicates.predicate(self._root)
         return BoundFilter(matches, operands, columns, predicates.needs_writes)
 
-    def check(self, directory: str | None) -> dict[str, str]:
-        """Look up all names for every generation; the errors of those that lack one, by its name.
+    def check(self, directory: str | None) -> None:
+        """Look up all names. Raises FilterError where every generation lacks one.
 
-        Raises FilterError where every generation lacks a name: of the error in the last place.
+        That of the error in the last place.
         """
-        errors: dict[str, FilterError] = {}
-        chips = store.chips(directory)
-        for chip in chips:
+        errors: list[FilterError] = []
+        for chip in reversed(store.chips(directory)):  # the newest has most names
             try:
                 self.bind(Database.open(chip, directory))
             except FilterError as problem:
-                errors[chip] = problem
-        if len(errors) == len(chips):
-            raise self._of_all(list(errors.values()))
-        return {chip: str(problem) for chip, problem in errors.items()}
+                errors.append(problem)
+            else:
+                return
+        raise self._of_all(errors[::-1])
 
     def _of_all(self, errors: list[FilterError]) -> FilterError:
         """One error for those of all generations."""

@@ -99,13 +99,21 @@ def _question(near: Sequence[str]) -> str:
 
 
 class UnknownRegister(FilterError):
-    """A name that no register of a generation has. ``near``: its names that are spelt like it."""
+    """A name that no register of a generation has."""
 
-    def __init__(self, chip: str, path: Path, near: Sequence[str]) -> None:
-        message = f"{chip} has no register {path.text}{_question(near)}"
-        super().__init__(message, "", 1, path.column)
+    def __init__(self, chip: str, path: Path, find_near: Callable[[str], Sequence[str]]) -> None:
+        """``find_near`` finds names that are spelt like one; it takes long."""
+        super().__init__(f"{chip} has no register {path.text}", "", 1, path.column)
         self.name = path.text
-        self.near = near
+        self._find_near = find_near
+
+    @cached_property
+    def near(self) -> Sequence[str]:
+        """The generation's names that are spelt like it."""
+        return self._find_near(self.name)
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}{_question(self.near)}"
 
 
 class NameTable:
@@ -138,7 +146,7 @@ class NameTable:
         found = self._find(path, segments) or self._find_renamed(path, segments)
         if found is not None:
             return found
-        raise UnknownRegister(self.chip, path, self._nearest(path.text))
+        raise UnknownRegister(self.chip, path, self._nearest)
 
     def _find_renamed(
         self, path: Path, segments: Sequence[tuple[str, str | None]]
