@@ -15,8 +15,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.rules import COUNTS
-from cffpy.analysis.provenance import UNKNOWN
-from cffpy.analysis.registers import values_of
 from cffpy.capture.generations import BINDLESS_STRIDE, PROGRAM_ADDRESS_MASK
 from cffpy.cp.draw_values import INITIATOR_IS_SECOND
 from cffpy.cp.loadstate import (
@@ -39,12 +37,11 @@ from cffpy.cp.loadstate import (
 from cffpy.pm4.fields import Fields, Packets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from hashlib import blake2b
 
     from cffpy.analysis.bound_programs import Shaders
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.provenance import Change
     from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
     from cffpy.cp.machine import Machine
@@ -512,58 +509,3 @@ class Loads:
             self.facts["uniform buffer", *place] = self._contents.descriptor(data, domain, packet)
             address, extent = uniform_buffer(self._machine.packets, domain, descriptor)
             self.facts["uniform data", *place] = self._contents.region(address, extent, packet)
-
-
-#: Registers that hold push constants (a7xx).
-_PUSH_CONSTANTS = "HLSQ_SHARED_CONSTS_IMM"
-
-#: Such registers in order, and what reads them from register -> value.
-_Pushed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
-
-#: Registers in the lists of registers that are kept, at most.
-_MAX_LISTED = 1 << 18
-
-
-class PushConstants:
-    """Finds push constants that are written as registers."""
-
-    def __init__(self, text: RegisterText) -> None:
-        self._text = text
-        #: Registers that were written together -> those that hold push constants; None: none do.
-        self._lists: dict[tuple[int, ...], _Pushed | None] = {}
-        #: The registers in these lists.
-        self._listed = 0
-
-    def written(self, changes: Iterable[Change]) -> tuple[object, ...]:
-        """The registers with push constants among ``changes``, in order, and their last values.
-
-        Without those whose value only the GPU knows; empty where there are none.
-        """
-        found: list[tuple[dict[int, int], _Pushed]] = []
-        for values, _ in changes:
-            try:
-                pushed = self._lists[tuple(values)]
-            except KeyError:
-                pushed = self._find(tuple(values))
-            if pushed is not None:
-                found.append((values, pushed))
-        if not found:
-            return ()
-        if len(found) == 1:
-            values, (registers, read) = found[0]
-            now = read(values)
-            if UNKNOWN not in now:
-                return registers, now
-        last = {one: values[one] for values, (registers, _) in found for one in registers}
-        known = sorted(one for one, value in last.items() if value != UNKNOWN)
-        return (tuple(known), tuple([last[one] for one in known])) if known else ()
-
-    def _find(self, registers: tuple[int, ...]) -> _Pushed | None:
-        self._listed += len(registers) + 1
-        if self._listed > _MAX_LISTED:
-            self._lists.clear()
-            self._listed = len(registers) + 1
-        name = self._text.name
-        found = tuple(sorted(r for r in registers if name(r).startswith(_PUSH_CONSTANTS)))
-        pushed = self._lists[registers] = (found, values_of(found)) if found else None
-        return pushed

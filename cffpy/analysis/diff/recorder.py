@@ -22,7 +22,6 @@ from cffpy.analysis.diff.facts import (
     Fact,
     FactKey,
     Loads,
-    PushConstants,
     digest,
     named_parameters,
     packet_fields,
@@ -30,6 +29,7 @@ from cffpy.analysis.diff.facts import (
     vertex_buffers,
 )
 from cffpy.analysis.diff.model import DrawRecord
+from cffpy.analysis.diff.written import Invalidations, WrittenRegisters, push_constants
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.provenance import UNKNOWN, joined
@@ -156,7 +156,8 @@ class Recorder(Observer):
         #: Addresses of the draw-state groups that the current stream has loaded so far.
         self._groups: set[int] = set()
         self._text: RegisterText
-        self._pushed: PushConstants
+        self._pushed: WrittenRegisters
+        self._invalidations: Invalidations
         self._layout = -1
         self._disassemblers = walk.disassemblers(register_db)
         self._program_bytes = 0
@@ -200,7 +201,8 @@ class Recorder(Observer):
         self._loaded = {}
         self._text = RegisterText(database)
         self._texts = PacketTexts(self._text, machine.packets)
-        self._pushed = PushConstants(self._text)
+        self._pushed = push_constants(self._text)
+        self._invalidations = Invalidations(self._text)
         self._generation = gpu.facts
         self._prefetched = Remembered(machine, prefetched)
         self._bases = BoundSets(machine, is_compute=False), BoundSets(machine, is_compute=True)
@@ -357,10 +359,10 @@ class Recorder(Observer):
         loads = self._loads_of(action, run)
         if is_draw:
             drawn = self._drawn_from(action)
-            facts = first, shaders, loads, drawn
+            facts = first, shaders, loads, drawn, self._invalidations.written(changes)
             own = hash((first.own, shaders.own, loads.own, drawn.own, pushed))
         else:
-            facts = first, shaders, loads
+            facts = first, shaders, loads, NO_FACTS, self._invalidations.written(changes)
             own = hash((first.own, shaders.own, loads.own, pushed))
         taken = _Taken(action, run, changes, facts, own, digests, self._current_memory())
         if self._generation.has_bindless:

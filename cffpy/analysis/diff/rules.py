@@ -242,5 +242,6 @@ FACT_CATEGORIES = {
     "index buffer": Category("index data", 9),
     "descriptor": Category("descriptor", 15),
     "barriers": Category("barriers", 40),
+    "write of": Category("barriers", 40),
     "commands": Category("barriers", 41),
 }

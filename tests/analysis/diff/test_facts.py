@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from cffpy.analysis.diff.facts import (
     Fact,
-    PushConstants,
     address_masks,
     descriptor,
     largest_index,
     region,
 )
+from cffpy.analysis.diff.written import push_constants
 from cffpy.analysis.provenance import UNKNOWN
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText
@@ -85,7 +85,7 @@ def test_the_largest_index_is_none_of_restart() -> None:
 
 def test_push_constants_are_found_in_whatever_order_they_are_written() -> None:
     database = Database.open("A7XX")
-    found = PushConstants(RegisterText(database))
+    found = push_constants(RegisterText(database))
     first = 0xAB40  # HLSQ_SHARED_CONSTS_IMM[0]
     other = database.register_offset("RB_DEPTH_CNTL")
 
