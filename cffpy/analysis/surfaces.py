@@ -35,6 +35,11 @@ def surface_of(
     ``swizzle``: of the memory controller, instead of the usual one of the GPU. Raises PictureError
     where there is no such level or layer, or where its place is not known.
     """
+    if view.form is None and "PLANE" in view.format:
+        raise PictureError(
+            f"images with planes ({view.format}) are not shown; the memory of a plane can be shown"
+            " by its address (--at)"
+        )
     if view.form is None:
         raise PictureError(f"the format {view.format} is not known")
     depth = minify(view.depth, level) if view.is_3d else view.layers

@@ -136,6 +136,14 @@ def test_what_was_not_captured(run_cffpy: Run, capture: str, tmp_path: Path) -> 
     assert b"of 4096 bytes at 0x100015f80 were captured" in done.stderr
 
 
+def test_images_with_planes() -> None:
+    text = (Path(__file__).resolve().parents[2] / "samples" / "a660-pictures.pm4").read_bytes()
+    planes = text.replace(b"FMT6_8_8_8_8_UNORM", b"FMT6_R8_G8B8_2PLANE_420_UNORM")
+    with cffpy.open(cffpy.compile(planes)) as opened:
+        image = opened.draws[0].textures[1].image
+        assert "(FMT6_R8_G8B8_2PLANE_420_UNORM) are not shown" in image.problem()
+
+
 def test_the_interface(capture: str) -> None:
     with cffpy.open(capture) as opened:
         draw = opened.draws[0]
