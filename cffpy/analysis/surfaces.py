@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from cffpy.image.tiled import BankSwizzle
 
 
+def _unknown_format(name: str) -> str:
+    if "PLANE" in name:
+        known = "the memory of a plane can be shown by its address (--at)"
+        return f"images with planes ({name}) are not shown; {known}"
+    return f"the format {name} is not known"
+
+
 def surface_of(
     view: ImageView,
     gpu: Gpu | None,
@@ -35,13 +42,8 @@ def surface_of(
     ``swizzle``: of the memory controller, instead of the usual one of the GPU. Raises PictureError
     where there is no such level or layer, or where its place is not known.
     """
-    if view.form is None and "PLANE" in view.format:
-        raise PictureError(
-            f"images with planes ({view.format}) are not shown; the memory of a plane can be shown"
-            " by its address (--at)"
-        )
     if view.form is None:
-        raise PictureError(f"the format {view.format} is not known")
+        raise PictureError(_unknown_format(view.format))
     depth = minify(view.depth, level) if view.is_3d else view.layers
     what = "slice" if view.is_3d else "layer"
     if not 0 <= level < view.levels:

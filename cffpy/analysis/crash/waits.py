@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 #: Packets at which the CP waits, and what for.
 WAITS = {
     "CP_WAIT_FOR_IDLE": "until the GPU has finished everything that was sent",
-    "CP_WAIT_FOR_ME": "until the CP's other half has done everything before",
+    "CP_WAIT_FOR_ME": "until the ME has executed all packets before it",
     "CP_WAIT_MEM_WRITES": "until the CP's writes to memory have arrived",
     "CP_WAIT_REG_MEM": "for a value in a register or in memory",
     "CP_WAIT_REG_EQ": "for a value in a register",
     "CP_WAIT_MEM_GTE": "for a value in memory",
-    "CP_WAIT_TWO_REGS": "for two registers",
-    "CP_WAIT_TIMESTAMP": "for a time stamp",
+    "CP_WAIT_TWO_REGS": "for the values of two registers",
+    "CP_WAIT_TIMESTAMP": "for a timestamp",
     "CP_THREAD_CONTROL": "for the other thread, where it synchronises them",
     "CP_BV_BR_COUNT_OPS": "for the other of the threads BV and BR",
 }
