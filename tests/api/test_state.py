@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 import cffpy
+from benchmarks.synthetic import draws_capture
 from cffpy.analysis.queries import state_at
 from cffpy.container.open import open_capture
 from tests.analysis.passes.streams import Streams
@@ -139,6 +141,22 @@ def test_wrong_names(capture: cffpy.Capture) -> None:
         assert key not in state
         with pytest.raises(cffpy.UnknownName):
             _ = state[key]
+
+
+def test_values_that_were_read_are_not_kept() -> None:
+    """Memory does not grow with draws times registers: a value is some 50 bytes."""
+    with cffpy.open(draws_capture(200, distinct=False)) as opened:
+        draws = list(opened.draws)
+        names = list(draws[-1].state)
+        assert len(names) >= 19
+        tracemalloc.start()
+        try:
+            read = sum(draw.state[name].value is not None for draw in draws for name in names)
+            held, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert read >= 3700
+    assert held < 20_000
 
 
 @pytest.mark.parametrize(

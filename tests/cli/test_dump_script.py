@@ -42,6 +42,11 @@ def output(done: subprocess.CompletedProcess[bytes]) -> list[str]:
     return done.stdout.decode().splitlines()
 
 
+def test_the_help_says_that_a_script_is_trusted(run_cffpy: Run) -> None:
+    text = " ".join(run_cffpy("dump", "--help").stdout.decode().split())
+    assert "A script can do all that you can: run only those that you trust." in text
+
+
 @pytest.mark.slow
 def test_recorded_cases(shared: Path, run_cffpy, tmp_path: Path) -> None:
     """All scripts and captures whose output by cffdump was recorded."""
