@@ -266,7 +266,8 @@ def _position(context: CrashContext, stand: Stand) -> Iterator[Suspicion]:
     for level in stand.levels:
         if not level.captured and context.dump.buffers:
             place, evidence = where(context, level.gpuaddr)
-            if not _is_known(context, level.gpuaddr):
+            buffer = context.dump.buffer_at(level.gpuaddr)
+            if buffer is None and not context.mappings.holds(level.gpuaddr):
                 text = f"{level.name} at {level.gpuaddr:#x} lies outside of all buffers"
                 yield Suspicion("ib", text, (f"the address is {place}",), evidence)
         if level.ndwords is None or level.buffer_end is None:

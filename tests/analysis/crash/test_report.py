@@ -152,6 +152,7 @@ def test_the_page_table(entries: str, said: str) -> None:
 
 
 def test_what_is_mapped_is_not_outside_of_all_buffers() -> None:
+    assert "ib" in kinds(hang(call(0x1000, 4), 3))
     dump = hang(call(0x500000, 4), 3)
     assert "ib" in kinds(dump)
     assert "ib" not in kinds(dump.replace(b"rbbm-", VM_LOG + b"rbbm-", 1))
