@@ -14,7 +14,7 @@ from cffpy.regdb.decode import Decoder, Palette, type_mask
 from cffpy.regdb.structures import names_of_halves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cffpy.regdb.database import Database, Found
 
@@ -24,6 +24,10 @@ _SIGNED = (rows.INT, rows.FIXED)
 _SCALED = (rows.FIXED, rows.UFIXED)
 #: struct formats of a float and of its bits, by width.
 _FLOATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
+
+
+#: Values whose fields are kept, at most.
+MAX_KNOWN = 1 << 12
 
 
 class FieldValue(NamedTuple):
@@ -93,6 +97,8 @@ class RegisterText:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._decoder = Decoder(database, Palette())
+        #: Fields by register, value and the variants in force.
+        self._fields: dict[tuple[object, ...], tuple[FieldText, ...]] = {}
 
     def name(self, register: int) -> str:
         """The register's name, its offset in hex where it has none."""
@@ -153,28 +159,38 @@ class RegisterText:
             shown.append(FieldValue("other bits", 0, high, f"{rest:#x}", rest))
         return shown
 
-    def fields(self, register: int, value: int) -> list[FieldText]:
+    def fields(self, register: int, value: int) -> tuple[FieldText, ...]:
         """The fields of one dword; a single one without a name where the register has none.
 
         What a description leaves out of a bitset comes last, as "other bits". Bits that two fields
         share are in the wider one.
         """
+        key = register, value, self._decoder.variants_key
+        known = self._fields.get(key)
+        if known is None:
+            if len(self._fields) >= MAX_KNOWN:
+                self._fields.clear()
+            known = tuple(self._fields_of(register, value))
+            self._fields[key] = known
+        return known
+
+    def _fields_of(self, register: int, value: int) -> Iterator[FieldText]:
         found = self._found(register)
         if found is None or found.type is None or found.dwords == 2:
-            return [FieldText("", f"{value:#x}", value)]
+            yield FieldText("", f"{value:#x}", value)
+            return
         if found.type[0] not in rows.BITSETS:
-            return [FieldText("", self._decoder.formatter(found.type).text(value), value)]
-        shown = []
+            yield FieldText("", self._decoder.formatter(found.type).text(value), value)
+            return
         covered = 0
         for name, _, field in self._without_parts(found.type[7]):
             mask = type_mask(field[2], field[3])
             covered |= mask
             bits = value & mask
-            shown.append(FieldText(name, self._decoder.formatter(field).text(bits), bits))
+            yield FieldText(name, self._decoder.formatter(field).text(bits), bits)
         rest = value & ~covered
         if rest:
-            shown.append(FieldText("other bits", f"{rest:#x}", rest))
-        return shown
+            yield FieldText("other bits", f"{rest:#x}", rest)
 
     def type_name(self, register: int) -> str:
         """The name of the register's type; empty where it is unknown."""

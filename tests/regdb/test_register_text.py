@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from cffpy.regdb import register_text
 from cffpy.regdb.database import Database
 from cffpy.regdb.register_text import RegisterText
 
@@ -50,10 +51,20 @@ def test_fields_cover_the_whole_value(text: RegisterText) -> None:
 
 
 def test_registers_without_fields(text: RegisterText) -> None:
-    assert text.fields(at("VFD_INDEX_OFFSET"), 7) == [("", "0x7", 7, "")]
-    assert text.fields(0x3FFF0, 7) == [("", "0x7", 7, "")]
+    assert text.fields(at("VFD_INDEX_OFFSET"), 7) == (("", "0x7", 7, ""),)
+    assert text.fields(0x3FFF0, 7) == (("", "0x7", 7, ""),)
     assert text.type_name(0x3FFF0) == ""
     assert text.type_name(at("RB_MRT[0].BASE")) in ("address", "waddress")
+
+
+def test_fields_do_not_depend_on_what_is_kept(
+    text: RegisterText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [(at(name), value) for name in ("RB_DEPTH_CNTL", "GRAS_SU_CNTL") for value in (1, 5, 1)]
+    kept = [text.fields(*one) for one in asked]
+    monkeypatch.setattr(register_text, "MAX_KNOWN", 1)
+    assert [text.fields(*one) for one in asked] == kept
+    assert kept[0] is kept[2]
 
 
 def test_descriptors(text: RegisterText) -> None:

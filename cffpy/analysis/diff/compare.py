@@ -27,7 +27,7 @@ from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, Pas
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
 from cffpy.analysis.diff.rules import COUNTERS
-from cffpy.analysis.diff.side import NamedRegisters, SharedRegisters, Side
+from cffpy.analysis.diff.side import NamedRegisters, SharedRegisters, Side, parted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
@@ -283,17 +283,17 @@ class _Comparer:
             self._note_left_over([*lists[0], *lists[1]], passes)
         elif self._left_over:
             self._forget_left_over([*lists[0], *lists[1]])
-        if self._skips_equal and lists[0] == lists[1]:
+        both, others = parted(*lists) if self._skips_equal else ((), [*lists[0], *lists[1]])
+        if self._skips_equal and not others:
             self.equal_writes += 1
-            for named in lists[0]:
-                if named.notable:
-                    written.update(named.notable)
-                if self._unequal or self._open:
-                    written |= named.values.keys() & self._unequal
-                    written |= named.values.keys() & self._open.keys()
-        else:
-            for named in (*lists[0], *lists[1]):
-                written.update(named.values)
+        for named in both:
+            if named.notable:
+                written.update(named.notable)
+            if self._unequal or self._open:
+                written |= named.values.keys() & self._unequal
+                written |= named.values.keys() & self._open.keys()
+        for named in others:
+            written.update(named.values)
         return written
 
     def _note_left_over(self, written: Iterable[NamedRegisters], passes: PassIndices) -> None:

@@ -17,7 +17,7 @@ from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 
 if TYPE_CHECKING:
-    from collections.abc import KeysView
+    from collections.abc import KeysView, Sequence
 
     from cffpy.analysis.diff.addresses import Role
     from cffpy.analysis.diff.descriptors import SetPlace, Slots
@@ -31,6 +31,9 @@ Subject = str | tuple[Hashable, ...]
 
 #: What the names of the two halves of an address end in.
 _UPPER_OR_LOWER = re.compile(r"(_LO|_HI|\+0x1)$")
+
+#: Writes that are searched for that of one register; more are sorted by register first.
+_MOST_SEARCHED = 64
 
 
 class NamedRegisters:
@@ -68,6 +71,27 @@ class _RegisterList(NamedTuple):
     names: tuple[str, ...]
     notable: tuple[str, ...]
     same: _SameNames
+
+
+def parted(
+    mine: list[NamedRegisters], theirs: list[NamedRegisters]
+) -> tuple[Sequence[NamedRegisters], Sequence[NamedRegisters]]:
+    """What both sides write at the same position, and the rest of both.
+
+    A register that only the former write has the same value on both sides: its last write is there.
+    """
+    if mine == theirs:
+        return mine, ()
+    if len(mine) != len(theirs):
+        return (), [*mine, *theirs]
+    both: list[NamedRegisters] = []
+    others: list[NamedRegisters] = []
+    for one, other in zip(mine, theirs, strict=True):
+        if one is other:
+            both.append(one)
+        else:
+            others += one, other
+    return both, others
 
 
 class AddressRole(NamedTuple):
@@ -128,8 +152,16 @@ class Side:
 
     def write(self, name: str) -> Write | None:
         """The write of a register's value; None where there is none."""
-        source = self.sources.get(name)
+        source = self._source(name)
         return None if source is None else source.of(self.offsets[name])
+
+    def _source(self, name: str) -> WriteSource | None:
+        if len(self._log) <= _MOST_SEARCHED:
+            for named, source in reversed(self._log.values()):
+                if name in named.values:
+                    return source
+            return self._sources.get(name)
+        return self.sources.get(name)
 
     @property
     def writes(self) -> dict[str, Write]:

@@ -16,6 +16,7 @@ from cffpy.analysis.diff.compare import compare
 from cffpy.analysis.diff.model import Comparison, Recording
 from cffpy.analysis.diff.record import record
 from cffpy.analysis.diff.rules import CLASSES
+from cffpy.analysis.diff.side import NamedRegisters, _SameNames, parted
 from cffpy.container.open import open_capture
 from tests.analysis.diff.frames import DrawCall, frame
 
@@ -71,6 +72,15 @@ def test_most_draws_of_a_pair_write_the_same(shared: Path) -> None:
     assert found.entries
     assert same(one, other)
     assert found.equal_writes > 20
+
+
+def test_registers_at_the_same_position_are_apart() -> None:
+    same = _SameNames()
+    first, second, third = (NamedRegisters({"A": number}, (), same) for number in range(3))
+    assert parted([first, second], [first, second]) == ([first, second], ())
+    assert parted([first, second], [first, third]) == ([first], [second, third])
+    assert parted([first, second], [second, first]) == ([], [first, second, second, first])
+    assert parted([first], [first, second]) == ((), [first, first, second])
 
 
 def changed(rng: random.Random, draws: list[dict[str, int]]) -> list[dict[str, int]]:
