@@ -290,7 +290,9 @@ class WriteObserver(Observer):
         how = self._owner, walk.executed, walk.condition
         source = StoredWrites(stored, stream, caller, *how)
         if not self._patches:
-            self.note(stored.registers, source)
+            for part in stored.parts:
+                if part:
+                    self.note(part, source)
             return
         for register in stored.registers:
             write = source.of(register)
@@ -434,7 +436,7 @@ class ChangeLog(WriteObserver):
         source = StoredWrites(
             stored, stream, caller, self._passes.owner, walk.executed, walk.condition
         )
-        self._log.append((stored.registers, source))
+        self._log.extend([(part, source) for part in stored.parts if part])
 
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""

@@ -83,6 +83,7 @@ class Draws(Step):
     Valid where no group is set before. ``registers``, then ``parts``: those of the stream,
     ``written``, and of ``loaded``, the groups that ``enable_mask`` enables;
     ``DecodedStreams.collect`` sets them for a mask, of the groups as ``runs`` has them.
+    ``passing``: empty, or for each part its group if packets of it are passed on, else None.
     ``is_decoded``: a group does more than write registers, so that the step is decoded each time.
     """
 
@@ -95,6 +96,7 @@ class Draws(Step):
         "loaded",
         "opcode",
         "parts",
+        "passing",
         "payload",
         "registers",
         "runs",
@@ -116,6 +118,7 @@ class Draws(Step):
         self.registers = self.written = written
         #: Those of each group, at the first run; then ``registers`` has them, too.
         self.parts: Sequence[dict[int, int]] = ()
+        self.passing: Sequence[DrawStateGroup | None] = ()
         self.groups = groups
         self.opcode = opcode
         self.payload = payload
@@ -143,13 +146,18 @@ class DecodedStreams:
         machine: Machine,
         sink: Sink,
         runs: RegisterRuns,
+        short_runs: RegisterRuns,
         writes: Callable[[int, Payload], Sequence[Written] | None],
         draw: Callable[[int, Payload], Draw],
     ) -> None:
-        """``writes``: as for ``RegisterRuns``. ``draw``: that of an opcode and its payload."""
+        """``short_runs``: of groups whose packets are skipped, or passed to the sink.
+
+        ``writes``: as for ``RegisterRuns``. ``draw``: that of an opcode and its payload.
+        """
         self._machine = machine
         self._sink = sink
         self._runs = runs
+        self._short_runs = short_runs
         self._writes = writes
         self._draw = draw
         self._once: Sequence[DecodesOnce | None] = ()
@@ -205,20 +213,25 @@ class DecodedStreams:
         They are ``step.parts``: many draws run only once. ``has_modes``: whether a group is loaded
         only in modes that its own mask has.
         """
-        machine, runs = self._machine, step.runs
+        image, runs = self._machine.image, step.runs or self._runs
         parts: list[dict[int, int]] = []
+        passing: list[DrawStateGroup | None] = []
         size = len(step.written)
         loaded: list[LoadedGroup] = []
         dwords = 0
         for group in step.groups:
             if not group.ndwords or (has_modes and not group.enable_mask & enable_mask):
                 continue
-            place = machine.image.place(group.gpuaddr)
-            found = None if place is None or runs is None else runs.of_group(*place, group.ndwords)
-            if place is None or found is None or not self._sink.ignores_writes(found.keys()):
+            place = image.place(group.gpuaddr)
+            if place is None:
+                step.is_decoded = True
+                return False
+            found, is_passing = self._of_group(runs, *place, group.ndwords)
+            if found is None or not self._sink.ignores_writes(found.keys()):
                 step.is_decoded = True
                 return False
             parts.append(found)
+            passing.append(group if is_passing else None)
             size += len(found)
             loaded.append((group.group_id, *place, group.ndwords))
             dwords += group.ndwords
@@ -228,8 +241,18 @@ class DecodedStreams:
             return False
         step.registers, step.parts, step.enable_mask = step.written, parts, enable_mask
         step.loaded, step.group_dwords = loaded, dwords
+        step.passing = passing if any(passing) else ()
         step.stored = None
         return True
+
+    def _of_group(
+        self, runs: RegisterRuns, words: Words, index: int, ndwords: int
+    ) -> tuple[dict[int, int] | None, bool]:
+        """The registers of a group, and whether packets of it are passed on."""
+        found = runs.of_group(words, index, ndwords)
+        if found is None and runs is self._runs:
+            return self._short_runs.of_group(words, index, ndwords), True
+        return found, False
 
     def merge(self, step: Draws) -> None:
         """Have all registers of a draw in ``step.registers``."""

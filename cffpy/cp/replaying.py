@@ -14,7 +14,7 @@ from cffpy.cp.payload import Payload
 from cffpy.cp.register_runs import RegisterRuns
 from cffpy.cp.runner import Runner
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
-from cffpy.cp.stored import Step, StoredGroup
+from cffpy.cp.stored import Step, StoredGroup, StoredParts
 from cffpy.pm4.reader import REGISTERS
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ class ReplayingRunner(Runner):
         self.short_runs = RegisterRuns(image, self.headers, self._writes_of_skipped)
         #: Streams that run again.
         self.decoded = DecodedStreams(
-            self, sink, self.register_runs, self._writes_of, self._draw_of
+            self, sink, self.register_runs, self.short_runs, self._writes_of, self._draw_of
         )
         self._observes_stored = False
         #: Of each opcode whose packets with equal dwords are the same draw: dwords -> that draw.
@@ -125,24 +125,49 @@ class ReplayingRunner(Runner):
             is_first = not self._observes_stored
         else:
             return False
-        if step.parts and not is_first:
+        if step.parts and not is_first and not step.passing:
             self.decoded.merge(step)
         if step.loaded and not self.nesting.take(
             len(self.streams) - self.blocks, len(step.loaded), step.group_dwords
         ):
             return False
-        state.registers.update(step.registers)
-        for part in step.parts:
-            state.registers.update(part)
+        self._store(words, step, level)
         sink, payload = self.sink, step.payload
-        if self._observes_stored:
-            sink.registers_stored(self.decoded.stored(words, step))
         sink.packet(step.opcode, payload, level)
         sink.draw(step.draw, payload, level + 1)
         if step.draw.counted:
             state.finish_draw()
         sink.packet_done(step.opcode, payload, level + 1)
         return True
+
+    def _store(self, words: Words, step: Draws, level: int) -> None:
+        """Store the registers of a draw and of its groups."""
+        if step.passing:
+            self._store_apart(words, step, level)
+            return
+        registers = self.state.registers
+        registers.update(step.registers)
+        for part in step.parts:
+            registers.update(part)
+        if self._observes_stored:
+            self.sink.registers_stored(self.decoded.stored(words, step))
+
+    def _store_apart(self, words: Words, step: Draws, level: int) -> None:
+        """The same where packets of groups are passed on: those of each group after another."""
+        sink, runs, registers = self.sink, self.register_runs, self.state.registers
+        parts, end = [step.written, *step.parts], step.payload.index - 1
+        stored = StoredParts(parts, runs, step.loaded, words, step.start, end)
+        registers.update(step.written)
+        _, last = stored.last_opcode()  # which has set a group: they are loaded after it
+        _, opcode, size = self.headers[words.data[last]]
+        sink.packet_stored(opcode, Payload(words, last + 1, size - 1), level)
+        for part, loaded, group in zip(step.parts, step.loaded, step.passing, strict=True):
+            if group is not None:
+                sink.group(group, True, level + 1)
+                self._pass_packets(*loaded[1:])
+            registers.update(part)
+        if self._observes_stored:
+            sink.registers_stored(stored)
 
     def _run_opcode(self, opcode: int, payload: Payload, level: int) -> int:
         """As ``Runner``; of draws with equal packets only the first is decoded."""

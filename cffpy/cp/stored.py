@@ -74,6 +74,11 @@ class StoredRegisters(Step):
         self._packets: dict[int, StoredPacket] | None = None
 
     @property
+    def parts(self) -> Sequence[dict[int, int]]:
+        """The registers, in the order in which they were written; objects may be shared."""
+        return (self.registers,)
+
+    @property
     def groups(self) -> Sequence[LoadedGroup]:
         """The draw-state groups, in the order in which they were loaded."""
         return self._groups
@@ -162,3 +167,67 @@ class StoredGroup(StoredRegisters):
     def groups(self) -> Sequence[LoadedGroup]:
         """This group."""
         return ((self._number, self._of, self._index, self._ndwords),)
+
+
+class StoredParts(StoredRegisters):
+    """The registers of a draw, as those of the stream and then of each group: ``parts``.
+
+    Draws with the same group share its part.
+    """
+
+    __slots__ = ("_packets_of", "_parts")
+
+    def __init__(
+        self,
+        parts: Sequence[dict[int, int]],
+        runs: RegisterRuns,
+        groups: Sequence[LoadedGroup],
+        words: Words,
+        start: int,
+        following: int,
+    ) -> None:
+        """``parts``: one more than ``groups``."""
+        self._parts = parts
+        self._groups = groups
+        self._runs = runs
+        self.words = words
+        self.start = start
+        self.following = following
+        self._packets = None
+        #: Register -> its packet, by the position of the part that wrote it last.
+        self._packets_of: dict[int, dict[int, StoredPacket]] = {}
+
+    @property
+    def registers(self) -> dict[int, int]:  # type: ignore[override]
+        """All registers; a new dictionary each time."""
+        found: dict[int, int] = {}
+        for part in self._parts:
+            found.update(part)
+        return found
+
+    @property
+    def parts(self) -> Sequence[dict[int, int]]:
+        """The registers of the stream, then those of each group."""
+        return self._parts
+
+    def packet(self, register: int) -> StoredPacket:
+        """The packet that wrote one of the registers last; only its part is read."""
+        position = len(self._parts) - 1
+        while register not in self._parts[position]:
+            position -= 1
+        packets = self._packets_of.get(position)
+        if packets is None:
+            packets = self._packets_of[position] = {}
+            if position:
+                _, words, index, ndwords = self._groups[position - 1]
+                self._add_packets(packets, position - 1, words, index, index + ndwords)
+            elif self.words is not None:
+                self._add_packets(packets, None, self.words, self.start, self.following)
+        return packets[register]
+
+    def by_packet(self, registers: Iterable[int]) -> Iterable[tuple[StoredPacket, list[int]]]:
+        """As of any registers that were stored; their packets are kept."""
+        found: dict[StoredPacket, list[int]] = {}
+        for register in registers:
+            found.setdefault(self.packet(register), []).append(register)
+        return found.items()

@@ -15,6 +15,7 @@ from cffpy.analysis.diff import record as module
 from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
+from cffpy.cp.replaying import ReplayingRunner
 from cffpy.errors import CffpyError
 from tests.analysis.passes.marked import targets, tile
 from tests.analysis.passes.streams import Streams
@@ -145,19 +146,25 @@ def test_loads_of_damaged_captures(samples: Path, without_skipping: Any, seed: i
 
 def test_groups_that_load_state_do_not_run(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A counter: registers of such groups are stored at once, too."""
-    written = []
-    write = Walk.write
+    written, apart = [], []
+    write, store = Walk.write, ReplayingRunner._store_apart
 
     def counted(self: Walk, *arguments: Any) -> Any:
         written.append(self.level)
         return write(self, *arguments)
 
+    def stored(self: ReplayingRunner, words: Any, step: Any, level: int) -> None:
+        apart.append(step)
+        store(self, words, step, level)
+
     monkeypatch.setattr(Walk, "write", counted)
+    monkeypatch.setattr(ReplayingRunner, "_store_apart", stored)
     path = str(shared / "captures" / "a640-vk-scene100-noubwc-nolrz.rd.gz")
     found = module.record(open_capture(path), lambda line: None)
     loaded = [key for one in found.records.values() for key in one.facts if key[0] == "constants"]
     assert loaded
     assert written.count(2) < len(found.records)
+    assert 2 * len(apart) > len(found.records)
 
 
 @pytest.mark.parametrize("counts", [(2, 2), (3, 1), (1, 2, 3)])
