@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from cffpy.views.cffdump.segment_text import State
 
 #: Small chunks, and characters of large chunks, that are collected before they are written.
-CHUNKS = 4096
-_CHARACTERS = 1 << 20
+CHUNKS = 512
+_CHARACTERS = 1 << 18
 
 
 def argument_text(argument: str) -> str:
