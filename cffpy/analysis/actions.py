@@ -48,13 +48,31 @@ _DISPATCH = Fields("CP_EXEC_CS", "NGROUPS_X", "NGROUPS_Y", "NGROUPS_Z")
 _INDIRECT_DISPATCH = Fields("CP_EXEC_CS_INDIRECT", "ADDR")
 _GROUPS = Fields("EXEC_CS_INDIRECT_PARAMETERS", "NGROUPS_X", "NGROUPS_Y", "NGROUPS_Z")
 
-#: The dwords after the header that ``Action.dwords`` has: a blit's operation and rectangles, and of
-#: an indirect dispatch the sizes of a group, after an address of 64 bits.
-_KEPT_DWORDS = {
+#: The dwords after the header that ``Action.dwords`` has: a blit's operation and rectangles, the
+#: sizes of a group of an indirect dispatch (after an address of 64 bits), offsets and strides.
+_KEPT_DWORDS: dict[str, tuple[int, ...]] = {
     "CP_BLIT": (0, 1, 2, 3, 4),
     "CP_EXEC_CS": (0,),
     "CP_EXEC_CS_INDIRECT": (0, 3),
     "CP_RUN_OPENCL": (0,),
+    "CP_DRAW_AUTO": (4, 5),
+}
+
+#: The same of CP_DRAW_INDIRECT_MULTI by its kind: OPCODE with DST_OFF, DRAW_COUNT, MAX_INDICES,
+#: STRIDE.
+_KEPT_OF_MULTI: dict[str, tuple[int, ...]] = {
+    "INDIRECT_OP_NORMAL": (1, 2, 5),
+    "INDIRECT_OP_INDEXED": (1, 2, 5, 8),
+    "INDIRECT_OP_INDIRECT_COUNT": (1, 2, 7),
+    "INDIRECT_OP_INDIRECT_COUNT_INDEXED": (1, 2, 5, 10),
+}
+_MULTI_PARAMETERS = {
+    name: Fields("CP_DRAW_INDIRECT_MULTI", "INDIRECT", variant=name) for name in _KEPT_OF_MULTI
+}
+_INDIRECT_INDICES = Fields("CP_DRAW_INDX_INDIRECT", "INDX_SIZE", "MAX_INDICES")
+_MULTI_INDICES = {
+    name: Fields("CP_DRAW_INDIRECT_MULTI", "INDEX", "MAX_INDICES", variant=name)
+    for name in _MULTI_INDEXED
 }
 
 #: Draws of one CP_DRAW_INDIRECT_MULTI that are looked at.
@@ -104,8 +122,8 @@ class Action:
     depth: DepthState | None = None
     #: What the packet of a draw says.
     values: DrawValues | None = None
-    #: The packet of a dispatch or a blit after its header, with 0 for addresses and counts of
-    #: groups. It may end early.
+    #: The packet of a dispatch, a blit or an indirect draw after its header, with 0 for addresses
+    #: and for what other members have. It may end early.
     dwords: tuple[int, ...] = ()
 
     @property
@@ -142,6 +160,21 @@ class Action:
             return None
         size = values.index_bytes
         return values.index_base + size * (values.first_index or 0), self.vertices, size
+
+    @property
+    def unknown_parameters(self) -> int | None:
+        """GPU address of the parameters of a draw, if these were not captured."""
+        return None if self.values is None or self.vertices is not None else self.values.indirect
+
+    @property
+    def index_buffer(self) -> tuple[int, int] | None:
+        """GPU address and size in bytes of the indices of a draw whose counts are in memory."""
+        values = self.values
+        if values is None or not self.indexed or not self.indirect:
+            return None
+        if values.index_base is None or values.max_indices is None:
+            return None
+        return values.index_base, values.max_indices * values.index_bytes
 
 
 @dataclass(slots=True)
@@ -184,13 +217,42 @@ def facts_of_others(machine: Machine, kind: Kind, draw: Draw, payload: Payload) 
     if kind == "dispatch":
         parameters.indirect = name == "CP_EXEC_CS_INDIRECT"
         groups = _dispatch_groups(machine, name, payload)
+    dwords = kept_dwords(machine, name, payload)
+    return ActionFacts(kind, name, draw.label, parameters, groups, dwords=dwords)
+
+
+def kept_dwords(machine: Machine, name: str, payload: Payload) -> tuple[int, ...]:
+    """``Action.dwords``."""
     kept = _KEPT_DWORDS.get(name, ())
     if name == "CP_EXEC_CS_INDIRECT" and not machine.is_64bit:
         kept = (0, 2)
+    elif name == "CP_DRAW_INDX_INDIRECT":
+        kept = (3,) if machine.is_64bit else (2,)
+    elif name == "CP_DRAW_INDIRECT_MULTI":
+        kept = _KEPT_OF_MULTI.get(_multi_operation(machine, payload) or "", (1, 2))
     end = min(kept[-1] + 1, payload.captured) if kept else 0
     data, index = payload.words.data, payload.index
-    dwords = tuple([data[index + at] if at in kept else 0 for at in range(end)])
-    return ActionFacts(kind, name, draw.label, parameters, groups, dwords=dwords)
+    return tuple([data[index + at] if at in kept else 0 for at in range(end)])
+
+
+def _multi_operation(machine: Machine, payload: Payload) -> str | None:
+    (opcode,) = payload.read(machine.packets[_MULTI_OPCODE])
+    return machine.enum_name("a6xx_draw_indirect_opcode", opcode)
+
+
+def note_addresses(machine: Machine, name: str, values: DrawValues, payload: Payload) -> None:
+    """Where the parameters of an indirect draw are, and its indices, and how many of these."""
+    if name == "CP_DRAW_INDX_INDIRECT":
+        size, most = payload.read(machine.packets[_INDIRECT_INDICES])
+        is_in_bytes = machine.gpu.facts.number < 5
+        values.max_indices = size // (values.index_bytes or 1) if is_in_bytes else most
+    elif name == "CP_DRAW_INDIRECT_MULTI":
+        operation = _multi_operation(machine, payload) or ""
+        if operation in _MULTI_PARAMETERS:
+            (values.indirect,) = payload.read(machine.packets[_MULTI_PARAMETERS[operation]])
+        fields = _MULTI_INDICES.get(operation)
+        if fields is not None:
+            values.index_base, values.max_indices = payload.read(machine.packets[fields])
 
 
 def _dispatch_groups(machine: Machine, name: str, payload: Payload) -> tuple[int, int, int] | None:
@@ -210,8 +272,7 @@ def _dispatch_groups(machine: Machine, name: str, payload: Payload) -> tuple[int
 
 def _multiple(machine: Machine, draw: DrawValues, payload: Payload) -> Parameters:
     """CP_DRAW_INDIRECT_MULTI: all its draws together; only the GPU may know their number."""
-    (opcode,) = payload.read(machine.packets[_MULTI_OPCODE])
-    operation = machine.enum_name("a6xx_draw_indirect_opcode", opcode) or ""
+    operation = _multi_operation(machine, payload) or ""
     indexed = operation in _MULTI_INDEXED
     unknown = Parameters(indexed=indexed, indirect=True)
     fields, count = _MULTI.get(operation), draw.draws or 0

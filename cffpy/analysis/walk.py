@@ -18,6 +18,8 @@ from cffpy.analysis.actions import (
     Kind,
     draw_parameters,
     facts_of_others,
+    kept_dwords,
+    note_addresses,
 )
 from cffpy.analysis.bound_programs import BoundPrograms
 from cffpy.analysis.conditions import Condition, ConditionalBlock, Conditions, Executed
@@ -383,7 +385,9 @@ class Walk(Sink):
         parameters = draw_parameters(self.machine, name, values, payload)
         # all six bits of the primitive type; the reference reads five of them
         primitive = self.machine.enum_name("pc_di_primtype", values.primitive)
-        return ActionFacts("draw", name, primitive or label, parameters, values=values)
+        note_addresses(self.machine, name, values, payload)
+        dwords = kept_dwords(self.machine, name, payload)
+        return ActionFacts("draw", name, primitive or label, parameters, None, values, dwords)
 
     # -- Sink: streams ----------------------------------------------------------------------
 

@@ -230,6 +230,8 @@ _INDEX_FIELDS = ("SOURCE_SELECT", "INDEX_SIZE", "SMALL_INDEX")
 def packet_fields(text: RegisterText, given: DrawParameters) -> Iterator[tuple[str, str]]:
     """Names and texts of what else the packet says: a draw's initiator, a blit's rectangles."""
     for field in text.descriptor_fields(given.packet, given.dwords):
+        if given.initiator is not None and field.dword == "0":
+            continue  # the initiator: see below
         yield f"dword {field.name}" if field.name.isdigit() else field.name, field.text
     if given.initiator is None:
         return

@@ -396,7 +396,9 @@ class Recorder(Observer):
         elements, buffers = action.vertices, self._vertices()
         indices = action.index_region
         epoch = self._walk.machine.image.epoch
-        key = indices, elements, action.indexed, action.instances, buffers, epoch
+        all_indices, parameters = action.index_buffer, action.unknown_parameters
+        of_action = action.indexed, action.instances, all_indices, parameters
+        key = indices, elements, of_action, buffers, epoch
         known = self._drawn.get(key)
         if known is not None:
             return known
@@ -411,6 +413,10 @@ class Recorder(Observer):
             elements = None if largest is None else largest + 1
         elif action.indexed:
             elements = None
+            if all_indices is not None:
+                found["index buffer",] = self._contents.region(*all_indices)
+        if parameters is not None:
+            found["indirect parameters",] = Fact(None, None, parameters)
         # None: nothing is known, since sizes in registers reach to the end of a buffer, where
         # other things may lie
         if elements is not None:

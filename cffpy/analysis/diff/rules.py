@@ -228,6 +228,7 @@ def descriptor_category(kind: str, subject: RegisterSubject, field: str) -> Cate
 #: Categories of facts, by the first part of their keys.
 FACT_CATEGORIES = {
     "draw": Category("draw parameters", 2),
+    "indirect parameters": Category("draw parameters", 2),
     "shader": Category("shader", 3),
     "loaded program": Category("loaded program", 16),
     "texture": Category("texture", 4),

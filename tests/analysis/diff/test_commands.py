@@ -126,6 +126,39 @@ REPORTED["place of a program, a2xx"] = (
     "0x0 0x100003",
 )
 
+MULTI = (
+    "CP_DRAW_INDIRECT_MULTI PRIM_TYPE=DI_PT_TRILIST SOURCE_SELECT=DI_SRC_SEL_DMA"
+    " OPCODE=INDIRECT_OP_INDEXED DST_OFF={} DRAW_COUNT=1 INDEX={} MAX_INDICES={}"
+    " INDIRECT={} STRIDE={}"
+)
+DRAWN = MULTI.format("0x4", "0x10001000", 8, "0x5000", 20)
+REPORTED |= {
+    "offset of an indirect draw": (
+        740,
+        DRAWN,
+        MULTI.format("0x5", "0x10001000", 8, "0x5000", 20),
+        "DST_OFF: 0x4 → 0x5",
+    ),
+    "indices of an indirect draw": (
+        740,
+        DRAWN,
+        MULTI.format("0x4", "0x10001000", 9, "0x5000", 20),
+        "MAX_INDICES: 8 → 9 (+1 field)",
+    ),
+    "address of indices of an indirect draw": (
+        630,
+        DRAWN,
+        MULTI.format("0x4", "0x6000", 8, "0x5000", 20),
+        "index buffer: captured → no buffer at 0x6000",
+    ),
+    "stride of an indirect draw": (
+        630,
+        DRAWN,
+        MULTI.format("0x4", "0x10001000", 8, "0x5000", 24),
+        "STRIDE: 20 → 24",
+    ),
+}
+
 #: What differs from one run of a program to the next.
 NOT_COMPARED = {
     "address and value of a timestamp": (
