@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.query.filters import Filter
 
+#: Of an object a line; with ``--cost``.
+_LINE_SCHEMA, _COST_LINE_SCHEMA = "cffpy.passes.line/1", "cffpy.passes.cost.line/1"
+
 _EPILOG = """\b
 Examples:
   cffpy passes capture.rd.gz
@@ -41,7 +44,7 @@ Examples:
 @click.option("--cost", is_flag=True, help="Show the bytes that each pass loads, stores, resolves.")
 @click.option("--plot", is_flag=True, help="Draw a bar for each render pass: its draws.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document (cffpy.passes/1).")
-@jsonl_option("pass", "cffpy.passes.line/1")
+@jsonl_option("pass", f"{_LINE_SCHEMA}; with --cost: {_COST_LINE_SCHEMA}")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a row for each pass.")
 @text_options
 @files_options
