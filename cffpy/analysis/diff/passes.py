@@ -220,6 +220,7 @@ def _lrz(one: Pass, other: Pass) -> Iterator[Difference]:
     if one.lrz is None or other.lrz is None or one.mode != other.mode:
         return
     for name, good, bad in (
+        ("LRZ cleared before", one.lrz.cleared, other.lrz.cleared),
         ("LRZ used", one.lrz.used, other.lrz.used),
         ("LRZ switched off", one.lrz.disabled, other.lrz.disabled),
         ("LRZ off from draw", one.lrz.off_from, other.lrz.off_from),
