@@ -202,7 +202,7 @@ OPTIONS = [
     ),
     ("a740-vk-var-dynamic", "a740-vk-var-noubwc", r"pass 0: color 0 UBWC: TRUE → FALSE", 1),
     ("a740-vk-var-dynamic", "a740-vk-var-syncdraw", r"pass 0, draws 0\.\.49: waits", 1),
-    ("a740-vk-var-dynamic", "a740-vk-var-flushall", r"pass 0, draws 0\.\.49: waits", 1),
+    ("a740-vk-var-dynamic", "a740-vk-var-flushall", r"pass 0, draws 0\.\.49: waits", 2),
     (
         "a740-vk-var-dynamic",
         "a740-vk-var-rastorder",
