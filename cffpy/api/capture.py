@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from functools import cached_property
 from itertools import chain
@@ -105,13 +106,21 @@ class Capture:
         self._source = source
 
     def close(self) -> None:
-        """Release the file and all results. Objects that were taken from it may stop working."""
+        """Release the file and all results. Objects that were taken from it may stop working.
+
+        Runs the garbage collector, where it is enabled, if commands were decoded.
+        """
+        was_decoded = self._source.is_decoded
         self._source.close()
         frame = self.__dict__.get("_frame")
         if frame is not None:
             frame.release()
         for name in ("submits", "_frame", "draws", "actions", "lrz", "shaders"):
             self.__dict__.pop(name, None)
+        if was_decoded and gc.isenabled():
+            # a walk and its machine refer to each other, and hold the memory of the capture; the
+            # collector, which counts few objects, would leave them alone
+            gc.collect()
 
     def __enter__(self) -> Capture:
         return self

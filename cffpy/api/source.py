@@ -109,6 +109,13 @@ class Source:
         return self._content is None
 
     @property
+    def is_decoded(self) -> bool:
+        """Whether commands were decoded; not after ``close``."""
+        return bool(
+            self._walked or self._last_state or {"recording", "collected"} & vars(self).keys()
+        )
+
+    @property
     def content(self) -> Content:
         """The decompressed file. Raises UsageError for a capture that was closed."""
         if self._content is None:
@@ -117,8 +124,7 @@ class Source:
 
     def close(self) -> None:
         """Release the file and all results."""
-        self._content = self._last_state = self._registers = self._walked = self._asked = None
-        self._last_visibility = None
+        self._content = self._registers = self._walked = self._asked = self._last_visibility = None
         self._shaders.clear()
         self.forget(*_CACHED)
 
@@ -591,5 +597,4 @@ class Source:
 
 #: Results that are computed once.
 _OF_WALKS = ("recording", "bindings", "lrz", "pass_events", "layout_checks", "_visibility_reader")
-_OTHERS = ("summary", "memories", "inherited", "collected", "structures", "programs")
-_CACHED = (*_OF_WALKS, *_OTHERS)
+_CACHED = (*_OF_WALKS, "summary", "memories", "inherited", "collected", "structures", "programs")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import cffpy
+from cffpy.cp.machine import Machine
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -95,6 +96,23 @@ def test_a_closed_capture_is_freed_at_once(samples: Path) -> None:
         assert [one() for one in found] == [None, None]
     finally:
         gc.enable()
+
+
+def test_a_closed_capture_leaves_no_memory(samples: Path) -> None:
+    """Nor does a comparison: a loop over captures needs no more memory than one of them."""
+    gc.collect()
+    before = count_machines()
+    for name in ("a660-frame-gmem.rd", "a660-frame-binning.rd"):
+        with cffpy.open(samples / name) as good, cffpy.open(samples / GMEM) as bad:
+            assert cffpy.diff(good, bad).differs == (name != GMEM)
+            assert bad.draws[0].state["RB_DEPTH_CNTL"].value is not None
+            assert count_machines() > before
+    assert count_machines() == before
+
+
+def count_machines() -> int:
+    """Machines have the memory of a capture."""
+    return sum(isinstance(one, Machine) for one in gc.get_objects())
 
 
 def test_a_draw_of_a_closed_capture(samples: Path) -> None:
