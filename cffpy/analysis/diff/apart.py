@@ -10,7 +10,7 @@ program's draws of the same passes is reported once, for these.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.model import Difference, DrawRecord, Entry, Extent, PassPair, joined
 from cffpy.analysis.diff.report import draws_text
@@ -68,15 +68,6 @@ def passes_apart(passes: Passes, apart: Apart) -> Passes:
         for submit in passes.submits
     ]
     return replace(passes, submits=submits)
-
-
-class ApartPair(Protocol):
-    """A pair of passes with what is compared apart in them, aligned."""
-
-    draws: AlignedDraws
-
-    def missing(self) -> Iterator[Entry]:
-        """Entries for what only one of the captures has."""
 
 
 class BinningPair:
