@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     #: The facts of an action's fragment program, None where they are not known.
     Programs = Callable[[Action], ProgramFacts | None]
 
+    #: What ``_Own`` is derived from: state, program, whether the draw writes LRZ, nesting, and the
+    #: direction of the draws before.
+    _Inputs = tuple[DepthState, ProgramFacts | None, bool, int, str | None]
+
 #: What a draw does with LRZ.
 Use = Literal["test and write", "test", "off"]
 
@@ -142,6 +146,17 @@ class _Rules:
         return self.is_turnip is False
 
 
+class _Own(NamedTuple):
+    """LRZ at a draw, as far as its own state decides."""
+
+    use: Use
+    direction: str | None
+    #: Why LRZ is off; empty where it is on.
+    off: tuple[Why, ...]
+    #: Why LRZ tests, but does not write.
+    reasons: tuple[Why, ...]
+
+
 class _PassFollower:
     """Follows LRZ over the draws of a pass."""
 
@@ -167,22 +182,21 @@ class _PassFollower:
         """All draws of the pass."""
         result = self._result
         own: list[tuple[Why, ...]] = []
+        last: _Inputs | None = None
+        found = _Own("off", None, (), ())
         for number, action in enumerate(self._pass.program_draws):
             state = action.depth
             if state is None:
                 continue
             writes = state.lrz_writes or number in self._written_in_binning
-            draw = DrawLrz(number, action, _use(state, writes), state.lrz_direction)
-            if draw.use != "off" and draw.direction is None:
-                draw.direction = state.direction
-            reasons = self._why_off(action, state)
-            own.append(reasons if draw.use == "off" else ())
-            if draw.use != "off" and draw.use != "test and write":
-                draw.reasons = self._why_no_write(action, state)
-            result.draws.append(draw)
-            keeps = draw.use != "off" or not reasons
-            if keeps and state.writes_depth and state.direction is not None:
-                self._direction = state.direction
+            inputs = state, self._programs(action), writes, action.level, self._direction
+            if inputs != last:  # most draws are like the one before
+                # a draw after a clear is not like the next one
+                last = None if self._clears else inputs
+                found = self._derive(action, state, writes)
+            use, direction, off, reasons = found
+            own.append(off)
+            result.draws.append(DrawLrz(number, action, use, direction, reasons))
         start = None if result.tested else self._why_invalid()
         if start is None:
             self._find_loser(own)
@@ -191,6 +205,19 @@ class _PassFollower:
         return result
 
     # -- a draw's own state ---------------------------------------------------------------------
+
+    def _derive(self, action: Action, state: DepthState, writes: bool) -> _Own:
+        """What follows from a draw's own state, and from the direction of the draws before it."""
+        use = _use(state, writes)
+        direction = state.lrz_direction
+        if use != "off" and direction is None:
+            direction = state.direction
+        off = self._why_off(action, state)
+        reasons = self._why_no_write(action, state) if use == "test" else ()
+        keeps = use != "off" or not off
+        if keeps and state.writes_depth and state.direction is not None:
+            self._direction = state.direction
+        return _Own(use, direction, off if use == "off" else (), reasons)
 
     def _why_off(self, action: Action, state: DepthState) -> tuple[Why, ...]:
         """What the draw's own state rules out, the first that applies."""

@@ -138,9 +138,6 @@ class RegisterReader:
 
 _Result = TypeVar("_Result")
 
-#: In place of a result that is not known: None may be one.
-_MISSING = object()
-
 #: Results that are kept, and lists of registers that they depend on. Hostile streams have no end.
 _MAX_RESULTS, _MAX_LISTS = 1 << 12, 64
 
@@ -181,11 +178,15 @@ def values_of(registers: tuple[int, ...]) -> Callable[[dict[int, int]], tuple[in
 class _Results(Generic[_Result]):
     """The results of computations that read the same registers, by the values of these."""
 
-    __slots__ = ("known", "read", "registers")
+    __slots__ = ("known", "last", "last_values", "read", "registers")
 
     def __init__(self, registers: tuple[int, ...]) -> None:
         self.registers = registers
         self.known: dict[tuple[int | None, ...], _Result] = {}
+        #: The values that were looked up last, and their result: to compare takes less time than
+        #: to hash.
+        self.last_values: tuple[int | None, ...] | None = None
+        self.last: _Result
         self.read: Callable[[dict[int, int]], tuple[int | None, ...]] = values_of(registers)
 
     def values(self, registers: dict[int, int]) -> tuple[int | None, ...]:
@@ -222,12 +223,17 @@ class Remembered(Generic[_Result]):
                 values = one.read(registers)
             except KeyError:
                 values = one.values(registers)
-            known = one.known.get(values, _MISSING)
-            if known is not _MISSING:
-                if one is not self._lists[0]:
-                    self._lists.remove(one)
-                    self._lists.insert(0, one)
-                return known  # type: ignore[return-value]
+            if values == one.last_values:
+                known = one.last
+            elif values in one.known:
+                known = one.last = one.known[values]
+                one.last_values = values
+            else:
+                continue
+            if one is not self._lists[0]:
+                self._lists.remove(one)
+                self._lists.insert(0, one)
+            return known
         if self._count >= _MAX_RESULTS or len(self._lists) >= _MAX_LISTS:
             self._lists.clear()
             self._count = 0

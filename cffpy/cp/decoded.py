@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 MAX_DWORDS, MAX_SEEN = 1 << 19, 1 << 16
 
 
+#: Flags of groups that are not simply set.
+_SPECIAL = GROUP_DISABLE_ALL | GROUP_DISABLE | GROUP_LOAD_IMMEDIATE
+
 #: In place of an enable mask: none.
 _NO_MASK = -1
 
@@ -213,28 +216,34 @@ class DecodedStreams:
         They are ``step.parts``: many draws run only once. ``has_modes``: whether a group is loaded
         only in modes that its own mask has.
         """
-        image, runs = self._machine.image, step.runs or self._runs
+        runs = step.runs or self._runs
+        find_place, of_group = self._machine.image.place, runs.of_group
+        ignores_writes = self._sink.ignores_writes
         parts: list[dict[int, int]] = []
         passing: list[DrawStateGroup | None] = []
         size = len(step.written)
         loaded: list[LoadedGroup] = []
         dwords = 0
         for group in step.groups:
-            if not group.ndwords or (has_modes and not group.enable_mask & enable_mask):
+            ndwords = group.ndwords
+            if not ndwords or (has_modes and not group.enable_mask & enable_mask):
                 continue
-            place = image.place(group.gpuaddr)
+            place = find_place(group.gpuaddr)
             if place is None:
                 step.is_decoded = True
                 return False
-            found, is_passing = self._of_group(runs, *place, group.ndwords)
-            if found is None or not self._sink.ignores_writes(found.keys()):
+            words, index = place
+            found, passed = of_group(words, index, ndwords), None
+            if found is None and runs is self._runs:
+                found, passed = self._short_runs.of_group(words, index, ndwords), group
+            if found is None or not ignores_writes(found.keys()):
                 step.is_decoded = True
                 return False
             parts.append(found)
-            passing.append(group if is_passing else None)
+            passing.append(passed)
             size += len(found)
-            loaded.append((group.group_id, *place, group.ndwords))
-            dwords += group.ndwords
+            loaded.append((group.group_id, words, index, ndwords))
+            dwords += ndwords
         self._dwords += size
         if self._dwords > MAX_DWORDS:
             step.is_decoded = True
@@ -244,15 +253,6 @@ class DecodedStreams:
         step.passing = passing if any(passing) else ()
         step.stored = None
         return True
-
-    def _of_group(
-        self, runs: RegisterRuns, words: Words, index: int, ndwords: int
-    ) -> tuple[dict[int, int] | None, bool]:
-        """The registers of a group, and whether packets of it are passed on."""
-        found = runs.of_group(words, index, ndwords)
-        if found is None and runs is self._runs:
-            return self._short_runs.of_group(words, index, ndwords), True
-        return found, False
 
     def merge(self, step: Draws) -> None:
         """Have all registers of a draw in ``step.registers``."""
@@ -295,20 +295,22 @@ class DecodedStreams:
     def _add(self, plan: _Plan, opcode: int, payload: Payload) -> int:
         """Add a packet with an opcode. Returns where the next one begins."""
         start, following = payload.index - 1, payload.index + payload.count
-        writes = self._writes(opcode, payload)
-        if writes is not None and self._sink.ignores_writes([one[0] for one in writes]):
-            plan.store(start, following, writes)
-            plan.passed = Passes(start, following, opcode, payload)
+        machine, once = self._machine, self._once[opcode]
+        if once is not None and once.draw is not None and self._sink.ignores_packet(opcode):
+            plan.draw(following, opcode, payload, self._draw(opcode, payload))
             return following
         step = Runs(start, following, opcode, payload)
-        machine, once = self._machine, self._once[opcode]
-        if once is not None and once.skips is not None:
-            step.following += once.skips(machine, payload) or 0
-        elif once is not None and self._sink.ignores_packet(opcode):
-            if once.draw is not None:
-                plan.draw(following, opcode, payload, self._draw(opcode, payload))
+        if once is not None and once.groups is not None:
+            ignored = self._sink.ignores_packet(opcode)
+            if ignored and plan.set_groups(step, once.groups(machine, payload)):
                 return following
-            if once.groups is not None and plan.set_groups(step, once.groups(machine, payload)):
+        elif once is not None and once.skips is not None:
+            step.following += once.skips(machine, payload) or 0
+        else:
+            writes = self._writes(opcode, payload)
+            if writes is not None and self._sink.ignores_writes([one[0] for one in writes]):
+                plan.store(start, following, writes)
+                plan.passed = Passes(start, following, opcode, payload)
                 return following
         plan.add(step)
         return step.following
@@ -342,18 +344,21 @@ class _Plan:
             last.registers[register] = self._written[register] = value
 
     def set_groups(self, step: Runs, groups: Iterable[DrawStateGroup]) -> bool:
-        """A packet changes draw-state groups; False if one of them is loaded at once."""
-        changed = dict(self._groups)
+        """A packet changes draw-state groups; False if one of them is loaded at once.
+
+        Then no draw may take the groups that are known here: ``add`` the step.
+        """
+        changed = self._groups
         for group in groups:
-            if group.flags & GROUP_DISABLE_ALL:
-                changed.clear()
-            elif group.flags & GROUP_DISABLE:
-                changed.pop(group.group_id, None)
-            elif group.flags & GROUP_LOAD_IMMEDIATE:
-                return False
-            else:
+            flags = group.flags
+            if not flags & _SPECIAL:
                 changed[group.group_id] = group
-        self._groups = changed
+            elif flags & GROUP_DISABLE_ALL:
+                changed.clear()
+            elif flags & GROUP_DISABLE:
+                changed.pop(group.group_id, None)
+            else:
+                return False
         self.passed = None
         self._waiting.append(step)
         return True

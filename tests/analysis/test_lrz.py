@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.analysis import lrz as lrz_module
+from cffpy.analysis.actions import Action
+from cffpy.analysis.depth_state import DepthState
+from cffpy.analysis.fragment_programs import ProgramFacts
 from cffpy.analysis.lrz import PassLrz, lrz_of_passes
 from cffpy.analysis.queries import find_lrz
 from cffpy.container.open import open_capture
@@ -159,6 +163,69 @@ def test_gallium_keeps_no_direction() -> None:
     always = off(s, "FUNC_EQUAL", 0)
     found = lrz(s, enabled, s.draw(), always, s.draw(), off(s), s.draw())
     assert keys(found) == [(), ("no direction",), ("lost",)]
+
+
+class Unequal(ProgramFacts):
+    """Facts that equal no others: each draw is derived anew."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __ne__(self, other: object) -> bool:
+        return True
+
+
+@BOTH
+@pytest.mark.parametrize("is_turnip", [True, False])
+def test_draws_like_the_one_before(
+    gpu: int, is_turnip: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have the same reasons, which are derived once."""
+    s = Streams(gpu)
+    own = [] if is_turnip else s.reg("GRAS_LRZ_CNTL", ENABLE=1, LRZ_WRITE=1)
+    states = [
+        on(s, "FUNC_LESS", 0),
+        off(s, "FUNC_GREATER", 0),
+        [*on(s), *own],
+        off(s, "FUNC_GREATER", 0),
+        off(s, "FUNC_EQUAL", 0),
+        on(s, "FUNC_LESS", 1, 0),
+        s.event("LRZ_CLEAR"),
+        off(s, "FUNC_GREATER"),
+    ]
+    body = [part for state in states for part in (state, s.draw(), s.draw(), s.draw())]
+    found = s.find(clear(s), sysmem(s, *body)).found
+    derived: list[int] = []
+    derive = lrz_module._PassFollower._derive
+
+    def counted(
+        self: lrz_module._PassFollower, action: Action, state: DepthState, writes: bool
+    ) -> lrz_module._Own:
+        derived.append(action.order)
+        return derive(self, action, state, writes)
+
+    monkeypatch.setattr(lrz_module._PassFollower, "_derive", counted)
+    facts = True, False, False, False
+    (remembered,) = lrz_of_passes(found, lambda _action: ProgramFacts(*facts))
+    assert len(derived) <= len(states) + 1  # a direction changes within one state
+    derived.clear()
+    (anew,) = lrz_of_passes(found, lambda _action: Unequal(*facts))
+    assert len(derived) == len(anew.draws) == 3 * len(states)
+    assert remembered == anew
+    assert len(set(keys(anew))) > 3
+
+
+def test_draws_after_a_clear_are_derived_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first draw after a clear of depth has a reason that the next one does not have."""
+    s = Streams(630)
+    found = s.find(clear(s), sysmem(s, off(s), s.draw(), s.draw(), s.draw())).found
+    first = found.passes[-1].program_draws[0].order
+    monkeypatch.setattr(lrz_module, "_later_clears", lambda _found: [first])
+    (result,) = lrz_of_passes(found)
+    assert [key[0] == "depth cleared" for key in keys(result)] == [False, True, False]
 
 
 @pytest.mark.slow

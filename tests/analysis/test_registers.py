@@ -173,6 +173,30 @@ def test_results_of_other_registers_are_remembered_by_turns() -> None:
     assert len(calls) == 2
 
 
+def test_the_last_values_are_compared_first() -> None:
+    """Equal values one after another are not looked up."""
+
+    class Counting(dict[tuple[int | None, ...], int | None]):
+        def __contains__(self, values: object) -> bool:
+            looked_up.append(values)
+            return super().__contains__(values)
+
+    looked_up: list[object] = []
+    found = walk(Streams(630).capture([[]]))
+    remembered = Remembered(found.walk.machine, lambda reader: reader.value("RB_WINDOW_OFFSET"))
+    registers = found.walk.machine.state.registers
+    offset = found.walk.registers.offset("RB_WINDOW_OFFSET")
+    for value in (1, 2):
+        registers[offset] = value
+        assert remembered() == value
+    (results,) = remembered._lists
+    results.known = Counting(results.known)
+    for value in (1, 1, 1, 2, 2, 1):
+        registers[offset] = value
+        assert remembered() == value
+    assert looked_up == [(1,), (2,), (1,)]
+
+
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registers_module, "_MAX_RESULTS", 10)
     found = walk(Streams(630).capture([[]]))

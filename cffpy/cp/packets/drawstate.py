@@ -28,8 +28,13 @@ DRAW_STATE_ENTRY = Fields(
 def draw_state_groups(machine: Machine, payload: Payload) -> Iterator[DrawStateGroup]:
     """The entries of a CP_SET_DRAW_STATE; their flags say what is done with each."""
     entry = machine.packets[DRAW_STATE_ENTRY]
-    for position in range(0, payload.captured, entry.dwords):
-        ndwords, flags, enable_mask, group_id, gpuaddr = payload.read(entry, position)
+    data, size, start, end = payload.words.data, entry.dwords, payload.index, payload.words.count
+    for position in range(0, payload.captured, size):
+        index = start + position
+        if index + size <= end:  # as Payload.read, without a call for each entry
+            ndwords, flags, enable_mask, group_id, gpuaddr = entry.read(data, index)
+        else:
+            ndwords, flags, enable_mask, group_id, gpuaddr = payload.read(entry, position)
         yield DrawStateGroup(group_id, enable_mask, flags, ndwords, gpuaddr)
 
 
