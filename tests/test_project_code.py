@@ -42,7 +42,6 @@ SHORT = {
     # one file a command, one a family of packets
     "cffpy/cli/completion.py",
     "cffpy/cp/packets/compute.py",
-    "cffpy/cp/packets/drawstate.py",
     "cffpy/cp/packets/event.py",
     "cffpy/cp/packets/memory.py",
 }

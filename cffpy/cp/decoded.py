@@ -273,6 +273,7 @@ class DecodedStreams:
     def _decode(self, words: Words, index: int, end: int) -> list[Step]:
         """The packets of ``words[index:end]`` up to the first that is damaged or too long."""
         headers, data = self._machine.headers, words.data
+        ignores_writes = self._sink.ignores_writes
         plan = _Plan(index, words, self._runs)
         while index < end:
             kind, number, size = headers[data[index]]
@@ -280,7 +281,7 @@ class DecodedStreams:
             if following > end:
                 break
             if kind == REGISTERS:
-                if self._sink.ignores_writes(range(number, number + size - 1)):
+                if ignores_writes(range(number, number + size - 1)):
                     values = data[index + 1 : following].tolist()
                     plan.store(index, following, enumerate(values, number))
                 else:
@@ -340,8 +341,9 @@ class _Plan:
             last = Stores({}, self._runs, (), self._words, start)
             self._waiting.append(last)
         last.following = following
+        registers, written = last.registers, self._written
         for register, value in writes:
-            last.registers[register] = self._written[register] = value
+            registers[register] = written[register] = value
 
     def set_groups(self, step: Runs, groups: Iterable[DrawStateGroup]) -> bool:
         """A packet changes draw-state groups; False if one of them is loaded at once.
