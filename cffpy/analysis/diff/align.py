@@ -21,6 +21,7 @@ from cffpy.regdb.subjects import Subjects
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 
+    from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.passes.model import Pass
 
@@ -226,6 +227,8 @@ class StateNoter:
         #: The last record whose state is set, by ``Action.order``.
         self._last = -1
         self._values: dict[object, object] = {}
+        #: Those of the last record.
+        self._sets: Mapping[int, SetPlace] | None = None
         self._total = 0
         database = recording.database
         self._state = None if database is None else _ProgramState(Subjects.open(database))
@@ -238,22 +241,30 @@ class StateNoter:
 
     def _note(self, record: DrawRecord) -> None:
         assert self._state is not None
-        now: dict[object, object] = {}
+        values, kind = self._values, record.action.kind
         for registers, _ in record.changes:
-            for register in self._state.of(registers, record.action.kind):
-                now[register] = registers[register]
+            for register in self._state.of(registers, kind):
+                value = registers[register]
+                if values.get(register) != value:
+                    self._change(register, value)
         for key, fact in record.facts.items():
-            now[key] = None if fact is None else (fact.digest, fact.address)
-        now["sets"] = tuple((number, base) for number, (_, base) in sorted(record.sets.items()))
-        total, values = self._total, self._values
-        for changed, value in now.items():
-            before = values.get(changed, _NOT_THERE)
-            if before != value:
-                if before is not _NOT_THERE:
-                    total ^= hash((changed, before))
-                total ^= hash((changed, value))
-                values[changed] = value
-        self._total = record.state = total
+            of_fact = None if fact is None else (fact.digest, fact.address)
+            if of_fact is None or values.get(key) != of_fact:
+                self._change(key, of_fact)
+        if record.sets is not self._sets:  # one object for draws with the same ones
+            self._sets = record.sets
+            bases = tuple((number, base) for number, (_, base) in sorted(record.sets.items()))
+            self._change("sets", bases)
+        record.state = self._total
+
+    def _change(self, key: object, value: object) -> None:
+        """Something has a value from now on; the order of changes does not matter."""
+        before = self._values.get(key, _NOT_THERE)
+        if before != value:
+            if before is not _NOT_THERE:
+                self._total ^= hash((key, before))
+            self._total ^= hash((key, value))
+            self._values[key] = value
 
 
 _NOT_THERE = object()

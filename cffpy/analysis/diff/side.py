@@ -220,7 +220,7 @@ class Side:
                 facts.pop(key, None)
             else:
                 facts[key] = fact
-        if record.sets != self.sets:
+        if record.sets is not self.sets and record.sets != self.sets:
             touched |= self._apply_sets(record)
         return written, touched
 
@@ -355,7 +355,7 @@ class Side:
     def _apply_sets(self, record: DrawRecord) -> set[FactKey]:
         """Bindless sets are facts, too: all parts of those that are bound again."""
         changed: set[FactKey] = set()
-        reader = self.recording.sets
+        reader, facts = self.recording.sets, self.facts
         if reader is None:
             return changed
         for number, place in record.sets.items():
@@ -369,14 +369,15 @@ class Side:
                 if key is None:
                     key = known[part] = part[0], SetSlot(number, part[1])
                 now[key] = fact
-                if self.facts.get(key) != fact:
+                before_it = facts.get(key)
+                if before_it is not fact and before_it != fact:
                     changed.add(key)
             before = self._of_set.get(number, ())
             self._of_set[number] = now.keys()
             for key in before:
                 if key not in now:
-                    del self.facts[key]
+                    del facts[key]
                     changed.add(key)
-            self.facts.update(now)
+            facts.update(now)
         self.sets = record.sets
         return changed
