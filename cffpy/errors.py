@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The exceptions of cffpy; the message of each is one line for the user.
 
+Errors of syntax (DslError) add the line of the source, and a caret below the column.
+
     CffpyError
     +-- ContainerError       the .rd file itself: unreadable, damaged, unknown compression
     |   +-- IntelFileError   a capture of an Intel GPU, where one of an Adreno is expected
@@ -28,7 +30,10 @@ from __future__ import annotations
 
 
 class CffpyError(Exception):
-    """Base of all errors that are reported to the user. ``str()`` is one line."""
+    """Base of all errors that are reported to the user.
+
+    ``str()`` is one line, to which errors of syntax add the source and a caret.
+    """
 
 
 class ContainerError(CffpyError):

@@ -196,7 +196,7 @@ def _parse(name: str, written: str) -> int | None:
 
 
 def _is_allowed(name: str, number: int) -> bool:
-    return number >= 1 and (name != "depth" or number <= MOST_DEPTH)
+    return isinstance(number, int) and number >= 1 and (name != "depth" or number <= MOST_DEPTH)
 
 
 def _range(name: str) -> str:

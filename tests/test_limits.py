@@ -38,6 +38,11 @@ def test_no_other_limits() -> None:
             Limits(**chosen)
 
 
+def test_a_limit_is_a_number() -> None:
+    with pytest.raises(ValueError, match="draws is a number of at least 1, not 10k"):
+        Limits(draws="10k")  # type: ignore[arg-type]
+
+
 def test_limits_cannot_be_changed() -> None:
     limits = Limits(depth=3)
     with pytest.raises(AttributeError):

@@ -108,8 +108,8 @@ def _registered() -> Iterable[Lint]:
 def chosen_lints(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> list[Lint]:
     """The lints that are selected, by default all, without those that are ignored.
 
-    Each word is an id, a short name, or a pattern of either. Raises UsageError for one that fits no
-    lint.
+    Each word is an id, a short name, or a pattern of either; one word may be given without a list.
+    Raises UsageError for one that fits no lint.
     """
     known = all_lints()
     selected = _matching(known, select) if select else {lint.id for lint in known}
@@ -126,7 +126,8 @@ def find_lint(word: str) -> Lint:
 
 def _matching(known: list[Lint], words: Iterable[str]) -> set[str]:
     found: set[str] = set()
-    for word in words:
+    # a str is an iterable of its letters, which nobody means
+    for word in [words] if isinstance(words, str) else words:
         pattern = word.strip().lower()
         fitting = {
             lint.id

@@ -161,7 +161,8 @@ _SHOWN = 20
 def _report_line(report: BuildReport) -> str:
     parts = [
         _counted(report.captures, "capture"),
-        f"{report.decoded} decoded ({report.failed} failed, {report.damaged} damaged)",
+        f"{report.decoded - report.failed} decoded ({report.damaged} damaged)",
+        f"{report.failed} failed",
         f"{report.unchanged} unchanged",
         f"{report.removed} removed",
     ]

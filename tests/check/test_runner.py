@@ -70,6 +70,8 @@ def test_selection() -> None:
         "CFF011",
         "CFF012",
     ]
+    assert [one.id for one in chosen_lints("lrz-*")] == ["CFF012", "CFF013"]
+    assert "CFF012" not in [one.id for one in chosen_lints(ignore="lrz-*")]
     assert find_lint("empty-draw").id == "CFF007"
     with pytest.raises(UsageError, match="no lint is called 'nonsense'"):
         chosen_lints(["nonsense"])

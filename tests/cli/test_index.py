@@ -27,7 +27,7 @@ def folder(samples: Path, tmp_path_factory: pytest.TempPathFactory, run_cffpy: R
         shutil.copy(samples / name, path / "captures")
     done = run_cffpy("index", "build", "captures", "-o", "night.index", "--jobs", "1", cwd=path)
     assert (done.returncode, done.stderr) == (0, b"")
-    text = "snapshot 1: 3 captures, 3 decoded (0 failed, 1 damaged), 0 unchanged, 0 removed\n"
+    text = "snapshot 1: 3 captures, 3 decoded (1 damaged), 0 failed, 0 unchanged, 0 removed\n"
     assert done.stdout.decode() == text
     return path
 
@@ -99,7 +99,7 @@ def test_builds(folder: Path, run_cffpy: Run, tmp_path: Path) -> None:
     done = run_cffpy("index", "build", "missing", "captures", "-o", tmp_path / "i", cwd=folder)
     assert done.returncode == 1
     assert b"missing: No such file or directory\n" in done.stderr
-    assert b"4 captures, 1 decoded (1 failed, 0 damaged), 3 unchanged" in done.stdout
+    assert b"4 captures, 0 decoded (0 damaged), 1 failed, 3 unchanged" in done.stdout
 
 
 @pytest.mark.slow

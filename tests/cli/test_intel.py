@@ -35,7 +35,7 @@ def test_from_standard_input(command: str, frame: Path, run_cffpy: Run) -> None:
 SCHEMAS = {
     "draws": ("cffpy.intel-draws/2", ()),
     "passes": ("cffpy.intel-passes/1", ()),
-    "state": ("cffpy.intel-state/2", ("--draw", "p0:0")),
+    "state": ("cffpy.intel-state/3", ("--draw", "p0:0")),
 }
 
 

@@ -81,6 +81,13 @@ def test_parts_by_their_names(name: str) -> None:
     assert device(name).name in name.lower()
 
 
+def test_a702_is_a_part_of_a6xx() -> None:
+    found = device("FD702")
+    assert (found.generation, found.vsc_pipes, found.tile_align) == (6, 16, (32, 16))
+    assert found.swizzle == BankSwizzle(15, 6, 8)  # Mesa's defaults
+    assert found.ccu_gmem == 124 * 1024
+
+
 def test_unknown_part() -> None:
     with pytest.raises(UnsupportedGpu, match="999"):
         device("999")

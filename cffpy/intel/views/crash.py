@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.actions import Action
     from cffpy.intel.analysis.crash import CrashReport, Fault
 
-SCHEMA = "cffpy.intel-crash/1"
+SCHEMA = "cffpy.intel-crash/2"
 
 
 def lines(report: CrashReport, names: Mapping[int, str]) -> Iterator[str]:
@@ -125,6 +125,7 @@ def document(report: CrashReport, names: Mapping[int, str]) -> dict[str, Any]:
         "next": _document(report.next, names),
         "fault": None if report.fault is None else report.fault._asdict(),
         "not_done": report.busy,
+        "has_bases": None if report.state is None else report.state.state.has_bases,
         "binding_tables": []
         if report.in_flight is None
         else [table.document() for table in report.in_flight.tables],

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cffpy.intel.analysis.state import Executed
     from cffpy.intel.decoder.database import Database
 
-SCHEMA = "cffpy.intel-state/2"
+SCHEMA = "cffpy.intel-state/3"
 
 #: A line where no command has set the bases.
 UNKNOWN_BASES = (
@@ -190,6 +190,7 @@ def document(found: DrawState, name: str | None, names: Sequence[str]) -> dict[s
     database = found.state.database
     return {
         "action": action_document(found.action, name),
+        "has_bases": found.state.has_bases,
         **uses_document(found),
         "state": {
             slot: {

@@ -66,7 +66,7 @@ def test_the_command(tmp_path: Path, run_cffpy: Run) -> None:
     lines = done.stdout.decode().splitlines()
     assert f"  rcs0 ACTHD {_FIRST + 28:#x}  [line 5]" in lines
     document = json.loads(run_cffpy("crash", "--json", path).stdout)
-    assert document["schema"] == "cffpy.intel-crash/1"
+    assert document["schema"] == "cffpy.intel-crash/2"
     assert document["in_flight"]["vertices"] == 6
     assert run_cffpy("crash", "--extract", tmp_path / "o.rd", path).returncode == 2
 
@@ -79,6 +79,9 @@ def test_bases_that_no_command_sets(
     path.write_bytes(_error_state(0x100000 + len(bases), bases=bases))
     shown = run_cffpy("crash", path).stdout, run_cffpy("state", "--draw", "0", path).stdout
     assert [b"no STATE_BASE_ADDRESS comes before" in one for one in shown] == 2 * [is_unknown]
+    for arguments in (("crash",), ("state", "--draw", "0")):
+        document = json.loads(run_cffpy(*arguments, "--json", path).stdout)
+        assert document["has_bases"] is not is_unknown
 
 
 def test_control_characters_are_escaped(tmp_path: Path, run_cffpy: Run) -> None:
