@@ -80,3 +80,14 @@ def test_shaders_of_draws_are_those_of_the_list(shared: Path) -> None:
         assert [one["listing"] for one in document["shaders"]] == [
             one.listing for one in capture.shaders
         ]
+
+
+@pytest.mark.slow
+def test_a_copy_that_begins_its_pass_has_what_was_loaded_before(shared: Path) -> None:
+    """The loads come before the draw that opens the pass; its program samples slot 0."""
+    draw = cffpy.open(shared / "captures/a660-vk-xfer.rd.gz").draw("p1:0")
+    assert isinstance(draw, cffpy.Draw)
+    assert "s#0, t#0" in draw.shaders["FS"].listing
+    assert [one.gpuaddr for one in draw.textures] == [0x100E18000]
+    assert [one.label for one in draw.samplers] == ["0 of FS"]
+    assert [one.label for one in draw.constants] == ["0 of FS", "0 of VS"]

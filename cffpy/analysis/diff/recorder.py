@@ -382,8 +382,8 @@ class Recorder(Observer):
         return known
 
     def _loads_of(self, action: Action, run: PassRun | None) -> Facts:
-        """A dispatch begins a run itself, and what it uses is loaded before."""
-        if run is not self._run and action.kind == "draw":
+        """A dispatch or a copy may begin a run itself, and what it uses is loaded before."""
+        if run is not self._run and self._run is not None and action.kind == "draw":
             return NO_FACTS  # as if the run were entered
         self._run = run
         stages = self._loads.stages_of_others(action.shaders)
