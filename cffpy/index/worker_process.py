@@ -47,10 +47,9 @@ class WorkerProcess:
         self._has_started = False
 
     def wait_until_started(self) -> None:
-        """Wait until the process takes tasks. Raises WorkerDied."""
-        if not self._has_started:
-            self._receive()
-            self._has_started = True
+        """Wait until the process takes tasks; once. Raises WorkerDied."""
+        self._receive()
+        self._has_started = True
 
     def run(self, build: Callable[[Task], Done], task: Task) -> None:
         """Start a task; the process has none."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PUSH_CONSTANTS = ("HLSQ_SHARED_CONSTS_IMM",)
 
 #: Registers in order, and what reads them from register -> value.
-_Pushed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
+_Listed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
 
 #: Registers in the lists of registers that are kept, at most.
 _MAX_LISTED = 1 << 18
@@ -48,7 +48,7 @@ class WrittenRegisters:
         self._text = text
         self._names = names
         #: Registers that were written together -> those that are found; None: none are.
-        self._lists: dict[tuple[int, ...], _Pushed | None] = {}
+        self._lists: dict[tuple[int, ...], _Listed | None] = {}
         #: The registers in these lists.
         self._listed = 0
 
@@ -57,14 +57,14 @@ class WrittenRegisters:
 
         Without those whose value only the GPU knows; empty where there are none.
         """
-        found: list[tuple[dict[int, int], _Pushed]] = []
+        found: list[tuple[dict[int, int], _Listed]] = []
         for values, _ in changes:
             try:
-                pushed = self._lists[tuple(values)]
+                listed = self._lists[tuple(values)]
             except KeyError:
-                pushed = self._find(tuple(values))
-            if pushed is not None:
-                found.append((values, pushed))
+                listed = self._find(tuple(values))
+            if listed is not None:
+                found.append((values, listed))
         if not found:
             return ()
         if len(found) == 1:
@@ -76,15 +76,15 @@ class WrittenRegisters:
         known = sorted(one for one, value in last.items() if value != UNKNOWN)
         return (tuple(known), tuple([last[one] for one in known])) if known else ()
 
-    def _find(self, registers: tuple[int, ...]) -> _Pushed | None:
+    def _find(self, registers: tuple[int, ...]) -> _Listed | None:
         self._listed += len(registers) + 1
         if self._listed > _MAX_LISTED:
             self._lists.clear()
             self._listed = len(registers) + 1
         name = self._text.name
         found = tuple(sorted(r for r in registers if name(r).startswith(self._names)))
-        pushed = self._lists[registers] = (found, values_of(found)) if found else None
-        return pushed
+        listed = self._lists[registers] = (found, values_of(found)) if found else None
+        return listed
 
 
 def push_constants(text: RegisterText) -> WrittenRegisters:
