@@ -61,9 +61,10 @@ def export(
     ``data``.
     """
     chosen = _tables(tables)
+    files = captures_in(paths)
     writer = writer_for(output)
     try:
-        return _write(paths, writer, chosen, decoding, report)
+        return _write(files, writer, chosen, decoding, report)
     finally:
         writer.close()
 
@@ -126,7 +127,7 @@ def sql(
     chosen = tables_named(query)
     for table in chosen:
         database.create(table)
-    _write(paths, database, chosen, decoding, report)
+    _write(captures_in(paths), database, chosen, decoding, report)
     database.finish()
     try:
         return Rows(database, database.connection.execute(query))
@@ -144,7 +145,7 @@ def _tables(names: Iterable[str]) -> list[Table]:
 
 
 def _write(
-    paths: Paths,
+    files: Iterable[str],
     writer: Writer,
     tables: list[Table],
     decoding: Decoding | None,
@@ -155,7 +156,7 @@ def _write(
     counts = {table.name: 0 for table in tables}
     for table in tables:  # also of what has no rows
         writer.write(table, ())
-    for number, path in enumerate(captures_in(paths)):
+    for number, path in enumerate(files):
         if number % _CAPTURES_A_BATCH == 0:
             writer.flush()
         try:

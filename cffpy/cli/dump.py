@@ -62,12 +62,12 @@ def _captures(paths: list[str]) -> list[str]:
     """The paths, with the captures of a folder in its place. Raises UsageProblem without any."""
     if not any(map(os.path.isdir, paths)):
         return paths
-    from cffpy.container.folder import captures_in, no_captures  # lazy: it needs re
+    from cffpy.container.folder import captures_in  # lazy: it needs re
 
-    files = captures_in(paths)
-    if not files:
-        raise UsageProblem(no_captures(paths))
-    return files
+    try:
+        return captures_in(paths)
+    except ContainerError as problem:
+        raise UsageProblem(str(problem)) from None
 
 
 def _dump(settings: dict[str, Any], files: list[str], limits: Limits, owns_process: bool) -> int:

@@ -13,9 +13,9 @@ from cffpy.cli.output import EXIT_FAILURE, EXIT_OK, print_error
 from cffpy.cli.parameters import command_limits, limit_option
 from cffpy.cli.progress import progress
 from cffpy.cli.text_options import text_options, write_lines
-from cffpy.container.folder import captures_in, no_captures
+from cffpy.container.folder import captures_in
 from cffpy.container.open import Content
-from cffpy.errors import CffpyError, ContainerError, IntelFileError
+from cffpy.errors import CffpyError, IntelFileError
 from cffpy.views import info as view
 from cffpy.views.plain_text import Styled, headed_columns, visible
 
@@ -50,10 +50,7 @@ def info(files: tuple[str, ...], as_json: bool, buffers: bool) -> int:
     in their names. Damage is listed with its offset in the decompressed file.
     The exit code is 1 if a file is damaged or cannot be read.
     """
-    paths = captures_in(files)
-    if not paths:
-        raise ContainerError(no_captures(files))
-    read = _Files(paths)
+    read = _Files(captures_in(files))
     if as_json:
         documents = [_document(one, buffers) for one in read]
         write_json(view.SCHEMA, view.document(documents))

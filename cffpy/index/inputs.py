@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from cffpy.container.folder import is_capture_name
+from cffpy.container.folder import is_capture_name, is_special_file
 from cffpy.errors import CaptureIndexError
 from cffpy.index.model import CaptureFile
 from cffpy.index.storage import is_url, url_opener
@@ -103,8 +103,9 @@ def _of_folder(path: str, root: str, found: Found) -> Iterator[CaptureFile]:
     for folder, folders, names in os.walk(path, onerror=failed):
         folders.sort()
         for name in sorted(names):
-            if is_capture_name(name) or is_archive(name):
-                yield from _of_file(os.path.join(folder, name), root, found)
+            one = os.path.join(folder, name)
+            if (is_capture_name(name) or is_archive(name)) and not is_special_file(one):
+                yield from _of_file(one, root, found)
 
 
 def _of_file(path: str, root: str, found: Found) -> Iterator[CaptureFile]:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from cffpy.container.folder import captures_in, name_order
 from cffpy.container.writer import NewSection, capture_bytes, gpu_id_section
+from cffpy.index.inputs import find_captures
 from tests.builders import capture, type7
 
 NAMES = [
@@ -71,11 +73,70 @@ def test_info_of_a_folder(folder: Path, run_cffpy: Callable) -> None:
     assert done.stdout.index(b"submit9.rd") < done.stdout.index(b"submit10.rd")
 
 
-def test_a_folder_without_captures(tmp_path: Path, run_cffpy: Callable) -> None:
-    for command in ("dump", "info"):
-        done = run_cffpy(command, tmp_path)
-        assert done.returncode != 0
-        assert b"no captures in the folder" in done.stderr
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["dump"],
+        ["info"],
+        ["check"],
+        ["draws", "--json"],
+        ["find", "draw.vertices > 0"],
+        ["find", "--where", "draw.vertices > 0", "--jobs", "2"],
+        ["lines"],
+        ["passes"],
+    ],
+    ids=" ".join,
+)
+def test_a_folder_without_captures(command: list[str], tmp_path: Path, run_cffpy: Callable) -> None:
+    """A name that is wrong is not a folder without findings."""
+    done = run_cffpy(*command, tmp_path)
+    assert done.returncode != 0
+    assert done.stdout == b""
+    assert b"no captures in the folder" in done.stderr
+
+
+def test_an_export_of_nothing_leaves_no_file(tmp_path: Path, run_cffpy: Callable) -> None:
+    out = tmp_path / "out.csv"
+    done = run_cffpy("export", tmp_path, "-o", out)
+    assert done.returncode == 1
+    assert b"no captures in the folder" in done.stderr
+    assert not out.exists()
+
+
+def test_what_is_made_of_a_capture_is_none(tmp_path: Path) -> None:
+    names = ["a.rd", "a.rd.gz", "b.rd.tar", "b.rd.xz", "c.RD.BZ2", "d.rd.zip"]
+    for name in (*names, "a.rd.txt", "a.rd.json", "a.rd.log", "a.gz", "rd.gz", "a.rdx"):
+        (tmp_path / name).write_bytes(b"")
+    assert captures_in([tmp_path]) == [str(tmp_path / name) for name in names]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_pipes_and_devices_of_a_folder_are_not_read(folder: Path) -> None:
+    """Nobody writes into such a pipe, and /dev/zero has no end; a lost link is worth a message."""
+    os.mkfifo(folder / "pipe.rd")
+    (folder / "endless.rd").symlink_to("/dev/zero")
+    (folder / "lost.rd").symlink_to("nowhere")
+    names = [Path(one).name for one in captures_in([folder])]
+    assert names == ["app_frame0_submit9.rd", "app_frame0_submit10.rd", "lost.rd"]
+    indexed = [Path(one.name).name for one in find_captures([folder]).files]
+    assert sorted(indexed) == sorted(names)
+
+
+def test_a_folder_that_cannot_be_listed_stands_for_itself(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening it says why, so that its captures are not left out without a word."""
+    locked = folder / "locked"
+    locked.mkdir()
+    scan = os.scandir
+
+    def refusing(path: str) -> object:
+        if Path(path) == locked:
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert captures_in([folder])[-1] == str(locked)
 
 
 # --- sections that Mesa's replay tool uses -------------------------------------------------------
