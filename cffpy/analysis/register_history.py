@@ -296,6 +296,11 @@ class RegisterHistory(Observer):
         value = row.values[index - 1]
         return None if value == UNKNOWN else value
 
+    def is_written(self, register: int, order: int) -> bool:
+        """Whether a dword was written before a draw."""
+        row = self._changes.get(register) or self._row(register)
+        return row is not None and row.orders[0] <= order
+
     def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:
         """Positions of the draws before which a dword was written, and its value from each on.
 

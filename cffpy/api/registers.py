@@ -113,14 +113,13 @@ class Registers:
             return self._known[key]
         except (KeyError, TypeError):
             pass
-        found = self._find(key)
+        found = self.find(key) if isinstance(key, str | int) else None
         if found is None:
             raise UnknownName(self._no_such_register(key))
-        self._known[key] = found
         return found
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str | int) and self._find(key) is not None
+        return isinstance(key, str | int) and self.find(key) is not None
 
     def __iter__(self) -> Iterator[str]:
         """The names of all registers; of arrays, those of the first element."""
@@ -135,11 +134,18 @@ class Registers:
             known = self._at[offset] = Register(text.name(offset), offset, bits, False, text)
         return known
 
+    def find(self, key: str | int) -> Register | None:
+        """As ``self[key]``; None where there is no such register."""
+        known = self._known.get(key)
+        if known is None:
+            known = self._find(key)
+            if known is not None:
+                self._known[key] = known
+        return known
+
     def _find(self, key: str | int) -> Register | None:
         if isinstance(key, int):
             return None if self.database.register(key, {}) is None else self.at(key)
-        if not isinstance(key, str):
-            return None
         named = self.database.find_named(key)
         if named is None:
             return None

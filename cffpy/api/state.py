@@ -80,7 +80,7 @@ class StateValue(RegisterValue):
     @property
     def is_written(self) -> bool:
         """Whether any packet wrote it before the draw; otherwise ``value`` is None."""
-        return self._state.write_of(self.register) is not None
+        return self._state.is_written(self.register)
 
     @property
     def is_unknown(self) -> bool:
@@ -137,6 +137,10 @@ class HistoryAt:
         """What wrote a dword."""
         return self._history.write(register, self._order)
 
+    def is_written(self, register: int) -> bool:
+        """Whether a dword was written."""
+        return self._history.is_written(register, self._order)
+
     def registers(self) -> Iterable[int]:
         """The dwords that were written."""
         return self._history.registers(self._order)
@@ -167,6 +171,10 @@ class StateAt:
         """What wrote a dword."""
         return self._found.writes.get(register)
 
+    def is_written(self, register: int) -> bool:
+        """Whether a dword was written."""
+        return register in self._found.writes
+
     def registers(self) -> Iterable[int]:
         """The dwords that were written."""
         return self._found.written
@@ -191,6 +199,10 @@ class NothingWritten:
     def write(self, register: int) -> Write | None:
         """None."""
         return None
+
+    def is_written(self, register: int) -> bool:
+        """No dword was."""
+        return False
 
     def registers(self) -> Iterable[int]:
         """None at all."""
@@ -262,13 +274,18 @@ class RegisterState:
         """What wrote a register, of a 64-bit register the lower dword."""
         return self._at.write(register.offset)
 
+    def is_written(self, register: Register) -> bool:
+        """Whether a packet wrote a register, of a 64-bit register the lower dword."""
+        return self._at.is_written(register.offset)
+
     def __contains__(self, key: object) -> bool:
         """Whether a register was written before the draw. False for an unknown name."""
         if not isinstance(key, str | int):
             return False
-        if key not in self._registers:
+        register = self._registers.find(key)
+        if register is None:
             return self._undescribed(key) is not None
-        return self.write_of(self._registers[key]) is not None
+        return self._at.is_written(register.offset)
 
     def __iter__(self) -> Iterator[str]:
         text = RegisterText(self.database)
