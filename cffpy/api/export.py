@@ -3,17 +3,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cffpy.analysis.register_writes import WritePlaces
 from cffpy.api.capture import open_sharing
 from cffpy.container.folder import captures_in
 from cffpy.cp.descriptions import Descriptions
 from cffpy.errors import CffpyError, UsageError
+from cffpy.tables.child_process import run_in_child
 from cffpy.tables.lines import LineOptions
 from cffpy.tables.rows import ROWS, Decoded, packet_row
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
-from cffpy.tables.writers import DuckDatabase, first_line, library, tables_named, writer_for
+from cffpy.tables.spool import RowSpool
+from cffpy.tables.writers import (
+    DuckDatabase,
+    check_libraries,
+    check_output,
+    first_line,
+    library,
+    needs_library,
+    tables_named,
+    writer_for,
+)
 
 if TYPE_CHECKING:
     import os
@@ -29,6 +40,14 @@ if TYPE_CHECKING:
     Paths = Iterable[str | os.PathLike[str]]
     #: Called with the path of each file and its capture, or with the error that it raised.
     Report = Callable[[str, "Capture | CffpyError"], object]
+
+    class Reports(Protocol):
+        """A Report with the exit code that follows from what it was called with."""
+
+        code: int
+
+        def __call__(self, path: str, found: Capture | CffpyError) -> object:
+            """Take what became of a file."""
 
 
 #: Captures whose rows may be in one batch: texts of shaders are long.
@@ -67,6 +86,51 @@ def export(
         return _write(files, writer, chosen, decoding, report)
     finally:
         writer.close()
+
+
+def export_apart(
+    paths: Paths,
+    output: str,
+    tables: Iterable[str],
+    decoding: Decoding,
+    reports: Reports,
+) -> int:
+    """As ``export``, in less memory: for commands. Returns ``reports.code``.
+
+    Captures are decoded in a child process, which calls ``reports``. Then this one writes the rows
+    with the library that the output needs.
+    """
+    chosen = _tables(tables)
+    files = captures_in(paths)
+    check_output(output)
+    if not needs_library(output):
+        writer = writer_for(output)
+        try:
+            _write(files, writer, chosen, decoding, reports)
+        finally:
+            writer.close()
+        return reports.code
+    with RowSpool() as spool:
+        code = _fill(spool, files, chosen, decoding, reports)
+        writer = writer_for(output)
+        try:
+            spool.pass_on(writer)
+        finally:
+            writer.close()
+    return code
+
+
+def _fill(
+    spool: RowSpool, files: list[str], tables: list[Table], decoding: Decoding, reports: Reports
+) -> int:
+    """Write the rows of captures to a file, in a child process."""
+
+    def decode() -> int:
+        _write(files, spool, tables, decoding, reports)
+        spool.close()
+        return reports.code
+
+    return run_in_child(decode)
 
 
 class Rows:
@@ -123,11 +187,26 @@ def sql(
 
     Raises UsageError for an error of SQL, MissingLibrary without the extra ``data``.
     """
-    database = DuckDatabase(allow_files=allow_files)
-    chosen = tables_named(query)
+    database, chosen = DuckDatabase(allow_files=allow_files), tables_named(query)
     for table in chosen:
         database.create(table)
     _write(captures_in(paths), database, chosen, decoding, report)
+    return _answer(database, query)
+
+
+def sql_apart(
+    paths: Paths, query: str, allow_files: bool, decoding: Decoding, reports: Reports
+) -> tuple[Rows, int]:
+    """As ``sql``, in less memory: see ``export_apart``. Also returns ``reports.code``."""
+    check_libraries(["duckdb"])
+    with RowSpool() as spool:
+        code = _fill(spool, captures_in(paths), tables_named(query), decoding, reports)
+        database = DuckDatabase(allow_files=allow_files)
+        spool.pass_on(database)
+    return _answer(database, query), code
+
+
+def _answer(database: DuckDatabase, query: str) -> Rows:
     database.finish()
     try:
         return Rows(database, database.connection.execute(query))
@@ -161,6 +240,7 @@ def _write(
             writer.flush()
         try:
             with open_sharing(descriptions, path, *how) as capture:
+                capture.content.move_to_file()
                 write_capture(capture._source, writer, tables, counts, releases=True)
                 if report is not None:
                     report(path, capture)
@@ -253,7 +333,7 @@ def _decoded(source: Source) -> Decoded:
 
     return Decoded(
         source.content.name,
-        lambda: source.content.data,
+        source.content.digest,
         lambda: source.summary,
         lambda: source.walk(registers=False).finder,
         history,

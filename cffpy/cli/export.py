@@ -65,23 +65,16 @@ def export(
     FILE may be '-' for standard input, or a folder: all captures in it and below. OUT must not
     exist. The exit code is 1 if a file is damaged or cannot be read.
     """
-    from cffpy.api.export import Decoding
-    from cffpy.api.export import export as write
+    from cffpy.api.export import Decoding, export_apart
 
     if names and everything:
         raise click.UsageError("--table and --all cannot be used together")
     from cffpy.tables.writers import prefer_small_memory
 
     prefer_small_memory()
-    reports = Reports()
-    write(
-        files,
-        output,
-        tables=names or (TABLES if everything else DEFAULT_TABLES),
-        decoding=Decoding(gpu, register_db, command_limits()),
-        report=reports,
-    )
-    return reports.code
+    tables = names or (TABLES if everything else DEFAULT_TABLES)
+    decoding = Decoding(gpu, register_db, command_limits())
+    return export_apart(files, output, tables, decoding, Reports())
 
 
 class Reports:

@@ -17,6 +17,7 @@ from cffpy.cli.output import PagedOutput, write_all
 from cffpy.cli.parameters import command_limits
 from cffpy.cli.text_options import text_options, write_lines
 from cffpy.errors import MissingLibrary
+from cffpy.tables.schema import DEFAULT_TABLES
 from cffpy.views.plain_text import headed_columns, visible
 
 if TYPE_CHECKING:
@@ -77,8 +78,7 @@ def sql(
     FILE may be a folder: all captures in it and below. The exit code is 1 if a file is damaged or
     cannot be read.
     """
-    from cffpy.api.export import Decoding
-    from cffpy.api.export import sql as ask
+    from cffpy.api.export import Decoding, sql_apart
     from cffpy.tables.writers import prefer_small_memory
 
     prefer_small_memory()
@@ -88,11 +88,10 @@ def sql(
         return _shell(arguments, decoding)
     if len(arguments) < 2:
         raise click.UsageError("FILE and SELECT are needed, as in: cffpy sql FILE 'SELECT ...'")
-    reports = Reports()
     *files, query = arguments
-    rows = ask(files, query, allow_files=allow_files, decoding=decoding, report=reports)
+    rows, code = sql_apart(files, query, allow_files, decoding, Reports())
     write_rows(rows, as_json, as_jsonl, as_csv)
-    return reports.code
+    return code
 
 
 def write_rows(rows: Rows, as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
@@ -131,14 +130,13 @@ def _shell(files: tuple[str, ...], decoding: Decoding) -> int:
     """Open DuckDB's prompt on the tables; its exit code, or that of the files."""
     import subprocess
 
-    from cffpy.api.export import export
+    from cffpy.api.export import export_apart
 
     program = shutil.which("duckdb")
     if program is None:
         raise MissingLibrary("--shell needs the program duckdb: https://duckdb.org/install")
-    reports = Reports()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "captures.duckdb")
-        export(files, path, decoding=decoding, report=reports)
+        of_files = export_apart(files, path, DEFAULT_TABLES, decoding, Reports())
         code = subprocess.run([program, path], check=False).returncode
-    return code or reports.code
+    return code or of_files

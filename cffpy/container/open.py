@@ -138,6 +138,23 @@ class Content:
         except (OSError, ValueError):
             pass
 
+    def digest(self) -> str:
+        """The SHA-256 of ``data``, in hexadecimal.
+
+        Pages of a mapped file are released on the way, else all of them would be in memory.
+        """
+        from hashlib import sha256
+
+        found = sha256()
+        mapped = self.data.obj
+        for start in range(0, len(self.data), _OUTPUT_STEP):
+            found.update(self.data[start : start + _OUTPUT_STEP])
+            if hasattr(mapped, "madvise"):
+                import mmap
+
+                mapped.madvise(mmap.MADV_DONTNEED)
+        return found.hexdigest()
+
     @property
     def faults(self) -> list[Damage]:
         """The damage of the file as a whole: of its compression, or that it is empty."""

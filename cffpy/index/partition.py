@@ -192,7 +192,7 @@ class _PartMaker:
     def _describe(self, entry: Entry, source: Source) -> None:
         walked = source.walked
         found = walked.finder.found
-        entry.digest = sha256(source.content.data).hexdigest()
+        entry.digest = source.content.digest()
         entry.gpu = found.gpu
         entry.generation = found.generation or None
         entry.edition = self._editions.of(entry.generation)

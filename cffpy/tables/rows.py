@@ -42,7 +42,7 @@ class Decoded(NamedTuple):
     """
 
     name: str
-    data: Callable[[], bytes | memoryview]
+    digest: Callable[[], str]
     summary: Callable[[], CaptureSummary]
     finder: Callable[[], PassFinder]
     history: Callable[[], RegisterHistory]
@@ -61,7 +61,7 @@ def captures(decoded: Decoded) -> Iterator[Row]:
     gpu = summary.gpu
     yield (
         decoded.name,
-        sha256(decoded.data()).hexdigest(),
+        decoded.digest(),
         None if gpu is None else gpu.name,
         None if gpu is None else gpu.generation,
         summary.file_size,

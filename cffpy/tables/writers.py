@@ -12,7 +12,7 @@ import io
 import json
 import os
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
     Row = tuple[Any, ...]
 
-#: Rows that are in memory at once; the same of files of text, whose batches cost nothing.
-BATCH, _WRITTEN = 1 << 13, 1 << 9
+#: Rows that are in memory at once; the same of DuckDB, and of files of text, whose batches cost
+#: less.
+BATCH, _INSERTED, _WRITTEN = 1 << 13, 1 << 12, 1 << 9
 
 #: Types of columns as DuckDB has them, and as pyarrow names them.
 _SQL_TYPES = {
@@ -168,14 +169,15 @@ class JsonFiles(_Files):
 
 
 class _Pending:
-    """Rows of tables that wait until there are BATCH of all together.
+    """Rows of tables that wait until there are enough of all together.
 
     A batch costs some milliseconds however few rows it has.
     """
 
-    def __init__(self, emit: Callable[[Table, list[Row]], None]) -> None:
-        """``emit`` writes rows of a table."""
+    def __init__(self, emit: Callable[[Table, list[Row]], None], most: int) -> None:
+        """``emit`` writes rows of a table. ``most``: rows that wait."""
         self._emit = emit
+        self._most = most
         self._rows: dict[str, tuple[Table, list[Row]]] = {}
         self._count = 0
 
@@ -187,7 +189,7 @@ class _Pending:
             waiting.append(row)
             count += 1
             self._count += 1
-            if self._count >= BATCH:
+            if self._count >= self._most:
                 self._flush_largest()
         return count
 
@@ -209,7 +211,7 @@ class _ArrowFiles(_Files):
     def __init__(self, folder: str) -> None:
         super().__init__(folder)
         self._pending = _Pending(
-            lambda table, rows: self._file(table).write_batch(record_batch(table, rows))
+            lambda table, rows: self._file(table).write_batch(record_batch(table, rows)), BATCH
         )
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
@@ -288,26 +290,30 @@ def open_duckdb(path: str, config: dict[str, str]) -> Any:  # noqa: ANN401
 class DuckDatabase:
     """A DuckDB database: in memory, or a file."""
 
-    def __init__(self, path: str = ":memory:", allow_files: bool = True) -> None:
-        """``allow_files``: SQL may read and write files, and load extensions."""
+    def __init__(self, path: str = "", allow_files: bool = True) -> None:
+        """``path``: empty for one in memory. ``allow_files``: SQL may read and write files, and
+        load extensions.
+        """
         duckdb = library("duckdb")
-        library("pyarrow")
+        if not _has_appender(duckdb):
+            library("pyarrow")
         allowed = "true" if allow_files else "false"
         config = {
             "enable_external_access": allowed,
             # the program duckdb, which opens the file, may be older than the library
             "storage_compatibility_version": "v1.1.0",
+            "threads": "1",  # each has buffers; rows come in batches, one after another
         }
-        if path != ":memory:":
-            config["threads"] = "1"  # each has buffers; rows come in batches, one after another
         try:
-            self.connection = open_duckdb(path, config)
-            self.connection.execute("SET lock_configuration = true")  # SQL changes no setting
+            self.connection = open_duckdb(path or ":memory:", config)
+            if not path:
+                _compress_memory(self.connection)
         except duckdb.Error as problem:
             raise UsageError(f"{path}: {first_line(problem)}") from None
         self._tables: set[str] = set()
+        insert = _append if _has_appender(duckdb) else _insert
         # not a method: a cycle would keep the database, and its threads, until it is collected
-        self._pending = _Pending(partial(_insert, self.connection))
+        self._pending = _Pending(partial(insert, self.connection), _INSERTED)
 
     def create(self, table: Table) -> None:
         """Make an empty table."""
@@ -333,11 +339,39 @@ class DuckDatabase:
         for name, select in VIEWS.items():
             if self._tables.issuperset(VIEW_TABLES[name]):
                 self.connection.execute(f"CREATE VIEW {quoted(name)} AS {select}")
+        self.connection.execute("RESET threads")
+        self.connection.execute("SET lock_configuration = true")  # SQL changes no setting
 
     def close(self) -> None:
         """Views are made; the database is complete."""
         self.finish()
         self.connection.close()
+
+
+def _has_appender(duckdb: ModuleType) -> bool:
+    """Whether DuckDB takes rows without pyarrow, which needs 40 MB: from version 2.0 on."""
+    return hasattr(duckdb.DuckDBPyConnection, "appender")
+
+
+def _compress_memory(connection: Any) -> None:  # noqa: ANN401
+    """Make tables in a database in memory that is compressed: from version 1.4 on."""
+    with suppress(library("duckdb").Error):
+        connection.execute("ATTACH ':memory:' AS captures (COMPRESS)")
+        connection.execute("USE captures")
+
+
+def _append(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: ANN401
+    appender = connection.appender(table.name)
+    try:
+        appender.append_rows(rows)
+    except library("duckdb").Error:  # the first text with surrogates
+        appender.clear()
+        appender.append_rows(map(_clean, rows))
+    appender.flush()
+
+
+def _clean(row: Row) -> Row:
+    return tuple(clean_text(one) if isinstance(one, str) else one for one in row)
 
 
 def _insert(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: ANN401
@@ -365,19 +399,44 @@ WRITERS: dict[str, type[CsvFiles] | type[JsonFiles] | type[_ArrowFiles] | type[D
     ".duckdb": DuckDatabase,
 }
 
+#: Suffix -> the libraries of the extra ``data`` that it needs.
+_LIBRARIES = {".parquet": ["pyarrow"], ".arrow": ["pyarrow"], ".duckdb": ["duckdb"]}
 
-def writer_for(path: str) -> Writer:
-    """What writes an output by its suffix. Raises UsageError, MissingLibrary."""
-    suffix = os.path.splitext(path.rstrip("/"))[1].lower()
+
+def check_output(path: str) -> None:
+    """Raise UsageError for a path that ``writer_for`` does not take, MissingLibrary."""
+    suffix = _suffix(path)
     if suffix not in WRITERS:
         raise UsageError(f"{path}: its suffix is not one of {', '.join(WRITERS)}")
     if os.path.exists(path):
         raise UsageError(f"{path} exists already")
-    if suffix in (".parquet", ".arrow"):
-        library("pyarrow")
-    found = WRITERS[suffix](path)
+    check_libraries(_LIBRARIES.get(suffix, ()))
+
+
+def needs_library(path: str) -> bool:
+    """Whether a library of the extra ``data`` writes this output."""
+    return _suffix(path) in _LIBRARIES
+
+
+def check_libraries(names: Iterable[str]) -> None:
+    """Raise MissingLibrary where one is not installed. Nothing is imported."""
+    from importlib.util import find_spec
+
+    for name in names:
+        if find_spec(name) is None:
+            library(name)
+
+
+def writer_for(path: str) -> Writer:
+    """What writes an output by its suffix. Raises UsageError, MissingLibrary."""
+    check_output(path)
+    found = WRITERS[_suffix(path)](path)
     assert hasattr(found, "write")
     return found
+
+
+def _suffix(path: str) -> str:
+    return os.path.splitext(path.rstrip("/"))[1].lower()
 
 
 def tables_named(text: str) -> list[Table]:

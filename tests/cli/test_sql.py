@@ -11,6 +11,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,9 @@ import pytest
 import cffpy
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.regdb.database import Database
+from cffpy.tables import writers
 from cffpy.tables.rows import ROWS
 from cffpy.tables.schema import DEFAULT_TABLES, SCHEMA, TABLES, VIEW_TABLES, VIEWS, Table
-from cffpy.tables.writers import record_batch
 from tests import binned
 from tests.binned import Binned, draw
 from tools import examples
@@ -29,6 +30,8 @@ duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
+Row = tuple[object, ...]
+Insert = Callable[[object, Table, list[Row]], None]
 
 SCENE = Binned(
     draws=draw(30) + draw(12, binned.STRIP),
@@ -261,11 +264,13 @@ def test_captures_share_batches(paths: list[Path], monkeypatch: pytest.MonkeyPat
     """A batch costs milliseconds, a small capture has few rows."""
     sizes = []
 
-    def counted(table: Table, rows: list[tuple[object, ...]]) -> object:
+    def counted(insert: Insert, connection: object, table: Table, rows: list[Row]) -> None:
         sizes.append(len(rows))
-        return record_batch(table, rows)
+        insert(connection, table, rows)
 
-    monkeypatch.setattr("cffpy.tables.writers.record_batch", counted)
+    for name in ("_append", "_insert"):  # one of them, by DuckDB's version
+        insert = partial(counted, getattr(writers, name))
+        monkeypatch.setattr(f"cffpy.tables.writers.{name}", insert)
     query = "SELECT DISTINCT capture FROM actions ORDER BY ALL"
     found = [row[0] for row in cffpy.sql(paths, query)]
     assert len(found) == len(sizes) * len(paths) == len(paths)
@@ -278,6 +283,7 @@ def test_captures_share_batches(paths: list[Path], monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_export(paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cffpy.tables.writers.BATCH", 7)
+    monkeypatch.setattr("cffpy.tables.writers._INSERTED", 5)
     counts = {}
     for suffix in ("csv", "jsonl", "parquet", "arrow", "duckdb"):
         output = tmp_path / f"all.{suffix}"

@@ -14,6 +14,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -390,6 +391,8 @@ def test_large_data_move_to_a_file_if_it_can_be_written(
     content.move_to_file()
     assert content.data == data
     assert isinstance(content.data.obj, bytearray) == is_full
+    assert content.digest() == sha256(data).hexdigest()  # releases pages
+    assert content.data == data
     small = open_bytes(gzip.compress(data[: 1 << 19]))
     small.move_to_file()
     assert isinstance(small.data.obj, bytearray)

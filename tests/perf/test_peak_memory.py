@@ -17,6 +17,7 @@ import pytest
 import cffpy
 from benchmarks.synthetic import draws_capture
 from cffpy.container.layouts import SectionType
+from cffpy.container.open import open_capture
 from cffpy.container.rd import iter_sections
 from cffpy.container.writer import buffer_sections, capture_bytes, gzip_bytes
 
@@ -101,6 +102,32 @@ def test_a_capture_is_in_memory_once(
         for number, capture in enumerate(captures)
     )
     assert large - small < MOST * SIZE, f"{small / 1e6:.0f} and {large / 1e6:.0f} MB"
+
+
+#: Commands that need libraries, which take most of what the limit allows.
+TABLES = {
+    "Parquet": "export -o {2}/tables.parquet {0}",
+    "DuckDB": "export -o {2}/tables.duckdb {0}",
+    "CSV": "export -o {2}/tables.csv {0}",
+    "draws": "sql {0} SELECT(count(*))FROM(draws)",
+    "registers": "sql {0} SELECT(count(*))FROM(registers)",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_of_a_large_capture(name: str, shared: Path, tmp_path: Path) -> None:
+    """At most 1.5 times a decompressed capture and 60 MB."""
+    pytest.importorskip("pyarrow")
+    duckdb = pytest.importorskip("duckdb")
+    if not hasattr(duckdb.DuckDBPyConnection, "appender"):
+        pytest.skip("this version of DuckDB needs pyarrow as well")
+    path = shared / "captures" / "BIG-a730-vk-scene5000-720p-sysmem-4frames-full.rd.gz"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not among the captures")
+    most = 1.5 * len(open_capture(str(path)).data) + 60e6
+    size = peak(TABLES[name], (str(path), ""), tmp_path / "out")
+    assert size <= most, f"{size / 1e6:.0f} of {most / 1e6:.0f} MB"
 
 
 def test_diff_of_compressed_captures(shared: Path, tmp_path: Path) -> None:

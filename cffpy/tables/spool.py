@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Rows that wait in a temporary file until what they are made of is released.
+
+A capture that is decoded and a library that writes tables need much memory each. Commands have one
+after the other: a child process decodes and fills the file; when it has ended, its memory is free,
+and the rows go to the library.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from cffpy.container.open import zlib_module
+from cffpy.tables.schema import TABLES
+from cffpy.tables.writers import batches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+
+    from cffpy.tables.schema import Table
+    from cffpy.tables.writers import Row, Writer
+
+#: Rows of a piece of the file; bytes of its length; how well it is compressed.
+_ROWS, _LENGTH, _LEVEL = 1 << 11, 8, 1
+
+
+class RowSpool:
+    """A Writer into a file without a name, and a context manager.
+
+    OSError is raised where there is no room for the file.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        self._zlib = zlib_module(1 << 20)
+
+    def __enter__(self) -> RowSpool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def write(self, table: Table, rows: Iterable[Row]) -> int:
+        """As Writer has it."""
+        self._put((table.name, None))  # also of a table without rows
+        count = 0
+        for batch in batches(rows, _ROWS):
+            self._put((table.name, batch))
+            count += len(batch)
+        return count
+
+    def flush(self) -> None:
+        """As Writer has it: the writer that takes the rows does it at this place."""
+        self._put(None)
+
+    def close(self) -> None:
+        """As Writer has it: what is buffered goes to the file."""
+        self._file.flush()
+
+    def _put(self, piece: object) -> None:
+        data = self._zlib.compress(pickle.dumps(piece, pickle.HIGHEST_PROTOCOL), _LEVEL)
+        self._file.write(len(data).to_bytes(_LENGTH, "little"))
+        self._file.write(data)
+
+    def pass_on(self, writer: Writer) -> None:
+        """Have another writer take all rows, as they came, also from another process."""
+        self._file.seek(0)
+        while length := self._file.read(_LENGTH):
+            data = self._file.read(int.from_bytes(length, "little"))
+            piece: tuple[str, list[tuple[Any, ...]] | None] | None
+            piece = pickle.loads(self._zlib.decompress(data))  # our own file, without a name
+            if piece is None:
+                writer.flush()
+            else:
+                writer.write(TABLES[piece[0]], piece[1] or ())
