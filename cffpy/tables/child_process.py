@@ -30,7 +30,7 @@ def run_in_child(work: Callable[[], Result]) -> Result:
     killed. Where the system is not Linux, or this process has other threads, which the child would
     lack, ``work`` runs in this process.
     """
-    if sys.platform != "linux" or _has_threads():
+    if sys.platform != "linux" or not hasattr(os, "fork") or _has_threads():
         return work()
     sys.stdout.flush()
     sys.stderr.flush()
