@@ -397,18 +397,13 @@ def joined(changes: Iterable[Change]) -> Change:
     return values, _JoinedWrites(sources)
 
 
-class ChangeLog(WriteObserver):
-    """Collects what is written, in order, until it is taken."""
+class PacketCollector(WriteObserver):
+    """Notes register-write packets that follow each other together, as ``PacketWrites``."""
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
-        self._log: list[tuple[Mapping[int, int] | Iterable[int], WriteSource]] = []
-        #: Whether values of some entry are not in it: those of the others were stored with it.
-        self._lacks_values = False
-        #: The last entry of the log, if packets can be added to it.
+        #: What was noted last, if packets can be added to it.
         self._together: PacketWrites | None = None
-        #: Whether a value that was taken is ``UNKNOWN``.
-        self.has_unknown = False
 
     def registers_written(self, registers: range, location: PacketLocation, ndwords: int) -> None:
         """Note the packet, together with those before it."""
@@ -423,6 +418,18 @@ class ChangeLog(WriteObserver):
             together.add(registers, location, *how)
             self.note(together, together)
             self._together = together
+
+
+class ChangeLog(PacketCollector):
+    """Collects what is written, in order, until it is taken."""
+
+    def __init__(self, walk: Walk, passes: PassFinder) -> None:
+        super().__init__(walk, passes)
+        self._log: list[tuple[Mapping[int, int] | Iterable[int], WriteSource]] = []
+        #: Whether values of some entry are not in it: those of the others were stored with it.
+        self._lacks_values = False
+        #: Whether a value that was taken is ``UNKNOWN``.
+        self.has_unknown = False
 
     def registers_stored(
         self, stored: StoredRegisters, stream: Stream, caller: PacketLocation | None

@@ -15,7 +15,6 @@ from cffpy.analysis.observer import Observer
 from cffpy.analysis.pass_walk import PassWalk
 from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import (
-    ChangeLog,
     Inheritance,
     Inherited,
     Provenance,
@@ -24,6 +23,7 @@ from cffpy.analysis.provenance import (
 )
 from cffpy.analysis.register_history import RegisterHistory, most_changes
 from cffpy.analysis.walk import Walk
+from cffpy.analysis.write_log import WriteLog
 from cffpy.errors import CaptureError
 from cffpy.limits import Truncation
 
@@ -136,10 +136,10 @@ def walk_with_history(
 
 def observe_registers(walk: PassWalk) -> RegisterHistory:
     """Have a walk record the registers at the program's draws."""
-    changes = ChangeLog(walk.walk, walk.finder)
+    log = WriteLog(walk.walk, walk.finder)
     most = most_changes(len(walk.content.data))
-    history = RegisterHistory(walk.walk, walk.finder, changes, most)
-    walk.observe(changes, history)
+    history = RegisterHistory(walk.walk, walk.finder, log, most)
+    walk.observe(log, history)
     return history
 
 

@@ -7,19 +7,24 @@ import contextlib
 import gzip
 import random
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cffpy.analysis import register_history, write_log
 from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.provenance import ChangeLog, Provenance, State, StateTaker, Write
+from cffpy.analysis.provenance import Provenance, State, StateTaker, StoredWrites, Write
 from cffpy.analysis.register_history import RegisterHistory, most_changes
 from cffpy.analysis.register_writes import RegisterWrites
 from cffpy.analysis.walk import Walk
+from cffpy.analysis.write_log import WriteLog
 from cffpy.container.open import Content, open_bytes, open_capture
 from cffpy.cp.runner import Runner
 from cffpy.errors import CffpyError
 from tests.builders import damaged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SHARED = (
     "a220-gl-passes",
@@ -65,9 +70,9 @@ def history(content: Content, at_once: bool) -> tuple[Walk, list[Any]]:
     """What the register history says about each draw of the program."""
     walk = Walk(whole_groups=at_once, replays_streams=at_once)
     passes = PassFinder(walk)
-    changes = ChangeLog(walk, passes)
-    found = RegisterHistory(walk, passes, changes, most_changes(len(content.data)))
-    walk.observe(passes, changes, found)
+    log = WriteLog(walk, passes)
+    found = RegisterHistory(walk, passes, log, most_changes(len(content.data)))
+    walk.observe(passes, log, found)
     with contextlib.suppress(CffpyError):
         walk.run(content, lambda line: None)
     rows = []
@@ -131,3 +136,74 @@ def test_tiles_are_not_decoded_again(shared: Path) -> None:
     walk, _ = history(open_capture(str(path)), True)
     assert walk.machine.decoded.known > 4 * walk.machine.decoded.read > 0
     assert walk.machine.register_runs.known > 0
+
+
+def entries_joined(content: Content, monkeypatch: pytest.MonkeyPatch) -> int:
+    """A log that is joined again and again has the same changes; how many entries fewer."""
+    count = 0
+    join = WriteLog.join_between
+
+    def counting(self: WriteLog, ends: Iterable[int], most: int) -> list[int]:
+        nonlocal count
+        before = len(self.values)
+        found = join(self, ends, most)
+        count += before - len(self.values)
+        return found
+
+    expected = history(content, True)[1]
+    with monkeypatch.context() as patch:
+        patch.setattr(register_history, "_UNJOINED", 1)
+        patch.setattr(register_history, "_MAX_APART", 1)
+        patch.setattr(write_log, "_MAX_UNSETTLED", 3)
+        patch.setattr(WriteLog, "join_between", counting)
+        assert history(content, True)[1] == expected
+    return count
+
+
+def test_entries_that_are_joined(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = sorted(samples.glob("*.rd"))
+    assert sum(entries_joined(open_capture(str(path)), monkeypatch) for path in paths) > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHARED)
+def test_entries_of_captures_that_are_joined(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    content = open_capture(str(shared / "captures" / f"{name}.rd.gz"))
+    assert entries_joined(content, monkeypatch)
+
+
+def test_runs_of_a_pass_are_dropped(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory does not grow with tiles: of those that ended, one with the most draws is kept."""
+    path = samples / "a660-frame-gmem.rd"
+    kept: list[int] = []
+    drop = RegisterHistory._drop_runs
+
+    def counting(self: RegisterHistory) -> None:
+        drop(self)
+        kept.append(len([run for run, _ in self._runs if run is not None]))
+
+    monkeypatch.setattr(register_history, "_UNJOINED", 1)
+    monkeypatch.setattr(RegisterHistory, "_drop_runs", counting)
+    history(open_capture(str(path)), True)
+    assert max(kept) == 2
+
+
+def test_what_finds_writes_is_made_on_request(samples: Path) -> None:
+    """A counter: a walk makes no ``StoredWrites``, a question one."""
+    content = open_capture(str(samples / "a660-frame-gmem.rd"))
+    walk = Walk()
+    passes = PassFinder(walk)
+    log = WriteLog(walk, passes)
+    found = RegisterHistory(walk, passes, log, most_changes(len(content.data)))
+    walk.observe(passes, log, found)
+    walk.run(content, lambda line: None)
+    assert len(log.values) > 30
+    assert not [one for one in log._sources if isinstance(one, StoredWrites)]
+    order = passes.found.passes[-1].program_draws[-1].order
+    register = walk.registers.offset("RB_DEPTH_CNTL")
+    write = found.write(register, order)
+    assert write is not None
+    assert write is found.write(register, order)
+    assert len([one for one in log._sources if isinstance(one, StoredWrites)]) == 1
