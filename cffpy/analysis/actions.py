@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 #: "blit": CP_BLIT, the 2D engine. "resolve": a BLIT event, between GMEM and memory.
 Kind = Literal["draw", "dispatch", "blit", "resolve", "lrz clear"]
 
+#: Packets and events that are actions, but no draws.
+KINDS: dict[str, Kind] = {
+    "CP_BLIT": "blit",
+    "CP_EXEC_CS": "dispatch",
+    "CP_EXEC_CS_INDIRECT": "dispatch",
+    "CP_RUN_OPENCL": "dispatch",
+    "EVENT:BLIT": "resolve",
+    "EVENT:LRZ_CLEAR": "lrz clear",
+}
+
 #: Draws whose packet has the address and the number of the indices.
 _INDEXED_PACKETS = ("CP_DRAW_INDX_OFFSET", "CP_DRAW_INDX")
 
@@ -135,6 +145,11 @@ class Action:
     def initiator(self) -> int | None:
         """The draw initiator, a dword of a draw's packet; None where there is none."""
         return None if self.values is None else self.values.initiator
+
+    @property
+    def viz_query(self) -> int | None:
+        """VIZ_QUERY, the dword before the draw initiator; None where the packet has none."""
+        return None if self.values is None else self.values.viz_query
 
     @property
     def indices_within(self) -> int | None:

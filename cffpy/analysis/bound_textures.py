@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.walk import Walk
     from cffpy.cp.sink import Payload
 
@@ -59,14 +57,14 @@ Bound = tuple[tuple[BoundTexture, ...], bool]
 class BoundTextures(Observer):
     """Takes the textures of each draw and dispatch."""
 
-    def __init__(self, walk: Walk, passes: PassFinder, register_db: str | None = None) -> None:
-        """``passes`` observes the same walk. ``register_db``: directory of another edition."""
+    def __init__(self, walk: Walk, register_db: str | None = None) -> None:
+        """``register_db``: directory of another edition."""
         self._walk = walk
-        self._passes = passes
         self._disassemblers = walk.disassemblers(register_db)
-        #: Stage -> slot -> dwords of the descriptor, as loaded in the current run.
+        #: Stage -> slot -> dwords of the descriptor that was loaded last.
         self._loaded: dict[str, dict[int, tuple[int, ...]]] = {}
-        self._run: PassRun | None = None
+        #: The generation that they are of.
+        self._generation = 0
         #: Of the buffers that the machine has: address of a program -> set and slot, or slot, of
         #: the textures that it names; and whether it names more than that.
         self._slots: dict[int, tuple[frozenset[tuple[int | None, int]], bool]] = {}
@@ -94,7 +92,9 @@ class BoundTextures(Observer):
         loaded = loaded_state(machine, payload)
         if loaded.kind != TEXTURES or loaded.source == BINDLESS:
             return
-        self._enter_run()
+        if self._generation != self._walk.generation:
+            self._generation = self._walk.generation
+            self._loaded.clear()
         place = state_place(machine, payload, loaded)
         table = self._loaded.setdefault(loaded.stage, {})
         for unit in range(min(loaded.units, _MAX_TEXTURES)):
@@ -105,18 +105,11 @@ class BoundTextures(Observer):
             if len(table) < _MAX_TEXTURES or loaded.first + unit in table:
                 table[loaded.first + unit] = dwords
 
-    def _enter_run(self) -> None:
-        """Each run loads its descriptors again."""
-        if self._passes.run is not self._run:
-            self._run = self._passes.run
-            self._loaded.clear()
-
     def action(self, action: Action) -> None:
         """Take the textures of a draw or dispatch that may be executed."""
         is_drawn = action.kind in ("draw", "dispatch") and action.executed.is_possible
         if not is_drawn or not texture_dwords(self._walk.machine.gpu.facts):
             return
-        self._enter_run()
         found: dict[tuple[str, int | None, int], Texture | None] = {}
         is_complete = True
         for stage, address in action.shaders:
@@ -184,7 +177,8 @@ class BoundTextures(Observer):
 
     def _texture(self, stage: str, number: int | None, slot: int) -> Texture | None:
         if number is None:
-            dwords = self._loaded.get(stage, {}).get(slot, ())
+            loaded = self._loaded if self._generation == self._walk.generation else {}
+            dwords = loaded.get(stage, {}).get(slot, ())
         else:
             dwords = self._of_set(stage, number, slot)
         if dwords not in self._textures:

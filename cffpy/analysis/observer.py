@@ -120,6 +120,9 @@ class Observer:
     def commands_missing(self, gpuaddr: int) -> None:
         """Commands that are called were not captured, or a limit keeps them from being run."""
 
+    def commands_damaged(self, text: str) -> None:
+        """Commands that are executed are damaged; ``text`` says how, without addresses."""
+
     def conditional_block(self, block: ConditionalBlock) -> None:
         """Commands under a condition begin, executed or not."""
 

@@ -13,9 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.actions import (
+    KINDS,
     Action,
     ActionFacts,
-    Kind,
     draw_parameters,
     facts_of_others,
     kept_dwords,
@@ -47,15 +47,6 @@ if TYPE_CHECKING:
     from cffpy.cp.stored import StoredRegisters
     from cffpy.isa.edition import Disassemblers
     from cffpy.regdb.database import Database
-
-_KINDS: dict[str, Kind] = {
-    "CP_BLIT": "blit",
-    "CP_EXEC_CS": "dispatch",
-    "CP_EXEC_CS_INDIRECT": "dispatch",
-    "CP_RUN_OPENCL": "dispatch",
-    "EVENT:BLIT": "resolve",
-    "EVENT:LRZ_CLEAR": "lrz clear",
-}
 
 #: Nesting of conditional blocks, at most.
 _MAX_BLOCKS = 16
@@ -149,6 +140,7 @@ class Walk(Sink):
         self._on_action = self._heard_by("action")
         self._on_indirect_buffer = self._heard_by("indirect_buffer")
         self._on_missing = self._heard_by("commands_missing")
+        self._on_damaged = self._heard_by("commands_damaged")
         self._on_block = self._heard_by("conditional_block")
         self._on_group = self._heard_by("draw_state_group")
         #: Whether some observer takes no ``registers_stored`` in place of ``registers_written``.
@@ -375,7 +367,7 @@ class Walk(Sink):
         self._act(facts, self.machine.state.draw_count if is_numbered else None)
 
     def _facts_of(self, draw: Draw, payload: Payload) -> ActionFacts:
-        kind = _KINDS.get(draw.label or "") or _KINDS.get(draw.name, "draw")
+        kind = KINDS.get(draw.label or "") or KINDS.get(draw.name, "draw")
         if kind != "draw" or draw.name not in DRAW_PACKETS:
             return facts_of_others(self.machine, kind, draw, payload)
         return self._drawn(draw.name, payload, draw.label)
@@ -439,16 +431,25 @@ class Walk(Sink):
 
     def missing_stream(self, gpuaddr: int, ndwords: int) -> None:
         """Commands were not captured."""
-        self._missing(gpuaddr)
+        self._publish(self._on_missing, gpuaddr)
 
     def refused(self, gpuaddr: int, reason: str) -> None:
         """Commands are not run, because of a limit."""
-        self._missing(gpuaddr)
+        self._publish(self._on_missing, gpuaddr)
 
-    def _missing(self, gpuaddr: int) -> None:
+    def overrun(self, dwords: int) -> None:
+        """The last packet of a stream goes beyond its end."""
+        self._publish(self._on_damaged, f"a packet goes {dwords} dwords past its stream's end")
+
+    def bad_header(self, word: int) -> None:
+        """A dword where a packet should begin is no header."""
+        self._publish(self._on_damaged, f"no packet header: {word:08x}")
+
+    def _publish(self, callbacks: _Callbacks, of_event: int | str) -> None:
+        """Publish what happens to commands, if they are executed."""
         if self.executed is not Executed.NO:
-            for missing in self._on_missing:
-                missing(gpuaddr)
+            for callback in callbacks:
+                callback(of_event)
 
     def nested_stream(self, name: str, stream: NestedStream, payload: Payload, level: int) -> bool:
         """Commands within a packet. Those that are written to memory run there."""

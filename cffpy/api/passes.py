@@ -230,7 +230,8 @@ class Draw(Action):
         """Its texture descriptors: loaded by packets, and those of bindless sets that it can use.
 
         Of a set, those that instructions of its shaders name; where an index is in a register, all
-        that look like textures.
+        that look like textures. Of those loaded before its pass or tile began, and not again,
+        those that its shaders name.
         """
         return self._frame.source.bound(self.model).descriptors("texture")
 

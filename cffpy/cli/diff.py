@@ -121,8 +121,8 @@ def diff(
 
     GOOD or BAD may be '-' for standard input. Exit codes: 0 no differences, 1 differences, 2
     errors, or a limit that left out part of a capture. Damage is reported on standard error and
-    does not affect the exit code; files with the same content are not decoded, so that damage of
-    their commands is not reported.
+    does not affect the exit code, unless only one capture executes damaged commands. Files with the
+    same content are not decoded, so that damage of their commands is not reported.
     """
     _check_usage(as_json, unified, html, brief)
     (path, part), (other_path, other_part) = path_and_part(good), path_and_part(bad)

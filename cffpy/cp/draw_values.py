@@ -30,7 +30,6 @@ _OLD_INITIATOR = (
     "INDEX_SIZE",
     "SMALL_INDEX",
     "NUM_INSTANCES",
-    "PRIM_TYPE..NUM_INSTANCES",
     "NUM_INDICES",
 )
 _OLD_DRAW = Fields("CP_DRAW_INDX", *_OLD_INITIATOR, "INDX_BASE", "INDX_SIZE")
@@ -44,7 +43,6 @@ _INITIATOR = (
     "INDEX_SIZE",
     "GS_ENABLE",
     "TESS_ENABLE",
-    "PRIM_TYPE..TESS_ENABLE",
 )
 _DRAWS = {
     "CP_DRAW_INDX_OFFSET": Fields(
@@ -77,6 +75,8 @@ class DrawValues:
 
     #: The draw initiator: the dword with the next four, and others.
     initiator: int
+    #: VIZ_QUERY, the dword before it in older draw packets.
+    viz_query: int | None = None
     #: PRIM_TYPE (pc_di_primtype).
     primitive: int
     #: SOURCE_SELECT (pc_di_src_sel).
@@ -122,10 +122,9 @@ def draw_values(machine: Machine, name: str, payload: Payload) -> DrawValues:
         values = reader.read([*payload.dwords(), *[0] * reader.dwords])
     else:
         values = payload.read(reader)
-    primitive, source, visibility, index_size, geometry, tessellation, *others = values
-    initiator, *rest = others
+    primitive, source, visibility, index_size, geometry, tessellation, *rest = values
     draw = DrawValues()
-    draw.initiator = initiator
+    draw.initiator = payload[0]
     draw.primitive, draw.source, draw.visibility = primitive, source, visibility
     draw.index_bytes = (1, 2, 4, 0)[index_size]
     if geometry or tessellation:
@@ -150,10 +149,9 @@ def _old_draw(machine: Machine, name: str, payload: Payload) -> DrawValues:
     """CP_DRAW_INDX, _2 and _BIN, of a2xx to a4xx; the last begins as the first does."""
     fields = _OLD_DRAW_2 if name == "CP_DRAW_INDX_2" else _OLD_DRAW
     values = payload.read(machine.packets[fields])
-    primitive, source, visibility, size, small, instances, initiator, *rest = values
-    vertices, *indices = rest
+    primitive, source, visibility, size, small, instances, vertices, *indices = values
     draw = DrawValues()
-    draw.initiator = initiator
+    draw.viz_query, draw.initiator = payload[0], payload[1]
     draw.primitive, draw.source, draw.visibility = primitive, source, visibility
     draw.index_bytes = _OLD_INDEX_BYTES[small << 1 | size]
     draw.vertices = draw.num_indices = vertices

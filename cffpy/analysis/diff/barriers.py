@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.commands import COMMANDS
+from cffpy.analysis.diff.commands import COMMANDS, DAMAGE
 from cffpy.analysis.diff.model import Difference
 from cffpy.analysis.diff.rules import FACT_CATEGORIES
 
@@ -77,11 +77,15 @@ def barriers(where: str, good: Sequence[str], bad: Sequence[str]) -> Iterator[Di
         return
     for what, kind in _KINDS.items():
         mine, theirs = (
-            [one for one in of if (one.partition(" ")[0] in COMMANDS) == (kind == "commands")]
-            for of in (good, bad)
+            [one for one in of if _is_command(one) == (kind == "commands")] for of in (good, bad)
         )
         if mine != theirs:
             yield _difference(f"{what} {where}", FACT_CATEGORIES[kind], mine, theirs)
+
+
+def _is_command(text: str) -> bool:
+    name = text.partition(" ")[0]
+    return name in COMMANDS or name == DAMAGE
 
 
 def _difference(name: str, category: Category, good: list[str], bad: list[str]) -> Difference:

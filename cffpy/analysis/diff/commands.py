@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from cffpy.regdb.register_text import FieldValue, RegisterText
 
 
-_ALL_BITS = 0xFFFFFFFF
-
-
 @dataclass(frozen=True, slots=True)
 class Compared:
     """The dwords after the header that are compared.
@@ -36,9 +33,9 @@ class Compared:
     also: tuple[int, ...] = ()
     where: Fields | None = None
     memory: int = 0
-    #: Those of the first dword that are compared. A packet without any of them is not, if there are
-    #: others.
-    bits: int = _ALL_BITS
+    #: Bits of the first dword that are not compared where they are one of these values. A packet
+    #: without others is not compared at all then.
+    ignored: tuple[int, frozenset[int]] = (0, frozenset())
 
 
 _NAME_ONLY = Compared()
@@ -80,6 +77,10 @@ _OTHER_EVENTS = frozenset(("BLIT", "LRZ_CLEAR", "LABEL"))
 #: A packet with several registers, each with an address: the numbers of the registers.
 _EVERY_THIRD = Compared(tuple(range(0, 24, 3)))
 
+#: MODE and MARKER_MODE, and values of both with which a run begins: RM6_DIRECT_RENDER,
+#: RM6_BIN_VISIBILITY, RM6_BIN_RENDER_START.
+_MODE, _BEGIN_RUNS = 0x10F, frozenset((1, 2, 4))
+
 #: The other commands.
 COMMANDS: dict[str, Compared] = {
     "CP_BV_BR_COUNT_OPS": _FIRST,
@@ -116,8 +117,8 @@ COMMANDS: dict[str, Compared] = {
     "CP_SET_BIN_DATA5": _FIRST,
     "CP_SET_BIN_DATA5_OFFSET": Compared((0, 1, 2, 3)),
     "CP_SET_DRAW_INIT_FLAGS": _FIRST,
-    # flags; which mode begins is compared as runs of a pass are
-    "CP_SET_MARKER": Compared((0,), bits=_ALL_BITS & ~0x1F),
+    # a mode that begins a run of a pass is compared as that
+    "CP_SET_MARKER": Compared((0,), ignored=(_MODE, _BEGIN_RUNS)),
     "CP_SET_MODE": _FIRST,
     "CP_SET_PSEUDO_REG": _EVERY_THIRD,
     # MODE and GMEM_ENABLE, VSC_ENABLE
@@ -129,6 +130,9 @@ COMMANDS: dict[str, Compared] = {
     "CP_SKIP_IB2_ENABLE_LOCAL": _FIRST,
     "CP_THREAD_CONTROL": _FIRST,
 }
+
+#: What the texts of damaged commands begin with.
+DAMAGE = "damage:"
 
 #: Fields with the offset of a register.
 _REGISTERS = frozenset(("REG", "REG0", "REG1", "DST_REG", "POLL_ADDR", "POLL_ADDR_LO"))
@@ -164,8 +168,9 @@ class PacketTexts:
                 wanted = (*wanted, *compared.also)
         end = min(max(wanted) + 1, captured)
         dwords = tuple([data[index + at] if at in wanted else 0 for at in range(end)])
-        if compared.bits != _ALL_BITS and dwords:
-            dwords = (dwords[0] & compared.bits, *dwords[1:])
+        bits, values = compared.ignored
+        if dwords and dwords[0] & bits in values:
+            dwords = (dwords[0] & ~bits, *dwords[1:])
             if not dwords[0]:
                 return None
         key = name, dwords

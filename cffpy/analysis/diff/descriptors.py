@@ -225,7 +225,7 @@ Slots = dict[int, set[int] | None]
 Prefetches = tuple[tuple[int, int], ...]
 
 #: The most of them (a6xx and later).
-_MAX_PREFETCHES = 8
+MAX_PREFETCHES = 8
 
 
 def slots_of(descriptors: Iterable[Descriptor]) -> Slots | None:
@@ -293,7 +293,7 @@ def prefetched(reader: RegisterReader) -> Prefetches:
     """Set and slot of what is sampled before the fragment shader starts (a6xx and later)."""
     count = reader.field("SP_FS_PREFETCH_CNTL", "COUNT") or 0
     found = []
-    for index in range(min(count, _MAX_PREFETCHES)):
+    for index in range(min(count, MAX_PREFETCHES)):
         command, slots = f"SP_FS_PREFETCH[{index}].CMD", f"SP_FS_BINDLESS_PREFETCH[{index}].CMD"
         if reader.flag(command, "BINDLESS"):
             for field in ("TEX_ID", "SAMP_ID"):

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.rules import COUNTS
-from cffpy.capture.generations import BINDLESS_STRIDE, PROGRAM_ADDRESS_MASK
+from cffpy.capture.generations import BINDLESS_STRIDE
 from cffpy.cp.draw_values import INITIATOR_IS_SECOND
 from cffpy.cp.loadstate import (
     BINDLESS,
@@ -198,6 +198,7 @@ class DrawParameters(NamedTuple):
     first_index: int | None
     indices_within: int | None
     initiator: int | None
+    viz_query: int | None
     dwords: tuple[int, ...]
 
 
@@ -221,8 +222,8 @@ def named_parameters(given: DrawParameters) -> Iterator[tuple[str, str | int]]:
             yield name, value
 
 
-#: Fields of the draw initiator that the parameters above have, and of the dword before it.
-_IN_PARAMETERS = ("PRIM_TYPE", "NUM_INSTANCES", "VIZ_QUERY")
+#: Fields of the draw initiator that the parameters above have.
+_IN_PARAMETERS = ("PRIM_TYPE", "NUM_INSTANCES")
 #: Those of draws with indices only.
 _INDEX_FIELDS = ("SOURCE_SELECT", "INDEX_SIZE", "SMALL_INDEX")
 
@@ -237,7 +238,7 @@ def packet_fields(text: RegisterText, given: DrawParameters) -> Iterator[tuple[s
         return
     is_second = given.packet in INITIATOR_IS_SECOND  # these have the same two dwords
     domain = INITIATOR_IS_SECOND[0] if is_second else given.packet
-    dwords = [0, given.initiator] if is_second else [given.initiator]
+    dwords = [given.viz_query or 0, given.initiator] if is_second else [given.initiator]
     for field in text.descriptor_fields(domain, dwords):
         if field.name not in _IN_PARAMETERS and (given.indexed or field.name not in _INDEX_FIELDS):
             yield field.name, field.text
@@ -423,7 +424,7 @@ class Loads:
             what += ", in the packet"
         self.facts["loaded program", loaded.stage] = Fact(what, place=packet)
         if loaded.source == INDIRECT:
-            self._programs[loaded.stage] = loaded.address & PROGRAM_ADDRESS_MASK
+            self._programs[loaded.stage] = loaded.address
         else:  # in the packet
             self._programs.pop(loaded.stage, None)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
-from cffpy.analysis.diff.commands import COMPARED_PACKETS, PacketTexts
+from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
 from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace, prefetched
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, changed_facts
 from cffpy.analysis.diff.facts import (
@@ -21,7 +21,6 @@ from cffpy.analysis.diff.facts import (
     DrawParameters,
     Fact,
     FactKey,
-    Loads,
     digest,
     named_parameters,
     packet_fields,
@@ -29,6 +28,7 @@ from cffpy.analysis.diff.facts import (
     vertex_buffers,
 )
 from cffpy.analysis.diff.model import DrawRecord
+from cffpy.analysis.diff.run_loads import RunLoads
 from cffpy.analysis.diff.written import Invalidations, WrittenRegisters, push_constants
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.model import Tile
@@ -162,11 +162,8 @@ class Recorder(Observer):
         self._disassemblers = walk.disassemblers(register_db)
         self._program_bytes = 0
         self._shader_facts: dict[tuple[int, str, int], Fact] = {}
-        self._loads: Loads
-        #: What the loads are now, until one changes them, by ``Loads.stages_of_others``.
-        self._loaded: dict[tuple[str, ...], Facts] = {}
-        self._run: PassRun | None = None
-        #: Whether draws of it may be taken.
+        self._loads: RunLoads
+        #: Whether draws of the run that it follows may be taken.
         self._keeps_loads = True
         #: The run of the last draw-state group, and whether what it loads is not needed.
         self._group_run: PassRun | None = None
@@ -197,8 +194,7 @@ class Recorder(Observer):
         """Read memory as the generation has it."""
         machine = self._walk.machine
         self._contents = Contents(machine.image, database)
-        self._loads = Loads(machine, self._contents)
-        self._loaded = {}
+        self._loads = RunLoads(machine, self._contents, self._descriptors_of)
         self._text = RegisterText(database)
         self._texts = PacketTexts(self._text, machine.packets)
         self._pushed = push_constants(self._text)
@@ -241,16 +237,18 @@ class Recorder(Observer):
         if text is not None:
             self._note_event(text)
 
+    def commands_damaged(self, text: str) -> None:
+        """What damaged commands do is not known: they differ from whole ones."""
+        self._note_event(f"{DAMAGE} {text}")
+
     def _load_state(self, payload: Payload) -> None:
         if payload.count and self._enter_run():
             self._loads.load_state(payload, self._walk.packet_location)
-            self._loaded = {}
 
     def _set_constant(self, payload: Payload) -> None:
         index, kind, _ = payload.read(self._walk.machine.packets[SET_CONSTANT])
         if kind != SET_REGISTERS and self._enter_run():
             self._loads.constant(kind, index, payload, self._walk.packet_location)
-            self._loaded = {}
 
     def _note_event(self, name: str) -> None:
         run = self._passes.run
@@ -332,16 +330,9 @@ class Recorder(Observer):
         return not isinstance(run, Tile) or run.number == 0
 
     def _enter_run(self) -> bool:
-        """What was loaded in another run, say the binning run, is not of this one's draws.
-
-        Drivers load everything anew: each run executes the same commands. Returns whether draws of
-        the run may be taken.
-        """
+        """Something is loaded in a run. Returns whether draws of the run may be taken."""
         run = self._passes.run
-        if run is not self._run:
-            self._run = run
-            self._loads.forget()
-            self._loaded = {}
+        if self._loads.enter(run):
             self._keeps_loads = self._is_taken_in(run)
         return self._keeps_loads
 
@@ -356,7 +347,8 @@ class Recorder(Observer):
             own = hash((first.own, pushed))
             return _Taken(action, run, changes, (first,), own, (), self._current_memory())
         shaders, digests = self._shader_contents(action)
-        loads = self._loads_of(action, run)
+        self._keeps_loads = True
+        loads = self._loads.of(action, run, shaders)
         if is_draw:
             drawn = self._drawn_from(action)
             facts = first, shaders, loads, drawn, self._invalidations.written(changes)
@@ -379,17 +371,6 @@ class Recorder(Observer):
             named = [*named_parameters(given), *packet_fields(self._text, given)]
             known = Facts({("draw", name): Fact(value) for name, value in named})
             self._parameters[key] = known
-        return known
-
-    def _loads_of(self, action: Action, run: PassRun | None) -> Facts:
-        """A dispatch or a copy may begin a run itself, and what it uses is loaded before."""
-        if run is not self._run and self._run is not None and action.kind == "draw":
-            return NO_FACTS  # as if the run were entered
-        self._run = run
-        stages = self._loads.stages_of_others(action.shaders)
-        known = self._loaded.get(stages)
-        if known is None:
-            known = self._loaded[stages] = Facts(self._loads.facts_with_others(stages))
         return known
 
     def _drawn_from(self, action: Action) -> Facts:
@@ -478,9 +459,11 @@ class Recorder(Observer):
         value = digest(code)
         self.listings.setdefault(value, text)
         if self._generation.has_bindless and value not in self.descriptors:
-            disassembler = self._disassemblers.ir3(self._walk.generation)
-            self.descriptors[value] = disassembler.descriptors(code)
+            self.descriptors[value] = self._descriptors_of(code)
         return Fact(value, code, address)
+
+    def _descriptors_of(self, code: memoryview) -> frozenset[Descriptor]:
+        return self._disassemblers.ir3(self._walk.generation).descriptors(code)
 
     # -- records --------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class LayoutUses(Observer):
         """``passes`` observes the same walk. ``register_db``: directory of another edition."""
         self._walk = walk
         self._passes = passes
-        self._bound = BoundTextures(walk, passes, register_db)
+        self._bound = BoundTextures(walk, register_db)
         self._lrz: Remembered[LrzBuffer | None]
         self.textures: dict[Texture, TextureUse] = {}
         #: How many actions may sample each.

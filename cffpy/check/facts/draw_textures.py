@@ -43,7 +43,7 @@ class DrawTextures(Facts):
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
-        self._bound = BoundTextures(walk, passes)
+        self._bound = BoundTextures(walk)
         #: Submit and address -> declared bytes from there to the end of its buffer; 0: no buffer.
         self._remaining: dict[tuple[int, int], int] = {}
         self._compared: list[ComparedTexture] | None = None

@@ -113,12 +113,43 @@ REPORTED = {
     "change of a register": (630, MODIFY.format(1, 2), MODIFY.format(1, 4), "SRC1=4)"),
 }
 
-REPORTED["flag of a marker"] = (
-    740,
-    "CP_SET_MARKER MODE=RM6_DIRECT_RENDER",
-    "CP_SET_MARKER MODE=RM6_DIRECT_RENDER SHADER_USES_RT",
-    "without CP_SET_MARKER (SHADER_USES_RT) → CP_SET_MARKER (SHADER_USES_RT)",
+PROGRAM = (
+    "SP_VS_OBJ_START = 0x10001800\n    CP_LOAD_STATE4 STATE_TYPE=ST4_SHADER"
+    " STATE_SRC=SS4_INDIRECT STATE_BLOCK=SB4_VS_SHADER NUM_UNIT=1 EXT_SRC_ADDR={}"
 )
+MARKER = "CP_SET_MARKER MODE={}"
+REPORTED |= {
+    "flag of a marker": (
+        740,
+        MARKER.format("RM6_DIRECT_RENDER"),
+        MARKER.format("RM6_DIRECT_RENDER SHADER_USES_RT"),
+        "without CP_SET_MARKER (SHADER_USES_RT) → CP_SET_MARKER (SHADER_USES_RT)",
+    ),
+    "mode of a marker": (
+        630,
+        MARKER.format("RM6_BLIT2DSCALE"),
+        MARKER.format("RM6_COMPUTE"),
+        "CP_SET_MARKER (MODE=RM6_BLIT2DSCALE) → CP_SET_MARKER (MODE=RM6_COMPUTE)",
+    ),
+    "address of a program": (
+        420,
+        PROGRAM.format("0x10001800"),
+        PROGRAM.format("0x10001804"),
+        "loaded program VS: 1 units → from another address",
+    ),
+    "dword before the draw initiator": (
+        320,
+        f"{DRAWS[320]} VIZ_QUERY=0x0",
+        f"{DRAWS[320]} VIZ_QUERY=0x8",
+        "VIZ_QUERY: 0 → 0x8",
+    ),
+    "bits of the draw initiator without a name": (
+        740,
+        "CP_DRAW_INDX_OFFSET [0]=0x84 NUM_INSTANCES=1 NUM_INDICES=3",
+        "CP_DRAW_INDX_OFFSET [0]=0x20000084 NUM_INSTANCES=1 NUM_INDICES=3",
+        "other bits of dword 0: missing → there",
+    ),
+}
 REPORTED["place of a program, a2xx"] = (
     220,
     "packet 0x2b\n+ 00000000 00000003 00000000 00000000 00000000",

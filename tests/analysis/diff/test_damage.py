@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Damaged commands of one capture are a difference where they are executed."""
+
+from __future__ import annotations
+
+import pytest
+
+import cffpy
+from tests.builders import capture, type4, type7
+
+GROUP = 0x200000
+SET_DRAW_STATE, DRAW, MARKER = 0x43, 0x38, 0x65
+ALL_MODES = 7 << 20
+#: Two registers, which the commands after them set again.
+STATE = type4(0x8871, 1) + type4(0x8872, 1)
+
+
+def draws(dwords: int, group: list[int], direct: list[int], count: int = 2) -> cffpy.Capture:
+    """Draws with a group of this size, and with registers and other dwords before each."""
+    words = type7(MARKER, 1)
+    for _ in range(count):
+        words += type7(SET_DRAW_STATE, ALL_MODES | dwords, GROUP, 0)
+        words += [*direct, *type7(DRAW, 4 | 2 << 6, 1, 3)]
+    return cffpy.open(capture(630, words, {GROUP: group}))
+
+
+def titles(good: cffpy.Capture, bad: cffpy.Capture) -> list[str]:
+    return [entry.title for entry in cffpy.diff(good, bad).entries]
+
+
+@pytest.mark.parametrize(("count", "where"), [(1, "pass 0, draw 0"), (4, "pass 0, draws 0..3")])
+def test_a_group_that_ends_within_a_packet(count: int, where: str) -> None:
+    good, bad = (draws(size, STATE, [], count) for size in (4, 3))
+    (title,) = titles(good, bad)
+    damage = "damage: a packet goes 1 dwords past its stream's end"
+    assert title.startswith(f"{where}: other commands before it: without {damage} → {damage}")
+    assert titles(bad, bad) == []
+    assert titles(bad, draws(3, STATE, [], count)) == []
+
+
+def test_a_dword_that_is_no_header() -> None:
+    good, bad = (draws(4, STATE, one) for one in ([0x50000000, 0], [0x60000000, 0]))
+    assert good.problems != []
+    damage = ["damage: no packet header: 50000000", "damage: no packet header: 60000000"]
+    (title,) = titles(good, bad)
+    assert f"{damage[0]} → {damage[1]}" in title
