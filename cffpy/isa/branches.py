@@ -82,7 +82,9 @@ class BranchFinder:
         """Search ``data``, whose end was searched before."""
         words = struct.unpack_from(f"<{count - len(searched.data) // 8}Q", data)
         searched.data = data
-        branches = {word: branch for word in set(words) if (branch := self._branch(word))}
+        mask, match = self._mask, self._match
+        candidates = {word for word in words if word & mask == match}
+        branches = {word: branch for word in candidates if (branch := self._branch(word))}
         if branches:
             places = [index for index, word in enumerate(words) if word in branches]
             searched.branches += [
@@ -90,8 +92,6 @@ class BranchFinder:
             ]
 
     def _branch(self, word: int) -> Branch | None:
-        if word & self._mask != self._match:
-            return None
         if word not in self._known:
             if len(self._known) >= _WORDS:
                 self._known.clear()
