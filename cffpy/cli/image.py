@@ -168,6 +168,8 @@ def image(
     is_list = texture is None and target is None and address is None
     if output is None and not is_list:
         raise click.UsageError("-o is missing: the PNG file to write ('-': standard output)")
+    if output is not None and is_list:
+        raise click.UsageError("-o is for one picture: choose it with --texture or --target")
     capture = open_for(path, gpu, register_db)
     with progress(f"Reading {path}", capture.content):
         if address is not None:

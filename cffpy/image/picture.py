@@ -12,7 +12,6 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from cffpy.errors import MissingLibrary
-from cffpy.image.layout import LINEAR
 from cffpy.image.texel_formats import Kind, PictureError, TexelFormat, swapped, texel_format
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ def check_contents(surface: Surface, data: bytes) -> None:
         reason = f"all {len(data)} captured bytes at {surface.address:#x} are zero"
     if reason:
         raise PictureError(f"there is nothing to show: {reason}")
-    if len(data) < needed and surface.tile_mode == LINEAR:
+    if len(data) < needed and len(data) < surface.texel_extent():
         raise surface.too_short(len(data))
 
 

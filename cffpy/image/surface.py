@@ -61,6 +61,12 @@ class Surface:
             return (self.rows - 1) * self.pitch + self.row_bytes
         return self.tiled_memory().size(self.rows)
 
+    def texel_extent(self) -> int:
+        """Bytes up to the end of its last texel, without padding after it. Raises CffpyError."""
+        if self.tile_mode == LINEAR:
+            return self.byte_size()
+        return self.tiled_memory().extent(self.columns, self.rows)
+
     def check(self) -> None:
         """Raises PictureError where its texels cannot be read, or are too many."""
         if not self.address:

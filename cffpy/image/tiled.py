@@ -124,6 +124,15 @@ class TiledMemory:
                 place |= 1 << number
         return place * self.cpp
 
+    def extent(self, width: int, height: int) -> int:
+        """Bytes of a layer up to the end of the last of these texels: at most ``size``."""
+        columns = self.columns(width)
+        last = {bits: base for base, bits in self.rows(height)}
+        furthest = max(
+            base + max(column ^ bits for column in columns) for bits, base in last.items()
+        )
+        return furthest + self.cpp
+
     def size(self, height: int) -> int:
         """Bytes of a layer with this number of rows of texels, up to whole macrotiles."""
         _, block_height = BLOCKS[self.cpp]

@@ -100,6 +100,7 @@ def test_notes_and_documents(run_cffpy: Run, capture: str, tmp_path: Path) -> No
     ("arguments", "code", "message"),
     [
         (["--draw", "0", "--texture", "0"], 2, "-o is missing"),
+        (["--draw", "0", "-o", "x.png"], 2, "-o is for one picture"),
         (["--texture", "0"], 2, "name an image"),
         (["--draw", "0", "--texture", "0", "--target", "1"], 2, "exclude each other"),
         (["--draw", "0", "--texture", "9", "-o", "x.png"], 2, "has no texture 9; it has 4"),

@@ -17,6 +17,7 @@ from cffpy.image.picture import (
     MissingLibrary,
     Picture,
     PictureOptions,
+    check_contents,
     library,
     make_picture,
     parse_swizzle,
@@ -41,6 +42,24 @@ def shown(name: str, data: bytes, width: int = 1, height: int = 1, **options: An
     picture = make_picture(linear(name, width, height), data, PictureOptions(**options))
     assert len(picture.pixels) == picture.width * picture.height * len(picture.mode)
     return list(picture.pixels)
+
+
+@pytest.mark.parametrize(
+    ("form", "width", "height"), [("RGBA8", 64, 32), ("R8", 300, 5), ("RGBA32F", 17, 70)]
+)
+def test_tiled_images_that_are_cut(form: str, width: int, height: int) -> None:
+    """What the list of images says is what comes of the picture, to the byte."""
+    size = image_format(form).block_bytes
+    memory = TiledMemory(size, 512 * size, SWIZZLE)
+    offsets = [memory.offset(x, y) for y in range(height) for x in range(width)]
+    end = memory.extent(width, height)
+    assert end == max(offsets) + size
+    surface = linear(form, width, height, pitch=512 * size, tile_mode=3)
+    check_contents(surface, b"\1" * end)
+    make_picture(surface, b"\1" * end)
+    for use in (check_contents, make_picture):
+        with pytest.raises(PictureError, match="were captured"):
+            use(surface, b"\1" * (end - 1))
 
 
 def test_recorded_vectors(shared: Path) -> None:
