@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cffpy.image.astc import with_legal_blocks
 from cffpy.image.texel_formats import PictureError
 
 if TYPE_CHECKING:
@@ -53,9 +54,10 @@ def decode_blocks(form: ImageFormat, data: bytes, width: int, height: int) -> ND
 
     try:
         if form.name.startswith("ASTC"):
-            texels = texture2ddecoder.decode_astc(
-                data, width, height, form.block_width, form.block_height
-            )
+            size = form.block_width, form.block_height
+            # the padding: it reads three bytes more than the last block has
+            blocks = with_legal_blocks(data, *size) + bytes(4)
+            texels = texture2ddecoder.decode_astc(blocks, width, height, *size)
         else:
             function = _FUNCTIONS.get(form.name)
             if function is None:
