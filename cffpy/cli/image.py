@@ -166,10 +166,7 @@ def image(
     memory = dict(zip(_MEMORY, (form, width, height, pitch, tile_mode, submit), strict=True))
     _check_choice(name, texture, target, address, memory)
     is_list = texture is None and target is None and address is None
-    if output is None and not is_list:
-        raise click.UsageError("-o is missing: the PNG file to write ('-': standard output)")
-    if output is not None and is_list:
-        raise click.UsageError("-o is for one picture: choose it with --texture or --target")
+    _check_output(output, is_list)
     capture = open_for(path, gpu, register_db)
     with progress(f"Reading {path}", capture.content):
         if address is not None:
@@ -235,6 +232,14 @@ def _check_choice(
             raise click.UsageError(f"--at needs --{option}")
     if texture is not None or target is not None:
         raise click.UsageError("--texture and --target go with --draw only")
+
+
+def _check_output(output: str | None, is_list: bool) -> None:
+    """Raise UsageError for a picture without a file to write, and for a file without a picture."""
+    if output is None and not is_list:
+        raise click.UsageError("-o is missing: the PNG file to write ('-': standard output)")
+    if output is not None and is_list:
+        raise click.UsageError("-o is for one picture: choose it with --texture or --target")
 
 
 def _memory(capture: Capture, address: int, memory: dict[str, Any]) -> CapturedImage:
