@@ -105,10 +105,9 @@ def subject(path: Path) -> Subject:
             if item.action.kind == "draw":
                 drawn.add((one.index, number))
             if item is chosen:
-                found = Side(recording)
-                found.registers = dict(side.registers)
-                found._sources = dict(side.sources)
-                found.offsets = dict(side.offsets)
+                found = Side(recording, side)
+                found.registers.by_key.update(side.registers.by_key)
+                found._sources.update(side._sources)
                 found.facts = used_facts(side)
     assert found is not None
     return Subject(content, recording, database, largest, chosen, writes, facts, found, drawn)

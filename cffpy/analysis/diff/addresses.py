@@ -70,8 +70,17 @@ class Buffers:
 class Addresses:
     """Collects pairs of addresses that play the same role."""
 
-    def __init__(self, good: Buffers, bad: Buffers) -> None:
+    def __init__(self, good: Buffers, bad: Buffers, keeps_equal: bool = True) -> None:
+        """``keeps_equal``: without, it is not kept in which draws both addresses are the same.
+
+        That only counts for ``differences`` that are not to contradict those of others.
+        """
         self._buffers = good, bad
+        self.keeps_equal = keeps_equal
+        #: Addresses that play a role on both sides; those of which it is not kept where.
+        self._equal: set[int] = set()
+        #: Roles of uniform data that one of these plays.
+        self._unmoved: set[Role] = set()
         #: (good, bad) -> what they are in which draws.
         self._pairs: dict[tuple[int, int], list[tuple[Role, Extent]]] = {}
         #: The same, where one of the two is 0.
@@ -83,7 +92,9 @@ class Addresses:
 
     def note(self, good: int | None, bad: int | None, role: Role, extent: Extent) -> None:
         """The addresses of a role in a pair of draws; None where one is unknown."""
-        if good and bad:
+        if good == bad and not self.keeps_equal:
+            self._note_equal(good, role)
+        elif good and bad:
             self._pairs.setdefault((good, bad), []).append((role, extent))
         elif good is not None and bad is not None and good != bad:
             self._nulls.setdefault((good, bad), []).append((role, extent))
@@ -92,14 +103,27 @@ class Addresses:
         self, role: Role, pair: tuple[int | None, int | None], extent: Extent, last: int
     ) -> None:
         """These addresses play a role from the draw of ``extent`` on; ``last``: the draw before."""
-        known = self._bound.get(role)
+        known = self._bound.get(role) if self._bound else None
         if known is not None:
             if known[0] == pair:
                 return
             self._release(role, extent, last)
-        if pair != NO_PAIR:
+        if pair[0] == pair[1] and not self.keeps_equal:
+            self._note_equal(pair[0], role)
+        elif pair != NO_PAIR:
             assert extent.first is not None
             self._bound[role] = pair, extent.first
+
+    @property
+    def has_bound(self) -> bool:
+        """Whether some role is played by two addresses, of which it is kept where."""
+        return self.keeps_equal or bool(self._bound)
+
+    def _note_equal(self, address: int | None, role: Role) -> None:
+        if address:
+            self._equal.add(address)
+            if role[0] == "uniform":
+                self._unmoved.add(role)
 
     def release(self, extent: Extent, last: int) -> None:
         """The pass of ``extent`` is over, with this draw."""
@@ -139,9 +163,9 @@ class Addresses:
     def moved(self) -> Iterator[tuple[NoiseClass, str]]:
         """Noise class and name of each pair of different addresses that count as the same."""
         for good, bad in self.same():
-            kinds = {kind for (kind, _), _ in self._pairs[good, bad]}
             if good == bad:
                 continue
+            kinds = {kind for (kind, _), _ in self._pairs[good, bad]}
             if not kinds.isdisjoint(_IMAGES):
                 yield "addresses", "images at other addresses"
             elif "uniform" in kinds:
@@ -150,8 +174,8 @@ class Addresses:
     def same(self) -> set[tuple[int, int]]:
         """The pairs that are taken for the same image or buffer."""
         uses = {pair: len(of) for pair, of in self._pairs.items()}
-        goods: dict[int, int] = {}
-        bads: dict[int, int] = {}
+        goods = dict(zip(self._equal, self._equal, strict=True))
+        bads = dict(goods)
         for good, bad in sorted(uses, key=lambda pair: (pair[0] != pair[1], -uses[pair], pair)):
             if good not in goods and bad not in bads:
                 goods[good] = bad
@@ -205,7 +229,7 @@ class Addresses:
         Programs put the uniform data of each frame elsewhere, and drivers the descriptors of it.
         """
         if self._shifts is None:
-            self._shifts = {}
+            self._shifts = {role: {0} for role in self._unmoved}
             for one, uses in self._pairs.items():
                 for role, _ in uses:
                     self._shifts.setdefault(role, set()).add(one[1] - one[0])

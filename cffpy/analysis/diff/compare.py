@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.addresses import NO_PAIR, Addresses, ImageLinks
+from cffpy.analysis.diff.addresses import ImageLinks
 from cffpy.analysis.diff.align import (
     Cells,
     StateNoter,
@@ -21,18 +21,20 @@ from cffpy.analysis.diff.align import (
 )
 from cffpy.analysis.diff.apart import PAIRS, AlignedDraws, only_apart
 from cffpy.analysis.diff.barriers import AFTER_ALL, BEFORE_DRAW, barriers
-from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set, set_of_base
-from cffpy.analysis.diff.differences import Differ, constant_addresses, key_text
+from cffpy.analysis.diff.bound_addresses import BoundAddresses
+from cffpy.analysis.diff.descriptors import is_of_set, set_of_base
+from cffpy.analysis.diff.differences import Differ
+from cffpy.analysis.diff.equal_facts import EqualFacts, has_address
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
+from cffpy.analysis.diff.register_state import Written, parted
 from cffpy.analysis.diff.report import group, missing_draws, missing_passes
-from cffpy.analysis.diff.rules import COUNTERS
-from cffpy.analysis.diff.side import NamedRegisters, SharedRegisters, Side, parted
+from cffpy.analysis.diff.side import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
+    from collections.abc import Container, Iterable, Sequence, Set
 
-    from cffpy.analysis.diff.addresses import Role
+    from cffpy.analysis.diff.equal_facts import ChangedAlike
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import (
         Apart,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
         Recording,
     )
     from cffpy.analysis.diff.rules import NoiseClass
-    from cffpy.analysis.diff.side import AddressRole, Subject
+    from cffpy.analysis.diff.side import Subject
     from cffpy.analysis.passes.model import Pass
 
 
@@ -106,40 +108,38 @@ class _Comparer:
         self._skips_equal = skips_equal
         #: Pairs of draws before which both sides wrote the same to the same registers.
         self.equal_writes = 0
-        #: Registers that a draw without a counterpart has written last -> its passes.
-        self._left_over: dict[str, PassIndices] = {}
+        #: Keys of registers that a draw without a counterpart has written last -> its passes.
+        self._left_over: dict[int, PassIndices] = {}
         self.hidden = hidden
         #: What differs -> where.
         self.found: FoundDifferences = {}
         #: Entries of passes as wholes, and of draws that are missing.
         self.structures: list[Entry] = []
-        shared: SharedRegisters = {}
-        self._sides = Side(result.good, shared), Side(result.bad, shared)
+        good_side = Side(result.good)
+        self._sides = good_side, Side(result.bad, good_side)
+        self._addresses = BoundAddresses(self._sides, keeps_equal=of_draws is not None)
         all_shown = "addresses" not in hidden
-        self._differ = Differ(self._sides, self._hides, self._has_slots, all_shown, of_draws)
+        has_slots = self._addresses.has_slots
+        self._differ = Differ(self._sides, self._hides, has_slots, all_shown, of_draws)
         self._open: dict[Subject, _Open] = {}
-        #: What is not the same on both sides, hidden or not.
+        #: What is not the same on both sides, hidden or not; of that, the keys of registers, and
+        #: facts.
         self._unequal: set[Subject] = set()
+        self._unequal_registers: set[int] = set()
+        self._unequal_facts: set[FactKey] = set()
         #: What is looked at where the next pair of draws begins.
         self._pending: set[Subject] = set()
-        self._addresses = Addresses(self._sides[0].buffers, self._sides[1].buffers)
         self._cells = Cells()
         self._states = StateNoter(result.good), StateNoter(result.bad)
-        #: Descriptors that the pair of draws can use, by what, and whether the pair before could
-        #: use others.
-        self._slots = DrawSlots(())
-        self._uses: Hashable = None
-        self._has_other_uses = False
+        self._equal_facts = EqualFacts(result.good, result.bad)
+        #: Facts that may be others than before, but the same ones on both sides; and keys of
+        #: registers with addresses that were written.
+        self._rebound: set[FactKey] = set()
+        self._rewritten: set[int] = set()
+        #: Whether registers that count others were written.
+        self._has_counts = False
         #: The kind of command of the pair before.
         self._kind = ""
-        #: The attachments of the last pair of draws; both addresses and the name of each.
-        self._targets: tuple[object, list[tuple[int | None, int | None, str]]] = (None, [])
-        #: Key of constants -> the roles of the addresses in them that differ.
-        self._in_constants: dict[FactKey, list[Role]] = {}
-        #: Key of a fact -> the roles of its address, once it is asked for.
-        self._roles: dict[FactKey, tuple[Role, ...]] = {}
-        #: Keys of descriptors of sets whose addresses are known.
-        self._bound: set[FactKey] = set()
         #: The last pair of draws, and whether its passes are laid out alike.
         self._last: tuple[Extent, bool] | None = None
         #: Pair of passes -> the draws that the filter left, once it is asked for.
@@ -213,10 +213,9 @@ class _Comparer:
             (pair.bad, self.result.bad, self._sides[1]),
         ):
             for record in () if one is None else recording.of(one):
-                written, facts = side.go_on(record)
-                self._pending |= facts
-                for named in written:
-                    self._pending.update(named.values)
+                written = side.write_registers(record)
+                self._pending |= side.change_facts(record)
+                self._pending |= self._names_of(written)
                 self._note_left_over(written, _indices(pair.good, pair.bad))
 
     # -- draws ----------------------------------------------------------------------------------
@@ -242,28 +241,46 @@ class _Comparer:
             number = mine.action.program_number
             assert number is not None
             touched |= written
-            self._note_uses(touched, mine.action.kind)
+            kind = mine.action.kind
+            self._note_uses(touched, kind)
             extent = Extent(good.index, bad.index, number, number)
             if is_chosen:
                 if last < before:
                     self._go_on_after_gap(extent, last)
-                self._settle(touched, mine.action.kind, number, alike, (good, bad), last)
-                if self._open:
-                    self._note_written({*written, *mine.facts, *theirs.facts}, number)
+                self._settle(touched, kind, number, alike, (good, bad), last)
+                self._note_written((written, mine.facts, theirs.facts), number)
                 self._compare_events(BEFORE_DRAW, events, extent, alike)
                 self._last = extent, alike
-            self._note_targets(mine, theirs, extent)
-            self._note_addresses(mine.action.kind, touched, written, extent, before)
+            self._addresses.note_targets(mine, theirs, extent)
+            self._note_addresses(touched, kind, extent, before)
             before = number
             if is_chosen:
-                events[0].clear()
-                events[1].clear()
-                touched, written = set(), set()
+                self._forget_touched(touched, written, *events)
                 last = number
         self._pending = touched | written | self._unequal
         for subject in list(self._open):
             self._close(subject, last, (good, bad))
-        self._addresses.release(Extent(good.index, bad.index), before)
+        self._addresses.addresses.release(Extent(good.index, bad.index), before)
+
+    def _note_addresses(
+        self, touched: set[Subject], kind: str, extent: Extent, before: int
+    ) -> None:
+        if touched:
+            facts = (one for one in touched if isinstance(one, tuple))
+            self._rebound.update(filter(has_address, facts))
+        self._addresses.note(kind, self._rebound, self._rewritten, extent, before)
+
+    def _forget_touched(
+        self,
+        touched: set[Subject],
+        written: set[Subject],
+        mine: list[str],
+        theirs: list[str],
+    ) -> None:
+        """A pair of draws was compared: what follows is looked at with the next one."""
+        for one in (touched, written, mine, theirs, self._rebound, self._rewritten):
+            one.clear()
+        self._has_counts = False
 
     def _apply(
         self, mine: DrawRecord | None, theirs: DrawRecord | None, passes: PassIndices
@@ -273,12 +290,11 @@ class _Comparer:
         Registers to which both sides write the same are left out where they were equal before and
         nothing depends on them.
         """
-        written: set[Subject] = set()
-        lists: list[list[NamedRegisters]] = [[], []]
-        for number, record in enumerate((mine, theirs)):
-            if record is not None:
-                lists[number], facts = self._sides[number].go_on(record)
-                written |= facts
+        lists: list[Sequence[Written]] = [(), ()]
+        if mine is not None:
+            lists[0] = self._sides[0].write_registers(mine)
+        if theirs is not None:
+            lists[1] = self._sides[1].write_registers(theirs, lists[0])
         if mine is None or theirs is None:
             self._note_left_over([*lists[0], *lists[1]], passes)
         elif self._left_over:
@@ -286,39 +302,105 @@ class _Comparer:
         both, others = parted(*lists) if self._skips_equal else ((), [*lists[0], *lists[1]])
         if self._skips_equal and not others:
             self.equal_writes += 1
-        for named in both:
-            if named.notable:
-                written.update(named.notable)
-            if self._unequal or self._open:
-                written |= named.values.keys() & self._unequal
-                written |= named.values.keys() & self._open.keys()
-        for named in others:
-            written.update(named.values)
-        return written
+        return {
+            *self._change_facts(mine, theirs),
+            *self._names_of(others),
+            *self._unequal_of(both),
+        }
 
-    def _note_left_over(self, written: Iterable[NamedRegisters], passes: PassIndices) -> None:
+    def _unequal_of(self, written: Iterable[Written]) -> Iterable[str]:
+        """Registers to which both sides wrote the same, and that were not the same before."""
+        unequal = self._unequal_registers
+        found: set[int] = set()
+        for one in written:
+            if one.addresses:
+                self._rewritten.update(one.addresses)
+            if one.counts:
+                self._has_counts = True
+            if unequal and not one.values.keys().isdisjoint(unequal):
+                found |= one.values.keys() & unequal
+        return map(self._sides[0].names.names.__getitem__, found)
+
+    def _change_facts(self, mine: DrawRecord | None, theirs: DrawRecord | None) -> Set[FactKey]:
+        """Go on to the facts of these records: those that may be others now.
+
+        Where both sides have the same ones, only those that differed before; the addresses of the
+        others are noted.
+        """
+        one, other = self._sides
+        if mine is not None and theirs is not None and self._skips_equal:
+            facts = self._equal_facts.of(mine, theirs)
+            if facts is not None:
+                return self._take_facts(mine, theirs, facts)
+        return {
+            key
+            for side, record in ((one, mine), (other, theirs))
+            if record is not None
+            for key in side.change_facts(record)
+        }
+
+    def _take_facts(
+        self, mine: DrawRecord, theirs: DrawRecord, facts: ChangedAlike
+    ) -> Set[FactKey]:
+        one, other = self._sides
+        one.take_facts(mine, facts.gone)
+        other.take_facts(theirs, facts.gone)
+        has_moved = self._addresses.are_some_apart
+        if has_moved or not facts.is_noted:
+            self._rebound |= facts.with_addresses
+            facts.is_noted = facts.is_plain
+        unequal = self._unequal_facts
+        touched = mine.facts.keys() & unequal if unequal else set()
+        for side, record in ((one, mine), (other, theirs)):
+            for number, before in side.take_sets(record):
+                now = side.keys_of_set(number)
+                if unequal:
+                    touched |= (now & unequal) | (before - now) & unequal
+                if has_moved:
+                    self._rebound |= now | before
+                else:
+                    place = mine.sets[number], theirs.sets[number]
+                    parts = self._equal_facts.addresses_of_set(*place) or ()
+                    self._rebound.update([side.set_key(number, part) for part in parts])
+        return touched
+
+    def _names_of(self, written: Iterable[Written]) -> set[str]:
+        """Registers that were written, by name, of those that matter."""
+        one, other = (side.registers.by_key for side in self._sides)
+        unequal = self._unequal_registers
+        found: set[int] = set()
+        for part in written:
+            self._rewritten.update(part.addresses)
+            self._has_counts = self._has_counts or part.counts
+            if not self._skips_equal:
+                found.update(part.values)
+            else:
+                found.update(
+                    key for key in part.values if one.get(key) != other.get(key) or key in unequal
+                )
+        return set(map(self._sides[0].names.names.__getitem__, found))
+
+    def _note_left_over(self, written: Iterable[Written], passes: PassIndices) -> None:
         """A draw without a counterpart has written these: later ones may still have the values."""
-        for named in written:
-            self._left_over.update(dict.fromkeys(named.values, passes))
+        for one in written:
+            self._left_over.update(dict.fromkeys(one.values, passes))
 
-    def _forget_left_over(self, written: Iterable[NamedRegisters]) -> None:
+    def _forget_left_over(self, written: Iterable[Written]) -> None:
         """A pair of draws has written these, at least one of the two."""
-        for named in written:
-            for name in named.values.keys() & self._left_over.keys():
-                del self._left_over[name]
+        for one in written:
+            for key in one.values.keys() & self._left_over.keys():
+                del self._left_over[key]
+                name = self._sides[0].names.names[key]
                 if name in self._open:
                     self._open[name].left_by = None
 
     def _note_uses(self, touched: set[Subject], kind: str) -> None:
         """Add to what was touched the differences that a draw may use, and those before did not."""
-        uses = self._sides[0].uses, self._sides[1].uses
-        self._has_other_uses = uses != self._uses
-        if self._has_other_uses:
-            self._uses, self._slots = uses, DrawSlots(side.slots() for side in self._sides)
+        if self._addresses.note_uses():
             touched |= {
                 key for key in self._unequal if is_of_set(key) or set_of_base(key) is not None
             }
-        if kind != self._kind or not touched.isdisjoint(COUNTERS):
+        if kind != self._kind or self._has_counts:
             self._kind = kind  # which may use registers that the one before did not
             touched |= self._unequal
 
@@ -336,26 +418,43 @@ class _Comparer:
         for subject in touched:
             found: tuple[Difference, ...] = ()
             if one.value(subject) == other.value(subject):
-                self._unequal.discard(subject)
+                if subject in self._unequal:
+                    self._note_equal(subject)
             else:
                 self._unequal.add(subject)
                 if isinstance(subject, str):
+                    self._unequal_registers.add(one.names.keys[subject])
                     found = self._differ.register(subject, kind, alike, passes)
                 else:
-                    found = self._differ.fact(subject, alike, self._is_used(subject))
+                    self._unequal_facts.add(subject)
+                    found = self._differ.fact(subject, alike, self._addresses.is_used(subject))
             known = self._open.get(subject)
             if known is not None:
                 if known.differences == found:
                     continue
                 self._close(subject, last, passes)
             if found:
-                left_by = self._left_over.get(subject) if isinstance(subject, str) else None
+                left_by = self._left_by(subject)
                 self._open[subject] = _Open(found, number, left_by)
 
-    def _note_written(self, written: set[Subject], number: int) -> None:
+    def _note_equal(self, subject: Subject) -> None:
+        self._unequal.remove(subject)
+        if isinstance(subject, str):
+            self._unequal_registers.remove(self._sides[0].names.keys[subject])
+        else:
+            self._unequal_facts.remove(subject)
+
+    def _left_by(self, subject: Subject) -> PassIndices | None:
+        """The passes of the draw without a counterpart that left a register's value."""
+        if not self._left_over or not isinstance(subject, str):
+            return None
+        return self._left_over.get(self._sides[0].names.keys[subject])
+
+    def _note_written(self, written: Iterable[Container[object]], number: int) -> None:
         """Either capture wrote these for a draw; its own packet has the draw's parameters."""
         for subject, opened in self._open.items():
-            if subject in written or (isinstance(subject, tuple) and subject[0] == "draw"):
+            is_parameter = isinstance(subject, tuple) and subject[0] == "draw"
+            if is_parameter or any(subject in one for one in written):
                 opened.written = number
 
     def _close(self, subject: Subject, last: int, passes: tuple[Pass, Pass]) -> None:
@@ -392,146 +491,12 @@ class _Comparer:
             if alike or not self._hides("barriers", "waits and cache events"):
                 self.found.setdefault(difference, []).append(extent)
 
-    # -- addresses ------------------------------------------------------------------------------
-
-    def _note_targets(self, mine: DrawRecord, theirs: DrawRecord, extent: Extent) -> None:
-        targets = mine.action.targets, theirs.action.targets
-        if targets != self._targets[0]:
-            others = {target.name: target.address for target in targets[1]}
-            pairs = [(one.address, others.get(one.name), one.name) for one in targets[0]]
-            self._targets = targets, pairs
-        for good, bad, name in self._targets[1]:
-            self._addresses.note(good, bad, ("target", name), extent)
-
-    def _note_addresses(
-        self,
-        kind: str,
-        touched: set[Subject],
-        written: set[Subject],
-        extent: Extent,
-        last: int,
-    ) -> None:
-        """The addresses of facts that may be others now, and of registers that were written.
-
-        An address that is left over from draws without a counterpart says nothing.
-        """
-        roles: dict[Role, tuple[int | None, int | None]] = {}
-        # parameters of draws, the most frequent ones, have no addresses
-        keys = {one for one in touched if isinstance(one, tuple) and one[0] != "draw"}
-        if self._has_other_uses:
-            keys.update(self._slots.textures(), self._bound)
-        for key in keys:
-            if key[0] == "constants":
-                roles.update(self._constant_roles(key))
-                continue
-            pair = self._addresses_of(key)
-            if pair is not None:
-                roles.update(self._fact_roles(key, pair))
-        for found in self._used_addresses(written, kind):
-            if found.role not in roles:
-                roles[found.role] = self._addresses_in(found)
-        for role, pair in roles.items():
-            good, bad = pair
-            if good != bad and self._has_same_contents(good, bad):
-                pair = NO_PAIR
-            self._addresses.bind(role, pair, extent, last)
-
-    def _constant_roles(self, key: FactKey) -> Iterator[tuple[Role, tuple[int | None, int | None]]]:
-        """The roles of addresses in constants; of those that it had before, that it has none."""
-        for before in self._in_constants.pop(key, ()):
-            yield before, (None, None)
-        good, bad = (side.facts.get(key) for side in self._sides)
-        if good is None or bad is None or good.digest == bad.digest:
-            return
-        found = self._in_constants[key] = []
-        for offset, *addresses in constant_addresses(good, bad, self._sides):
-            role: Role = "address", f"{key_text(key)} (offset {offset:#x})"
-            found.append(role)
-            yield role, (addresses[0], addresses[1])
-
-    def _fact_roles(
-        self, key: FactKey, pair: tuple[int | None, int | None]
-    ) -> tuple[tuple[Role, tuple[int | None, int | None]], ...]:
-        """The role of a fact; of uniform data, which of its two roles, and that it has no other."""
-        roles = self._roles.get(key)
-        if roles is None:
-            roles = self._roles[key] = _roles_of(key)
-        if len(roles) == 1:
-            return ((roles[0], pair),)
-        first, second = (pair, NO_PAIR) if self._descriptor_has_moved(key) else (NO_PAIR, pair)
-        return (roles[0], first), (roles[1], second)
-
-    def _descriptor_has_moved(self, key: FactKey) -> bool:
-        """Whether the descriptor of uniform data lies at another address in the other capture."""
-        slot = key[-1]
-        if isinstance(slot, SetSlot):
-            places = [side.sets.get(slot.set) for side in self._sides]
-            return len({None if place is None else place[1] for place in places}) > 1
-        packets = [fact.place for side in self._sides if (fact := side.facts.get(key))]
-        return len({packet.words.address for packet in packets if packet is not None}) > 1
-
-    def _addresses_of(self, key: FactKey) -> tuple[int | None, int | None] | None:
-        """Where two facts lie, or what two descriptors are of; None: nothing to compare."""
-        one, other = self._sides
-        facts = one.facts.get(key), other.facts.get(key)
-        if key[0] == "texture address":
-            return None  # of the texture, which asks for it
-        if key[0] == "uniform buffer" and self._has_contents(("uniform data", *key[1:])):
-            return None, None  # compared by what lies there
-        if is_of_set(key):
-            self._bound.add(key)
-            if not self._is_used(key):
-                return None, None
-        return (
-            None if facts[0] is None else one.address_of(key, facts[0]),
-            None if facts[1] is None else other.address_of(key, facts[1]),
-        )
-
-    def _has_contents(self, key: FactKey) -> bool:
-        """Whether both captures hold the contents of a fact."""
-        facts = [side.facts.get(key) for side in self._sides]
-        return all(fact is not None and fact.digest is not None for fact in facts)
-
-    def _used_addresses(self, written: set[Subject], kind: str) -> Iterator[AddressRole]:
-        """Those in registers that were written and that a command of this kind uses."""
-        one, other = self._sides
-        for name in written:
-            if isinstance(name, str):
-                found = (one if name in one.offsets else other).used_address(name, kind)
-                if found is not None:
-                    yield found
-
-    def _addresses_in(self, found: AddressRole) -> tuple[int | None, int | None]:
-        """The two addresses that a register holds."""
-        one, other = self._sides
-        good, bad = one.address(found.register), other.address(found.register)
-        if found.is_of_contents and good != bad and self._is_captured(good, bad):
-            return NO_PAIR  # compared by what lies there
-        return good, bad
-
-    def _is_captured(self, good: int | None, bad: int | None) -> bool:
-        one, other = self._sides
-        return (
-            good is not None
-            and bad is not None
-            and one.head(good) is not None
-            and other.head(bad) is not None
-        )
-
-    def _has_same_contents(self, good: int | None, bad: int | None) -> bool:
-        """Whether the same was captured at two addresses, and not only zeros."""
-        if good is None or bad is None:
-            return False
-        one, other = self._sides
-        head = one.head(good)
-        return head is not None and head == other.head(bad) and any(head)
-
     # -- the end --------------------------------------------------------------------------------
 
     def finish(self, same: Set[tuple[int, int]] = frozenset()) -> None:
         """Compare what only the captures as wholes show. ``same``: as ``Addresses`` has it."""
         for one in self.apart.values():
-            one.finish(self._addresses.same())
+            one.finish(self._addresses.addresses.same())
         sides = self.result.good, self.result.bad
         is_all = all(side.chosen is None for side in sides)
         is_whole = is_all and all(side.selection.is_whole for side in sides)
@@ -539,11 +504,11 @@ class _Comparer:
             events = self.result.good.last_events, self.result.bad.last_events
             self._compare_events(AFTER_ALL, events, *self._last)
         self.structures.extend(missing_passes(self.result.pairs))
-        for difference, extents in self._addresses.differences(same):
+        for difference, extents in self._addresses.addresses.differences(same):
             compared = extents if is_all else self._only_chosen(extents)
             if compared:
                 self.found[difference] = compared
-        for noise, name in self._addresses.moved():
+        for noise, name in self._addresses.addresses.moved():
             self.result.hide(noise, name)
 
     def _only_chosen(self, extents: list[Extent]) -> list[Extent]:
@@ -571,27 +536,11 @@ class _Comparer:
                 return bool(pair.draws) and None not in pair.draws[-1]
         return False
 
-    def _is_used(self, key: FactKey) -> bool:
-        """Whether the draw can use it; of the descriptors of sets not all are its own."""
-        return not is_of_set(key) or self._slots.holds(key)
-
-    def _has_slots(self, number: int) -> bool:
-        """Whether the draw can use descriptors of a set."""
-        return self._slots.has_set(number)
-
     def _hides(self, noise: NoiseClass, name: str) -> bool:
         if noise not in self.hidden:
             return False
         self.result.hide(noise, name)
         return True
-
-
-def _roles_of(key: FactKey) -> tuple[Role, ...]:
-    """The roles of a fact's address, of which uniform data has one at a time."""
-    name = key_text(key)
-    if key[0] in ("uniform buffer", "uniform data"):
-        return ("uniform", name), ("address", name)
-    return (("texture" if key[0] == "texture" else "address", name),)
 
 
 def _indices(good: Pass | None, bad: Pass | None) -> PassIndices:

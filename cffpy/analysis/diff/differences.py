@@ -122,7 +122,7 @@ class Differ:
         one, other = self._sides
         if kind == "resolve" and (not name.startswith(_RESOLVES_BY) or _CLEAR_VALUE in name):
             return ()
-        known = one if name in one.offsets else other
+        known = one if name in one.registers else other
         subject = known.subject(name)
         case = RegisterCase(
             subject,

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.addresses import HEAD_BYTES, Buffers
 from cffpy.analysis.diff.descriptors import SetSlot, UsedDescriptors
+from cffpy.analysis.diff.register_state import RegisterList, RegisterNames, Registers, Written
 from cffpy.analysis.diff.rules import COUNTERS, is_used
 from cffpy.capture.generations import Generation, generation_of
 from cffpy.regdb.register_text import RegisterText
 from cffpy.regdb.subjects import UNKNOWN, RegisterSubject, Subjects
 
 if TYPE_CHECKING:
-    from collections.abc import KeysView, Sequence
+    from collections.abc import Iterable, Iterator, KeysView, Sequence
 
     from cffpy.analysis.diff.addresses import Role
     from cffpy.analysis.diff.descriptors import SetPlace, Slots
     from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.diff.model import DrawRecord, Recording
-    from cffpy.analysis.provenance import Write, WriteSource
+    from cffpy.analysis.provenance import Change, Write, WriteSource
+    from cffpy.regdb.database import Database
 
 #: A register by name, or a fact by key.
 Subject = str | tuple[Hashable, ...]
@@ -32,66 +34,11 @@ Subject = str | tuple[Hashable, ...]
 #: What the names of the two halves of an address end in.
 _UPPER_OR_LOWER = re.compile(r"(_LO|_HI|\+0x1)$")
 
-#: Writes that are searched for that of one register; more are sorted by register first.
-_MOST_SEARCHED = 64
+NO_KEYS: KeysView[FactKey] = {}.keys()
 
-
-class NamedRegisters:
-    """Registers that a record has written, by name.
-
-    One object for all with these values, of both sides: where both write the same objects, the
-    values are equal. ``of``: all that have these names. ``notable``: names that matter even where
-    the values are equal.
-    """
-
-    __slots__ = ("notable", "of", "values")
-
-    def __init__(self, values: dict[str, int], notable: tuple[str, ...], of: _SameNames) -> None:
-        self.values = values
-        self.notable = notable
-        self.of = of
-
-
-class _SameNames:
-    """Registers of the same names, by their values in one order."""
-
-    __slots__ = ("known",)
-
-    def __init__(self) -> None:
-        self.known: dict[tuple[int, ...], NamedRegisters] = {}
-
-
-#: By names.
-SharedRegisters = dict[tuple[str, ...], _SameNames]
-
-
-class _RegisterList(NamedTuple):
-    """Registers that are written together: their names, which of those are notable, and values."""
-
-    names: tuple[str, ...]
-    notable: tuple[str, ...]
-    same: _SameNames
-
-
-def parted(
-    mine: list[NamedRegisters], theirs: list[NamedRegisters]
-) -> tuple[Sequence[NamedRegisters], Sequence[NamedRegisters]]:
-    """What both sides write at the same position, and the rest of both.
-
-    A register that only the former write has the same value on both sides: its last write is there.
-    """
-    if mine == theirs:
-        return mine, ()
-    if len(mine) != len(theirs):
-        return (), [*mine, *theirs]
-    both: list[NamedRegisters] = []
-    others: list[NamedRegisters] = []
-    for one, other in zip(mine, theirs, strict=True):
-        if one is other:
-            both.append(one)
-        else:
-            others += one, other
-    return both, others
+#: Records that are searched for the write of one register; of earlier ones, writes are sorted by
+#: register.
+_MOST_SEARCHED = 8
 
 
 class AddressRole(NamedTuple):
@@ -105,33 +52,38 @@ class AddressRole(NamedTuple):
 class Side:
     """The state of a capture at the record that was applied last."""
 
-    def __init__(self, recording: Recording, shared: SharedRegisters | None = None) -> None:
-        """``shared``: of all sides of a comparison."""
+    def __init__(self, recording: Recording, other: Side | None = None) -> None:
+        """``other``: the side that it is compared with, made before."""
         self.recording = recording
         self._text = None if recording.database is None else RegisterText(recording.database)
         database = recording.database
         self._subjects = None if database is None else Subjects.open(database)
-        #: By name: names are the same in both captures where offsets need not be.
-        self.registers: dict[str, int] = {}
-        self._sources: dict[str, WriteSource] = {}
-        #: The last writes that are not among the sources yet, in order: few are asked for.
-        self._log: dict[_SameNames, tuple[NamedRegisters, WriteSource]] = {}
+        #: Whether registers have the same names on both sides.
+        self._is_alike = other is not None and _is_same(database, other.recording.database)
+        self.names: RegisterNames = RegisterNames() if other is None else other.names
+        self.registers = Registers(self.names)
+        #: By name; of all registers that records have named so far, of both sides if those are the
+        #: same ones.
+        self.offsets: dict[str, int] = {}
+        self._lists: dict[tuple[int, ...], RegisterList] = {}
+        if other is not None and self._is_alike:
+            self.offsets, self._lists = other.offsets, other._lists
+        #: Id of a dictionary of the recording -> the same by key.
+        self._written: dict[int, Written] = {}
+        #: Where the last write of each register is found, by key.
+        self._sources: dict[int, WriteSource] = {}
+        #: What was written since then, in order: few writes are asked for.
+        self._recent: list[list[Change]] = []
         self.facts: dict[FactKey, Fact] = {}
         self.sets: dict[int, SetPlace] = {}
-        self.offsets: dict[str, int] = {}
         self._record: DrawRecord | None = None
         self._used = UsedDescriptors(recording.descriptors)
-        self._names: dict[int, str] = {}
-        #: Id of a dictionary of the recording -> the same by name.
-        self._named: dict[int, NamedRegisters] = {}
-        self._shared: SharedRegisters = {} if shared is None else shared
-        self._lists: dict[tuple[int, ...], _RegisterList] = {}
         #: Register -> the one that an address is in.
         self._roles: dict[str, str | None] = {}
         #: Register and kind of command -> the role of the address in it.
         self._used_addresses: dict[tuple[str, str], AddressRole | None] = {}
-        #: The same, of 64 bits, once both halves are written -> the names of these.
-        self._halves: dict[str, tuple[str, str]] = {}
+        #: The same, of 64 bits, once both halves are written -> the keys of these.
+        self._halves: dict[str, tuple[int, int]] = {}
         #: The keys of the descriptors of each set.
         self._of_set: dict[int, KeysView[FactKey]] = {}
         #: The same by kind and slot.
@@ -147,7 +99,7 @@ class Side:
     def value(self, subject: Subject) -> object:
         """The value of a register or a fact; None where there is none."""
         if isinstance(subject, str):
-            return self.registers.get(subject)
+            return self.registers.value(subject)
         return self.facts.get(subject)
 
     def write(self, name: str) -> Write | None:
@@ -156,25 +108,29 @@ class Side:
         return None if source is None else source.of(self.offsets[name])
 
     def _source(self, name: str) -> WriteSource | None:
-        if len(self._log) <= _MOST_SEARCHED:
-            for named, source in reversed(self._log.values()):
-                if name in named.values:
+        key = self.names.keys.get(name)
+        if key not in self.registers.by_key:
+            return None
+        written = self._written
+        for changes in self._recent[: -_MOST_SEARCHED - 1 : -1]:
+            for values, source in reversed(changes):
+                if key in written[id(values)].values:
                     return source
-            return self._sources.get(name)
-        return self.sources.get(name)
+        self._sort_writes()
+        return self._sources.get(key)
+
+    def _sort_writes(self) -> None:
+        recent, self._recent = self._recent, []
+        for changes in recent:
+            for values, source in changes:
+                self._sources.update(dict.fromkeys(self._written[id(values)].values, source))
 
     @property
     def writes(self) -> dict[str, Write]:
         """The writes of all registers, by name."""
-        return {name: source.of(self.offsets[name]) for name, source in self.sources.items()}
-
-    @property
-    def sources(self) -> dict[str, WriteSource]:
-        """Where the write of each register is found, by name."""
-        log, self._log = self._log, {}
-        for named, source in log.values():
-            self._sources.update(dict.fromkeys(named.values, source))
-        return self._sources
+        self._sort_writes()
+        named = ((self.names.names[key], source) for key, source in self._sources.items())
+        return {name: source.of(self.offsets[name]) for name, source in named}
 
     def fact(self, key: FactKey) -> Fact | None:
         """A fact with its place; None where there is none."""
@@ -195,23 +151,40 @@ class Side:
 
     def apply(self, record: DrawRecord) -> set[Subject]:
         """Go on to a record: the facts that it may change, and the registers that it writes."""
-        written, touched = self.go_on(record)
-        for named in written:
-            touched.update(named.values)
+        touched: set[Subject] = {*self.change_facts(record)}
+        for one in self.write_registers(record):
+            touched.update(map(self.names.names.__getitem__, one.values))
         return touched
 
-    def go_on(self, record: DrawRecord) -> tuple[list[NamedRegisters], set[Subject]]:
-        """Go on to a record: the registers that it writes, and the facts that it may change."""
-        written: list[NamedRegisters] = []
-        touched: set[Subject] = set()
+    def write_registers(
+        self, record: DrawRecord, beside: Sequence[Written] = ()
+    ) -> Sequence[Written]:
+        """Go on to the registers of a record: what it writes, in order.
+
+        ``beside``: what its counterpart writes, of which equal parts are returned as they are.
+        """
+        known, changes = self._written, record.changes
+        alike = beside if self._is_alike else ()
+        found: list[Written] = []
+        for number, (values, _) in enumerate(changes):
+            part = known.get(id(values))
+            if part is None:
+                part = alike[number] if number < len(alike) else None
+                if part is None or part.values != values:
+                    part = self._name(values)
+                known[id(values)] = part
+            found.append(part)
+        registers = self.registers.by_key
+        for one in found:
+            registers.update(one.values)
+        self._recent.append(changes)
+        return found
+
+    def change_facts(self, record: DrawRecord) -> set[FactKey]:
+        """Go on to the facts of a record: those that it may change."""
         self._record = record
-        log, facts, registers = self._log, self.facts, self.registers
-        for values, source in record.changes:
-            named = self._named.get(id(values)) or self._name(values)
-            written.append(named)
-            registers.update(named.values)
-            log.pop(named.of, None)  # the last write counts, so it is to be the last one here
-            log[named.of] = named, source
+        touched: set[FactKey] = set()
+        facts = self.facts
         for key, fact in record.facts.items():
             known = facts.get(key)
             if known is not fact and known != fact:
@@ -222,32 +195,73 @@ class Side:
                 facts[key] = fact
         if record.sets is not self.sets and record.sets != self.sets:
             touched |= self._apply_sets(record)
-        return written, touched
+        return touched
 
-    def _name(self, values: dict[int, int]) -> NamedRegisters:
+    def take_facts(self, record: DrawRecord, gone: Iterable[FactKey]) -> None:
+        """The same where nothing has to be known of what was there before.
+
+        ``gone``: keys of facts of the record that are gone.
+        """
+        self._record = record
+        self.facts.update(record.facts)  # type: ignore[arg-type]
+        for key in gone:
+            del self.facts[key]
+
+    def take_sets(self, record: DrawRecord) -> Iterator[tuple[int, KeysView[FactKey]]]:
+        """Go on to its bindless sets: those that are bound anew, with the keys that they had.
+
+        The record is one with sets that can be read.
+        """
+        if record.sets is self.sets or record.sets == self.sets:
+            return
+        for number, place in record.sets.items():
+            if self.sets.get(number) == place:
+                continue
+            before = self._of_set.get(number, NO_KEYS)
+            now = self._facts_of_set(number, place)
+            for key in before - now.keys():
+                del self.facts[key]
+            self.facts.update(now)
+            self._of_set[number] = now.keys()
+            yield number, before
+        self.sets = record.sets
+
+    def keys_of_set(self, number: int) -> KeysView[FactKey]:
+        """The keys of what is in a set."""
+        return self._of_set.get(number, NO_KEYS)
+
+    def set_key(self, number: int, part: tuple[str, int]) -> FactKey:
+        """The key of a part of a set."""
+        known = self._set_keys.setdefault(number, {})
+        key = known.get(part)
+        if key is None:
+            key = known[part] = part[0], SetSlot(number, part[1])
+        return key
+
+    def _name(self, values: dict[int, int]) -> Written:
         registers = tuple(values)
         of_list = self._lists.get(registers)
         if of_list is None:
             of_list = self._lists[registers] = self._list(registers)
-        key = tuple(values.values())
-        same = of_list.same
-        found = same.known.get(key)
-        if found is None:
-            by_name = dict(zip(of_list.names, key, strict=True))
-            found = same.known[key] = NamedRegisters(by_name, of_list.notable, same)
-        self._named[id(values)] = found
-        return found
+        if of_list.keys is not None:
+            values = dict(zip(of_list.keys, values.values(), strict=True))
+        return Written(values, of_list)
 
-    def _list(self, registers: tuple[int, ...]) -> _RegisterList:
+    def _list(self, registers: tuple[int, ...]) -> RegisterList:
+        keys: list[int] = []
+        addresses: list[int] = []
         for register in registers:
-            name = self._names[register] = self.text.name(register)
-            self.offsets[name] = register
-        names = tuple([self._names[register] for register in registers])
-        notable = tuple(filter(self._is_notable, names))
-        return _RegisterList(names, notable, self._shared.setdefault(names, _SameNames()))
-
-    def _is_notable(self, name: str) -> bool:
-        return name in COUNTERS or self.address_role(name) is not None
+            name = self.text.name(register)
+            if self.offsets.setdefault(name, register) != register:
+                name = f"{name} ({register:#x})"  # described under one name twice
+                self.offsets[name] = register
+            key = self.names.key(name, register)
+            keys.append(key)
+            if self.address_role(name) is not None:
+                addresses.append(key)
+        is_moved = any(one != other for one, other in zip(keys, registers, strict=True))
+        counts = any(self.names.names[key] in COUNTERS for key in keys)
+        return RegisterList(tuple(addresses), counts, tuple(keys) if is_moved else None)
 
     def subject(self, name: str) -> RegisterSubject:
         """What a register that was written is for."""
@@ -295,7 +309,7 @@ class Side:
         ``offset``: that of the register in the other capture. Elements of some arrays, and
         registers without a name, are found by it alone.
         """
-        if name in self.offsets:
+        if name in self.registers:
             return True
         database = self.recording.database
         if database is not None and self.text.name(offset) == name:
@@ -338,14 +352,15 @@ class Side:
 
     def address(self, role: str) -> int | None:
         """The address that a register, see ``address_role``, holds."""
-        halves = self._halves.get(role)
+        registers, halves = self.registers.by_key, self._halves.get(role)
         if halves is None:
             names = (role, f"{role}_LO"), (f"{role}_HI", f"{role}+0x1")
-            lower, upper = ([one for one in of if one in self.registers] for of in names)
+            keys = self.names.keys
+            lower, upper = ([keys[one] for one in of if one in self.registers] for of in names)
             if not lower or not upper:  # which may be written later
-                return self.registers[lower[0]] if lower else None
+                return registers[lower[0]] if lower else None
             halves = self._halves[role] = lower[0], upper[0]
-        return self.registers[halves[0]] | self.registers[halves[1]] << 32
+        return registers[halves[0]] | registers[halves[1]] << 32
 
     def head(self, address: int) -> memoryview | None:
         """The first bytes that were captured at an address."""
@@ -355,29 +370,37 @@ class Side:
     def _apply_sets(self, record: DrawRecord) -> set[FactKey]:
         """Bindless sets are facts, too: all parts of those that are bound again."""
         changed: set[FactKey] = set()
-        reader, facts = self.recording.sets, self.facts
-        if reader is None:
+        facts = self.facts
+        if self.recording.sets is None:
             return changed
         for number, place in record.sets.items():
             if self.sets.get(number) == place:
                 continue
-            _, parts = reader.read(place)
-            known = self._set_keys.setdefault(number, {})
-            now: dict[FactKey, Fact] = {}
-            for part, fact in parts:
-                key = known.get(part)
-                if key is None:
-                    key = known[part] = part[0], SetSlot(number, part[1])
-                now[key] = fact
+            now = self._facts_of_set(number, place)
+            for key, fact in now.items():
                 before_it = facts.get(key)
                 if before_it is not fact and before_it != fact:
                     changed.add(key)
-            before = self._of_set.get(number, ())
+            before = self._of_set.get(number, NO_KEYS)
             self._of_set[number] = now.keys()
-            for key in before:
-                if key not in now:
-                    del facts[key]
-                    changed.add(key)
+            for key in before - now.keys():
+                del facts[key]
+                changed.add(key)
             facts.update(now)
         self.sets = record.sets
         return changed
+
+    def _facts_of_set(self, number: int, place: SetPlace) -> dict[FactKey, Fact]:
+        assert self.recording.sets is not None
+        known = self._set_keys.setdefault(number, {})
+        now: dict[FactKey, Fact] = {}
+        for part, fact in self.recording.sets.read(place)[1]:
+            now[known.get(part) or self.set_key(number, part)] = fact
+        return now
+
+
+def _is_same(one: Database | None, other: Database | None) -> bool:
+    """Whether two captures have the same descriptions."""
+    if one is None or other is None:
+        return False
+    return (one.chip, one.directory) == (other.chip, other.directory)

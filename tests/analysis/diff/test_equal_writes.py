@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from cffpy.analysis.diff.compare import compare
+from cffpy.analysis.diff.equal_facts import EqualFacts
 from cffpy.analysis.diff.model import Comparison, Recording
 from cffpy.analysis.diff.record import record
+from cffpy.analysis.diff.register_state import RegisterList, RegisterNames, Written, parted
 from cffpy.analysis.diff.rules import CLASSES
-from cffpy.analysis.diff.side import NamedRegisters, _SameNames, parted
 from cffpy.container.open import open_capture
 from tests.analysis.diff.frames import DrawCall, frame
 
@@ -74,13 +75,37 @@ def test_most_draws_of_a_pair_write_the_same(shared: Path) -> None:
     assert found.equal_writes > 20
 
 
+def test_most_draws_of_a_pair_have_the_same_facts(shared: Path) -> None:
+    """A counter; ``same`` compares with and without."""
+    folder = shared / "captures"
+    one, other = (
+        record(open_capture(str(folder / f"pair-a740-scene-{name}.rd.gz")), lambda line: None)
+        for name in ("good", "bad-blend")
+    )
+    compared = EqualFacts(one, other)
+    pairs = list(zip(one.records.values(), other.records.values(), strict=True))
+    assert sum(compared.of(*pair) is not None for pair in pairs) > 20
+
+
 def test_registers_at_the_same_position_are_apart() -> None:
-    same = _SameNames()
-    first, second, third = (NamedRegisters({"A": number}, (), same) for number in range(3))
+    of = RegisterList((), counts=False, keys=None)
+    first, second, third = (Written({1: number}, of) for number in range(3))
     assert parted([first, second], [first, second]) == ([first, second], ())
     assert parted([first, second], [first, third]) == ([first], [second, third])
     assert parted([first, second], [second, first]) == ([], [first, second, second, first])
     assert parted([first], [first, second]) == ((), [first, first, second])
+    assert parted([first], [Written({1: 0}, of)]) == ([first], [])
+
+
+def test_both_sides_have_one_key_for_one_name() -> None:
+    """Of two generations, too."""
+    names = RegisterNames()
+    assert names.key("RB_ONE", 0x10) == 0x10
+    assert names.key("RB_TWO", 0x11) == 0x11
+    assert names.key("RB_ONE", 0x20) == 0x10
+    moved = names.key("RB_OTHER", 0x11)  # the offset is that of another one
+    assert moved not in (0x10, 0x11, 0x20)
+    assert names.names[moved] == "RB_OTHER"
 
 
 def changed(rng: random.Random, draws: list[dict[str, int]]) -> list[dict[str, int]]:
