@@ -138,6 +138,14 @@ class Content:
         except (OSError, ValueError):
             pass
 
+    def release_pages(self) -> None:
+        """Have no page of a mapped file in memory; those that are read later are fetched again."""
+        mapped = self.data.obj
+        if hasattr(mapped, "madvise"):
+            import mmap
+
+            mapped.madvise(mmap.MADV_DONTNEED)
+
     def digest(self) -> str:
         """The SHA-256 of ``data``, in hexadecimal.
 
@@ -146,13 +154,9 @@ class Content:
         from hashlib import sha256
 
         found = sha256()
-        mapped = self.data.obj
         for start in range(0, len(self.data), _OUTPUT_STEP):
             found.update(self.data[start : start + _OUTPUT_STEP])
-            if hasattr(mapped, "madvise"):
-                import mmap
-
-                mapped.madvise(mmap.MADV_DONTNEED)
+            self.release_pages()
         return found.hexdigest()
 
     @property

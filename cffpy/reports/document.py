@@ -66,6 +66,8 @@ def document(
     of which only what the next step needs is kept.
     """
     cuts = Cuts()
+    if releases:
+        capture.content.move_to_file()
     found = _of_passes(capture, compare, progress, cuts)
     capture.forget_bindings()  # the texts take as much memory
     progress("texts")
@@ -109,6 +111,7 @@ def _of_passes(
 ) -> _OfPasses:
     progress("commands")
     checked = capture.walk_whole(chosen_lints((), ()), with_recording=compare is not None)
+    capture.content.release_pages()
     passes = capture.passes[:MAX_PASSES]
     if len(capture.passes) > MAX_PASSES:
         cuts.note(f"passes after the first {MAX_PASSES:,}")
