@@ -302,8 +302,8 @@ def _dump_numbers(draws: list[Action]) -> str:
 
 def _shader_text(draws: list[Action]) -> str:
     stages: dict[str, set[int]] = {}
-    for draw in draws:
-        for stage, address in draw.shaders:
+    for shaders in dict.fromkeys([draw.shaders for draw in draws]):
+        for stage, address in shaders:
             stages.setdefault(stage, set()).add(address)
     parts = []
     for stage in _STAGES:

@@ -8,10 +8,11 @@ after the marker (``_is_set_up_in_ib``). No GPU or file name decides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.actions import RECTANGLES
-from cffpy.analysis.attachments import bound_buffers
+from cffpy.analysis.attachments import attachments, bound_buffers
+from cffpy.analysis.depth_state import read_depth_state
 from cffpy.analysis.passes.a6xx_operations import (
     blit,
     count_layers,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.depth_state import DepthState
+    from cffpy.analysis.passes.model import PassRun
     from cffpy.analysis.registers import RegisterReader
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
@@ -108,7 +111,13 @@ class A6xxTracker(Tracker):
         self._streams_are_open = False
         self._stream_bases: dict[str, int] = {}
         self._lrz = LrzFollower(self.registers)
-        self._layers = Remembered(walk.machine, _layers)
+        generation = walk.generation
+        #: What a draw renders to and how, of one list of registers: drivers change few of them.
+        self._drawn = Remembered(walk.machine, lambda reader: _drawn(reader, generation))
+        #: The run and state of the last draw that counts, and its targets.
+        self._last_run: PassRun | None = None
+        self._last_drawn: _Drawn | None = None
+        self._targets_drawn: tuple[Attachment, ...] = ()
         #: The buffers that registers name at the end of a pass.
         self._bound: tuple[Attachment, ...] = ()
         #: Nesting at which buffers were bound last, and whether that was in a tile's own commands.
@@ -466,18 +475,33 @@ class A6xxTracker(Tracker):
     # -- draws --------------------------------------------------------------------------------
 
     def _draw(self, action: Action) -> None:
-        self.add_draw(action)
+        drawn, run = self._drawn(), self.run
+        is_like_last = drawn is self._last_drawn and run is self._last_run
+        if is_like_last and run is not None and action.executed.is_possible:
+            assert self.current is not None
+            self.place_in_run(action, self.current, run)
+            action.targets, action.depth = self._targets_drawn, drawn.depth
+            run.draws.append(action)
+        else:
+            self._draw_anew(action, drawn)
+
+    def _draw_anew(self, action: Action, drawn: _Drawn) -> None:
+        """A draw with another state than the one before, or in another run."""
+        self._targets_drawn = self.shared_targets(drawn.targets)
+        self.add_draw(action, self._targets_drawn, drawn.depth)
         found = self.current
         assert found is not None
-        has_views, views, last_layer, writes_layer = self._layers()
         self._lrz.bind(found)
         if found.samples is None and action.targets:
             found.samples = action.targets[0].samples
-        if has_views:
-            found.views = views
-        elif action.executed.is_possible and (writes_layer or not self._is_set_up_in_ib):
+        if drawn.has_views:
+            found.views = drawn.views
+        elif action.executed.is_possible and (drawn.writes_layer or not self._is_set_up_in_ib):
+            last = drawn.last_layer
             # the vendor's driver sets GRAS_MAX_LAYER_INDEX to 1 where there is one layer, too
-            found.layers = None if last_layer is None else max(found.layers or 1, last_layer + 1)
+            found.layers = None if last is None else max(found.layers or 1, last + 1)
+        is_known = action.executed.is_possible
+        self._last_run, self._last_drawn = (self.run, drawn) if is_known else (None, None)
 
     def _note_stream_draw(self, action: Action) -> None:
         """Note the entries that a draw of a binning run has in the visibility streams."""
@@ -502,12 +526,26 @@ def _indirect_buffer(machine: Machine) -> object:
     return found
 
 
-def _layers(registers: RegisterReader) -> tuple[bool, int | None, int | None, bool]:
-    """Whether a draw has several views, and how many; the last layer; if a stage writes layers."""
-    has_views = registers.flag("PC_MULTIVIEW_CNTL", "ENABLE")
-    views = registers.field("PC_MULTIVIEW_CNTL", "VIEWS")
-    writes_layer = any(registers.flag(name, "WRITES_LAYER") for name in _LAYER_CONTROLS)
-    return has_views, views, registers.field("GRAS_MAX_LAYER_INDEX"), writes_layer
+class _Drawn(NamedTuple):
+    """What a draw renders to and how. ``writes_layer``: a stage does."""
+
+    targets: tuple[Attachment, ...]
+    depth: DepthState | None
+    has_views: bool
+    views: int | None
+    last_layer: int | None
+    writes_layer: bool
+
+
+def _drawn(registers: RegisterReader, generation: int) -> _Drawn:
+    return _Drawn(
+        attachments(registers, generation),
+        read_depth_state(registers),
+        registers.flag("PC_MULTIVIEW_CNTL", "ENABLE"),
+        registers.field("PC_MULTIVIEW_CNTL", "VIEWS"),
+        registers.field("GRAS_MAX_LAYER_INDEX"),
+        any(registers.flag(name, "WRITES_LAYER") for name in _LAYER_CONTROLS),
+    )
 
 
 def _merged_slots(machine: Machine, payload: Payload) -> tuple[tuple[int, ...], Payload]:

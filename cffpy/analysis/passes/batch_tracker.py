@@ -227,7 +227,7 @@ class BatchTracker(Tracker):
         for action in actions:
             assert found is not None
             assert run is not None
-            self._place_in_run(action, found, run)
+            self.place_in_run(action, found, run)
             run.draws.append(action)
             self.has_drawn = True
 

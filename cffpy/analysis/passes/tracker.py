@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.attachments import Attachment
+    from cffpy.analysis.depth_state import DepthState
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.walk import Walk
     from cffpy.capture.load import CommandStream
@@ -182,18 +183,24 @@ class Tracker:
         if found.streams[-1] != number:
             found.streams.append(number)
 
-    def add_draw(self, action: Action) -> None:
-        """A draw in the current run."""
+    def add_draw(
+        self,
+        action: Action,
+        targets: tuple[Attachment, ...] | None = None,
+        depth: DepthState | None = None,
+    ) -> None:
+        """A draw in the current run. ``targets``, ``depth``: its state, where it is known."""
         found, run = self.current, self.run
         assert found is not None
         if run is None:
             self.begin_direct(found, action.place)
             run = self.run
         assert run is not None
-        self._place_in_run(action, found, run)
+        self.place_in_run(action, found, run)
         if action.executed.is_possible:
-            action.targets = self.targets()
-            action.depth = self._depth_state()
+            if targets is None:
+                targets, depth = self.targets(), self._depth_state()
+            action.targets, action.depth = targets, depth
         run.draws.append(action)
         self.has_drawn = True
 
@@ -205,7 +212,7 @@ class Tracker:
             self.begin_direct(found, operation.action.place)
             run = self.run
         assert run is not None
-        self._place_in_run(operation.action, found, run)
+        self.place_in_run(operation.action, found, run)
         operation.action.role = operation.kind
         run.operations.append(operation)
         self.has_operated = True
@@ -215,10 +222,15 @@ class Tracker:
         found = self._attachments()
         if found is not self._last_found:  # hashing attachments takes long
             self._last_found = found
-            self._last_targets = self._targets.setdefault(found, found)
+            self._last_targets = self.shared_targets(found)
         return self._last_targets
 
-    def _place_in_run(self, action: Action, found: Pass, run: PassRun) -> None:
+    def shared_targets(self, found: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
+        """The first of equal tuples of attachments."""
+        return self._targets.setdefault(found, found)
+
+    def place_in_run(self, action: Action, found: Pass, run: PassRun) -> None:
+        """Note which pass and run an action belongs to."""
         self.touch(action)
         action.pass_index = found.index
         if isinstance(run, Tile):
@@ -288,9 +300,14 @@ def number_draws(found: Pass) -> None:
     elif found.direct is not None:
         found.program_draws = [a for a in found.direct.draws if a.executed.is_possible]
     numbers: dict[int, list[int]] = {}
-    for number, draw in enumerate(found.program_draws):
-        numbers.setdefault(draw.place.gpuaddr, []).append(number)
     for run, draws in draws_of:
+        if draws is found.program_draws:
+            for number, draw in enumerate(draws):
+                draw.program_number = number
+            continue
+        if not numbers:
+            for number, draw in enumerate(found.program_draws):
+                numbers.setdefault(draw.place.gpuaddr, []).append(number)
         if run is not found.binning or not _number_in_order(found, draws, numbers):
             _number_by_packet(draws, numbers)
 
