@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cffpy.analysis.register_writes import WritePlaces
@@ -13,7 +14,7 @@ from cffpy.errors import CffpyError, UsageError
 from cffpy.tables.child_process import run_in_child
 from cffpy.tables.lines import LineOptions
 from cffpy.tables.rows import ROWS, Decoded, packet_row
-from cffpy.tables.schema import DEFAULT_TABLES, TABLES
+from cffpy.tables.schema import DEFAULT_TABLES, TABLES, VIEWS
 from cffpy.tables.spool import RowSpool
 from cffpy.tables.writers import (
     DuckDatabase,
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
         def __call__(self, path: str, found: Capture | CffpyError) -> object:
             """Take what became of a file."""
 
+
+#: DuckDB's error for a table that a query names.
+_UNKNOWN_TABLE = re.compile(r"Table with name (\S+) does not exist")
 
 #: Captures whose rows may be in one batch: texts of shaders are long.
 _CAPTURES_A_BATCH = 64
@@ -211,6 +215,10 @@ def _answer(database: DuckDatabase, query: str) -> Rows:
     try:
         return Rows(database, database.connection.execute(query))
     except library("duckdb").Error as problem:
+        unknown = _UNKNOWN_TABLE.search(str(problem))
+        if unknown is not None:  # only tables that are named exist, so DuckDB suggests none
+            known = ", ".join((*TABLES, *VIEWS))
+            raise UsageError(f"SQL: there is no table {unknown[1]}; tables: {known}") from None
         raise UsageError(f"SQL: {first_line(problem)}") from None
 
 

@@ -25,7 +25,12 @@ Examples:
 
 
 @click.command(epilog=_EPILOG)
-@click.option("-o", "--output", metavar="OUT.html", help="Where to ('-': standard output).")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT.html",
+    help="Where to ('-': standard output). Default: FILE.html.",
+)
 @click.option(
     "--compare", "other", metavar="OTHER", help="Another capture; the page shows what differs."
 )

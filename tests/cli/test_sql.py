@@ -199,6 +199,14 @@ def test_sql_has_no_files(paths: list[Path], tmp_path: Path) -> None:
     assert list(found) == [(1,)]
 
 
+def test_a_table_that_does_not_exist(paths: list[Path], run_cffpy: Run) -> None:
+    """Only tables that a query names are made, so DuckDB would suggest some of its own."""
+    done = run_cffpy("sql", str(paths[0]), "SELECT * FROM draw", check=False)
+    assert done.returncode == 1
+    assert b"SQL: there is no table draw; tables: captures, " in done.stderr
+    assert b"register_at_draw" in done.stderr
+
+
 def test_sql_writes_no_progress_and_changes_no_setting(paths: list[Path]) -> None:
     found = cffpy.sql(paths[:1], "SELECT current_setting('enable_progress_bar')")
     assert list(found) == [(False,)]
