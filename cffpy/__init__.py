@@ -203,10 +203,17 @@ def __getattr__(name: str) -> object:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module 'cffpy' has no attribute {name!r}")
+    import gc
     from importlib import import_module
 
     place, _, inside = module.partition(":")
-    found: object = getattr(import_module(place), inside or name)
+    was_enabled = gc.isenabled()
+    gc.disable()  # modules are kept: the search for cycles takes a tenth of importing them
+    try:
+        found: object = getattr(import_module(place), inside or name)
+    finally:
+        if was_enabled:
+            gc.enable()
     globals()[name] = found
     return found
 

@@ -21,11 +21,11 @@ from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.provenance import UNKNOWN, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
-    from cffpy.analysis.passes.model import Pass, PassRun
+    from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import WriteSource
     from cffpy.analysis.walk import Walk
     from cffpy.analysis.write_log import WriteLog
@@ -81,6 +81,9 @@ class _Changes:
         return True
 
 
+#: In place of an entry: that of an action is not known any more.
+_DROPPED = 0xFFFFFFFF
+
 #: In place of values that were collected.
 _NO_VALUES: dict[int, int] = {}
 
@@ -98,22 +101,21 @@ class RegisterHistory(Observer):
         self._passes = passes
         self._log = log
         self._most = most
-        #: The recorded draws; of the last of them, those that were not collected with all
-        #: registers, the entry of the log that is the first one after each.
-        self._orders: list[int] = []
-        self._ends: list[int] = []
-        #: The same of all actions of a pass, whose draws are not known until it ends; and its runs,
-        #: each with the number of actions before it.
-        self._pass: Pass | None = None
-        self._action_orders: list[int] = []
-        self._action_ends: list[int] = []
-        self._run: PassRun | None = None
-        self._runs: list[tuple[PassRun | None, int]] = [(None, 0)]
+        log.call_when_full(most, self._shrink)
+        #: Of each action, the first entry of the log after it: which of them are the program's
+        #: draws is not known until their pass ends. ``_first``: the first action that may be one.
+        self._action_ends = array("I")
+        self._first = 0
         #: The number of entries at which entries are joined.
         self._most_entries = _UNJOINED
         self._is_full = False
-        #: Gets the writes of draws.
+        #: The recorded draws; of the last of them, those that were not collected with all
+        #: registers, the first entry after each.
+        self._orders: list[int] = []
+        self._ends: list[int] = []
+        #: Gets the writes of draws, those of a pass when it ends.
         self._pass_on: Callable[[Writes], None] | None = None
+        self._pass: Pass | None = None
         self._changes: dict[int, _Changes] = {}
         #: Whether ``_changes`` has all registers. If not, it has some of those that were collected.
         self._is_complete = False
@@ -137,89 +139,96 @@ class RegisterHistory(Observer):
     # -- while the machine runs -----------------------------------------------------------------
 
     def action(self, action: Action) -> None:
-        """Note what was written before an action."""
-        if action.executed is Executed.NO or self._is_full:
-            return
+        """Note how much was written before an action."""
         log = self._log
-        end = log.settle()
-        current, run = self._passes.open
-        if current is not self._pass:
-            self._end_pass()
-            self._pass = current
-            end = log.settle()
-        if run is not self._run:
-            self._runs.append((run, len(self._action_orders)))
-            self._run = run
-        self._action_orders.append(action.order)
-        self._action_ends.append(end)
-        if end > self._most_entries or log.dwords > self._most:
-            self._shrink()
+        if action.executed is not Executed.NO:
+            if log.unsettled:
+                log.settle()
+            if self._pass_on is not None:
+                self._follow_passes(self._pass_on)
+            if len(log.values) > self._most_entries:
+                self._shrink()
+        self._action_ends.append(len(log.values))
 
     def finished(self) -> None:
-        """Record the draws of the last pass."""
-        self._log.settle()
-        self._end_pass()
-        self._pass_on = None
-
-    def _end_pass(self) -> None:
-        """Record the program's draws of the pass, whose numbers are known now."""
-        wanted = set() if self._pass is None else {one.order for one in self._pass.program_draws}
-        if wanted:
-            for order, end in zip(self._action_orders, self._action_ends, strict=True):
-                if order in wanted:
-                    self._orders.append(order)
-                    self._ends.append(end)
-        self._action_orders.clear()
-        self._action_ends.clear()
-        self._run, self._runs = None, [(None, 0)]
+        """Record the draws of the passes that were not passed on."""
+        if self._log.unsettled:
+            self._log.settle()
         if self._pass_on is not None:
-            self._pass_writes_on(self._pass_on)
+            self._end_pass(self._pass_on)
+        elif not self._is_full:
+            self._record(self._passes.so_far)
+        self._log.stop()
+        self._action_ends = array("I")
+        self._pass_on = self._pass = None
 
-    def _pass_writes_on(self, take: Callable[[Writes], None]) -> None:
+    def _record(self, passes: Iterable[Pass]) -> None:
+        """Record the program's draws of passes, whose numbers are known now."""
+        ends = self._action_ends
+        orders = sorted({draw.order for one in passes for draw in one.program_draws})
+        for order in orders:
+            if self._first <= order < len(ends) and ends[order] != _DROPPED:
+                self._orders.append(order)
+                self._ends.append(ends[order])
+
+    def _follow_passes(self, take: Callable[[Writes], None]) -> None:
+        current = self._passes.current
+        if current is not self._pass:
+            self._end_pass(take)
+            self._pass = current
+
+    def _end_pass(self, take: Callable[[Writes], None]) -> None:
+        """Pass on the writes of a pass."""
+        if self._pass is not None and not self._is_full:
+            self._record([self._pass])
         collected = self._collect_all()
         for writes in self.written():
             take(writes)
         self._log.release(collected)
+        self._first = len(self._action_ends)
         del self._changed[:], self._starts[:]
         for row in self._changes.values():
             del row.entries[:]
 
     def _shrink(self) -> None:
-        """Join entries of the log, and stop if that does not help."""
-        self._drop_runs()
-        self._join()
+        """Join entries before draws that are not the program's; stop if that does not help."""
+        self._log.settle()
+        orders, ends = self._candidates(), self._action_ends
+        joined = self._log.join_between([ends[order] for order in orders], _MAX_APART)
+        ends[self._first :] = array("I", [_DROPPED]) * (len(ends) - self._first)
+        for order, end in zip(orders, joined, strict=True):
+            ends[order] = end
         self._most_entries = 2 * len(self._log.values) + _UNJOINED
         if self._log.dwords > self._most - self._most // 8:
             self._stop()
 
-    def _drop_runs(self) -> None:
-        """Keep the actions of the run that is open, and of the one with most draws before it."""
-        binning = None if self._pass is None else self._pass.binning
-        draws = [
-            0 if run is None or run is binning else sum(map(is_program_draw, run.draws))
-            for run, _ in self._runs[:-1]
-        ]
-        best = draws.index(max(draws)) if draws else 0
-        runs, orders, ends = self._runs, self._action_orders, self._action_ends
-        self._runs, self._action_orders, self._action_ends = [], [], []
-        starts = [*(start for _, start in runs), len(orders)]
-        for number, (run, start) in enumerate(runs):
-            if run is None or number == best or run is self._run:
-                self._runs.append((run, len(self._action_orders)))
-                self._action_orders += orders[start : starts[number + 1]]
-                self._action_ends += ends[start : starts[number + 1]]
+    def _candidates(self) -> list[int]:
+        """The actions that may be the program's draws.
 
-    def _join(self) -> None:
-        """Join what was written before a draw, where that is much: many of the runs of a pass."""
-        ends = self._log.join_between((*self._ends, *self._action_ends), _MAX_APART)
-        count = len(self._ends)
-        self._ends, self._action_ends = ends[:count], ends[count:]
+        Of the pass that is open, those of the run that is open and of that with most draws before.
+        """
+        is_open, ends = self._passes.current, self._action_ends
+        found = {
+            draw.order
+            for one in self._passes.so_far
+            if one is not is_open
+            for draw in one.program_draws
+        }
+        if is_open is not None:
+            runs = [run for run in is_open.runs if run is not is_open.binning]
+            drawn = max(runs, key=lambda run: sum(map(is_program_draw, run.draws)), default=None)
+            for run in (drawn, is_open.direct, self._passes.run):
+                found.update(() if run is None else (draw.order for draw in run.draws))
+        return sorted(
+            order for order in found if self._first <= order < len(ends) and ends[order] != _DROPPED
+        )
 
     def _stop(self) -> None:
         """Record nothing from now on: no sound capture has this many changes."""
-        self._end_pass()
         self._is_full = True
         self._log.stop()
+        if self._pass_on is None:
+            self._record(self._passes.so_far)
         text = f"the registers of the first {len(self._orders)} draws only are recorded"
         self._walk.machine.problems.truncate("", text)
 
@@ -262,7 +271,7 @@ class RegisterHistory(Observer):
 
         Releases the values of these entries, and returns how many there are.
         """
-        self._join()
+        self._ends = self._log.join_between(self._ends, _MAX_APART)
         known, changed, entries = self._changes, self._changed, self._log.values
         start = 0
         orders = self._orders[len(self._orders) - len(self._ends) :]
@@ -285,7 +294,6 @@ class RegisterHistory(Observer):
         self._complete()
         for row in self._changes.values():
             row.entries = array("I")
-        self._pass = self._run = None
         del self._walk, self._passes, self._log
 
     def has(self, order: int) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from cffpy.analysis.provenance import UNKNOWN, PacketCollector, StoredWrites, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cffpy.analysis.conditions import Executed
     from cffpy.analysis.packet_location import PacketLocation, Stream
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from cffpy.analysis.walk import Walk
     from cffpy.cp.stored import StoredRegisters
 
-#: Entries since the last ``settle`` that are kept apart.
-_MAX_UNSETTLED = 4096
+#: Entries whose values are not known, at most: until then, their dwords are not counted.
+_MAX_UNSETTLED = 256
+
+
+def _do_nothing() -> None:
+    """Make no room."""
 
 
 class _Circumstances(NamedTuple):
@@ -39,7 +43,7 @@ class _Circumstances(NamedTuple):
 
 
 class WriteLog(PacketCollector):
-    """Entries in the order of execution. ``settle`` has to be called at each action."""
+    """Entries in the order of execution. If any are ``unsettled``, call ``settle`` at an action."""
 
     def __init__(self, walk: Walk, passes: PassFinder) -> None:
         super().__init__(walk, passes)
@@ -51,12 +55,18 @@ class WriteLog(PacketCollector):
         self._sources: list[WriteSource | StoredRegisters] = []
         self._circumstances: list[_Circumstances | None] = []
         self._last: _Circumstances | None = None
-        #: Entries whose values are taken at ``settle``, and the first entry since the last one.
-        self._open: list[int] = []
-        self._settled = 0
-        #: How many entries there may be since the last ``settle``, and at which number of entries
-        #: those are joined; negative if nothing is added any more.
-        self._most_unsettled = self._most = _MAX_UNSETTLED
+        #: Entries whose values are not known yet.
+        self.unsettled: list[int] = []
+        #: If there are more dwords, this is called before anything is added.
+        self._most = sys.maxsize
+        self._make_room: Callable[[], None] = _do_nothing
+
+    def call_when_full(self, most: int, make_room: Callable[[], None]) -> None:
+        """Have ``make_room`` called when anything is added to more dwords than ``most``.
+
+        If there are more all the same, it is not added.
+        """
+        self._most, self._make_room = most, make_room
 
     # -- while the machine runs -----------------------------------------------------------------
 
@@ -65,7 +75,7 @@ class WriteLog(PacketCollector):
     ) -> None:
         """Add what was stored: most writes of a walk come here."""
         values = self.values
-        if self._patches or len(values) >= self._most:
+        if self._patches or self.dwords > self._most:
             super().registers_stored(stored, stream, caller)
             return
         walk, owner, last = self._walk, self._passes.owner, self._last
@@ -80,7 +90,7 @@ class WriteLog(PacketCollector):
         ):
             last = self._last = _Circumstances(stream, caller, owner, executed, condition)
         self._together = None
-        for part in stored.parts:
+        for part in stored.parts if stored.has_parts else (stored.registers,):
             if part:
                 self.dwords += len(part)
                 values.append(part)
@@ -90,39 +100,33 @@ class WriteLog(PacketCollector):
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Add a write."""
         self._together = None
-        if self._most < 0:
-            return
-        if len(self.values) >= self._most:
-            self._settle()
-            self._join_from(self._settled)
+        if self.dwords > self._most:
+            self._make_room()
+            if self.dwords > self._most:
+                return
         if isinstance(registers, dict):  # stored, so that all values are known
             self.dwords += len(registers)
         else:
-            self._open.append(len(self.values))
+            if len(self.unsettled) >= _MAX_UNSETTLED:
+                self.settle()
+            self.unsettled.append(len(self.values))
         self.values.append(cast("dict[int, int]", registers))
         self._sources.append(source)
         self._circumstances.append(None)
 
-    def settle(self) -> int:
-        """Take the values of what was written since the last call; the number of entries."""
-        if self._open:
-            self._settle()
-        self._settled = end = len(self.values)
-        self._most = end + self._most_unsettled
-        return end
-
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Take the values of what was written since the last call."""
         get = self._walk.machine.state.registers.get
         self._together = None
-        for entry in self._open:
+        for entry in self.unsettled:
             taken = {register: get(register, UNKNOWN) for register in self.values[entry]}
             self.values[entry] = taken
             self.dwords += len(taken)
-        self._open.clear()
+        self.unsettled.clear()
 
     def stop(self) -> None:
         """Add nothing from now on."""
-        self._most_unsettled = self._most = -sys.maxsize
+        self._most, self._make_room = -1, _do_nothing
 
     # -- entries --------------------------------------------------------------------------------
 
@@ -152,9 +156,7 @@ class WriteLog(PacketCollector):
                 self._join_from(len(self.values) - (end - start))
             found.append(len(self.values))
             start = end
-        self._settled = found.pop()
-        self._most = self._settled + self._most_unsettled
-        return found
+        return found[:-1]
 
     def _join_from(self, first: int) -> None:
         """Make one entry of the last ones: the last write of each register."""
@@ -169,5 +171,3 @@ class WriteLog(PacketCollector):
         """Forget the entries before this one, which is the first one then."""
         for entries in (self.values, self._sources, self._circumstances):
             del entries[:end]
-        self._settled -= end
-        self._most -= end

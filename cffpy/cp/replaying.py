@@ -150,7 +150,7 @@ class ReplayingRunner(Runner):
         for part in step.parts:
             registers.update(part)
         if self._observes_stored:
-            self.sink.registers_stored(self.decoded.stored(words, step))
+            self.sink.registers_stored(step.stored or self.decoded.stored(words, step))
 
     def _store_apart(self, words: Words, step: Draws, level: int) -> None:
         """The same where packets of groups are passed on: those of each group after another."""

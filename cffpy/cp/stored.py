@@ -55,6 +55,9 @@ class StoredRegisters(Step):
 
     __slots__ = ("_groups", "_packets", "_runs", "registers", "words")
 
+    #: Whether ``parts`` is more than ``registers``.
+    has_parts = False
+
     def __init__(
         self,
         registers: dict[int, int],
@@ -176,6 +179,8 @@ class StoredParts(StoredRegisters):
     """
 
     __slots__ = ("_packets_of", "_parts")
+
+    has_parts = True
 
     def __init__(
         self,

@@ -154,7 +154,7 @@ def entries_joined(content: Content, monkeypatch: pytest.MonkeyPatch) -> int:
     with monkeypatch.context() as patch:
         patch.setattr(register_history, "_UNJOINED", 1)
         patch.setattr(register_history, "_MAX_APART", 1)
-        patch.setattr(write_log, "_MAX_UNSETTLED", 3)
+        patch.setattr(write_log, "_MAX_UNSETTLED", 1)
         patch.setattr(WriteLog, "join_between", counting)
         assert history(content, True)[1] == expected
     return count
@@ -175,19 +175,27 @@ def test_entries_of_captures_that_are_joined(
 
 
 def test_runs_of_a_pass_are_dropped(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory does not grow with tiles: of those that ended, one with the most draws is kept."""
-    path = samples / "a660-frame-gmem.rd"
+    """The log does not grow with tiles: of those that ended, one with the most draws is kept."""
+    content = open_capture(str(samples / "a660-frame-gmem.rd"))
     kept: list[int] = []
-    drop = RegisterHistory._drop_runs
+    candidates = RegisterHistory._candidates
 
-    def counting(self: RegisterHistory) -> None:
-        drop(self)
-        kept.append(len([run for run, _ in self._runs if run is not None]))
+    def counting(self: RegisterHistory) -> list[int]:
+        found = candidates(self)
+        kept.append(len(found))
+        return found
 
-    monkeypatch.setattr(register_history, "_UNJOINED", 1)
-    monkeypatch.setattr(RegisterHistory, "_drop_runs", counting)
-    history(open_capture(str(path)), True)
-    assert max(kept) == 2
+    monkeypatch.setattr(register_history, "_UNJOINED", -(1 << 20))
+    monkeypatch.setattr(register_history, "_MAX_APART", 1)
+    monkeypatch.setattr(RegisterHistory, "_candidates", counting)
+    walk, _ = history(content, True)
+    found = PassFinder(walk)
+    walk.observe(found)
+    walk.run(content, lambda line: None)
+    passes = found.found.passes
+    draws = sum(len(one.program_draws) for one in passes)
+    runs = [run for one in passes for run in one.runs]
+    assert max(kept) <= draws + max(len(run.draws) for run in runs) < len(found.actions)
 
 
 def test_what_finds_writes_is_made_on_request(samples: Path) -> None:

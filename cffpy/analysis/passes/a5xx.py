@@ -60,17 +60,16 @@ class A5xxTracker(BatchTracker):
         #: How far viewports of the pass's draws reach, to the right and downwards.
         self._drawn_to = (0, 0)
         self.watch(f"{_WINDOW_SCISSOR}_TL")
-        self._handlers: dict[str, Callable[[Payload], None]] = {
-            "CP_SET_RENDER_MODE": self._render_mode,
-            "CP_SET_VISIBILITY_OVERRIDE": self._visibility_override,
-            "CP_SET_BIN_DATA5": self._set_bin_data5,
-        }
 
     # -- events -------------------------------------------------------------------------------
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Render modes, and how tiles use visibility streams."""
-        return self._handlers
+        return {
+            "CP_SET_RENDER_MODE": self._render_mode,
+            "CP_SET_VISIBILITY_OVERRIDE": self._visibility_override,
+            "CP_SET_BIN_DATA5": self._set_bin_data5,
+        }
 
     def written(self, name: str) -> None:
         """The window scissor: a tile in GMEM mode; before that, the driver prepares for sysmem."""

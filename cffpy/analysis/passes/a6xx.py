@@ -130,14 +130,6 @@ class A6xxTracker(Tracker):
         #: The base of a buffer was written since the marker of the pass.
         self._binds_own = False
         self.watch(_DEPTH_INFO, _SCISSOR, *_BASES)
-        self._handlers: dict[str, Callable[[Payload], None]] = {
-            "CP_SET_MARKER": self._marker,
-            "CP_SKIP_IB2_ENABLE_GLOBAL": self._skip_ib2_global,
-            "CP_SET_VISIBILITY_OVERRIDE": self._visibility_override,
-            "CP_SET_BIN_DATA5": self._bin_data5,
-            "CP_SET_BIN_DATA5_OFFSET": self._bin_data5_offset,
-            "CP_SET_PSEUDO_REG": self._pseudo_registers,
-        }
 
     # -- events -------------------------------------------------------------------------------
 
@@ -149,7 +141,14 @@ class A6xxTracker(Tracker):
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Markers, and what sets up visibility streams."""
-        return self._handlers
+        return {
+            "CP_SET_MARKER": self._marker,
+            "CP_SKIP_IB2_ENABLE_GLOBAL": self._skip_ib2_global,
+            "CP_SET_VISIBILITY_OVERRIDE": self._visibility_override,
+            "CP_SET_BIN_DATA5": self._bin_data5,
+            "CP_SET_BIN_DATA5_OFFSET": self._bin_data5_offset,
+            "CP_SET_PSEUDO_REG": self._pseudo_registers,
+        }
 
     def event(self, name: str | None) -> None:
         """LRZ_FLUSH after a tile ends the passes of Mesa's drivers."""

@@ -62,6 +62,11 @@ class PassFinder(Observer):
         return None if self._tracker is None else self._tracker.run
 
     @property
+    def so_far(self) -> list[Pass]:
+        """The passes that were found by now, also the one that is open."""
+        return self.found.passes + ([] if self._tracker is None else self._tracker.passes)
+
+    @property
     def open(self) -> tuple[Pass | None, PassRun | None]:
         """``current`` and ``run``."""
         tracker = self._tracker
