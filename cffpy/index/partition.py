@@ -174,6 +174,7 @@ class _PartMaker:
             entry.is_same = True
             return
         content = check_capture(open_bytes(data, file.name, self._limits))
+        content.move_to_file()
         source = Source(content, self._gpu, self._settings.register_db, None, self._descriptions)
         try:
             checked = source.walk_whole(self._lints, with_lrz=False, writes=WritePlaces())

@@ -111,7 +111,6 @@ def _of_passes(
 ) -> _OfPasses:
     progress("commands")
     checked = capture.walk_whole(chosen_lints((), ()), with_recording=compare is not None)
-    capture.content.release_pages()
     passes = capture.passes[:MAX_PASSES]
     if len(capture.passes) > MAX_PASSES:
         cuts.note(f"passes after the first {MAX_PASSES:,}")
