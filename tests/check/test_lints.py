@@ -122,3 +122,110 @@ def test_every_lint_is_in_the_document() -> None:
         assert f"| {lint.id} | {lint.severity} | `{lint.name}` |" in document
     for number in set(range(1, 46)) - {int(lint.id[3:]) for lint in ALL}:
         assert f"| {number} |" in document, "each rule that is left out is listed with the reason"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "limit", "buffer", "fires"),
+    [
+        ("chip_id 0x06060001", 4096, 0, False),
+        ("chip_id 0x06060001", 32 * 4096 - 1, 0, True),
+        ("chip_id 0x06060001", 32 * 4096, 0, False),
+        ("chip_id 0x06060001", 32 * 4096, 40 * 4096, False),
+        ("chip_id 0x06060001", 41 * 4096, 40 * 4096, True),
+        ("gpu_id 610", 16 * 4096, 0, False),
+        ("gpu_id 610", 15 * 4096, 0, True),
+    ],
+)
+def test_limits_that_are_the_size_of_all_streams(
+    gpu: str, limit: int, buffer: int, fires: bool
+) -> None:
+    """As older drivers have it: for all pipes of the part, and within the buffer."""
+    text = (SAMPLES / "CFF044-fires.pm4").read_text("utf-8")
+    text = text.replace("chip_id 0x06060001", gpu).replace("LIMIT = 8192", f"LIMIT = {limit}")
+    if buffer:
+        streams = f"buffer streams 0x100200000 size {buffer} {{\n  fill 0x0 * 4\n}}\n"
+        text = text.replace("stream main", f"{streams}stream main")
+    found = checked_text(text, "CFF044").findings
+    assert [one.first.text for one in found] == [
+        f"the limit of draw streams is {limit}, their pitch 4096" for _ in range(fires)
+    ]
+
+
+OLD_PROGRAM = """pm4 1
+gpu_id {gpu}
+buffer commands 0x10001000 size 4096 {{
+  commands main at 0x10001000 {{
+    HLSQ_VS_CONTROL_REG = {{ INSTRLENGTH=2 }}
+    {write}
+    CP_LOAD_STATE{form} STATE_SRC={source} STATE_BLOCK={block} NUM_UNIT=1 STATE_TYPE={kind}
+    + 00000000 03000000
+    {draw}
+  }}
+}}
+buffer programs 0x10003000 size {size} {{
+  bytes 00 00 00 00 00 00 00 03
+}}
+stream main
+"""
+OLD = {
+    320: {
+        "write": "SP_VS_OBJ_START_REG = {}",
+        "form": "",
+        "source": "SS_{}",
+        "block": "SB_VERT_SHADER",
+        "kind": "ST_SHADER",
+        "draw": "CP_DRAW_INDX PRIM_TYPE=DI_PT_TRILIST SOURCE_SELECT=DI_SRC_SEL_AUTO_INDEX"
+        " NUM_INDICES=3",
+    },
+    420: {
+        "write": "SP_VS_OBJ_START = {}",
+        "form": "4",
+        "source": "SS4_{}",
+        "block": "SB4_VS_SHADER",
+        "kind": "ST4_SHADER",
+        "draw": f"CP_DRAW_INDX_OFFSET PRIM_TYPE=DI_PT_TRILIST {DIRECT}",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("gpu", "address", "size", "source", "said"),
+    [
+        (320, "0x10003000", 64, "INDIRECT", None),
+        (320, "0x10003000", 60, "INDIRECT", "has 64 bytes, of which 60 were captured"),
+        (320, "0x0", 64, "INDIRECT", "the VS program has address 0"),
+        (320, "0x0", 64, "DIRECT", None),
+        (420, "0x10003000", 256, "INDIRECT", None),
+        (420, "0x10003000", 252, "INDIRECT", "has 256 bytes, of which 252 were captured"),
+        (420, "0x20000000", 256, "INDIRECT", "at 0x20000000 was not captured"),
+        (420, "0x20000000", 256, "DIRECT", None),
+    ],
+)
+def test_programs_of_old_generations(
+    gpu: int, address: str, size: int, source: str, said: str | None
+) -> None:
+    """They may lie in packets; their sizes have other units."""
+    form = dict(OLD[gpu])
+    form["write"] = form["write"].format(address)
+    form["source"] = form["source"].format(source)
+    text = OLD_PROGRAM.format(gpu=gpu, size=size, **form)
+    found = [one.first.text for one in checked_text(text, "CFF037").findings]
+    assert len(found) == (said is not None)
+    assert said is None or said in found[0]
+
+
+def test_constants_twice_of_an_old_generation() -> None:
+    load = (
+        "CP_LOAD_STATE4 STATE_SRC=SS4_DIRECT STATE_BLOCK=SB4_VS_SHADER NUM_UNIT=1"
+        " STATE_TYPE=ST4_CONSTANTS\n    + 00000000 00000000 00000000 00000000\n"
+    )
+    draw = OLD[420]["draw"]
+    for packets, count in (
+        (f"{load}    {load}    {draw}", 1),
+        (f"{load}    {draw}\n    {load}", 0),
+    ):
+        text = (
+            "pm4 1\ngpu_id 430\nbuffer commands 0x10001000 size 4096 {\n"
+            f"  commands main at 0x10001000 {{\n    {packets}\n  }}\n}}\nstream main\n"
+        )
+        assert len(checked_text(text, "CFF002").findings) == count

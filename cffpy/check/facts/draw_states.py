@@ -9,12 +9,16 @@ from cffpy.analysis.fragment_programs import FragmentPrograms, ProgramFacts
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.registers import RegisterReader, Remembered
 from cffpy.check.model import Facts
+from cffpy.cp.loadstate import DIRECT, LOAD_STATE_PACKETS, SHADER, loaded_state
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.walk import Walk
     from cffpy.capture.gpu import Gpu
+    from cffpy.cp.sink import Payload
     from cffpy.regdb.database import Database
 
 _FETCHES = 32
@@ -67,7 +71,7 @@ class Fetch(NamedTuple):
 
 
 class StageProgram(NamedTuple):
-    """The program of a stage: address, size in instructions' units of 128 bytes, private memory.
+    """The program of a stage: address, size in units of ``program_dwords``, private memory.
 
     ``private``: bytes that each fiber spills to, 0 where the program does not spill.
     """
@@ -101,20 +105,40 @@ class DrawStates(Facts):
         self._joined: dict[DrawState, DrawState] = {}
         #: (stage, address of its program) -> bytes captured from there on, of the first draw.
         self.captured: dict[tuple[int, str, int], int] = {}
+        #: a3xx, a4xx: stages whose program was in a packet, so that the address does not count.
+        self._in_packets: set[str] = set()
+        self._may_lie_in_packets = False
 
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Read registers by the generation's names."""
         machine = self.walk.machine
         self._raster = Remembered(machine, _raster)
         self._fetches = Remembered(machine, _fetches)
-        self._stages = Remembered(machine, _stages)
+        self._in_packets.clear()
+        self._may_lie_in_packets = not self.walk.registers.offset("SP_VS_CONFIG")
+        find_stages = _old_stages if self._may_lie_in_packets else _stages
+        self._stages = Remembered(machine, find_stages)
+
+    def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
+        """Packets that may hold programs."""
+        return dict.fromkeys(LOAD_STATE_PACKETS, self._load) if self._may_lie_in_packets else {}
+
+    def _load(self, payload: Payload) -> None:
+        loaded = loaded_state(self.walk.machine, payload)
+        if loaded.kind == SHADER and loaded.source == DIRECT:
+            self._in_packets.add(loaded.stage)
+        elif loaded.kind == SHADER:
+            self._in_packets.discard(loaded.stage)
 
     def action(self, action: Action) -> None:
         """Take the state of one of the program's draws, in any run."""
         if action.kind != "draw" or not is_program_draw(action):
             return
         self._programs.action(action)
-        state = DrawState(self._raster(), self._fetches(), self._stages())
+        programs = self._stages()
+        if self._in_packets:
+            programs = tuple([one for one in programs if one.stage not in self._in_packets])
+        state = DrawState(self._raster(), self._fetches(), programs)
         self._states[action.order] = self._joined.setdefault(state, state)
         submit = action.place.submit.submit
         for program in state.programs:
@@ -253,4 +277,19 @@ def _stages(reader: RegisterReader) -> tuple[StageProgram, ...]:
             constants = reader.value(f"HLSQ_{stage}_CONSTLEN")
         private = reader.field(f"SP_{stage}_PVT_MEM_PARAM", "MEMSIZEPERITEM") or 0
         found.append(StageProgram(stage, address & ~0xF, units or 0, private, constants))
+    return tuple(found)
+
+
+def _old_stages(reader: RegisterReader) -> tuple[StageProgram, ...]:
+    """The programs of the stages that have a length (a3xx, a4xx)."""
+    found = []
+    for stage in _STAGES:
+        control = f"HLSQ_{stage}_CONTROL_REG"
+        units = reader.field(control, "INSTRLENGTH")
+        if not units or (stage not in ("VS", "FS") and not reader.flag(control, "ENABLED")):
+            continue
+        start = reader.first(f"SP_{stage}_OBJ_START", f"SP_{stage}_OBJ_START_REG")
+        address = None if start is None else reader.address(start)
+        if address is not None:  # else it was never written
+            found.append(StageProgram(stage, address & ~0xF, units, 0, None))
     return tuple(found)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.check.facts.constants import ConstantLoads
-from cffpy.check.model import FROM_A6XX, Lint, Report
+from cffpy.check.model import FROM_A3XX, Lint, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ class ConstantsTwice(Lint):
     id = "CFF002"
     name = "constants-twice"
     severity = "warning"
-    generations = FROM_A6XX
+    generations = FROM_A3XX
     needs = (ConstantLoads,)
     summary = "constants are loaded twice before a draw"
     why = "The first load is wasted: the second overwrites it before anything reads it."

@@ -6,15 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cffpy.check.facts.draw_states import DrawStates
-from cffpy.check.model import FROM_A5XX, Lint, at_draw
+from cffpy.check.model import FROM_A3XX, Lint, at_draw
+from cffpy.cp.loadstate import program_dwords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.check.model import CheckedCapture, Report
-
-#: Bytes of a unit of INSTRLEN.
-_UNIT = 128
 
 
 class ProgramNotCaptured(Lint):
@@ -23,7 +21,7 @@ class ProgramNotCaptured(Lint):
     id = "CFF037"
     name = "program-not-captured"
     severity = "error"
-    generations = FROM_A5XX
+    generations = FROM_A3XX
     needs = (DrawStates,)
     summary = "a program is enabled, but its code is not in the capture"
     why = (
@@ -39,7 +37,7 @@ class ProgramNotCaptured(Lint):
             state = states.of(draw)
             for program in () if state is None else state.programs:
                 captured = states.captured_bytes(draw, program)
-                size = program.units * _UNIT
+                size = 4 * program_dwords(capture.generation, program.units)
                 cause = found.index, program.stage, program.address
                 if not program.address:
                     yield at_draw(found, draw, f"the {program.stage} program has address 0", cause)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from cffpy.check.facts.captured_memory import StreamBuffers
 from cffpy.check.model import FROM_A6XX, Lint, at_pass
+from cffpy.errors import UnsupportedGpu
+from cffpy.image.devices import device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cffpy.check.model import CheckedCapture, Report
 
-#: VSC pipes of all parts but a610.
+#: VSC pipes of parts that are not known.
 _PIPES = 32
 
 
@@ -32,6 +34,10 @@ class StreamLimits(Lint):
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """Limits above the pitch; buffers that end before the last pipe's part."""
         buffers = capture.facts(StreamBuffers)
+        try:
+            all_pipes = device(capture.found.gpu or "").vsc_pipes
+        except UnsupportedGpu:
+            all_pipes = _PIPES
         for found in capture.render_passes():
             streams = found.visibility
             if streams is None or not found.pipes:
@@ -43,11 +49,12 @@ class StreamLimits(Lint):
             ):
                 if not base or not pitch:
                     continue
+                there = buffers.remaining(found, base)
                 # older drivers put the size of the whole buffer into the register
-                if limit is not None and pitch < limit < _PIPES * pitch:
+                is_whole = limit is not None and all_pipes * pitch <= limit <= (there or limit)
+                if limit is not None and limit > pitch and not is_whole:
                     text = f"the limit of {name} streams is {limit}, their pitch {pitch}"
                     yield at_pass(found, text, (name, "limit"))
-                there = buffers.remaining(found, base)
                 if there and pipes * pitch > there:
                     text = f"{pipes} {name} streams with pitch {pitch} need more than {there} bytes"
                     yield at_pass(found, text, (name, "size"))
