@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from cffpy.api.state import Change, RegisterState, RegisterWrite, StateValue
     from cffpy.api.texts import compile_text as compile  # noqa: A004
     from cffpy.api.texts import decompile, edit
+    from cffpy.api.vertices import IndexBuffer
     from cffpy.api.walked import Problem
     from cffpy.errors import (
         CaptureError,

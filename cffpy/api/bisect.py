@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.bisect import Bisection, Try, Verdict
 from cffpy.analysis.crash.opening import check_capture
+from cffpy.api.arguments import expect_callable, given_edition, given_gpu
 from cffpy.api.capture import read_content
-from cffpy.capture.gpu import Gpu, parse_gpu
-from cffpy.regdb.edition import chosen_edition
+from cffpy.capture.gpu import Gpu
 
 if TYPE_CHECKING:
     import os
@@ -43,9 +43,9 @@ def bisect(
 
     Raises what ``open`` raises, CaptureError where there are no draws, and what ``is_bad`` raises.
     """
+    expect_callable("is_bad", is_bad)
     content = check_capture(read_content(source, limits))
-    directory = chosen_edition(register_db, {})
-    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
+    directory, given = given_edition(register_db), given_gpu(gpu)
     search = Bisection(content, directory, given)
     answers: list[bool | None] = []
     while isinstance(now := search.next(answers), Try):

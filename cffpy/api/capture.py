@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.draw_names import find_draw, parse_draw_name
+from cffpy.api.arguments import (
+    expect_all,
+    expect_callable,
+    given_edition,
+    given_gpu,
+    given_limits,
+)
 from cffpy.api.memory import Buffer, Memory
 from cffpy.api.passes import Frame
 from cffpy.api.selection import Selection, choose_actions, choose_draws
 from cffpy.api.shaders import Shaders
 from cffpy.api.source import Source
 from cffpy.api.walked import Problem, problem_of_damage
-from cffpy.capture.gpu import Gpu, parse_gpu
 from cffpy.container.open import open_bytes, open_capture
 from cffpy.errors import CaptureError, ContainerError, UsageError
-from cffpy.limits import Limits, hint
-from cffpy.regdb.edition import chosen_edition
+from cffpy.limits import hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -42,12 +47,13 @@ if TYPE_CHECKING:
     from cffpy.api.registers import Registers
     from cffpy.api.source import Progress
     from cffpy.api.state import RegisterState
+    from cffpy.capture.gpu import Gpu
     from cffpy.capture.summary import CaptureSummary, StreamSummary, SubmitSummary
     from cffpy.check.model import Finding, Lint
     from cffpy.check.runner import Checked
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
-    from cffpy.limits import Truncation
+    from cffpy.limits import Limits, Truncation
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.views.cffdump.packet_text import PacketText
 
@@ -270,7 +276,11 @@ class Capture:
         """
         from cffpy.check.registry import chosen_lints
 
-        return self.checked(chosen_lints(select, ignore)).findings
+        words = [
+            expect_all(name, chosen, str, "ids, names or patterns of lints")
+            for name, chosen in (("select", select), ("ignore", ignore))
+        ]
+        return self.checked(chosen_lints(*words)).findings
 
     def checked(self, lints: Sequence[Lint]) -> Checked:
         """The result of lints: ``findings``, ``passes``. A walk over the commands."""
@@ -520,9 +530,10 @@ def open_content(
     descriptions: Descriptions | None = None,
 ) -> Capture:
     """As ``open_sharing``. ``read`` returns the content of the file, as ``read_content`` does."""
-    directory = chosen_edition(register_db, {})
+    directory, given = given_edition(register_db), given_gpu(gpu)
+    if progress is not None:
+        expect_callable("progress", progress)
     content = check_capture(read())
-    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
     shared = None if descriptions is None else descriptions.of(directory)
     return Capture(Source(content, given, directory, progress, shared))
 
@@ -532,16 +543,7 @@ def read_content(
     limits: Limits | Mapping[str, int] | None,
 ) -> Content:
     """The decompressed bytes of what ``open`` takes. Raises ContainerError, UsageError."""
-    return _content(source, _limits(limits))
-
-
-def _limits(limits: Limits | Mapping[str, int] | None) -> Limits:
-    if isinstance(limits, Limits):
-        return limits
-    try:
-        return Limits(**(limits or {}))
-    except (TypeError, ValueError) as problem:
-        raise UsageError(f"limits: {problem}") from None
+    return _content(source, given_limits(limits))
 
 
 def _content(

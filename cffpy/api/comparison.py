@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.diff.model import WHOLE, Chosen, parse_selection
 from cffpy.analysis.diff.rules import CLASSES
+from cffpy.api.arguments import expect, expect_all, expect_capture
 from cffpy.api.walking import uncollected
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation
@@ -126,7 +127,11 @@ def diff(
     a GPU does not have, CaptureError where a capture has no such part or no draw matches, and what
     decoding raises.
     """
-    shown = {show} if isinstance(show, str) else set(show)
+    expect_capture("good", good)
+    expect_capture("bad", bad)
+    if isinstance(show, str):
+        show = (show,)
+    shown = set(expect_all("show", show, str, "classes of differences"))
     unknown = sorted(shown - {*CLASSES, "all"})
     if unknown:
         raise UsageError(f"no class of differences is named {unknown[0]}: {', '.join(CLASSES)}")
@@ -216,6 +221,7 @@ def _matching(source: Source, query: Filter) -> Chosen:
 
 def parse_part(text: str) -> Selection:
     """A part as it is written: "submit1", "pass3", "pass3/draw7". Raises UsageError."""
+    expect("a part", text, str, 'a text, as in "pass3"')
     if not text:
         return WHOLE
     _, part = parse_selection(f"x:{text}")

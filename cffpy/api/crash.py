@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.crash.report import analyse_crash
+from cffpy.api.arguments import given_edition, given_gpu
 from cffpy.api.capture import Capture, read_content
 from cffpy.api.capture import open as open_capture
-from cffpy.capture.gpu import Gpu, parse_gpu
-from cffpy.regdb.edition import chosen_edition
+from cffpy.capture.gpu import Gpu
 
 if TYPE_CHECKING:
     import os
@@ -102,6 +102,5 @@ def open_crash(
     an unknown ``gpu``, RegisterDbError where there is no such edition. Damage raises nothing.
     """
     content = read_content(source, limits)
-    directory = chosen_edition(register_db, {})
-    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
+    directory, given = given_edition(register_db), given_gpu(gpu)
     return Crash(analyse_crash(content, directory, given), directory, given)

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cffpy.analysis.register_writes import WritePlaces
+from cffpy.api.arguments import expect, expect_all, expect_path, given_paths
 from cffpy.api.capture import open_sharing
 from cffpy.container.folder import captures_in
 from cffpy.cp.descriptions import Descriptions
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from cffpy.tables.schema import Table
     from cffpy.tables.writers import Writer
 
-    Paths = Iterable[str | os.PathLike[str]]
+    Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
     #: Called with the path of each file and its capture, or with the error that it raised.
     Report = Callable[[str, "Capture | CffpyError"], object]
 
@@ -68,7 +70,7 @@ class Decoding(NamedTuple):
 
 def export(
     paths: Paths,
-    output: str,
+    output: str | os.PathLike[str],
     *,
     tables: Iterable[str] = DEFAULT_TABLES,
     decoding: Decoding | None = None,
@@ -83,9 +85,10 @@ def export(
     Raises UsageError for other suffixes and unknown tables, MissingLibrary without the extra
     ``data``.
     """
-    chosen = _tables(tables)
-    files = captures_in(paths)
-    writer = writer_for(output)
+    chosen = _tables(expect_all("tables", tables, str, "names of tables"))
+    expect_path("output", output)
+    files = captures_in(given_paths("paths", paths))
+    writer = writer_for(os.fspath(output))
     try:
         return _write(files, writer, chosen, decoding, report)
     finally:
@@ -105,7 +108,7 @@ def export_apart(
     with the library that the output needs.
     """
     chosen = _tables(tables)
-    files = captures_in(paths)
+    files = captures_in(given_paths("paths", paths))
     check_output(output)
     if not needs_library(output):
         writer = writer_for(output)
@@ -191,10 +194,12 @@ def sql(
 
     Raises UsageError for an error of SQL, MissingLibrary without the extra ``data``.
     """
+    expect("query", query, str, "a text in SQL")
+    files = captures_in(given_paths("paths", paths))
     database, chosen = DuckDatabase(allow_files=allow_files), tables_named(query)
     for table in chosen:
         database.create(table)
-    _write(captures_in(paths), database, chosen, decoding, report)
+    _write(files, database, chosen, decoding, report)
     return _answer(database, query)
 
 
@@ -204,7 +209,9 @@ def sql_apart(
     """As ``sql``, in less memory: see ``export_apart``. Also returns ``reports.code``."""
     check_libraries(["duckdb"])
     with RowSpool() as spool:
-        code = _fill(spool, captures_in(paths), tables_named(query), decoding, reports)
+        code = _fill(
+            spool, captures_in(given_paths("paths", paths)), tables_named(query), decoding, reports
+        )
         database = DuckDatabase(allow_files=allow_files)
         spool.pass_on(database)
     return _answer(database, query), code

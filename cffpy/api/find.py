@@ -13,17 +13,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.crash.opening import check_capture
-from cffpy.api.capture import _limits
+from cffpy.api.arguments import given_edition, given_gpu, given_limits, given_paths
 from cffpy.api.source import Source
 from cffpy.api.walking import uncollected
-from cffpy.capture.gpu import Gpu, parse_gpu
+from cffpy.capture.gpu import Gpu
 from cffpy.container.folder import captures_in
 from cffpy.container.open import open_capture
 from cffpy.errors import CaptureError, CffpyError
 from cffpy.limits import VARIABLES, Limits
 from cffpy.query.filters import Filter, Named
 from cffpy.query.search import subjects
-from cffpy.regdb.edition import chosen_edition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -110,7 +109,7 @@ class _Options(NamedTuple):
 
 def find(
     where: str,
-    paths: Iterable[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     columns: str | None = None,
     all_actions: bool = False,
@@ -130,14 +129,13 @@ def find(
     Raises FilterError for a filter that is wrong for every generation, before any file is read. A
     file that cannot be read raises nothing: see ``FoundFile.error``.
     """
-    directory = chosen_edition(register_db, {})
-    given = gpu if gpu is None or isinstance(gpu, Gpu) else parse_gpu(str(gpu))
+    directory, given = given_edition(register_db), given_gpu(gpu)
+    files = captures_in(given_paths("paths", paths))
     Filter(where, columns).check(directory)
-    chosen = _limits(limits)
+    chosen = given_limits(limits)
     numbers = ((name, getattr(chosen, name)) for name in VARIABLES)
     kept = tuple((name, number) for name, number in numbers if number is not None)
     options = _Options(where, columns, directory, given, kept, all_actions, most)
-    files = captures_in(paths)
     jobs = min(jobs or processors(), len(files))
     return _in_turn(files, options) if jobs <= 1 else _in_workers(files, options, jobs)
 

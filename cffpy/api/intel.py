@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from cffpy.api.arguments import given_edition
 from cffpy.api.capture import read_content
 from cffpy.container.kinds import intel_kind
 from cffpy.errors import CaptureError, ContainerError
@@ -16,7 +17,6 @@ from cffpy.intel.views import draws as draws_view
 from cffpy.intel.views import info as info_view
 from cffpy.intel.views import passes as passes_view
 from cffpy.intel.views import state as state_view
-from cffpy.regdb.edition import chosen_edition
 
 if TYPE_CHECKING:
     import os
@@ -252,7 +252,7 @@ def open_intel(
     The arguments are those of ``open``. Raises ContainerError where the file cannot be read or is
     another kind of file. Damage raises nothing: see ``problems``.
     """
-    return of_content(read_content(source, limits), chosen_edition(register_db, {}))
+    return of_content(read_content(source, limits), given_edition(register_db))
 
 
 def of_content(content: Content, register_db: str | None) -> IntelCapture:

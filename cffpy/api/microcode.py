@@ -6,14 +6,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from cffpy.api.arguments import expect, given_edition, given_gpu
 from cffpy.capture.generations import GENERATIONS
-from cffpy.capture.gpu import Gpu, parse_gpu
+from cffpy.capture.gpu import Gpu
 from cffpy.errors import UsageError
 from cffpy.isa.afuc import AfucDisassembler, microcode_of
 from cffpy.isa.afuc_assembler import AfucAssembler
 from cffpy.isa.store import edition_directory
 from cffpy.pm4.microcode_names import GEN3_GPUS, MicrocodeNames
-from cffpy.regdb.edition import resolve_edition
 from cffpy.views import microcode as view
 
 if TYPE_CHECKING:
@@ -81,8 +81,9 @@ def disassemble_microcode(
     ``gpu``, the generation is that of the firmware's id, else of the file's ``name``. Raises
     IsaError where it is not microcode, UsageError where the generation is unknown.
     """
-    directory = None if register_db is None else resolve_edition(register_db)
-    chosen = parse_gpu(gpu) if isinstance(gpu, str) else gpu
+    expect("data", data, (bytes, bytearray, memoryview), "the bytes of a firmware file")
+    data = bytes(data)
+    directory, chosen = given_edition(register_db), given_gpu(gpu)
     generation = chosen.generation if chosen else _generation(data, name, is_raw)
     gpu_id = chosen.gpu_id if chosen else 0
     if not gpu_id and not is_raw and _firmware_id(data) == _GEN3_ID:
@@ -107,8 +108,8 @@ def assemble_microcode(
     ``is_raw``: without the dword in front of the file that the kernel leaves out. Raises IsaError
     with the number of the line that is wrong.
     """
-    directory = None if register_db is None else resolve_edition(register_db)
-    chosen = parse_gpu(gpu) if isinstance(gpu, str) else gpu
+    expect("text", text, str, "the text of a firmware file")
+    directory, chosen = given_edition(register_db), given_gpu(gpu)
     heading = _HEADING.match(text)
     if chosen is None and heading is None:
         raise UsageError("the GPU is unknown: name one with --gpu, e.g. --gpu a6xx")

@@ -264,9 +264,10 @@ def registers_of(gpu: str | int, *, register_db: str | None = None) -> Registers
 
     Raises UnsupportedGpu, or RegisterDbError for an edition that does not exist.
     """
+    from cffpy.api.arguments import expect, given_edition
     from cffpy.capture.gpu import parse_gpu
     from cffpy.regdb.database import Database
-    from cffpy.regdb.edition import resolve_edition
 
-    directory = None if register_db is None else resolve_edition(register_db)
+    expect("gpu", gpu, (str, int), 'a GPU, as in "630" or "a7xx"')
+    directory = given_edition(register_db)
     return Registers(Database.open(parse_gpu(str(gpu)).chip, directory))

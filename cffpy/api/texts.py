@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.draw_names import DrawName, DrawRange, parse_draw_name, parse_draw_range
+from cffpy.api.arguments import expect, expect_all, expect_capture, given_edition
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Limits
-from cffpy.regdb.edition import resolve_edition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
     from cffpy.analysis.edits import Edit
     from cffpy.api.capture import Capture
@@ -26,8 +27,9 @@ def compile_text(text: str | bytes, *, register_db: str | None = None) -> bytes:
     """
     from cffpy.pm4asm.assemble import assemble
 
+    expect("text", text, (str, bytes), "the text of a capture")
     data = text.encode() if isinstance(text, str) else text
-    directory = None if register_db is None else resolve_edition(register_db)
+    directory = given_edition(register_db)
     return bytes(assemble(BytesIO(data), "text", directory, Limits().stored_bytes))
 
 
@@ -38,6 +40,9 @@ def decompile(capture: Capture, *, submit: int | None = None) -> Iterator[str]:
     """
     from cffpy.views.pm4.decompile import decompile as pieces
 
+    expect_capture("capture", capture)
+    if submit is not None:
+        expect("submit", submit, int, "the number of a submit")
     source = capture._source
     damage: list[Damage] = []
     return pieces(source.content, damage, _ignore, source.register_db, submit)
@@ -61,12 +66,17 @@ def edit(
     from cffpy.analysis.edits import DropGroup, NopDraw, TruncateAfterDraw, edited
     from cffpy.analysis.register_edit import SetRegister
 
+    expect_capture("capture", capture)
+    if set_registers is not None:
+        expect("set_registers", set_registers, Mapping, "values by the names of registers")
+    draws_of = expect_all("nop_draws", nop_draws, (str, int), "draws")
+    groups = expect_all("drop_groups", drop_groups, int, "numbers of groups")
     at = None if at_draw is None else _number(capture, _draw(at_draw))
     edits: list[Edit] = [
         SetRegister(f"{name}={value}", at) for name, value in (set_registers or {}).items()
     ]
-    edits += [DropGroup(group) for group in drop_groups]
-    edits += [NopDraw(_numbers(capture, _range(draws))) for draws in nop_draws]
+    edits += [DropGroup(group) for group in groups]
+    edits += [NopDraw(_numbers(capture, _range(draws))) for draws in draws_of]
     if truncate_after is not None:
         edits.append(TruncateAfterDraw(_number(capture, _draw(truncate_after))))
     if not edits:

@@ -8,6 +8,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cffpy.api.arguments import expect_path, given_edition, given_gpu, given_limits, given_paths
 from cffpy.api.find import processors
 from cffpy.capture.gpu import Gpu
 from cffpy.errors import CaptureIndexError, UsageError
@@ -21,7 +22,6 @@ from cffpy.index.publish import Contents, clean_up, publish
 from cffpy.index.storage import storage_at
 from cffpy.index.tables import fingerprint
 from cffpy.limits import VARIABLES, Limits
-from cffpy.regdb.edition import chosen_edition
 from cffpy.tables.writers import clean_text, library
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class BuildReport:
 
 
 def build_index(
-    inputs: Iterable[str | os.PathLike[str]],
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     index: str | os.PathLike[str],
     *,
     lints: bool = True,
@@ -97,12 +97,14 @@ def build_index(
     the index cannot be used or written, or another process builds it; UsageError for wrong
     arguments; MissingLibrary without the extras ``data`` and ``cluster``.
     """
+    sources, directory = given_paths("inputs", inputs), given_edition(register_db)
+    expect_path("index", index)
+    numbers = given_limits(limits)
+    given_gpu(gpu)  # raises before anything is built
     library("pyarrow")
     library("duckdb")
     if scheduler is not None and jobs is not None:
         raise UsageError("a scheduler has its own workers: jobs cannot be chosen")
-    directory = chosen_edition(register_db, {})
-    numbers = limits if isinstance(limits, Limits) else Limits(**(limits or {}))
     chosen = ((name, getattr(numbers, name)) for name in VARIABLES)
     kept = tuple((name, number) for name, number in chosen if number is not None)
     given = f"a{gpu.generation}xx" if isinstance(gpu, Gpu) else None if gpu is None else str(gpu)
@@ -116,7 +118,7 @@ def build_index(
             engine: Engine = DaskEngine(scheduler)
         else:
             engine = LocalEngine(count) if count else SerialEngine()
-        builder.build(find_captures(inputs), engine)
+        builder.build(find_captures(sources), engine)
     builder.report.elapsed = round(time.monotonic() - begin, 3)
     return builder.report
 

@@ -8,6 +8,7 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cffpy.api.arguments import expect_path
 from cffpy.api.export import Rows
 from cffpy.api.find import processors
 from cffpy.errors import CaptureIndexError, UnknownName, UsageError
@@ -95,6 +96,7 @@ def open_index(path: str | os.PathLike[str]) -> Index:
     It shows the state that the last finished build has published, also while another one runs.
     Raises CaptureIndexError where there is none, or where it is of another version.
     """
+    expect_path("path", path)
     library("pyarrow")
     library("duckdb")
     storage = storage_at(os.fspath(path))

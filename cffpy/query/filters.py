@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cffpy.errors import FilterError
+from cffpy.errors import FilterError, UsageError
 from cffpy.query.names import NameTable, UnknownRegister, nearest
 from cffpy.query.operands import Operand, Operands
 from cffpy.query.predicates import Predicates
@@ -41,6 +41,9 @@ class Filter:
         self.where = where
         self._properties = properties
         self._uses = uses
+        for text in (where, columns):
+            if text is not None and not isinstance(text, str):
+                raise UsageError(f"a filter must be a text, not {type(text).__name__} object")
         self._root = None if where is None else parse_filter(where)
         self._columns = [] if columns is None else parse_paths(columns)
         self._bound: dict[tuple[str | None, str, bool], BoundFilter] = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from cffpy.api.arguments import expect_callable, expect_capture, expect_path
 from cffpy.errors import CffpyError
 from cffpy.reports.document import document
 from cffpy.reports.words import plain
@@ -61,6 +62,13 @@ def report(
     the name of each step. Raises CaptureError where the capture has no commands, CffpyError if the
     file cannot be written.
     """
+    expect_capture("capture", capture)
+    if compare is not None:
+        expect_capture("compare", compare)
+    if path is not None:
+        expect_path("path", path)
+    if progress is not None:
+        expect_callable("progress", progress)
     found = Report(document(capture, compare, progress or (lambda _step: None)))
     if path is not None:
         try:
