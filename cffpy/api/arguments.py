@@ -46,13 +46,6 @@ def expect_all(
     return found
 
 
-def expect_capture(name: str, value: object) -> None:
-    """Raise UsageError for what is no capture."""
-    from cffpy.api.capture import Capture  # it imports this module
-
-    expect(name, value, Capture, "a capture that cffpy.open has opened")
-
-
 def expect_path(name: str, value: object) -> None:
     """Raise UsageError for what is no path."""
     expect(name, value, _PATH, "a path")

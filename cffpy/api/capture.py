@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.draw_names import find_draw, parse_draw_name
 from cffpy.api.arguments import (
+    expect,
     expect_all,
     expect_callable,
     given_edition,
@@ -536,6 +537,11 @@ def open_content(
     content = check_capture(read())
     shared = None if descriptions is None else descriptions.of(directory)
     return Capture(Source(content, given, directory, progress, shared))
+
+
+def expect_capture(name: str, value: object) -> None:
+    """Raise UsageError for what is no capture. ``name``: of the argument."""
+    expect(name, value, Capture, "a capture that cffpy.open has opened")
 
 
 def read_content(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from cffpy.analysis.diff.model import WHOLE, Chosen, parse_selection
 from cffpy.analysis.diff.rules import CLASSES
-from cffpy.api.arguments import expect, expect_all, expect_capture
+from cffpy.api.arguments import expect, expect_all
+from cffpy.api.capture import expect_capture
 from cffpy.api.walking import uncollected
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation

@@ -8,7 +8,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from cffpy.analysis.draw_names import DrawName, DrawRange, parse_draw_name, parse_draw_range
-from cffpy.api.arguments import expect, expect_all, expect_capture, given_edition
+from cffpy.api.arguments import expect, expect_all, given_edition
+from cffpy.api.capture import expect_capture
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Limits
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from cffpy.api.arguments import expect_callable, expect_capture, expect_path
+from cffpy.api.arguments import expect_callable, expect_path
+from cffpy.api.capture import expect_capture
 from cffpy.errors import CffpyError
 from cffpy.reports.document import document
 from cffpy.reports.words import plain

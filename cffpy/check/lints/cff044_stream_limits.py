@@ -34,10 +34,7 @@ class StreamLimits(Lint):
     def check(self, capture: CheckedCapture) -> Iterator[Report]:
         """Limits above the pitch; buffers that end before the last pipe's part."""
         buffers = capture.facts(StreamBuffers)
-        try:
-            all_pipes = device(capture.found.gpu or "").vsc_pipes
-        except UnsupportedGpu:
-            all_pipes = _PIPES
+        all_pipes = _pipes_of(capture.found.gpu)
         for found in capture.render_passes():
             streams = found.visibility
             if streams is None or not found.pipes:
@@ -50,11 +47,24 @@ class StreamLimits(Lint):
                 if not base or not pitch:
                     continue
                 there = buffers.remaining(found, base)
-                # older drivers put the size of the whole buffer into the register
-                is_whole = limit is not None and all_pipes * pitch <= limit <= (there or limit)
-                if limit is not None and limit > pitch and not is_whole:
+                if limit is not None and not _is_limit(limit, pitch, all_pipes, there):
                     text = f"the limit of {name} streams is {limit}, their pitch {pitch}"
                     yield at_pass(found, text, (name, "limit"))
                 if there and pipes * pitch > there:
                     text = f"{pipes} {name} streams with pitch {pitch} need more than {there} bytes"
                     yield at_pass(found, text, (name, "size"))
+
+
+def _pipes_of(gpu: str | None) -> int:
+    try:
+        return device(gpu or "").vsc_pipes
+    except UnsupportedGpu:
+        return _PIPES
+
+
+def _is_limit(limit: int, pitch: int, pipes: int, there: int) -> bool:
+    """Whether a limit is that of a stream, or the size of the whole buffer, as of older drivers.
+
+    ``there``: bytes of the buffer, 0 where these are not known.
+    """
+    return limit <= pitch or pipes * pitch <= limit <= (there or limit)
