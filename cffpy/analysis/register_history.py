@@ -50,7 +50,7 @@ def most_changes(size: int) -> int:
     return _MAX_CHANGES + _CHANGES_PER_DWORD * (size // 4)
 
 
-class _Changes:
+class Changes:
     """The changes of one register: positions in rising order, and what was written by then.
 
     ``entries``: those of the log that have the writes. Where the register was collected alone,
@@ -116,8 +116,9 @@ class RegisterHistory(Observer):
         #: Gets the writes of draws, those of a pass when it ends.
         self._pass_on: Callable[[Writes], None] | None = None
         self._pass: Pass | None = None
-        self._changes: dict[int, _Changes] = {}
-        #: Whether ``_changes`` has all registers. If not, it has some of those that were collected.
+        #: The changes of registers that were asked for; of some that have none, nothing.
+        self.rows: dict[int, Changes] = {}
+        #: Whether ``rows`` has all registers. If not, it has some of those that were collected.
         self._is_complete = False
         self._collected: set[int] = set()
         #: The draw after each entry; made when a register is first collected.
@@ -187,7 +188,7 @@ class RegisterHistory(Observer):
         self._log.release(collected)
         self._first = len(self._action_ends)
         del self._changed[:], self._starts[:]
-        for row in self._changes.values():
+        for row in self.rows.values():
             del row.entries[:]
 
     def _shrink(self) -> None:
@@ -234,14 +235,14 @@ class RegisterHistory(Observer):
 
     # -- afterwards -----------------------------------------------------------------------------
 
-    def _row(self, register: int) -> _Changes | None:
+    def _row(self, register: int) -> Changes | None:
         """The changes of one register: most questions are about a few of them."""
         if not self._is_complete and register not in self._collected:
             if len(self._collected) < _COLLECTED:
                 self._collect(register)
             else:
                 self._complete()
-        return self._changes.get(register)
+        return self.rows.get(register)
 
     def _collect(self, register: int) -> None:
         self._collected.add(register)
@@ -251,9 +252,9 @@ class RegisterHistory(Observer):
         entries = zip(self._draw_after, self._log.values, strict=False)  # not those after all draws
         found = {order: values[register] for order, values in entries if register in values}
         if found:
-            self._changes[register] = _Changes([*found], [*found.values()], [])
+            self.rows[register] = Changes([*found], [*found.values()], [])
 
-    def _find_entries(self, register: int, row: _Changes) -> None:
+    def _find_entries(self, register: int, row: Changes) -> None:
         """Find those that have the writes of a register that was collected alone."""
         entries = enumerate(zip(self._draw_after, self._log.values, strict=False))
         found = {order: entry for entry, (order, values) in entries if register in values}
@@ -263,7 +264,7 @@ class RegisterHistory(Observer):
         """Collect all registers."""
         if not self._is_complete:
             self._is_complete = True
-            self._changes, self._draw_after = {}, []
+            self.rows, self._draw_after = {}, []
             self._collect_all()
 
     def _collect_all(self) -> int:
@@ -272,7 +273,7 @@ class RegisterHistory(Observer):
         Releases the values of these entries, and returns how many there are.
         """
         self._ends = self._log.join_between(self._ends, _MAX_APART)
-        known, changed, entries = self._changes, self._changed, self._log.values
+        known, changed, entries = self.rows, self._changed, self._log.values
         start = 0
         orders = self._orders[len(self._orders) - len(self._ends) :]
         for order, end in zip(orders, self._ends, strict=True):
@@ -282,7 +283,7 @@ class RegisterHistory(Observer):
                 for register, value in values.items():
                     row = known.get(register)
                     if row is None:
-                        row = known[register] = _Changes(array("I"), array("q"), array("I"))
+                        row = known[register] = Changes(array("I"), array("q"), array("I"))
                     if row.add(order, value, entry):
                         changed.append(register)
             start = end
@@ -292,7 +293,7 @@ class RegisterHistory(Observer):
     def forget_writes(self) -> None:
         """Release what wrote registers, and the walk. Afterwards as after ``pass_on``."""
         self._complete()
-        for row in self._changes.values():
+        for row in self.rows.values():
             row.entries = array("I")
         del self._walk, self._passes, self._log
 
@@ -306,7 +307,7 @@ class RegisterHistory(Observer):
 
     def value(self, register: int, order: int) -> int | None:
         """The value of a dword at a draw; None where it is unknown or was never written."""
-        row = self._changes.get(register) or self._row(register)
+        row = self.rows.get(register) or self._row(register)
         if row is None:
             return None
         index = bisect_right(row.orders, order)
@@ -317,7 +318,7 @@ class RegisterHistory(Observer):
 
     def is_written(self, register: int, order: int) -> bool:
         """Whether a dword was written before a draw."""
-        row = self._changes.get(register) or self._row(register)
+        row = self.rows.get(register) or self._row(register)
         return row is not None and row.orders[0] <= order
 
     def changes(self, register: int) -> tuple[Sequence[int], Sequence[int]]:
@@ -346,7 +347,7 @@ class RegisterHistory(Observer):
         They are those of ``changes``: the n-th change of a dword is the n-th time that it is here.
         """
         self._complete()
-        changes, log = self._changes, self._log
+        changes, log = self.rows, self._log
         seen = dict.fromkeys(changes, 0)
         for start, end in pairwise([*self._starts, len(self._changed)]):
             sources: dict[int, WriteSource] = {}
@@ -362,12 +363,12 @@ class RegisterHistory(Observer):
     def registers(self, order: int) -> Iterator[int]:
         """The dwords that were written before a draw, in no particular order."""
         self._complete()
-        return (register for register, row in self._changes.items() if row.orders[0] <= order)
+        return (register for register, row in self.rows.items() if row.orders[0] <= order)
 
     def all_registers(self) -> Iterator[int]:
         """The dwords that were written before any draw, in no particular order."""
         self._complete()
-        return iter(self._changes)
+        return iter(self.rows)
 
     def written_since(self, order: int) -> Sequence[int]:
         """The dwords that were written between the recorded draw before and this one."""

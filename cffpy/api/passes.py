@@ -172,7 +172,8 @@ class Action:
 
         Raises CaptureError for one that is not executed.
         """
-        return self._frame.source.state(self.model)
+        last = (source := self._frame.source).last_state  # scripts ask again and again
+        return last[1] if last and last[0] == self.model.order else source.state(self.model)
 
     @property
     def memory(self) -> Memory:
@@ -592,9 +593,8 @@ class Frame:
                 for draw in one.model.program_draws:
                     self.draw(draw)
         known = self._actions
-        wrapped: list[Action] = []
-        for action in found:
+        wanted = [*found]
+        for action in wanted:
             if action.order not in known:
                 known[action.order] = Action(self, action)
-            wrapped.append(known[action.order])
-        return wrapped
+        return [known[action.order] for action in wanted]

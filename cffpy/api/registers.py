@@ -100,8 +100,9 @@ class Registers:
         #: The descriptions of the GPU; their shape may change.
         self.database = database
         self._text = RegisterText(database)
-        #: Registers that were looked up; by offset, also those that are not described.
-        self._known: dict[str | int, Register] = {}
+        #: Registers that were looked up, by name or offset; do not change it.
+        self.known: dict[str | int, Register] = {}
+        #: Those at offsets, also where none is described.
         self._at: dict[int, Register] = {}
 
     def __getitem__(self, key: str | int) -> Register:
@@ -110,7 +111,7 @@ class Registers:
         Raises UnknownName, which is a KeyError; its message has names that are spelt like it.
         """
         try:
-            return self._known[key]
+            return self.known[key]
         except (KeyError, TypeError):
             pass
         found = self.find(key) if isinstance(key, str | int) else None
@@ -136,11 +137,11 @@ class Registers:
 
     def find(self, key: str | int) -> Register | None:
         """As ``self[key]``; None where there is no such register."""
-        known = self._known.get(key)
+        known = self.known.get(key)
         if known is None:
             known = self._find(key)
             if known is not None:
-                self._known[key] = known
+                self.known[key] = known
         return known
 
     def _find(self, key: str | int) -> Register | None:

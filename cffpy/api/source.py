@@ -96,7 +96,7 @@ class Source:
         #: The last filter of ``record_for``.
         self._asked: tuple[str | None, BoundFilter | None] | None = None
         self._registers: Registers | None = None
-        self._last_state: tuple[int, RegisterState] | None = None
+        self.last_state: tuple[int, RegisterState] | None = None
         self._last_visibility: PassVisibility | None = None
         self._last_bound: tuple[int, Bound] | None = None
         self._shaders: dict[tuple[int, str, int], Shader | None] = {}
@@ -112,7 +112,7 @@ class Source:
     def is_decoded(self) -> bool:
         """Whether commands were decoded; not after ``close``."""
         return bool(
-            self._walked or self._last_state or {"recording", "collected"} & vars(self).keys()
+            self._walked or self.last_state or {"recording", "collected"} & vars(self).keys()
         )
 
     @property
@@ -408,7 +408,7 @@ class Source:
 
         They are found again on request.
         """
-        self._last_bound = self._last_state = None
+        self._last_bound = self.last_state = None
         if "walk" in names:
             self._walked = self._registers = self._last_visibility = None
         if "registers" in names and self._walked is not None:
@@ -553,7 +553,7 @@ class Source:
 
     def state(self, action: Action) -> RegisterState:
         """The registers at an action. One that is not the program's draw costs a walk."""
-        last = self._last_state
+        last = self.last_state
         if last is not None and last[0] == action.order:
             return last[1]
         history = (self._walked or self.walk()).history or self.walk().history
@@ -562,7 +562,7 @@ class Source:
             registers = self._registers or self.registers
             at = HistoryAt(history, action.order)
             state = RegisterState(at, registers, registers.database, action)
-            self._last_state = action.order, state
+            self.last_state = action.order, state
             return state
         how = self.register_db, self.given_gpu
         found = state_at(self.content, action.order, lambda _warned: None, *how)
@@ -591,7 +591,7 @@ class Source:
 
     def _state_of(self, found: State, action: Action) -> RegisterState:
         state = RegisterState(StateAt(found), self.registers, found.database, action)
-        self._last_state = action.order, state
+        self.last_state = action.order, state
         return state
 
 

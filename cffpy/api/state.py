@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
-from cffpy.analysis.provenance import State
+from cffpy.analysis.provenance import UNKNOWN, State
 from cffpy.api.registers import RegisterValue
 from cffpy.errors import UnknownName
 from cffpy.regdb.register_text import RegisterText
@@ -131,7 +132,15 @@ class HistoryAt:
 
     def value(self, register: int) -> int | None:
         """The value of a dword, None where it is unknown."""
-        return self._history.value(register, self._order)
+        # as RegisterHistory.value, without a call: scripts ask for many of these
+        row = self._history.rows.get(register)
+        if row is None:
+            return self._history.value(register, self._order)
+        index = bisect_right(row.orders, self._order)
+        if not index:
+            return None
+        value = row.values[index - 1]
+        return None if value == UNKNOWN else value
 
     def write(self, register: int) -> Write | None:
         """What wrote a dword."""
@@ -139,7 +148,10 @@ class HistoryAt:
 
     def is_written(self, register: int) -> bool:
         """Whether a dword was written."""
-        return self._history.is_written(register, self._order)
+        row = self._history.rows.get(register)
+        if row is None:
+            return self._history.is_written(register, self._order)
+        return row.orders[0] <= self._order
 
     def registers(self) -> Iterable[int]:
         """The dwords that were written."""
@@ -244,6 +256,15 @@ class RegisterState:
         written.
         """
         try:
+            register = self._registers.known[key]
+        except (KeyError, TypeError):
+            return self._look_up(key)
+        if register.bits == 64:
+            return self._value(register)
+        return StateValue(register, self._at.value(register.offset), self)
+
+    def _look_up(self, key: str | int) -> StateValue:
+        try:
             return self._value(self._registers[key])
         except UnknownName:
             offset = self._undescribed(key)
@@ -282,7 +303,7 @@ class RegisterState:
         """Whether a register was written before the draw. False for an unknown name."""
         if not isinstance(key, str | int):
             return False
-        register = self._registers.find(key)
+        register = self._registers.known.get(key) or self._registers.find(key)
         if register is None:
             return self._undescribed(key) is not None
         return self._at.is_written(register.offset)

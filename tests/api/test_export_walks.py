@@ -43,7 +43,7 @@ def test_only_places_of_writes_are_kept(samples: Path) -> None:
         assert expected is not None
         assert not history._changed
         assert len(history._log.values) < 100  # those after the last draw
-        assert not any(row.entries for row in history._changes.values())
+        assert not any(row.entries for row in history.rows.values())
         places = capture._source.walk().write_places
         assert sorted(history.all_registers()) == sorted(expected.all_registers())
         for register in expected.all_registers():
