@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.views.page_kit.markup import element
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 #: Members that are unpacked when they are asked for; all others are the part "core". What does not
 #: fit into the page is left out from the last one on.
@@ -118,12 +118,3 @@ def _json(part: object) -> str:
 def _listed(column: Any) -> Any:  # noqa: ANN401
     """A compact column as a list."""
     return column.tolist()
-
-
-def unpacked(blocks: Iterable[Sequence[bytes]]) -> dict[str, Any]:
-    """The parts by name: what the page's script reads."""
-    found = {}
-    for block in blocks:
-        name = block[0].decode().partition('id="data-')[2].rstrip('">')
-        found[name] = json.loads(zlib.decompress(base64.b64decode(b"".join(block[1:-1]))))
-    return found

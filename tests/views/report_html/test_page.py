@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import base64
 import json
 import re
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,11 +78,20 @@ def test_vertices_that_only_the_gpu_knows(vertices: int, not_counted: int, text:
     assert f"<dt>vertices</dt><dd>{text}</dd>" in page(document).decode()
 
 
+def unpacked(blocks: Iterable[Sequence[bytes]]) -> dict[str, Any]:
+    """The parts by name: what the page's script reads."""
+    found = {}
+    for block in blocks:
+        name = block[0].decode().partition('id="data-')[2].rstrip('">')
+        found[name] = json.loads(zlib.decompress(base64.b64decode(b"".join(block[1:-1]))))
+    return found
+
+
 def test_data_is_the_document() -> None:
     document = small_document()
     blocks, missing = data_blocks.data_blocks(document)
     assert missing == []
-    parts = data_blocks.unpacked(blocks)
+    parts = unpacked(blocks)
     for name in data_blocks.PARTS:
         assert parts[name] == json.loads(json.dumps(document[name]))
     rest = {name: part for name, part in document.items() if name not in data_blocks.PARTS}
@@ -96,7 +107,7 @@ def test_data_is_packed_in_pieces(count: int) -> None:
     document = {"file": "name", "registers": part, "dump": None, "pictures": list(range(count))}
     blocks, missing = data_blocks.data_blocks(document)
     expected = {"core": {"file": document.pop("file")}, **document}
-    assert (data_blocks.unpacked(blocks), missing) == (expected, [])
+    assert (unpacked(blocks), missing) == (expected, [])
 
 
 @pytest.mark.parametrize(("share", "names"), [(0.9, {"core"}), (0.0, set())], ids=["most", "none"])
@@ -105,8 +116,8 @@ def test_what_does_not_fit_is_left_out_and_named(share: float, names: set[str]) 
     whole = sum(len(b"".join(block)) for block in data_blocks.data_blocks(document)[0])
     blocks, missing = data_blocks.data_blocks(document, int(whole * share))
     assert missing
-    assert set(data_blocks.unpacked(blocks)) & {"core"} == names
-    assert {*data_blocks.unpacked(blocks), *missing} >= {*data_blocks.PARTS}
+    assert set(unpacked(blocks)) & {"core"} == names
+    assert {*unpacked(blocks), *missing} >= {*data_blocks.PARTS}
     text = Document(page(document, int(whole * share))).text
     assert f"Left out, because the page would be too large: {', '.join(missing)}" in text
 
