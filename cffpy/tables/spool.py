@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from cffpy.container.open import zlib_module
@@ -17,7 +18,7 @@ from cffpy.tables.schema import TABLES
 from cffpy.tables.writers import batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
     from cffpy.tables.schema import Table
@@ -27,14 +28,25 @@ if TYPE_CHECKING:
 _ROWS, _LENGTH, _LEVEL = 1 << 11, 8, 1
 
 
+@contextmanager
+def _writable() -> Iterator[None]:
+    """Name the file in an OSError, which has no name of its own."""
+    try:
+        yield
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise OSError(problem.errno or 0, reason, "the temporary file for rows") from None
+
+
 class RowSpool:
     """A Writer into a file without a name, and a context manager.
 
-    OSError is raised where there is no room for the file.
+    Raises OSError where the file cannot be made, or there is no room for it.
     """
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        with _writable():
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
         self._zlib = zlib_module(1 << 20)
 
     def __enter__(self) -> RowSpool:
@@ -46,7 +58,8 @@ class RowSpool:
         problem: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._file.close()
+        with suppress(OSError):  # of what is buffered, which nobody wants any more
+            self._file.close()
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
         """As Writer has it."""
@@ -63,12 +76,14 @@ class RowSpool:
 
     def close(self) -> None:
         """As Writer has it: what is buffered goes to the file."""
-        self._file.flush()
+        with _writable():
+            self._file.flush()
 
     def _put(self, piece: object) -> None:
         data = self._zlib.compress(pickle.dumps(piece, pickle.HIGHEST_PROTOCOL), _LEVEL)
-        self._file.write(len(data).to_bytes(_LENGTH, "little"))
-        self._file.write(data)
+        with _writable():
+            self._file.write(len(data).to_bytes(_LENGTH, "little"))
+            self._file.write(data)
 
     def pass_on(self, writer: Writer) -> None:
         """Have another writer take all rows, as they came, also from another process."""

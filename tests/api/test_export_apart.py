@@ -221,3 +221,21 @@ def test_a_command_leaves_nothing(samples: Path, run_cffpy: Run, tmp_path: Path)
     assert done.returncode == 1
     assert b"nothing" in done.stderr
     assert not [*folder.iterdir()]
+
+
+def test_a_full_disk_is_one_line(samples: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    code = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "from cffpy.__main__ import main\n"
+        "main()\n"
+    )
+    path = next(samples.glob("a660-frame-gmem.rd*"))
+    arguments = ["export", str(path), "-o", str(tmp_path / "out.parquet")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == "cffpy: error: the temporary file for rows: File too large\n"
+    assert not [*tmp_path.iterdir()]
