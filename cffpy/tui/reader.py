@@ -166,7 +166,7 @@ class Reader:
                 lines += [f"    {name}: {field.text}" for name, field in one.fields.items()]
             for buffer in (*draw.vertex_buffers, *draw.uniform_buffers, *draw.constants):
                 lines.append(repr(buffer)[1:-1])
-                lines += _word_lines(buffer.dwords, buffer.floats)
+                lines += _word_lines(buffer.data)
             return [visible(line) for line in lines] or ["nothing is bound, as far as it is known"]
 
     def picture_page(
@@ -284,10 +284,16 @@ def _number(value: StateValue) -> str:
     return "?" if value.value is None else f"{value.value:#x}"
 
 
-def _word_lines(dwords: tuple[int, ...], floats: tuple[float, ...]) -> Iterator[str]:
-    for start in range(0, min(len(dwords), _SHOWN_WORDS), 4):
+def _word_lines(data: memoryview | None) -> Iterator[str]:
+    """The first dwords of a buffer, also as floats; a vertex buffer may have millions."""
+    if data is None:
+        return
+    count = len(data) // 4
+    shown = data[: 4 * min(count, _SHOWN_WORDS)].cast("B")
+    dwords, floats = shown.cast("I"), shown.cast("f")
+    for start in range(0, len(dwords), 4):
         words = " ".join(f"{word:08x}" for word in dwords[start : start + 4])
         numbers = " ".join(f"{number:.6g}" for number in floats[start : start + 4])
         yield f"    {4 * start:04x}: {words:36} {numbers}"
-    if len(dwords) > _SHOWN_WORDS:
-        yield f"    ... {len(dwords) - _SHOWN_WORDS} more dwords"
+    if count > _SHOWN_WORDS:
+        yield f"    ... {count - _SHOWN_WORDS} more dwords"
