@@ -226,6 +226,7 @@ class _Comparer:
         last = before = -1
         touched, self._pending = self._pending, set()
         written: set[Subject] = set()
+        self._rewritten.clear()  # by draws without a counterpart: their addresses say nothing
         events: tuple[list[str], list[str]] = ([], [])
         for mine, theirs in aligned:
             for record, heard in zip((mine, theirs), events, strict=True):
