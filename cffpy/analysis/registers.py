@@ -214,8 +214,6 @@ class Remembered(Generic[_Result]):
         #: By the registers that a computation read; those of the last result come first.
         self._lists: list[_Results[_Result]] = []
         self._count = 0
-        #: The registers that any computation has read so far.
-        self.read: set[int] = set()
 
     def __call__(self) -> _Result:
         """The result for the values that registers have now."""
@@ -242,7 +240,6 @@ class Remembered(Generic[_Result]):
         read = self._reader.read
         read.clear()
         result = self._compute(self._reader)
-        self.read.update(read)
         found = self._results(tuple(read))
         found.known[found.values(registers)] = result
         self._count += 1

@@ -138,10 +138,6 @@ class BoundSets:
         self._registers = [offset + half for half in range(2) for offset in offsets if offset]
         self._known: dict[tuple[int | None, ...], dict[int, int]] = {}
 
-    def finds(self, registers: Iterable[int]) -> bool:
-        """Whether any of these registers holds a part of a base."""
-        return any(one in self._registers for one in registers)
-
     def __call__(self) -> Mapping[int, int]:
         """Number -> address."""
         values = tuple(map(self._machine.state.registers.get, self._registers))

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
 from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
-from cffpy.analysis.diff.descriptors import Memory, SetPlace
+from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace, prefetched
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, changed_facts
-from cffpy.analysis.diff.draw_inputs import DrawInputs
 from cffpy.analysis.diff.facts import (
     Contents,
     DrawParameters,
@@ -26,12 +25,15 @@ from cffpy.analysis.diff.facts import (
     named_parameters,
     packet_fields,
     parameters_of,
+    vertex_buffers,
 )
 from cffpy.analysis.diff.model import DrawRecord
 from cffpy.analysis.diff.run_loads import RunLoads
+from cffpy.analysis.diff.written import Invalidations, WrittenRegisters, push_constants
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.provenance import UNKNOWN, joined
+from cffpy.analysis.registers import Remembered
 from cffpy.capture.generations import Generation
 from cffpy.cp.loadstate import LOAD_STATE_PACKETS
 from cffpy.cp.packets.regwrite import SET_CONSTANT, SET_REGISTERS
@@ -154,7 +156,8 @@ class Recorder(Observer):
         #: Addresses of the draw-state groups that the current stream has loaded so far.
         self._groups: set[int] = set()
         self._text: RegisterText
-        self._inputs: DrawInputs
+        self._pushed: WrittenRegisters
+        self._invalidations: Invalidations
         self._layout = -1
         self._disassemblers = walk.disassemblers(register_db)
         self._program_bytes = 0
@@ -194,8 +197,12 @@ class Recorder(Observer):
         self._loads = RunLoads(machine, self._contents, self._descriptors_of)
         self._text = RegisterText(database)
         self._texts = PacketTexts(self._text, machine.packets)
+        self._pushed = push_constants(self._text)
+        self._invalidations = Invalidations(self._text)
         self._generation = gpu.facts
-        self._inputs = DrawInputs(machine, self._text)
+        self._prefetched = Remembered(machine, prefetched)
+        self._bases = BoundSets(machine, is_compute=False), BoundSets(machine, is_compute=True)
+        self._vertices = Remembered(machine, vertex_buffers)
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """The buffers may be others than before."""
@@ -333,9 +340,7 @@ class Recorder(Observer):
 
     def _take(self, action: Action, run: PassRun | None) -> _Taken:
         changes = _NO_CHANGES if self._log is None else self._log.take()
-        inputs = self._inputs
-        inputs.go_on(None if self._log is None else changes)
-        pushed = inputs.pushed
+        pushed = self._pushed.written(changes)
         facts: tuple[Facts, ...]
         first, is_draw = self._parameters_of(action), action.kind == "draw"
         if not is_draw and action.kind != "dispatch":
@@ -346,16 +351,16 @@ class Recorder(Observer):
         loads = self._loads.of(action, run, shaders)
         if is_draw:
             drawn = self._drawn_from(action)
-            facts = first, shaders, loads, drawn, inputs.invalidations
+            facts = first, shaders, loads, drawn, self._invalidations.written(changes)
             own = hash((first.own, shaders.own, loads.own, drawn.own, pushed))
         else:
-            facts = first, shaders, loads, NO_FACTS, inputs.invalidations
+            facts = first, shaders, loads, NO_FACTS, self._invalidations.written(changes)
             own = hash((first.own, shaders.own, loads.own, pushed))
         taken = _Taken(action, run, changes, facts, own, digests, self._current_memory())
         if self._generation.has_bindless:
-            taken.sets = inputs.bases(not is_draw)
+            taken.sets = self._bases[not is_draw]()
             if taken.sets:
-                taken.prefetched = inputs.prefetched
+                taken.prefetched = self._prefetched()
         return taken
 
     def _parameters_of(self, action: Action) -> Facts:
@@ -369,7 +374,7 @@ class Recorder(Observer):
         return known
 
     def _drawn_from(self, action: Action) -> Facts:
-        elements, buffers = action.vertices, self._inputs.vertices
+        elements, buffers = action.vertices, self._vertices()
         indices = action.index_region
         epoch = self._walk.machine.image.epoch
         all_indices, parameters = action.index_buffer, action.unknown_parameters

@@ -76,19 +76,13 @@ class WrittenRegisters:
         known = sorted(one for one, value in last.items() if value != UNKNOWN)
         return (tuple(known), tuple([last[one] for one in known])) if known else ()
 
-    def finds(self, registers: tuple[int, ...]) -> bool:
-        """Whether any of these registers is one of those."""
-        return any(map(self._is_one, registers))
-
-    def _is_one(self, register: int) -> bool:
-        return self._text.name(register).startswith(self._names)
-
     def _find(self, registers: tuple[int, ...]) -> _Listed | None:
         self._listed += len(registers) + 1
         if self._listed > _MAX_LISTED:
             self._lists.clear()
             self._listed = len(registers) + 1
-        found = tuple(sorted(filter(self._is_one, registers)))
+        name = self._text.name
+        found = tuple(sorted(r for r in registers if name(r).startswith(self._names)))
         listed = self._lists[registers] = (found, values_of(found)) if found else None
         return listed
 
@@ -105,10 +99,6 @@ class Invalidations:
         self._text = text
         self._registers = WrittenRegisters(text, _INVALIDATE)
         self._known: dict[tuple[tuple[int, ...], ...], Facts] = {}
-
-    def finds(self, registers: tuple[int, ...]) -> bool:
-        """Whether any of these registers is one of those."""
-        return self._registers.finds(registers)
 
     def written(self, changes: Iterable[Change]) -> Facts:
         """Those among ``changes``; the same object for the same values."""
