@@ -77,7 +77,7 @@ def test_a_spool_passes_on_all_rows() -> None:
     assert found.flushed == expected.flushed == [len(rows)]
 
 
-def _in_new_process(function: Callable[[], None]) -> None:
+def check_in_new_process(function: Callable[[], None]) -> None:
     """Run a test in a process without threads: libraries start some in the one of the tests."""
     code = f"from {__name__} import {function.__name__} as test; test(); print('done')"
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
@@ -85,7 +85,7 @@ def _in_new_process(function: Callable[[], None]) -> None:
 
 
 def test_a_child_returns_and_raises() -> None:
-    _in_new_process(_returns_and_raises)
+    check_in_new_process(_returns_and_raises)
 
 
 def _returns_and_raises() -> None:
@@ -105,7 +105,7 @@ def _returns_and_raises() -> None:
 
 
 def test_a_child_that_is_killed_is_one_error() -> None:
-    _in_new_process(_is_killed)
+    check_in_new_process(_is_killed)
 
 
 def _is_killed() -> None:
