@@ -99,7 +99,7 @@ def test_slow_tests_and_times(checkout: Checkout) -> None:
     code, _, calls = checkout.dev("test", "--all", "tests/cp", PYTHON="fine")
     assert code == 0
     assert calls[-3:] == [
-        "-m pytest -n auto -m not perf and not fuzz --hypothesis-profile=thorough"
+        "-m pytest -n auto --dist worksteal -m not perf and not fuzz --hypothesis-profile=thorough"
         " --new-processes tests/cp",
         "-m pytest -n auto -m fuzz tests/cp",
         "-m pytest -m perf tests/cp",
