@@ -107,16 +107,12 @@ def export_apart(
     Captures are decoded in a child process, which calls ``reports``. Then this one writes the rows
     with the library that the output needs.
     """
+    if not needs_library(output):
+        export(paths, output, tables=tables, decoding=decoding, report=reports)
+        return reports.code
     chosen = _tables(tables)
     files = captures_in(given_paths("paths", paths))
     check_output(output)
-    if not needs_library(output):
-        writer = writer_for(output)
-        try:
-            _write(files, writer, chosen, decoding, reports)
-        finally:
-            writer.close()
-        return reports.code
     with RowSpool() as spool:
         code = _fill(spool, files, chosen, decoding, reports)
         writer = writer_for(output)

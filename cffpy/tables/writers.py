@@ -13,7 +13,6 @@ import json
 import os
 import re
 from contextlib import ExitStack, suppress
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 
 #: Rows that are in memory at once; the same of DuckDB, and of files of text, whose batches cost
-#: less.
-BATCH, _INSERTED, _WRITTEN = 1 << 13, 1 << 12, 1 << 9
+#: less. After how many rows DuckDB compresses them: by itself it did after 160,000.
+BATCH, _INSERTED, _WRITTEN, _COMPRESSED = 1 << 13, 1 << 12, 1 << 9, 1 << 16
 
 #: Types of columns as DuckDB has them, and as pyarrow names them.
 _SQL_TYPES = {
@@ -302,6 +301,7 @@ class DuckDatabase:
             "enable_external_access": allowed,
             # the program duckdb, which opens the file, may be older than the library
             "storage_compatibility_version": "v1.1.0",
+            "default_block_size": str(1 << 16),  # each column of each table begins one
             "threads": "1",  # each has buffers; rows come in batches, one after another
         }
         try:
@@ -313,7 +313,7 @@ class DuckDatabase:
         self._tables: set[str] = set()
         insert = _append if _has_appender(duckdb) else _insert
         # not a method: a cycle would keep the database, and its threads, until it is collected
-        self._pending = _Pending(partial(insert, self.connection), _INSERTED)
+        self._pending = _Pending(_Inserting(self.connection, insert), _INSERTED)
 
     def create(self, table: Table) -> None:
         """Make an empty table."""
@@ -358,6 +358,26 @@ def _compress_memory(connection: Any) -> None:  # noqa: ANN401
     with suppress(library("duckdb").Error):
         connection.execute("ATTACH ':memory:' AS captures (COMPRESS)")
         connection.execute("USE captures")
+
+
+class _Inserting:
+    """Inserts batches of rows, and has them compressed while there are few: to save memory."""
+
+    def __init__(
+        self,
+        connection: Any,  # noqa: ANN401
+        insert: Callable[[Any, Table, list[Row]], None],
+    ) -> None:
+        self._connection = connection
+        self._insert = insert
+        self._rows = 0
+
+    def __call__(self, table: Table, rows: list[Row]) -> None:
+        self._insert(self._connection, table, rows)
+        self._rows += len(rows)
+        if self._rows >= _COMPRESSED:
+            self._rows = 0
+            self._connection.execute("CHECKPOINT")
 
 
 def _append(connection: Any, table: Table, rows: list[Row]) -> None:  # noqa: ANN401

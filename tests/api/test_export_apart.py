@@ -207,6 +207,22 @@ def test_rows_without_pyarrow(paths: list[Path], monkeypatch: pytest.MonkeyPatch
     assert found[0][0][0] == ("\\udcff\0é", "", None, 1 << 63)
 
 
+def test_rows_are_compressed_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB holds few rows as they came, however many there are."""
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr("cffpy.tables.writers._INSERTED", 4096)
+    monkeypatch.setattr("cffpy.tables.writers._COMPRESSED", 16384)
+    database = DuckDatabase()
+    table = TABLES["shader_draws"]
+    database.write(table, (("name", row % 7, row, row) for row in range(36864)))
+    counts = database.connection.execute(
+        "SELECT sum(count) FROM pragma_storage_info('shader_draws')"
+        " WHERE column_name = 'shader' AND segment_type = 'BIGINT' GROUP BY"
+        " compression = 'Uncompressed' ORDER BY compression = 'Uncompressed'"
+    ).fetchall()
+    assert counts == [(2 * 16384,), (4096,)]
+
+
 def test_a_command_leaves_nothing(samples: Path, run_cffpy: Run, tmp_path: Path) -> None:
     """Errors are one line, and neither an output nor a temporary file is left."""
     pytest.importorskip("pyarrow")

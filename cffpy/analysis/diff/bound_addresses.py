@@ -82,11 +82,6 @@ class BoundAddresses:
             self._uses, self._slots = uses, DrawSlots(side.slots() for side in self._sides)
         return self._has_other_uses
 
-    @property
-    def are_some_apart(self) -> bool:
-        """Whether any role is played by two different addresses; True if that is not known."""
-        return self.addresses.has_bound
-
     def is_used(self, key: FactKey) -> bool:
         """Whether the draw can use it; of the descriptors of sets not all are its own."""
         return not is_of_set(key) or self._slots.holds(key)
@@ -96,6 +91,7 @@ class BoundAddresses:
         return self._slots.has_set(number)
 
     def note_targets(self, mine: DrawRecord, theirs: DrawRecord, extent: Extent) -> None:
+        """The addresses of the attachments of a pair of draws."""
         targets = mine.action.targets, theirs.action.targets
         if targets != self._targets[0]:
             others = {target.name: target.address for target in targets[1]}
@@ -151,7 +147,7 @@ class BoundAddresses:
     def _constant_roles(self, key: FactKey) -> Iterator[tuple[Role, _Pair]]:
         """The roles of addresses in constants; of those that it had before, that it has none."""
         for before in self._in_constants.pop(key, ()):
-            yield before, (None, None)
+            yield before, NO_PAIR
         good, bad = (side.facts.get(key) for side in self._sides)
         if good is None or bad is None or good.digest == bad.digest:
             return

@@ -346,7 +346,7 @@ class _Comparer:
         one, other = self._sides
         one.take_facts(mine, facts.gone)
         other.take_facts(theirs, facts.gone)
-        has_moved = self._addresses.are_some_apart
+        has_moved = self._addresses.addresses.has_bound
         if has_moved or not facts.is_noted:
             self._rebound |= facts.with_addresses
             facts.is_noted = facts.is_plain
