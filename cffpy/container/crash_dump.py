@@ -240,11 +240,14 @@ class _Reader:
             "debugbus": self._indexed,
         }
         lines = 0
-        for item in iter_items(data):
+        for item in iter_items(data, goes_on=True):
             self._line = lines + 1
             lines += _LINES.get(item.key, 1)
             if item.pattern:
                 self._skip(f"line {self._line} is not of the form {item.pattern!r}")
+            elif item.key == "foreign":
+                line = self._line - int(item.values[0])
+                self._skip(f"line {line} does not belong to the section {item.section}")
             elif item.key == "begin":
                 self._begin(item.section)
             elif item.key != "end":

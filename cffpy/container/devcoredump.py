@@ -109,7 +109,8 @@ class Item(ValueObject):
     names, as bytes). ``line``: the bytes of the line with its end. ``block``: for the key "data".
     ``pattern``: the form that the line should have and has not, in C's notation; else "". A
     section begins with the key "begin"; "end" comes when another line follows, not at the file's
-    end.
+    end. The key of a line that does not belong to the section is "foreign"; its value is how many
+    lines before the place of the item it stands.
     """
 
     __slots__ = ("block", "key", "line", "pattern", "section", "values")
@@ -258,6 +259,12 @@ _HEADINGS = tuple([(f"{name}:".encode(), name) for name in _SECTIONS])
 _REVISION = _Row("revision:", "revision", "revision: %u (%u.%u.%u.%u)")
 _DATA = b"data: !!ascii85 |"
 
+#: What begins a section, or is a value outside of all.
+_OUTSIDE = re.compile(rb"[A-Za-z][\w-]*:")
+
+#: Lines in succession that are taken for foreign ones within a section.
+_MOST_FOREIGN = 1000
+
 #: Sections whose lines are recognised after any indentation.
 _ANY_INDENTATION = ("shader-blocks", "clusters")
 
@@ -270,8 +277,12 @@ def is_devcoredump(data: BytesLike) -> bool:
     return any(_OPENING.match(line) for line in start.splitlines(keepends=True))
 
 
-def iter_items(data: BytesLike) -> Iterator[Item]:
-    """The lines of a dump in order. Data is decoded when it is asked for (``Block.contents``)."""
+def iter_items(data: BytesLike, goes_on: bool = False) -> Iterator[Item]:
+    """The lines of a dump in order. Data is decoded when it is asked for (``Block.contents``).
+
+    ``goes_on``: a section goes on behind empty lines and lines of a log between its own. Without
+    it such a line ends the section, as it does for crashdec.
+    """
     lines = _Lines(data)
     while (line := lines.next()) is not None:
         if line.startswith(_REVISION.start):
@@ -284,10 +295,10 @@ def iter_items(data: BytesLike) -> Iterator[Item]:
             yield Item("", "", line)
             continue
         yield Item(section, "begin", line)
-        yield from _section_items(lines, section)
+        yield from _section_items(lines, section, goes_on)
 
 
-def _section_items(lines: _Lines, section: str) -> Iterator[Item]:
+def _section_items(lines: _Lines, section: str, goes_on: bool) -> Iterator[Item]:
     rows = _SECTIONS[section]
     anywhere = section in _ANY_INDENTATION
     data_start = _DATA if anywhere else b"    " + _DATA
@@ -296,11 +307,19 @@ def _section_items(lines: _Lines, section: str) -> Iterator[Item]:
     while (line := lines.next()) is not None:
         if not line.startswith(b" "):
             lines.push(line)
-            yield Item(section, "end", b"")
-            return
+            foreign = lines.foreign() if goes_on else []
+            if not foreign:
+                yield Item(section, "end", b"")
+                return
+            for one in foreign:
+                yield Item(section, "foreign", one, (0,))
+            continue
         shown = line.lstrip(b" \t") if anywhere else line
         if has_data and shown.startswith(data_start):
+            foreign = lines.foreign() if goes_on else []
             yield Item(section, "data", line, block=Block(lines.data(), size))
+            for one in foreign:
+                yield Item(section, "foreign", one, (1,))
             continue
         if section == "shader-blocks" and line.startswith(rows[0].start):
             shown = line
@@ -350,6 +369,28 @@ class _Lines:
     def push(self, line: bytes) -> None:
         """Give the last line back."""
         self._pushed = line
+
+    def foreign(self) -> list[bytes]:
+        """Take the next lines if they are foreign to a section, which goes on behind them.
+
+        [] where the next line is the section's, or where it ends: before a line that begins
+        another one, and where no line of it follows.
+        """
+        found: list[bytes] = []
+        start, pushed = self._position, self._pushed
+        while len(found) < _MOST_FOREIGN:
+            position, line = self._position, self._pushed
+            self._pushed = None
+            if line is None:
+                line = self._read()
+            if line is None or _OUTSIDE.match(line):
+                break
+            if line.startswith(b" "):
+                self._position = position
+                return found
+            found.append(line)
+        self._position, self._pushed = start, pushed
+        return []
 
     def data(self) -> bytes:
         """The next line as ascii85; the text's end ends it like a line feed."""

@@ -82,6 +82,47 @@ def test_sections_and_values() -> None:
     assert (block.declared, block.contents()) == (8, little_endian([1]))
 
 
+#: A section with foreign lines, and before the next one.
+INTERRUPTED = (
+    "bos:\n[ 12.3] msm: a log\n\n  - iova: 0xff\n    size: 8\n    data: !!ascii85 |\n[ 12.4] more\n"
+    '     !!!!"\n\n[ 12.5] not within it\nregisters:\n'
+)
+
+
+def test_foreign_lines_within_a_section() -> None:
+    found = list(iter_items(INTERRUPTED.encode(), goes_on=True))
+    assert [(item.section, item.key) for item in found] == [
+        ("bos", "begin"),
+        ("bos", "foreign"),
+        ("bos", "foreign"),
+        ("bos", "iova"),
+        ("bos", "size"),
+        ("bos", "data"),
+        ("bos", "foreign"),
+        ("bos", "end"),
+        ("", ""),
+        ("", ""),
+        ("registers", "begin"),
+    ]
+    (block,) = [item.block for item in found if item.block]
+    assert block.contents() == little_endian([1])
+
+
+def test_foreign_lines_end_a_section_of_crashdec() -> None:
+    found = [(item.section, item.key) for item in iter_items(INTERRUPTED.encode())]
+    assert found[1:4] == [("bos", "end"), ("", ""), ("", "")]
+    assert ("bos", "iova") not in found
+
+
+@pytest.mark.parametrize("line", ["vm-log:", "comm: x", "revision: 630 (6.3.0.2)"])
+def test_what_is_no_foreign_line(line: str) -> None:
+    text = f"bos:\n  - iova: 0x1\n{line}\n  - iova: 0x2\n"
+    keys = [item.key for item in iter_items(text.encode(), goes_on=True)]
+    assert keys.count("iova") == 1
+    many = "bos:\n" + 1000 * "\n" + "  - iova: 0x1\n"
+    assert "iova" not in [item.key for item in iter_items(many.encode(), goes_on=True)]
+
+
 @pytest.mark.parametrize(
     ("line", "values"),
     [

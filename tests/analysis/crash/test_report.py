@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import html
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -97,6 +98,24 @@ def test_a_wait_for_memory() -> None:
     assert len(reasons(met, "wait")) == 3
     missing = hang([*DRAW, *WAIT], len(WAIT))
     assert reasons(missing, "wait")[1].endswith("the dump does not have it")
+
+
+@pytest.mark.parametrize("line", [b"", b"[ 12.3] msm: a log"])
+@pytest.mark.parametrize(
+    "before",
+    [b"    retired-fence:", b"    size: 36\n", b"  - { offset: 0x002004", b"     "],
+    ids=["ring", "buffer", "registers", "data"],
+)
+def test_lines_of_a_log_between_those_of_the_dump(before: bytes, line: bytes) -> None:
+    """They are reported; what follows is not lost, and its lines keep their numbers."""
+    dump = hang([*DRAW, *type7(CP_WAIT_FOR_IDLE), *DRAW], len(DRAW))
+    start, rest = dump.split(before, 1)
+    found = report(start + line + b"\n" + before + rest)
+    assert found["hang"] == report(dump)["hang"]
+    section = re.findall(rb"^([a-z]+):\n", start, re.MULTILINE)[-1].decode()
+    number = start.count(b"\n") + 1
+    lacks = [one["text"] for one in found["lacks"]["statements"]]
+    assert f"skipped: line {number} does not belong to the section {section}" in lacks
 
 
 @pytest.mark.parametrize(
