@@ -84,7 +84,7 @@ def parse(
     except UnexpectedInput as problem:
         expected = sorted(_shown(grammar, name) for name in _expected(problem))
         listed = ", ".join(expected[:8]) + (", ..." if len(expected) > 8 else "")
-        context = problem.get_context(text, 40).rstrip()
+        context = _context(problem, text)
         raise error(
             f"unexpected input, expected one of: {listed}\n{context}" if listed else context,
             file,
@@ -99,10 +99,22 @@ def parse(
 def _place(problem: UnexpectedInput, text: str, start: tuple[int, int]) -> tuple[int, int]:
     """Line and column in the file. (At the end of the text, lark gives those of the last token.)"""
     line, column = problem.line, problem.column
-    if isinstance(problem, UnexpectedToken) and problem.token.type == "$END":
+    if _is_at_end(problem):
         line = text.count("\n") + 1
         column = len(text) - (text.rfind("\n") + 1) + 1
     return start[0] + line - 1, column + (start[1] if line == 1 else 0)
+
+
+def _context(problem: UnexpectedInput, text: str) -> str:
+    """The line with a caret. (At the end of the text, lark puts it under the last token.)"""
+    last = text[-40:].rpartition("\n")[2]
+    if _is_at_end(problem) and not text.endswith("\n"):
+        return f"{last}\n{' ' * len(last.expandtabs())}^"
+    return problem.get_context(text, 40).rstrip()
+
+
+def _is_at_end(problem: UnexpectedInput) -> bool:
+    return isinstance(problem, UnexpectedToken) and problem.token.type == "$END"
 
 
 def _shown(grammar: Lark, name: str) -> str:

@@ -69,7 +69,7 @@ def tiles(
 ) -> int:
     """List the tiles of a GMEM pass in the order of execution.
 
-    For each tile: its position in the grid of bins, its rectangle (the window scissor) and window
+    For each tile: its position in the grid of bins, its rectangle (of the framebuffer) and window
     offset, VSC pipe and slot, the use of visibility streams, the program's draws, and what is
     loaded, cleared and stored. With a fragment density map: the scale of each view, taken from the
     commands that the driver patches for each tile, and whether the offsets satisfy

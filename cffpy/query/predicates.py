@@ -117,13 +117,13 @@ class Predicates:
             else:
                 ranges.append((ends[0], ends[1]))
 
-        def is_within(value: Any) -> bool:  # noqa: ANN401
-            return value in values or any(low <= value <= high for low, high in ranges)
+        def is_chosen(value: Any) -> bool:  # noqa: ANN401
+            is_within = value in values or any(low <= value <= high for low, high in ranges)
+            return is_within != node.is_negated
 
         if not is_known and not values and not ranges:
             return lambda subject: None
-        found = self._of_each(operand, is_within)
-        return _negated(found) if node.is_negated else found
+        return self._of_each(operand, is_chosen)
 
     def _choice(self, node: Node, operand: Operand) -> Any:  # noqa: ANN401
         """The value of a choice, which is a literal or a word; None for a word of other GPUs."""
@@ -137,8 +137,11 @@ class Predicates:
         operand = self._operands.operand(node.operand)
         search = _pattern(node.pattern).search
         show = operand.show or str
-        found = self._of_each(operand, lambda value: search(str(show(value))) is not None)
-        return _negated(found) if node.is_negated else found
+
+        def is_chosen(value: Any) -> bool:  # noqa: ANN401
+            return (search(str(show(value))) is not None) != node.is_negated
+
+        return self._of_each(operand, is_chosen)
 
     # -- functions ------------------------------------------------------------------------------
 

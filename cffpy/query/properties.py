@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
+from cffpy.analysis.passes.attachment_operations import rendered_operations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.passes.model import Pass, PassRun, Tile
+    from cffpy.analysis.passes.model import Pass, Tile
 
     #: None: unknown, or there is none.
     Value = bool | int | float | str | None
@@ -88,8 +89,7 @@ def _targets(kind: str, name: str) -> Property:
 
 def _operations(name: str, kind: str) -> tuple[str, Property]:
     def count(found: Pass) -> int:
-        runs: Iterable[PassRun] = found.runs
-        return sum(one.kind == kind for run in runs for one in run.operations)
+        return sum(one.kind == kind for one in rendered_operations(found))
 
     return name, _pass("number", count)
 

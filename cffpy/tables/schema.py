@@ -156,9 +156,9 @@ gmem address offset in GMEM in bytes
 ubwc flag compressed
 flags address GPU address of the UBWC flags
 samples integer of a pixel
-loads integer executed loads, over all tiles
-clears integer executed clears
-stores integer executed stores
+loads integer loads that are executed, or may be, over all tiles
+clears integer such clears
+stores integer such stores
 """),
     ),
     Table(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.lrz import lrz_of_passes
+from cffpy.analysis.passes.attachment_operations import used_attachment
 from cffpy.views.plain_text import Styled, visible
 
 if TYPE_CHECKING:
@@ -210,15 +211,7 @@ def _heading(one: Pass, operation: Operation) -> tuple[Attachment | str, str]:
     if name in ("stencil", "depth+stencil") and "depth" in names and "stencil" not in names:
         name, text = "depth", f"{name}: {text}"
     same = [attachment for attachment in one.attachments if attachment.name == name]
-    return (_used(same, operation) if same else name), text
-
-
-def _used(same: list[Attachment], operation: Operation) -> Attachment:
-    """Which of the attachments of one name an operation uses: by address, or by GMEM offset."""
-    moved = {operation.address, operation.source} - {None}
-    by_address = [attachment for attachment in same if attachment.address in moved]
-    by_offset = [attachment for attachment in same if attachment.gmem == operation.gmem]
-    return (by_address or by_offset or same)[0]
+    return (used_attachment(same, operation) if same else name), text
 
 
 def ranges_text(numbers: Sequence[int]) -> str:

@@ -62,7 +62,8 @@ def head_lines(found: Pass) -> Iterator[str]:
     yield title(found)
     bins = f" of {found.bin_size}" if found.bin_size else ""
     grid = f", grid {found.grid}" if found.grid else ""
-    pipes = f", {len(found.pipes)} VSC pipes" if found.pipes else ""
+    count = len(found.pipes)
+    pipes = f", {count} VSC {'pipe' if count == 1 else 'pipes'}" if count else ""
     number = len(found.tiles)
     yield f"{number} {'tile' if number == 1 else 'tiles'}{bins}{grid}{pipes}"
     for text in found.unknown:

@@ -37,6 +37,7 @@ SCENE = Binned(
     draws=draw(30) + draw(12, binned.STRIP),
     visibility=[[[[(0b0111, 6), (0, 4)]], [[(0b0010, 10)]]]],
 )
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 PAGE = (Path(__file__).resolve().parents[2] / "docs/sql.md").read_text("utf-8")
 NAMES = (
     "a430-depth-good",
@@ -74,6 +75,18 @@ def test_registers_at_draws_are_those_of_the_interface(paths: list[Path]) -> Non
                 for value in draw.state.values()
             }
         assert rows == expected
+
+
+def test_operations_on_attachments(samples: Path, tmp_path: Path) -> None:
+    """Those of the other mode do not count, one on depth and stencil counts for depth."""
+    query = "SELECT attachment, loads, clears, stores FROM attachments ORDER BY attachment"
+    text = (SAMPLES / "a660-frame-gmem.pm4").read_text("utf-8")
+    both = tmp_path / "both.rd"
+    both.write_bytes(cffpy.compile(text.replace("CLEAR_MASK=0x1 ", "CLEAR_MASK=0x3 ")))
+    with cffpy.open(both) as capture:
+        assert "depth+stencil" in [one.attachment for one in capture.passes[0].operations]
+    for path in (samples / "a660-frame-gmem.rd", both):
+        assert list(cffpy.sql([path], query)) == [("color 0", 0, 4, 4), ("depth", 0, 4, 0)]
 
 
 def test_draws_and_shaders(paths: list[Path]) -> None:

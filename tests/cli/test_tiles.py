@@ -40,7 +40,7 @@ def test_tables(run_cffpy: Run, path: Path) -> None:
     lines = done.stdout.decode().splitlines()
     assert (done.returncode, done.stderr) == (0, b"")
     assert lines[0] == "pass 0: gmem with hardware binning, framebuffer 512x512, 1 draw"
-    assert lines[1] == "4 tiles of 256x256, grid 2x2, 1 VSC pipes"
+    assert lines[1] == "4 tiles of 256x256, grid 2x2, 1 VSC pipe"
     rows = [line.split() for line in lines[4:8]]
     assert [row[0] for row in rows] == ["0", "1", "2", "3"]
     assert rows[1][1:6] == ["1,0", "256,0+256x256", "256,0", "0", "0/1"]

@@ -88,12 +88,46 @@ def error(where: str, chip: str = "A6XX") -> FilterError:
         ("changed(RB_DEPTH_CNTL) or draw.number == 1", ["p0:0", "p0:1"]),
         ("unknown(RB_MRT[7].CONTROL)", ["p0:0", "p0:1"]),
         ("unknown(RB_MRT[7].CONTROL == 1) and not unknown(RB_DEPTH_CNTL)", ["p0:0", "p0:1"]),
+        ("target.name != depth", ["p0:0", "p0:1"]),
+        ("target.name !~ 'depth'", ["p0:0", "p0:1"]),
+        ("target.name not in (depth, stencil)", ["p0:0", "p0:1"]),
+        ("not (target.name ~ 'depth')", []),
+        ("all(target.name != depth)", []),
+        ("all(target.name !~ 'depth')", []),
+        ("all(target.name not in (depth, stencil))", []),
+        ("all(target.name !~ 'stencil')", ["p0:0", "p0:1"]),
         ("RB_MRT[7].CONTROL == 1 or draw.number == 0", ["p0:0"]),
         ("not (RB_MRT[7].CONTROL == 1)", []),
     ],
 )
 def test_draws(samples: Path, where: str, expected: list[str]) -> None:
     assert names(samples / "a660-frame-gmem.rd", where) == expected
+
+
+@pytest.mark.parametrize("sample", ["a660-frame-gmem", "a660-frame-binning", "a640-vendor-frame"])
+def test_operations_of_a_pass_are_those_that_may_be_executed(samples: Path, sample: str) -> None:
+    """Not those of the binning run, nor those of the other mode."""
+    left_out = 0
+    with cffpy.open(samples / f"{sample}.rd") as capture:
+        for one, values in capture.passes.select("pass.loads, pass.clears, pass.stores"):
+            operations = one.to_dict()["operations"]
+            there = [
+                op["kind"] for op in operations if op["executed"] is not False and not op["binning"]
+            ]
+            left_out += len(operations) - len(there)
+            counts = [there.count(kind) for kind in ("load", "clear", "store")]
+            assert [value.value for value in values] == counts
+    assert left_out
+
+
+@pytest.mark.parametrize(
+    ("where", "last", "column"),
+    [("(draw.indexed", "(draw.indexed", 14), ("not", "not", 4), ("1 <\n2 and", "2 and", 6)],
+)
+def test_the_caret_is_at_the_end_of_what_ends_too_early(where: str, last: str, column: int) -> None:
+    found = str(error(where)).split("\n")
+    assert found[0].startswith(f"filter, column {column}: ")
+    assert found[1:] == [last, " " * len(last) + "^"]
 
 
 def chosen(path: Path, where: str) -> list[str | None]:
