@@ -265,6 +265,9 @@ _OUTSIDE = re.compile(rb"[A-Za-z][\w-]*:")
 #: Lines in succession that are taken for foreign ones within a section.
 _MOST_FOREIGN = 1000
 
+#: Sections with blocks of data.
+_WITH_DATA = frozenset(_SECTIONS) - {"fault-info", "registers", "registers-gmu", "clusters"}
+
 #: Sections whose lines are recognised after any indentation.
 _ANY_INDENTATION = ("shader-blocks", "clusters")
 
@@ -298,28 +301,33 @@ def iter_items(data: BytesLike, goes_on: bool = False) -> Iterator[Item]:
         yield from _section_items(lines, section, goes_on)
 
 
+def _foreign_items(lines: _Lines, section: str, goes_on: bool, before: int = 0) -> list[Item]:
+    """The next lines if they are foreign to a section that goes on; else []."""
+    if not goes_on:
+        return []
+    return [Item(section, "foreign", line, (before,)) for line in lines.foreign()]
+
+
 def _section_items(lines: _Lines, section: str, goes_on: bool) -> Iterator[Item]:
     rows = _SECTIONS[section]
     anywhere = section in _ANY_INDENTATION
     data_start = _DATA if anywhere else b"    " + _DATA
-    has_data = any(row.size_unit for row in rows)
+    has_data = section in _WITH_DATA
     size = 0
     while (line := lines.next()) is not None:
         if not line.startswith(b" "):
             lines.push(line)
-            foreign = lines.foreign() if goes_on else []
+            foreign = _foreign_items(lines, section, goes_on)
             if not foreign:
                 yield Item(section, "end", b"")
                 return
-            for one in foreign:
-                yield Item(section, "foreign", one, (0,))
+            yield from foreign
             continue
         shown = line.lstrip(b" \t") if anywhere else line
         if has_data and shown.startswith(data_start):
-            foreign = lines.foreign() if goes_on else []
+            foreign = _foreign_items(lines, section, goes_on, 1)
             yield Item(section, "data", line, block=Block(lines.data(), size))
-            for one in foreign:
-                yield Item(section, "foreign", one, (1,))
+            yield from foreign
             continue
         if section == "shader-blocks" and line.startswith(rows[0].start):
             shown = line

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.bindings import set_of, slot_of, stage_of
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.draw_names import name_of
-from cffpy.analysis.passes.attachment_operations import attachments_of, rendered_operations
+from cffpy.analysis.passes.attachment_operations import operation_counts
 from cffpy.analysis.stream_tiles import position_of_bin
 from cffpy.query.names import RegisterPlace
 from cffpy.query.register_values import Cursor
@@ -132,11 +131,7 @@ def passes(decoded: Decoded) -> Iterator[Row]:
 def attachments(decoded: Decoded) -> Iterator[Row]:
     """Attachments of passes."""
     for one in decoded.finder().found.passes:
-        counts = Counter(
-            (attachment, operation.kind)
-            for operation in rendered_operations(one)
-            for attachment in attachments_of(one, operation)
-        )
+        counts = operation_counts(one)
         for found in one.attachments:
             yield (
                 decoded.name,

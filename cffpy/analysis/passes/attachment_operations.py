@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,6 +18,15 @@ def rendered_operations(found: Pass) -> Iterator[Operation]:
     for run in found.runs:
         if run is not found.binning:
             yield from (one for one in run.operations if one.action.executed.is_possible)
+
+
+def operation_counts(found: Pass) -> Counter[tuple[Attachment, str]]:
+    """How many operations of each kind are executed, or may be, on each attachment."""
+    return Counter(
+        (attachment, operation.kind)
+        for operation in rendered_operations(found)
+        for attachment in attachments_of(found, operation)
+    )
 
 
 def attachments_of(found: Pass, operation: Operation) -> list[Attachment]:
