@@ -334,18 +334,22 @@ class DuckDatabase:
         self._pending.flush()
 
     def finish(self) -> None:
+        """Make the database in memory complete for the user's queries."""
+        self._complete()
+        self.connection.execute("RESET threads")
+        self.connection.execute("SET lock_configuration = true")  # SQL changes no setting
+
+    def close(self) -> None:
+        """Make the database in a file complete."""
+        self._complete()
+        self.connection.close()
+
+    def _complete(self) -> None:
         """Write the rows that are kept, and make the views whose tables exist."""
         self.flush()
         for name, select in VIEWS.items():
             if self._tables.issuperset(VIEW_TABLES[name]):
                 self.connection.execute(f"CREATE VIEW {quoted(name)} AS {select}")
-        self.connection.execute("RESET threads")
-        self.connection.execute("SET lock_configuration = true")  # SQL changes no setting
-
-    def close(self) -> None:
-        """Views are made; the database is complete."""
-        self.finish()
-        self.connection.close()
 
 
 def _has_appender(duckdb: ModuleType) -> bool:
