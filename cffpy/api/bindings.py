@@ -168,10 +168,18 @@ class DataBuffer(Binding):
         return self._fact.address
 
     @property
-    def data(self) -> memoryview | None:
-        """Its captured bytes, read only; None where none were captured.
+    def offset(self) -> int:
+        """Bytes from ``gpuaddr`` to the first of ``data``: of a vertex buffer, to the first vertex.
 
-        Of a vertex buffer, only those that the draw can fetch.
+        That is the one with which the draw begins, or the base of its indices.
+        """
+        return self._fact.offset
+
+    @property
+    def data(self) -> memoryview | None:
+        """Its captured bytes from ``offset`` on, read only; None where none were captured.
+
+        Of a vertex buffer, only those that the draw can fetch; None where that is not known.
         """
         data = self._fact.data
         return None if data is None else data.toreadonly()
@@ -189,7 +197,8 @@ class DataBuffer(Binding):
     def __repr__(self) -> str:
         size = "not captured" if self.data is None else f"{len(self.data)} bytes"
         at = "" if self.gpuaddr is None else f" at {self.gpuaddr:#x}"
-        return f"<{self.kind} {self.label}{at}, {size}>"
+        from_ = f" from {self.offset:#x} on" if self.offset else ""
+        return f"<{self.kind} {self.label}{at}, {size}{from_}>"
 
 
 class Constants(DataBuffer):

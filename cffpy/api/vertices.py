@@ -179,6 +179,8 @@ def fetched_buffers(
     from cffpy.analysis.diff.facts import region  # lazily: little needs it
 
     elements = None if action.indexed else action.vertices
+    found_first = source.state(action)["VGT_INDX_OFFSET"].value
+    first = found_first if isinstance(found_first, int) else 0
     memory, dwords = source.memory(action.place.submit.submit), _fetch_constants(facts)
     found: dict[FactKey, Fact] = {}
     for one in attributes_of(source, action):
@@ -186,9 +188,13 @@ def fetched_buffers(
         if address is None or size is None:
             continue
         address -= address % 4  # its lowest two bits are the kind of the constant
+        offset = 0
         if one.stride and elements is not None:
-            size = min(size, one.stride * elements)
-        found["vertex buffer", one.buffer] = region(memory.rest(address), address, size)
+            offset = one.stride * first
+            size = min(size, offset + one.stride * elements) - offset
+        found["vertex buffer", one.buffer] = region(
+            memory.rest(address + offset), address, size, offset=offset
+        )
     return found
 
 

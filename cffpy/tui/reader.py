@@ -166,7 +166,7 @@ class Reader:
                 lines += [f"    {name}: {field.text}" for name, field in one.fields.items()]
             for buffer in (*draw.vertex_buffers, *draw.uniform_buffers, *draw.constants):
                 lines.append(repr(buffer)[1:-1])
-                lines += _word_lines(buffer.data)
+                lines += _word_lines(buffer.data, buffer.offset)
             return [visible(line) for line in lines] or ["nothing is bound, as far as it is known"]
 
     def picture_page(
@@ -284,8 +284,11 @@ def _number(value: StateValue) -> str:
     return "?" if value.value is None else f"{value.value:#x}"
 
 
-def _word_lines(data: memoryview | None) -> Iterator[str]:
-    """The first dwords of a buffer, also as floats; a vertex buffer may have millions."""
+def _word_lines(data: memoryview | None, offset: int) -> Iterator[str]:
+    """The first dwords of a buffer, also as floats; a vertex buffer may have millions.
+
+    ``offset``: of the first byte.
+    """
     if data is None:
         return
     count = len(data) // 4
@@ -294,6 +297,6 @@ def _word_lines(data: memoryview | None) -> Iterator[str]:
     for start in range(0, len(dwords), 4):
         words = " ".join(f"{word:08x}" for word in dwords[start : start + 4])
         numbers = " ".join(f"{number:.6g}" for number in floats[start : start + 4])
-        yield f"    {4 * start:04x}: {words:36} {numbers}"
+        yield f"    {offset + 4 * start:04x}: {words:36} {numbers}"
     if count > _SHOWN_WORDS:
         yield f"    ... {count - _SHOWN_WORDS} more dwords"

@@ -9,6 +9,15 @@ import pytest
 
 import cffpy
 from cffpy.analysis.bindings import Bindings
+from tests.analysis.diff.frames import (
+    DRAW,
+    FROM_MEMORY,
+    TRIANGLES,
+    DrawCall,
+    frame_bytes,
+    write,
+)
+from tests.builders import type7
 
 
 def test_textures_and_samplers(samples: Path) -> None:
@@ -55,12 +64,44 @@ def test_bindings_are_those_of_the_records(samples: Path) -> None:
             assert {key: found[key] for key in now if key in found} == now
 
 
+def test_vertices_from_the_first_one_on() -> None:
+    """Buffer 0 has 8 bytes a vertex, buffer 1 an instance; the program has more of both."""
+    state = (
+        write("VFD_CONTROL_0", 2 | 2 << 8)
+        + write("VFD_FETCH[0].BASE", 0x200000, 0, 256, 8)
+        + write("VFD_FETCH[1].BASE", 0x200100, 0, 256, 8)
+        + write("VFD_DECODE[0].INSTR", 0)
+        + write("VFD_DECODE[1].INSTR", 1 | 1 << 17)
+        + write("VFD_INDEX_OFFSET", 5, 7)
+    )
+    data = frame_bytes([DrawCall(3, packets=state, instances=2)], buffers={0x200000: bytes(512)})
+    (draw,) = cffpy.open(data).draws
+    assert [
+        (one.slot, one.gpuaddr, one.offset, len(one.data or b"")) for one in draw.vertex_buffers
+    ] == [(0, 0x200000, 40, 24), (1, 0x200100, 56, 16)]
+    assert repr(draw.vertex_buffers[0]).endswith("at 0x200000, 24 bytes from 0x28 on>")
+
+
+def test_buffers_of_an_unknown_number_of_vertices() -> None:
+    """Without the indices it is not known what is fetched; where the buffer lies is."""
+    state = write("VFD_CONTROL_0", 1 | 1 << 8) + write("VFD_FETCH[0].BASE", 0x200000, 0, 256, 8)
+    indexed = type7(DRAW, TRIANGLES | FROM_MEMORY | 1 << 10, 1, 3, 0, 0x900000, 0, 3)
+    data = frame_bytes([DrawCall(3, packets=state + indexed)], buffers={0x200000: bytes(512)})
+    draw, other = cffpy.open(data).draws
+    assert [(one.gpuaddr, one.data) for one in draw.vertex_buffers] == [(0x200000, None)]
+    assert [len(one.data or b"") for one in other.vertex_buffers] == [24]
+
+
 @pytest.mark.slow
 def test_of_captures_of_all_generations(shared: Path) -> None:
     bindless = cffpy.open(shared / "captures/a740-vk-bindless-gmem.rd.gz").draws[0]
     assert {one.set for one in bindless.textures} == {1}
     assert bindless.textures[0].FMT == "FMT6_8_8_8_8_UNORM"
     assert [len(one.data or b"") for one in bindless.vertex_buffers] == [768]
+    meshes = cffpy.open(shared / "captures/a740-vk-bindless-gmem.rd.gz").draws[:4]
+    ends = [one.offset + len(one.data or b"") for draw in meshes for one in draw.vertex_buffers]
+    starts = [one.offset for draw in meshes for one in draw.vertex_buffers]
+    assert starts == [0, *ends[:-1]]  # they lie behind one another
     old = cffpy.open(shared / "captures/a330-gl-inst-mrt.rd.gz").draws[0]
     assert old.textures[0].gpuaddr is not None
     assert set(old.shaders) == {"VS", "FS"}

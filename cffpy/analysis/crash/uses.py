@@ -98,7 +98,7 @@ def _attachments(draw: DrawState) -> Iterator[AddressUse]:
 def _facts(draw: DrawState) -> Iterator[AddressUse]:
     for key, fact in draw.facts.items():
         name = _name(key)
-        size = None if fact.data is None else len(fact.data)
+        size = None if fact.data is None else fact.offset + len(fact.data)
         packet = None if fact.place is None else fact.place.gpuaddr
         if key[0] == "shader":
             if fact.address:

@@ -453,13 +453,14 @@ def _data_difference(
     one, other = bytes(good.data or b""), bytes(bad.data or b"")
     size = max(len(one), len(other))
     first = words[0]
+    start = good.offset if good.offset == bad.offset else 0
     details = tuple(
-        f"+{offset:#x}: {_word(one, offset)} → {_word(other, offset)}"
+        f"+{start + offset:#x}: {_word(one, offset)} → {_word(other, offset)}"
         for offset in words[:_MAX_WORDS]
     )
     if len(words) > _MAX_WORDS:
         details = (*details, f"and {len(words) - _MAX_WORDS} more words")
-    count = f"{len(words)} of {size // 4} words" if len(words) > 1 else f"offset {first:#x}"
+    count = f"{len(words)} of {size // 4} words" if len(words) > 1 else f"offset {start + first:#x}"
     place = f"{name} ({count})"
     return Difference(
         place, _word(one, first), _word(other, first), category, good.place, bad.place, details

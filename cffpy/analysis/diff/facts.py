@@ -82,6 +82,8 @@ class Fact:
     domain: str | None = None
     #: Address of what a descriptor points at.
     points_at: int | None = None
+    #: Bytes from the address to ``data``, where a draw does not read its first ones.
+    offset: int = 0
 
     def __eq__(self, other: object) -> bool:  # written out: facts are compared at each draw
         return (
@@ -103,24 +105,28 @@ class Contents:
         self._image = image
         self._database = database
         self._epoch = -1
-        self._regions: dict[tuple[int, int], Fact] = {}
+        self._regions: dict[tuple[int, int, int], Fact] = {}
         self._left = _MAX_READ
         #: Regions that were not read, because so much was read before.
         self.left_out = 0
         self._masks: dict[str, list[int]] = {}
 
-    def region(self, address: int, size: int, place: PacketLocation | None = None) -> Fact:
-        """The captured bytes at ``address``, up to ``size``."""
+    def region(
+        self, address: int, size: int, place: PacketLocation | None = None, offset: int = 0
+    ) -> Fact:
+        """The captured bytes from ``address`` plus ``offset`` on, up to ``size``."""
         if self._epoch != self._image.epoch:
             self._epoch = self._image.epoch
             self._regions.clear()
-        known = self._regions.get((address, size))
+        known = self._regions.get((address, size, offset))
         if known is None:
             buffer = self._image.find(address)
-            data = None if buffer is None else buffer.contents[address - buffer.gpuaddr :]
+            data = None if buffer is None else buffer.contents[address + offset - buffer.gpuaddr :]
             if data is not None and not self._may_read(min(size, len(data), _MAX_BYTES)):
                 data = None
-            known = self._regions[address, size] = region(data, address, size, place)
+            known = self._regions[address, size, offset] = region(
+                data, address, size, place, offset
+            )
         return known
 
     def largest_index(self, indices: Fact, size: int) -> int | None:
@@ -146,13 +152,17 @@ class Contents:
 
 
 def region(
-    data: memoryview | None, address: int, size: int, place: PacketLocation | None = None
+    data: memoryview | None,
+    address: int,
+    size: int,
+    place: PacketLocation | None = None,
+    offset: int = 0,
 ) -> Fact:
-    """The first ``size`` of the bytes that were captured from ``address`` on."""
+    """The first ``size`` of the bytes that were captured from ``address`` plus ``offset`` on."""
     if not data or size <= 0:
         return Fact(None, None, address, place)
     data = data[: min(size, _MAX_BYTES)]
-    return Fact(digest(data), data, address, place)
+    return Fact(digest(data), data, address, place, offset=offset)
 
 
 def descriptor(
@@ -245,25 +255,39 @@ def packet_fields(text: RegisterText, given: DrawParameters) -> Iterator[tuple[s
 
 
 class VertexBuffer(NamedTuple):
-    """A buffer that draws fetch from. ``size`` and ``stride``: bytes; None where not known."""
+    """A buffer that draws fetch from. ``size`` and ``stride``: bytes; None where not known.
+
+    ``is_instanced``: it has an element for each instance, not for each vertex.
+    """
 
     number: int
     address: int
     size: int | None
     stride: int | None
+    is_instanced: bool
 
-    def extent(self, elements: int) -> tuple[int, int]:
-        """Address and bytes of what is fetched for so many vertices or instances, at most."""
+    def extent(self, vertices: range, instances: range) -> tuple[int, int]:
+        """Offset and bytes of what is fetched for these vertices and instances, at most."""
         if not self.stride:
-            return self.address, self.size or 0
-        size = self.stride * elements
-        return self.address, size if self.size is None else min(self.size, size)
+            return 0, self.size or 0
+        elements = instances if self.is_instanced else vertices
+        start, end = (self.stride * max(0, one) for one in (elements.start, elements.stop))
+        return start, (end if self.size is None else min(self.size, end)) - start
+
+
+def first_elements(reader: RegisterReader) -> tuple[int, int]:
+    """What is added to the numbers of vertices, which may be negative, and of instances."""
+    vertex = reader.value("VFD_INDEX_OFFSET") or 0
+    names = "VFD_INSTANCE_START_OFFSET", "VFD_INSTANCEID_OFFSET"
+    instance = next((one for name in names if (one := reader.value(name)) is not None), 0)
+    return vertex - (1 << 32) if vertex >> 31 else vertex, instance
 
 
 def vertex_buffers(reader: RegisterReader) -> tuple[VertexBuffer, ...]:
     """The buffers that draws fetch from (a3xx and later)."""
     counts = (reader.field(*one) for one in COUNTS["VFD_FETCH"])
     count = next((one for one in counts if one is not None), 0)
+    instanced = _instanced(reader)
     found = []
     for index in range(min(count, _VERTEX_BUFFERS)):
         name = f"VFD_FETCH[{index}]"
@@ -272,9 +296,24 @@ def vertex_buffers(reader: RegisterReader) -> tuple[VertexBuffer, ...]:
         if address is None:  # a3xx, a4xx
             address, size = reader.value(f"{name}.INSTR_1"), reader.field(f"{name}.INSTR_2", "SIZE")
             stride = reader.field(f"{name}.INSTR_0", "BUFSTRIDE")
+            if reader.flag(f"{name}.INSTR_0", "INSTANCED"):
+                instanced.add(index)
         if address and (size or (size is None and stride)):
-            found.append(VertexBuffer(index, address, size, stride))
+            found.append(VertexBuffer(index, address, size, stride, index in instanced))
     return tuple(found)
+
+
+def _instanced(reader: RegisterReader) -> set[int]:
+    """The buffers of which all attributes are fetched for each instance (a5xx and later)."""
+    counts = (reader.field(*one) for one in COUNTS["VFD_DECODE"])
+    count = next((one for one in counts if one is not None), 0)
+    found: dict[bool, set[int]] = {False: set(), True: set()}
+    for index in range(min(count, _VERTEX_BUFFERS)):
+        name = f"VFD_DECODE[{index}].INSTR"
+        buffer = reader.field(name, "IDX")
+        if buffer is not None:
+            found[reader.flag(name, "INSTANCED")].add(buffer)
+    return found[True] - found[False]
 
 
 def largest_index(indices: Fact, size: int) -> int | None:

@@ -22,6 +22,7 @@ from cffpy.analysis.diff.facts import (
     Fact,
     FactKey,
     digest,
+    first_elements,
     named_parameters,
     packet_fields,
     parameters_of,
@@ -203,6 +204,7 @@ class Recorder(Observer):
         self._prefetched = Remembered(machine, prefetched)
         self._bases = BoundSets(machine, is_compute=False), BoundSets(machine, is_compute=True)
         self._vertices = Remembered(machine, vertex_buffers)
+        self._first_elements = Remembered(machine, first_elements)
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """The buffers may be others than before."""
@@ -374,12 +376,12 @@ class Recorder(Observer):
         return known
 
     def _drawn_from(self, action: Action) -> Facts:
-        elements, buffers = action.vertices, self._vertices()
+        elements, buffers, firsts = action.vertices, self._vertices(), self._first_elements()
         indices = action.index_region
         epoch = self._walk.machine.image.epoch
         all_indices, parameters = action.index_buffer, action.unknown_parameters
         of_action = action.indexed, action.instances, all_indices, parameters
-        key = indices, elements, of_action, buffers, epoch
+        key = indices, elements, of_action, buffers, firsts, epoch
         known = self._drawn.get(key)
         if known is not None:
             return known
@@ -400,10 +402,14 @@ class Recorder(Observer):
             found["indirect parameters",] = Fact(None, None, parameters)
         # None: nothing is known, since sizes in registers reach to the end of a buffer, where
         # other things may lie
-        if elements is not None:
-            elements = max(elements, action.instances or 1)
-            for one in buffers:
-                found["vertex buffer", one.number] = self._contents.region(*one.extent(elements))
+        vertex, instance = firsts
+        vertices = range(vertex, vertex + (elements or 0))
+        instances = range(instance, instance + (action.instances or 1))
+        for one in buffers:
+            offset, size = one.extent(vertices, instances) if elements is not None else (0, 0)
+            found["vertex buffer", one.number] = self._contents.region(
+                one.address, size, offset=offset
+            )
         if len(self._drawn) >= _MAX_KNOWN:
             self._drawn.clear()
         known = self._drawn[key] = Facts(found)

@@ -239,6 +239,46 @@ def test_vertex_data_of_the_vertices_that_are_drawn() -> None:
     assert titles(good, recorded(3)) == []  # type: ignore[arg-type]
 
 
+#: 4 bytes of buffer 0 a vertex, and of buffer 1 an instance.
+FETCHED = (
+    write("VFD_CONTROL_0", 2 | 2 << 8)
+    + write("VFD_FETCH[0].BASE", 0x200000, 0, 64, 4)
+    + write("VFD_FETCH[1].BASE", 0x200040, 0, 64, 4)
+    + write("VFD_DECODE[0].INSTR", 0)
+    + write("VFD_DECODE[1].INSTR", 1 | 1 << 17)
+)
+
+
+@pytest.mark.parametrize(
+    ("vertex", "instance", "changed", "found"),
+    [
+        (0, 0, 5, ""),
+        (5, 0, 5, "0 (offset 0x14)"),
+        (5, 0, 7, "0 (offset 0x1c)"),
+        (5, 0, 8, ""),
+        (5, 0, 4, ""),
+        ((1 << 32) - 1, 0, 1, "0 (offset 0x4)"),
+        ((1 << 32) - 1, 0, 2, ""),
+        (0, 0, 17, ""),
+        (0, 1, 17, "1 (offset 0x4)"),
+        (0, 1, 16, ""),
+        (14, 14, 30, "1 (offset 0x38)"),
+    ],
+)
+def test_vertex_data_from_the_first_vertex_and_instance_on(
+    vertex: int, instance: int, changed: int, found: str
+) -> None:
+    """3 vertices of 1 instance; the base of indices, or the first vertex, may be negative."""
+    first = write("VFD_INDEX_OFFSET", vertex, instance)
+    one = [DrawCall(3, packets=FETCHED + first)]
+    data = list(range(32))
+    good = frame(one, buffers={0x200000: dwords_bytes(data)})
+    data[changed] = 77
+    assert titles(good, frame(one, buffers={0x200000: dwords_bytes(data)})) == (
+        [f"pass 0, draw 0: vertex buffer {found}: {changed:08x} → 0000004d"] if found else []
+    )
+
+
 def test_addresses_in_constants_are_addresses() -> None:
     good, bad = draws(1), draws(1)
     good[0].packets, bad[0].packets = (
