@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
+    from cffpy.cp.kept_streams import KeptStreams
 
 
 class PassWalk:
@@ -32,16 +33,19 @@ class PassWalk:
         register_db: str | None = None,
         gpu: Gpu | None = None,
         descriptions: Descriptions | None = None,
+        kept_streams: KeptStreams | None = None,
     ) -> None:
         """The parameters are those of the functions in ``analysis/queries.py``.
 
         ``descriptions``: of the edition ``register_db``, which other walks use, too.
+        ``kept_streams``: of a walk with the same observers over another capture, or for it.
         """
         self.content = content
         self.register_db = register_db
         self.gpu = gpu
         self._complain = complain
         self.walk = Walk(descriptions=descriptions)
+        self.walk.kept_streams = kept_streams
         self.finder = PassFinder(self.walk)
         self._observers: list[Observer] = [self.finder, DensityTracker(self.walk, self.finder)]
 

@@ -12,6 +12,7 @@ from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.arguments import expect, expect_all
 from cffpy.api.capture import expect_capture
 from cffpy.api.walking import uncollected
+from cffpy.cp.kept_streams import KeptStreams
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation
 
@@ -151,6 +152,14 @@ def diff(
     return result
 
 
+def share(good: Capture, bad: Capture) -> None:
+    """Have ``record`` decode once what two captures have in common. Before either is recorded."""
+    one, other = good._source, bad._source
+    is_recorded = "recording" in vars(one) or "recording" in vars(other)
+    if one.register_db == other.register_db and not is_recorded:
+        other.record_with(one, KeptStreams())
+
+
 def record(capture: Capture, where: str | None = None) -> None:
     """Decode a capture for ``diff``, which finds it decoded; ``where`` is that of ``diff``."""
     if where is None:
@@ -168,17 +177,18 @@ def _query(where: str) -> Filter:
 def _recordings(good: Capture, bad: Capture, query: Filter | None) -> tuple[Recording, Recording]:
     """Both captures; one object for both if their bytes are the same."""
     one, other = good._source, bad._source
-    if query is not None:
-        one.record_for(query)
-    first = one.recording
     is_one = one is other or (
         one.register_db == other.register_db
         and one.given_gpu == other.given_gpu
         and good.content.limits == bad.content.limits
         and good.content.data == bad.content.data
     )
-    if query is not None and not is_one:
-        other.record_for(query)
+    if query is not None:
+        for source in (one,) if is_one else (one, other):
+            source.record_for(query)
+    elif not is_one:
+        share(good, bad)
+    first = one.recording
     return first, replace(first, name=bad.name) if is_one else other.recording
 
 

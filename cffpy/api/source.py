@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.cp.kept_streams import KeptStreams
     from cffpy.cp.machine import Machine
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
@@ -93,6 +94,7 @@ class Source:
         self._progress = progress
         self._descriptions = Descriptions(register_db) if descriptions is None else descriptions
         self._walked: Walked | None = None
+        self._kept_streams: KeptStreams | None = None
         #: The last filter of ``record_for``.
         self._asked: tuple[str | None, BoundFilter | None] | None = None
         self._registers: Registers | None = None
@@ -307,15 +309,8 @@ class Source:
         from cffpy.tables.lines import write_lines
 
         warnings: list[str] = []
-        _, damage = write_lines(
-            self.content,
-            self.content.name,
-            options,
-            emit,
-            warnings.append,
-            self.register_db,
-            self.given_gpu,
-        )
+        how = warnings.append, self.register_db, self.given_gpu
+        _, damage = write_lines(self.content, self.content.name, options, emit, *how)
         self._note(warnings, damage)
 
     def _find(self, query: _Query[_Result]) -> tuple[_Result, list[Problem]]:
@@ -372,6 +367,11 @@ class Source:
         self._note(warnings, damage)
         return found
 
+    def record_with(self, other: Source, streams: KeptStreams) -> None:
+        """Have both recorded with the same descriptions, and the second one take over streams."""
+        self._descriptions = other._descriptions
+        self._kept_streams = other._kept_streams = streams
+
     @cached_property
     def recording(self) -> Recording:
         """What each draw depends on, as comparisons need it: a walk."""
@@ -380,7 +380,7 @@ class Source:
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
         with uncollected():
-            found = record(self.content, *how, descriptions=self._descriptions)
+            found = record(self.content, *how, frozenset(), self._descriptions, self._kept_streams)
         self._note(warnings, found.damage, found.passes.truncated)
         return found
 

@@ -9,7 +9,7 @@ import click
 
 from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.comparison import diff as compare_captures
-from cffpy.api.comparison import record
+from cffpy.api.comparison import record, share
 from cffpy.cli.analysis_options import decode, open_for, parse_capture_gpu, write_json
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import EXIT_USAGE, print_warning
@@ -135,6 +135,8 @@ def diff(
     needs_decoding = as_json or html or where is not None or is_cut
     if is_one and part == other_part and not needs_decoding:
         return _same(contents, brief or unified)
+    if not is_one and where is None:
+        share(*captures)
     for capture in captures[:1] if is_one else captures:
         capture.content.move_to_file()  # two large captures need not be in memory as a whole
         decode(capture, lambda opened: record(opened, where), print_warning)

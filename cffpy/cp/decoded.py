@@ -15,6 +15,9 @@ take its short way, its packets are decoded again.
 
 from __future__ import annotations
 
+from array import array
+from functools import partial
+
 from cffpy.cp.payload import Payload
 from cffpy.cp.state import (
     GROUP_DISABLE,
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
     from cffpy.capture.memory import Words
     from cffpy.cp.decodes_once import DecodesOnce
+    from cffpy.cp.kept_streams import KeptStream, SameDraw
     from cffpy.cp.machine import Machine
     from cffpy.cp.register_runs import RegisterRuns
     from cffpy.cp.sink import Draw, Sink
@@ -91,6 +95,7 @@ class Draws(Step):
     """
 
     __slots__ = (
+        "collected",
         "draw",
         "enable_mask",
         "group_dwords",
@@ -103,7 +108,9 @@ class Draws(Step):
         "payload",
         "registers",
         "runs",
+        "size",
         "stored",
+        "taken_from",
         "written",
     )
 
@@ -133,6 +140,11 @@ class Draws(Step):
         self.group_dwords = 0
         self.is_decoded = False
         self.runs: RegisterRuns | None = None
+        #: How many registers were collected, each as often as it is written.
+        self.size = 0
+        #: The same draw of another capture, and what that has collected of its groups.
+        self.taken_from: Draws | None = None
+        self.collected: Sequence[dict[int, int]] = ()
 
     def use(self, runs: RegisterRuns) -> None:
         """Have the registers of groups collected from these."""
@@ -163,6 +175,8 @@ class DecodedStreams:
         self._short_runs = short_runs
         self._writes = writes
         self._draw = draw
+        #: Streams of the walk before, or for the one after.
+        self._kept = sink.kept_streams
         self._once: Sequence[DecodesOnce | None] = ()
         self._epoch = -1
         self._known: dict[StreamKey, list[Step]] = {}
@@ -176,6 +190,8 @@ class DecodedStreams:
         """Decode for the GPU that the machine is bound to. ``once``: by opcode."""
         self._once = once
         self.forget()
+        if self._kept is not None:
+            self._kept.bind(self._machine.gpu, self._runs)
 
     def forget(self) -> None:
         """Memory has changed, or packets mean something else."""
@@ -217,6 +233,8 @@ class DecodedStreams:
         only in modes that its own mask has.
         """
         runs = step.runs or self._runs
+        if step.taken_from is not None and self._take(step, step.taken_from, enable_mask):
+            return True
         find_place, of_group = self._machine.image.place, runs.of_group
         ignores_writes = self._sink.ignores_writes
         parts: list[dict[int, int]] = []
@@ -248,11 +266,53 @@ class DecodedStreams:
         if self._dwords > MAX_DWORDS:
             step.is_decoded = True
             return False
+        step.size = size
+        if self._kept is not None:
+            step.collected = parts
         step.registers, step.parts, step.enable_mask = step.written, parts, enable_mask
         step.loaded, step.group_dwords = loaded, dwords
         step.passing = passing if any(passing) else ()
         step.stored = None
         return True
+
+    def _take(self, step: Draws, known: Draws, enable_mask: int) -> bool:
+        """Collect what ``known``, the same draw of another capture, has collected.
+
+        False where it has done so for another mask, or where its groups are no longer alike.
+        """
+        kept, runs = self._kept, step.runs or self._runs
+        if kept is None or known.is_decoded or known.enable_mask != enable_mask:
+            return False
+        if (known.runs is kept.runs) != (runs is self._runs):
+            return False
+        found = kept.groups(known, self._machine.image, partial(self._part, runs))
+        if found is None:
+            return False
+        loaded, parts = found
+        size = known.size if parts is None else sum(map(len, parts), len(step.written))
+        if self._dwords + size > MAX_DWORDS:
+            return False
+        if parts is None:
+            step.registers, step.parts = known.registers, known.parts
+        else:
+            step.registers, step.parts = step.written, parts
+        step.loaded, step.group_dwords = loaded, known.group_dwords
+        step.passing, step.enable_mask, step.size = known.passing, enable_mask, size
+        step.stored = None
+        self._dwords += size
+        kept.draws_taken += 1
+        return True
+
+    def _part(
+        self, runs: RegisterRuns, group: LoadedGroup, is_passed: bool
+    ) -> dict[int, int] | None:
+        """The registers of a group; None if ``is_passed`` does not hold, or they do not suffice."""
+        _, words, index, ndwords = group
+        found = runs.of_group(words, index, ndwords)
+        if is_passed:
+            is_whole = found is not None
+            found = None if is_whole else self._short_runs.of_group(words, index, ndwords)
+        return found if found is not None and self._sink.ignores_writes(found) else None
 
     def merge(self, step: Draws) -> None:
         """Have all registers of a draw in ``step.registers``."""
@@ -274,8 +334,17 @@ class DecodedStreams:
         """The packets of ``words[index:end]`` up to the first that is damaged or too long."""
         headers, data = self._machine.headers, words.data
         ignores_writes = self._sink.ignores_writes
-        plan = _Plan(index, words, self._runs)
+        plan, kept, first = _Plan(index, words, self._runs), self._kept, index
+        known = None
+        if kept is not None and kept.is_complete:
+            known = kept.find(words, index, end - index)
+        elif kept is not None:
+            plan.set_marks()
         while index < end:
+            if known is not None and plan.start == index:
+                index = plan.take(known, first, self._same_draw)
+                if index >= end:
+                    break
             kind, number, size = headers[data[index]]
             following = index + size
             if following > end:
@@ -291,7 +360,16 @@ class DecodedStreams:
             elif kind != IDLE:
                 break
             index = following
-        return plan.finish()
+        steps = plan.finish()
+        if kept is not None and plan.marks is not None:
+            kept.add(words, first, end - first, steps, plan.marks)
+        return steps
+
+    def _same_draw(self, step: Draws, payload: Payload) -> Draw:
+        """The draw of a step of another capture, in this one."""
+        once = self._once[step.opcode]
+        is_same = once is not None and once.is_of_packet
+        return step.draw if is_same else self._draw(step.opcode, payload)
 
     def _add(self, plan: _Plan, opcode: int, payload: Payload) -> int:
         """Add a packet with an opcode. Returns where the next one begins."""
@@ -326,7 +404,9 @@ class _Plan:
         self._runs = runs
         self._steps: list[Step] = []
         #: Where the last step ends.
-        self._start = start
+        self.start = start
+        #: As of a ``KeptStream``, if they are asked for.
+        self.marks: array[int] | None = None
         #: Steps that are made if no draw follows, and what they do if one does.
         self._waiting: list[Step] = []
         self._written: dict[int, int] = {}
@@ -368,7 +448,7 @@ class _Plan:
     def draw(self, following: int, opcode: int, payload: Payload, draw: Draw) -> None:
         """A draw, together with what waits for it."""
         groups = [self._groups[number] for number in sorted(self._groups)]
-        step = Draws(self._start, following, self._written, groups, opcode, payload, draw)
+        step = Draws(self.start, following, self._written, groups, opcode, payload, draw)
         self._steps.append(step)
         self._restart(following)
 
@@ -391,8 +471,21 @@ class _Plan:
             self.passed.following = self._waiting[-1].following
             self._steps.append(self.passed)
 
+    def set_marks(self) -> None:
+        """Have ``marks``. Before the first step."""
+        self.marks = array("L", (self.start, 0))
+
+    def take(self, known: KeptStream, first: int, same_draw: SameDraw) -> int:
+        """Take over the steps of equal dwords; see ``KeptStream.take``."""
+        at = known.take(self._words, first, self.start, self._runs, same_draw, self._steps)
+        if at != self.start:
+            self._restart(at)
+        return at
+
     def _restart(self, start: int) -> None:
-        self._start = start
+        self.start = start
+        if self.marks is not None:
+            self.marks.extend((start, len(self._steps)))
         self._waiting = []
         self._written = {}
         self._groups = {}

@@ -26,10 +26,11 @@ class DecodesOnce(ValueObject):
     the dump shows (``CpState.needs_wfi``, ``CpState.draws``) does not count. ``groups`` yields
     the changes to draw-state groups. ``skips`` returns the dwords that it may run as a block.
     ``equal_draws``: packets with equal dwords are the same draw, whatever memory holds, so that
-    they may share one ``Draw``.
+    they may share one ``Draw``. ``is_of_packet``: the draw and what sinks keep with it depend on no
+    memory but the packet and the dwords behind it.
     """
 
-    __slots__ = ("draw", "equal_draws", "groups", "skips", "writes")
+    __slots__ = ("draw", "equal_draws", "groups", "is_of_packet", "skips", "writes")
 
     def __init__(
         self,
@@ -38,9 +39,11 @@ class DecodesOnce(ValueObject):
         skips: Callable[[Machine, Payload], int | None] | None = None,
         writes: Callable[[Machine, Payload], Sequence[Written]] | None = None,
         equal_draws: bool = False,
+        is_of_packet: bool = False,
     ) -> None:
         self.draw = draw
         self.groups = groups
         self.skips = skips
         self.writes = writes
         self.equal_draws = equal_draws
+        self.is_of_packet = equal_draws or is_of_packet

@@ -19,13 +19,20 @@ from cffpy.pm4.reader import REGISTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import MemoryImage, Words
+    from cffpy.cp.decoded import StreamKey
     from cffpy.cp.runner import Row
     from cffpy.cp.sink import Draw, Sink
     from cffpy.regdb.database import Database
+
+    #: What is written before a packet, its opcode, and the packet.
+    _Passed = tuple[dict[int, int], int, Payload]
+
+#: Groups whose packets are passed on that are kept.
+MAX_PASSED = 1 << 12
 
 #: Draws of one opcode that are kept by their dwords.
 MAX_DRAWS = 1 << 12
@@ -55,6 +62,9 @@ class ReplayingRunner(Runner):
             self, sink, self.register_runs, self.short_runs, self._writes_of, self._draw_of
         )
         self._observes_stored = False
+        #: By group: its packets that are passed on.
+        self._passed: dict[StreamKey, Sequence[_Passed]] = {}
+        self._passed_epoch = -1
         #: Of each opcode whose packets with equal dwords are the same draw: dwords -> that draw.
         self._equal_draws: list[dict[bytes, Draw] | None] = []
         #: How many draws were decoded because none before was equal.
@@ -65,6 +75,7 @@ class ReplayingRunner(Runner):
         super().bind(gpu, database, names)
         self.register_runs.forget()
         self.short_runs.forget()
+        self._passed.clear()
         self._decodes_once = self.sink.decodes_streams_once
         self._observes_stored = self.sink.observes_stored_registers
         self.decoded.bind(self._once)
@@ -76,7 +87,10 @@ class ReplayingRunner(Runner):
         """Forget what is only needed while streams run."""
         self.register_runs.forget()
         self.decoded.forget()
+        self._passed.clear()
         self._equal_draws.clear()
+        if self.sink.kept_streams is not None:
+            self.sink.kept_streams.end_walk()
 
     def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
         """Run the steps of a stream that ran before, as far as they go.
@@ -253,17 +267,38 @@ class ReplayingRunner(Runner):
 
         Handlers may read registers. All are stored after that, for all packets at once.
         """
-        sink, runs, registers = self.sink, self.short_runs, self.state.registers
+        sink, registers = self.sink, self.state.registers
         level = self.state.ib_level = self.state.ib_level + 1
         self.streams.append((words, index, ndwords))
+        for written, opcode, payload in self._passed_packets(words, index, ndwords):
+            registers.update(written)
+            sink.packet_stored(opcode, payload, level)
+        self.streams.pop()
+        self.state.ib_level -= 1
+
+    def _passed_packets(self, words: Words, index: int, ndwords: int) -> Sequence[_Passed]:
+        """The packets of a group that are passed on, kept while memory stays."""
+        if self._passed_epoch != self.image.epoch:
+            self._passed_epoch = self.image.epoch
+            self._passed.clear()
+        key = (words, index, ndwords)
+        known = self._passed.get(key)
+        if known is None:
+            if len(self._passed) >= MAX_PASSED:
+                self._passed.clear()
+            known = self._passed[key] = list(self._read_passed(words, index, ndwords))
+        return known
+
+    def _read_passed(self, words: Words, index: int, ndwords: int) -> Iterator[_Passed]:
+        runs = self.short_runs
+        written: dict[int, int] = {}
         for at, size, kind, number in runs.packets(words, index, index + ndwords):
             if kind == REGISTERS:
                 values = words.data[at + 1 : at + size].tolist()
-                registers.update(enumerate(values, number))
+                written.update(enumerate(values, number))
                 continue
             payload = Payload(words, at + 1, size - 1)
-            if not sink.ignores_packet(number):
-                sink.packet_stored(number, payload, level)
-            registers.update(runs.writes(number, payload))
-        self.streams.pop()
-        self.state.ib_level -= 1
+            if not self.sink.ignores_packet(number):
+                yield written, number, payload
+                written = {}
+            written.update(runs.writes(number, payload))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
+    from cffpy.cp.kept_streams import KeptStreams
     from cffpy.cp.machine import Machine
     from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
@@ -282,6 +283,9 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
     #: If ``decodes_streams_once``: whether a stream is decoded before its first run, too. False
     #: for a sink that has to look at each packet at least once in any case.
     decodes_first_runs = False
+
+    #: If ``decodes_streams_once``: keeps its decoded streams for another walk, or has those of one.
+    kept_streams: KeptStreams | None = None
 
     #: If ``takes_writes_at_once``: whether ``registers_stored`` is called. It may change at
     #: ``bind`` only.

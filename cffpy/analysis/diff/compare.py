@@ -306,15 +306,17 @@ class _Comparer:
         return {
             *self._change_facts(mine, theirs),
             *self._names_of(others),
-            *self._unequal_of(both),
+            *self._unequal_of(both, "" if mine is None else mine.action.kind),
         }
 
-    def _unequal_of(self, written: Iterable[Written]) -> Iterable[str]:
+    def _unequal_of(self, written: Iterable[Written], kind: str) -> Iterable[str]:
         """Registers to which both sides wrote the same, and that were not the same before."""
         unequal = self._unequal_registers
         found: set[int] = set()
+        has_bound = self._addresses.addresses.has_bound
         for one in written:
-            if one.addresses:
+            if one.addresses and (has_bound or one.noted != kind):
+                one.noted = kind if one.is_whole else ""
                 self._rewritten.update(one.addresses)
             if one.counts:
                 self._has_counts = True
@@ -418,6 +420,7 @@ class _Comparer:
         one, other = self._sides
         for subject in touched:
             found: tuple[Difference, ...] = ()
+            known = self._open.get(subject)
             if one.value(subject) == other.value(subject):
                 if subject in self._unequal:
                     self._note_equal(subject)
@@ -425,11 +428,11 @@ class _Comparer:
                 self._unequal.add(subject)
                 if isinstance(subject, str):
                     self._unequal_registers.add(one.names.keys[subject])
-                    found = self._differ.register(subject, kind, alike, passes)
+                    before = () if known is None else known.differences
+                    found = self._differ.register(subject, kind, alike, passes, before)
                 else:
                     self._unequal_facts.add(subject)
                     found = self._differ.fact(subject, alike, self._addresses.is_used(subject))
-            known = self._open.get(subject)
             if known is not None:
                 if known.differences == found:
                     continue

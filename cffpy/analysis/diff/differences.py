@@ -25,6 +25,7 @@ from cffpy.analysis.diff.rules import (
     noise_of,
     register_category,
 )
+from cffpy.analysis.provenance import StoredWrites
 from cffpy.capture.generations import PROGRAM_ADDRESS_MASK
 from cffpy.regdb.subjects import RegisterSubject
 
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from cffpy.analysis.diff.facts import Fact, FactKey
-    from cffpy.analysis.diff.rules import NoiseClass
+    from cffpy.analysis.diff.rules import Category, NoiseClass
     from cffpy.analysis.diff.side import Side
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.passes.model import Pass
-    from cffpy.analysis.provenance import Write
+    from cffpy.analysis.provenance import WriteSource
     from cffpy.regdb.register_text import FieldText
     from cffpy.regdb.subjects import RegisterSubject
 
@@ -108,16 +109,22 @@ class Differ:
         #: Whether addresses in constants are shown.
         self._all_shown = all_shown
         #: Register -> the packets whose values were reported to differ.
-        self._reported: dict[str, tuple[Write | None, Write | None]] = {}
+        self._reported: dict[str, tuple[WriteSource | None, WriteSource | None]] = {}
 
     # -- registers ------------------------------------------------------------------------------
 
     def register(
-        self, name: str, kind: str, alike: bool, passes: tuple[Pass, Pass]
+        self,
+        name: str,
+        kind: str,
+        alike: bool,
+        passes: tuple[Pass, Pass],
+        before: tuple[Difference, ...],
     ) -> tuple[Difference, ...]:
         """What differs in a register that has two values, or one side of which has none.
 
         ``kind``: of the command. ``alike``: whether the passes are cut into the same tiles.
+        ``before``: what has differed so far, which is returned if nothing has changed.
         """
         one, other = self._sides
         if kind == "resolve" and (not name.startswith(_RESOLVES_BY) or _CLEAR_VALUE in name):
@@ -139,11 +146,11 @@ class Differ:
         if noise is not None and self._hides(noise, name):
             return ()
         if case.is_in_both:
-            found = tuple(self._fields(name, subject))
+            found = self._fields(name, subject, before)
         else:
             found = (self._one_sided(name, subject),)
         if found:
-            self._reported[name] = one.write(name), other.write(name)
+            self._reported[name] = one.source(name), other.source(name)
         return found
 
     def _is_behind_count(self, name: str) -> bool:
@@ -175,11 +182,9 @@ class Differ:
         reported = self._reported.get(name)
         if reported is None:
             return False
-        writes = [side.write(name) for side in sides]
         return all(
-            write is before
-            and (write is None or (write.pass_index is not None and write.pass_index < one.index))
-            for write, before, one in zip(writes, reported, passes, strict=True)
+            _is_of_earlier_pass(side, name, before, one)
+            for side, before, one in zip(sides, reported, passes, strict=True)
         )
 
     def _is_no_move(self, name: str) -> bool:
@@ -210,12 +215,26 @@ class Differ:
         about = register_category(subject)
         return Difference(name, texts[0], texts[1], about, *self._places(name), details)
 
-    def _fields(self, name: str, subject: RegisterSubject) -> Iterator[Difference]:
+    def _fields(
+        self, name: str, subject: RegisterSubject, before: tuple[Difference, ...]
+    ) -> tuple[Difference, ...]:
+        found = list(self._field_differences(name, subject))
+        # most draws write again what differs already: no place is looked up for them
+        if len(found) == len(before) and all(
+            (one.name, one.good, one.bad, one.category, one.details) == (*new, ())
+            for one, new in zip(before, found, strict=True)
+        ):
+            return before
+        places = self._places(name)
+        return tuple([Difference(*one, *places) for one in found])
+
+    def _field_differences(
+        self, name: str, subject: RegisterSubject
+    ) -> Iterator[tuple[str, str, str, Category]]:
         fields = [
             {one.name: one for one in side.text.fields(side.offsets[name], side.registers[name])}
             for side in self._sides
         ]
-        places = self._places(name)
         for field in dict.fromkeys([*fields[0], *fields[1]]):
             left, right = (of.get(field) for of in fields)
             if left is not None and right is not None and left.bits == right.bits:
@@ -232,7 +251,7 @@ class Differ:
             if about.name == "push constants":
                 one, other = self._sides
                 texts = word_text(one.registers[name]), word_text(other.registers[name])
-            yield Difference(title, *texts, about, *places)
+            yield title, *texts, about
 
     def _places(self, name: str) -> tuple[PacketLocation | None, PacketLocation | None]:
         one, other = (side.write(name) for side in self._sides)
@@ -290,6 +309,20 @@ class Differ:
         ]
         category = FACT_CATEGORIES.get(str(key[0]), OTHER)
         yield Difference(name, texts[0], texts[1], category, good.place, bad.place)
+
+
+def _is_of_earlier_pass(side: Side, name: str, before: WriteSource | None, one: Pass) -> bool:
+    """Whether a register's value was written by the same packet as ``before``, in another pass."""
+    source = side.source(name)
+    if source is None or before is None:
+        return source is before
+    is_stored = isinstance(source, StoredWrites) and isinstance(before, StoredWrites)
+    if is_stored and source is not before:
+        return False  # each has its own packets
+    write = source.of(side.offsets[name])
+    if write is not before.of(side.offsets[name]):
+        return False
+    return write.pass_index is not None and write.pass_index < one.index
 
 
 def _field_texts(field: str, left: FieldText | None, right: FieldText | None) -> tuple[str, str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
+    from cffpy.cp.kept_streams import KeptStreams
 
 #: Actions that are taken in the first walk, for each draw that is compared at most.
 _TAKEN_PER_DRAW = 3
@@ -42,14 +43,15 @@ def record(
     gpu: Gpu | None = None,
     in_binning: frozenset[int] = frozenset(),
     descriptions: Descriptions | None = None,
+    kept_streams: KeptStreams | None = None,
 ) -> Recording:
-    """Record a capture, in one walk. ``descriptions``: as for ``PassWalk``.
+    """Record a capture, in one walk. ``descriptions``, ``kept_streams``: as for ``PassWalk``.
 
     In a second one where the draws of a pass are not those of its first tile; or where they are to
     be those of the binning run: ``in_binning`` has the indices of such passes. Raises
     UnsupportedGpu where the generation is unknown.
     """
-    walk = PassWalk(content, complain, register_db, gpu, descriptions)
+    walk = PassWalk(content, complain, register_db, gpu, descriptions, kept_streams)
     pending = PendingRecording(walk)
     walk.run()
     return pending.finish(in_binning)

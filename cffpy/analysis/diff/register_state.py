@@ -41,18 +41,23 @@ class RegisterList(NamedTuple):
 
     addresses: tuple[int, ...]
     counts: bool
+    #: Whether both halves of each address are among them.
+    is_whole: bool
     keys: tuple[int, ...] | None
 
 
 class Written:
     """Registers that a record has written: key -> value. Sides may share it."""
 
-    __slots__ = ("addresses", "counts", "values")
+    __slots__ = ("addresses", "counts", "is_whole", "noted", "values")
 
     def __init__(self, values: dict[int, int], of: RegisterList) -> None:
         self.values = values
         self.addresses = of.addresses
         self.counts = of.counts
+        self.is_whole = of.is_whole
+        #: The kind of command for which its addresses were noted last, the same on both sides.
+        self.noted = ""
 
 
 def parted(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import cached_property
@@ -68,8 +69,10 @@ class Side:
         self._lists: dict[tuple[int, ...], RegisterList] = {}
         if other is not None and self._is_alike:
             self.offsets, self._lists = other.offsets, other._lists
-        #: Id of a dictionary of the recording -> the same by key.
+        #: Id of a dictionary of either recording -> the same by key.
         self._written: dict[int, Written] = {}
+        if other is not None and self._is_alike:
+            self._written = other._written
         #: Where the last write of each register is found, by key.
         self._sources: dict[int, WriteSource] = {}
         #: What was written since then, in order: few writes are asked for.
@@ -104,10 +107,11 @@ class Side:
 
     def write(self, name: str) -> Write | None:
         """The write of a register's value; None where there is none."""
-        source = self._source(name)
+        source = self.source(name)
         return None if source is None else source.of(self.offsets[name])
 
-    def _source(self, name: str) -> WriteSource | None:
+    def source(self, name: str) -> WriteSource | None:
+        """Finds the write of a register's value; None where there is none."""
         key = self.names.keys.get(name)
         if key not in self.registers.by_key:
             return None
@@ -261,7 +265,15 @@ class Side:
                 addresses.append(key)
         is_moved = any(one != other for one, other in zip(keys, registers, strict=True))
         counts = any(self.names.names[key] in COUNTERS for key in keys)
-        return RegisterList(tuple(addresses), counts, tuple(keys) if is_moved else None)
+        is_whole = self._has_halves(addresses)
+        return RegisterList(tuple(addresses), counts, is_whole, tuple(keys) if is_moved else None)
+
+    def _has_halves(self, addresses: list[int]) -> bool:
+        """Whether these registers hold both halves of each address that one of them holds."""
+        if not self.generation.is_64bit:
+            return True
+        roles = Counter(self.address_role(self.names.names[key]) for key in addresses)
+        return all(count == 2 for count in roles.values())
 
     def subject(self, name: str) -> RegisterSubject:
         """What a register that was written is for."""

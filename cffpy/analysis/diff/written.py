@@ -11,7 +11,7 @@ from cffpy.analysis.provenance import UNKNOWN
 from cffpy.analysis.registers import values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
     from cffpy.analysis.provenance import Change
     from cffpy.regdb.register_text import RegisterText
@@ -25,7 +25,10 @@ _Listed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
 #: Registers in the lists of registers that are kept, at most.
 _MAX_LISTED = 1 << 18
 
-#: Facts that are kept.
+#: Changes of one draw that are looked up one by one.
+MANY = 4
+
+#: Facts, and parts, that are kept.
 _MAX_KNOWN = 4096
 
 
@@ -49,22 +52,27 @@ class WrittenRegisters:
         self._names = names
         #: Registers that were written together -> those that are found; None: none are.
         self._lists: dict[tuple[int, ...], _Listed | None] = {}
+        #: Id of such registers with values -> these, and what is found.
+        self._parts: dict[int, tuple[dict[int, int], _Listed | None]] = {}
         #: The registers in these lists.
         self._listed = 0
 
-    def written(self, changes: Iterable[Change]) -> tuple[tuple[int, ...], ...]:
+    def written(self, changes: Sequence[Change]) -> tuple[tuple[int, ...], ...]:
         """The registers that are found among ``changes``, in order, and their last values.
 
         Without those whose value only the GPU knows; empty where there are none.
         """
         found: list[tuple[dict[int, int], _Listed]] = []
-        for values, _ in changes:
-            try:
-                listed = self._lists[tuple(values)]
-            except KeyError:
-                listed = self._find(tuple(values))
-            if listed is not None:
-                found.append((values, listed))
+        if len(changes) >= MANY:
+            found = self._in_parts(changes)
+        else:
+            for values, _ in changes:
+                try:
+                    listed = self._lists[tuple(values)]
+                except KeyError:
+                    listed = self._find(tuple(values))
+                if listed is not None:
+                    found.append((values, listed))
         if not found:
             return ()
         if len(found) == 1:
@@ -75,6 +83,24 @@ class WrittenRegisters:
         last = {one: values[one] for values, (registers, _) in found for one in registers}
         known = sorted(one for one, value in last.items() if value != UNKNOWN)
         return (tuple(known), tuple([last[one] for one in known])) if known else ()
+
+    def _in_parts(self, changes: Sequence[Change]) -> list[tuple[dict[int, int], _Listed]]:
+        """The same of many changes: most are of draw-state groups, which draws share."""
+        found: list[tuple[dict[int, int], _Listed]] = []
+        known = self._parts
+        for values, _ in changes:
+            part = known.get(id(values))
+            if part is None:
+                if len(known) >= _MAX_KNOWN:
+                    known.clear()
+                registers = tuple(values)
+                listed = (
+                    self._lists[registers] if registers in self._lists else self._find(registers)
+                )
+                part = known[id(values)] = values, listed
+            if part[1] is not None:
+                found.append((values, part[1]))
+        return found
 
     def _find(self, registers: tuple[int, ...]) -> _Listed | None:
         self._listed += len(registers) + 1
@@ -100,7 +126,7 @@ class Invalidations:
         self._registers = WrittenRegisters(text, _INVALIDATE)
         self._known: dict[tuple[tuple[int, ...], ...], Facts] = {}
 
-    def written(self, changes: Iterable[Change]) -> Facts:
+    def written(self, changes: Sequence[Change]) -> Facts:
         """Those among ``changes``; the same object for the same values."""
         found = self._registers.written(changes)
         if not found:

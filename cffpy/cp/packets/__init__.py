@@ -89,8 +89,9 @@ def _drawing(
     handler: Handler,
     draw: Callable[[Machine, Payload], Draw] | None = None,
     equal_draws: bool = False,
+    is_of_packet: bool = False,
 ) -> Row:
-    once = None if draw is None else DecodesOnce(draw=draw, equal_draws=equal_draws)
+    once = None if draw is None else DecodesOnce(draw, None, None, None, equal_draws, is_of_packet)
     return Row(handler, loads_groups=True, ends_segment=_always, once=once)
 
 
@@ -109,8 +110,8 @@ TABLE = {
     "CP_SET_RENDER_MODE": _ending(cp_set_render_mode),
     "CP_COMPUTE_CHECKPOINT": _ending(cp_compute_checkpoint),
     "CP_SET_DRAW_STATE": _effect(cp_set_draw_state, DecodesOnce(groups=draw_state_groups)),
-    "CP_DRAW_INDX": _drawing(cp_draw_indx, draw_indx),
-    "CP_DRAW_INDX_2": _drawing(cp_draw_indx_2, draw_indx_2),
+    "CP_DRAW_INDX": _drawing(cp_draw_indx, draw_indx, is_of_packet=True),
+    "CP_DRAW_INDX_2": _drawing(cp_draw_indx_2, draw_indx_2, is_of_packet=True),
     "CP_DRAW_INDX_OFFSET": _drawing(cp_draw_indx_offset, draw_indx_offset, equal_draws=True),
     "CP_DRAW_INDIRECT": _drawing(cp_draw_indirect, draw_indirect),
     "CP_DRAW_INDX_INDIRECT": _drawing(cp_draw_indx_indirect, draw_indx_indirect),

@@ -88,7 +88,7 @@ def test_most_draws_of_a_pair_have_the_same_facts(shared: Path) -> None:
 
 
 def test_registers_at_the_same_position_are_apart() -> None:
-    of = RegisterList((), counts=False, keys=None)
+    of = RegisterList((), counts=False, is_whole=True, keys=None)
     first, second, third = (Written({1: number}, of) for number in range(3))
     assert parted([first, second], [first, second]) == ([first, second], ())
     assert parted([first, second], [first, third]) == ([first], [second, third])
