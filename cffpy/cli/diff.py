@@ -135,11 +135,7 @@ def diff(
     needs_decoding = as_json or html or where is not None or is_cut
     if is_one and part == other_part and not needs_decoding:
         return _same(contents, brief or unified)
-    if not is_one and where is None:
-        share(*captures)
-    for capture in captures[:1] if is_one else captures:
-        capture.content.move_to_file()  # two large captures need not be in memory as a whole
-        decode(capture, lambda opened: record(opened, where), print_warning)
+    _record(captures[:1] if is_one else captures, where)
     first, second = captures
     with progress("Comparing"):
         parts = {"good_part": str(part)[1:], "bad_part": str(other_part)[1:]}
@@ -151,6 +147,15 @@ def diff(
     elif not brief:
         _write(result, as_json, everything)
     return _exit_code(result)
+
+
+def _record(captures: tuple[Capture, ...], where: str | None) -> None:
+    """Decode the captures, and report their problems."""
+    if len(captures) == 2 and where is None:
+        share(*captures)
+    for capture in captures:
+        capture.content.move_to_file()  # two large captures need not be in memory as a whole
+        decode(capture, lambda opened: record(opened, where), print_warning)
 
 
 def _exit_code(result: Comparison) -> int:

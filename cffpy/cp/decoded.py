@@ -25,6 +25,7 @@ from cffpy.cp.state import (
     GROUP_LOAD_IMMEDIATE,
     DrawStateGroup,
 )
+from cffpy.cp.steps import Draws, Passes, Runs, Stores
 from cffpy.cp.stored import Step, StoredRegisters
 from cffpy.pm4.reader import IDLE, OPCODE, REGISTERS
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from cffpy.capture.memory import Words
     from cffpy.cp.decodes_once import DecodesOnce
-    from cffpy.cp.kept_streams import KeptStream, SameDraw
+    from cffpy.cp.kept_streams import KeptStream, KeptStreams, SameDraw
     from cffpy.cp.machine import Machine
     from cffpy.cp.register_runs import RegisterRuns
     from cffpy.cp.sink import Draw, Sink
@@ -54,104 +55,6 @@ MAX_DWORDS, MAX_SEEN = 1 << 19, 1 << 16
 #: Flags of groups that are not simply set.
 _SPECIAL = GROUP_DISABLE_ALL | GROUP_DISABLE | GROUP_LOAD_IMMEDIATE
 
-#: In place of an enable mask: none.
-_NO_MASK = -1
-
-
-class Stores(StoredRegisters):
-    """Register writes, which a sink takes as they are."""
-
-    __slots__ = ()
-
-
-class Runs(Step):
-    """A packet that is run by its handler. ``following``: after what it is expected to skip."""
-
-    __slots__ = ("opcode", "payload")
-
-    def __init__(self, start: int, following: int, opcode: int, payload: Payload) -> None:
-        super().__init__(start, following)
-        self.opcode = opcode
-        self.payload = payload
-
-
-class Passes(Runs):
-    """A packet that needs no handler: its registers are stored by another step, if it has any.
-
-    It is there because the packets that follow may need its location.
-    """
-
-    __slots__ = ()
-
-
-class Draws(Step):
-    """Register writes, draw-state groups that are set, and the draw that loads them.
-
-    Valid where no group is set before. ``registers``, then ``parts``: those of the stream,
-    ``written``, and of ``loaded``, the groups that ``enable_mask`` enables;
-    ``DecodedStreams.collect`` sets them for a mask, of the groups as ``runs`` has them.
-    ``passing``: empty, or for each part its group if packets of it are passed on, else None.
-    ``is_decoded``: a group does more than write registers, so that the step is decoded each time.
-    """
-
-    __slots__ = (
-        "collected",
-        "draw",
-        "enable_mask",
-        "group_dwords",
-        "groups",
-        "is_decoded",
-        "loaded",
-        "opcode",
-        "parts",
-        "passing",
-        "payload",
-        "registers",
-        "runs",
-        "size",
-        "stored",
-        "taken_from",
-        "written",
-    )
-
-    def __init__(
-        self,
-        start: int,
-        following: int,
-        written: dict[int, int],
-        groups: list[DrawStateGroup],
-        opcode: int,
-        payload: Payload,
-        draw: Draw,
-    ) -> None:
-        super().__init__(start, following)
-        self.registers = self.written = written
-        #: Those of each group, at the first run; then ``registers`` has them, too.
-        self.parts: Sequence[dict[int, int]] = ()
-        self.passing: Sequence[DrawStateGroup | None] = ()
-        self.groups = groups
-        self.opcode = opcode
-        self.payload = payload
-        self.draw = draw
-        self.stored: StoredRegisters | None = None
-        self.enable_mask = _NO_MASK
-        self.loaded: Sequence[LoadedGroup] = ()
-        #: Of all loaded groups.
-        self.group_dwords = 0
-        self.is_decoded = False
-        self.runs: RegisterRuns | None = None
-        #: How many registers were collected, each as often as it is written.
-        self.size = 0
-        #: The same draw of another capture, and what that has collected of its groups.
-        self.taken_from: Draws | None = None
-        self.collected: Sequence[dict[int, int]] = ()
-
-    def use(self, runs: RegisterRuns) -> None:
-        """Have the registers of groups collected from these."""
-        self.runs = runs
-        self.enable_mask = _NO_MASK
-        self.is_decoded = False
-
 
 class DecodedStreams:
     """The decoded streams of one machine. ``read`` and ``known`` count streams, as they run."""
@@ -164,6 +67,7 @@ class DecodedStreams:
         short_runs: RegisterRuns,
         writes: Callable[[int, Payload], Sequence[Written] | None],
         draw: Callable[[int, Payload], Draw],
+        kept: KeptStreams | None = None,
     ) -> None:
         """``short_runs``: of groups whose packets are skipped, or passed to the sink.
 
@@ -176,7 +80,7 @@ class DecodedStreams:
         self._writes = writes
         self._draw = draw
         #: Streams of the walk before, or for the one after.
-        self._kept = sink.kept_streams
+        self._kept = kept
         self._once: Sequence[DecodesOnce | None] = ()
         self._epoch = -1
         self._known: dict[StreamKey, list[Step]] = {}
@@ -229,12 +133,16 @@ class DecodedStreams:
     def collect(self, step: Draws, enable_mask: int, has_modes: bool) -> bool:
         """Collect the registers of a draw's groups; False if they do more, or there are too many.
 
-        They are ``step.parts``: many draws run only once. ``has_modes``: whether a group is loaded
-        only in modes that its own mask has.
+        ``has_modes``: whether a group is loaded only in modes that its own mask has.
         """
-        runs = step.runs or self._runs
-        if step.taken_from is not None and self._take(step, step.taken_from, enable_mask):
+        known = step.taken_from
+        if known is not None and self._take(step, known, enable_mask):
             return True
+        return self._collect(step, enable_mask, has_modes)
+
+    def _collect(self, step: Draws, enable_mask: int, has_modes: bool) -> bool:
+        """They are ``step.parts``: many draws run only once."""
+        runs = step.runs or self._runs
         find_place, of_group = self._machine.image.place, runs.of_group
         ignores_writes = self._sink.ignores_writes
         parts: list[dict[int, int]] = []

@@ -8,8 +8,8 @@ that depends on other memory, or on where the file has the commands, is found an
 
 from __future__ import annotations
 
-from cffpy.cp.decoded import Draws, Runs, Stores
 from cffpy.cp.payload import Payload
+from cffpy.cp.steps import Draws, Runs, Stores
 from cffpy.cp.stored import Step
 
 TYPE_CHECKING = False

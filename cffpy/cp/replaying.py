@@ -9,11 +9,13 @@ decoded again (cffpy.cp.decoded).
 
 from __future__ import annotations
 
-from cffpy.cp.decoded import DecodedStreams, Draws, Passes, Runs, Stores
+from cffpy.cp.decoded import DecodedStreams
+from cffpy.cp.kept_streams import KeptStreams
 from cffpy.cp.payload import Payload
 from cffpy.cp.register_runs import RegisterRuns
 from cffpy.cp.runner import Runner
 from cffpy.cp.state import GROUP_COUNT, CpState, DrawStateGroup
+from cffpy.cp.steps import Draws, Passes, Runs, Stores
 from cffpy.cp.stored import Step, StoredGroup, StoredParts
 from cffpy.pm4.reader import REGISTERS
 
@@ -57,9 +59,17 @@ class ReplayingRunner(Runner):
         self.register_runs = RegisterRuns(image, self.headers, self._writes_of)
         #: The same while the sink skips packets.
         self.short_runs = RegisterRuns(image, self.headers, self._writes_of_skipped)
+        kept = sink.kept_streams
+        self._kept_streams = kept if isinstance(kept, KeptStreams) else None
         #: Streams that run again.
         self.decoded = DecodedStreams(
-            self, sink, self.register_runs, self.short_runs, self._writes_of, self._draw_of
+            self,
+            sink,
+            self.register_runs,
+            self.short_runs,
+            self._writes_of,
+            self._draw_of,
+            self._kept_streams,
         )
         self._observes_stored = False
         #: By group: its packets that are passed on.
@@ -89,8 +99,8 @@ class ReplayingRunner(Runner):
         self.decoded.forget()
         self._passed.clear()
         self._equal_draws.clear()
-        if self.sink.kept_streams is not None:
-            self.sink.kept_streams.end_walk()
+        if self._kept_streams is not None:
+            self._kept_streams.end_walk()
 
     def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
         """Run the steps of a stream that ran before, as far as they go.

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.load import CommandStream, Identity, Text
-    from cffpy.cp.kept_streams import KeptStreams
     from cffpy.cp.machine import Machine
     from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
@@ -284,8 +283,8 @@ class Sink(FileSink, PacketSink, RegisterSink, StreamSink, SegmentSink):
     #: for a sink that has to look at each packet at least once in any case.
     decodes_first_runs = False
 
-    #: If ``decodes_streams_once``: keeps its decoded streams for another walk, or has those of one.
-    kept_streams: KeptStreams | None = None
+    #: If ``decodes_streams_once``: the ``KeptStreams`` that it shares with another walk, if any.
+    kept_streams: object = None
 
     #: If ``takes_writes_at_once``: whether ``registers_stored`` is called. It may change at
     #: ``bind`` only.
