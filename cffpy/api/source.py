@@ -438,14 +438,12 @@ class Source:
     def bound(self, action: Action) -> Bound:
         """What a draw has bound. Kept for the last draw only."""
         from cffpy.api.bindings import Bound
-        from cffpy.api.vertices import fetched_buffers
 
         last = self._last_bound
         if last is None or last[0] != action.order:
-            facts = dict(self.bindings.of_draw(action.order))
-            facts.update(fetched_buffers(self, action, facts))
+            facts = self.bindings.of_draw(action.order)
             pictures = self.pictures(action.place.submit.submit)
-            found = Bound(facts.items(), self.structures, pictures)
+            found = Bound(facts, self.structures, pictures)
             last = self._last_bound = action.order, found
         return last[1]
 

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cffpy.analysis.actions import Action
-    from cffpy.analysis.diff.facts import Fact, FactKey
     from cffpy.analysis.shaders import ProgramReader
-    from cffpy.api.memory import Memory
     from cffpy.api.shaders import Shader
     from cffpy.api.state import RegisterState
     from cffpy.isa.a2xx import VertexFetch
@@ -37,9 +35,6 @@ _COUNTS = (
     ("VFD_CONTROL_0", "VTXCNT"),
     ("VFD_CONTROL_0", "STRMDECINSTRCNT"),
 )
-
-#: CP_SET_CONSTANT: the type of fetch constants.
-_FETCH_CONSTANTS = 1
 
 
 class IndexBuffer(NamedTuple):
@@ -58,7 +53,6 @@ class _Source(Protocol):
     @property
     def programs(self) -> ProgramReader: ...
     def state(self, action: Action) -> RegisterState: ...
-    def memory(self, submit: int) -> Memory: ...
     def shader(self, submit: int, stage: str, gpuaddr: int) -> Shader | None: ...
 
 
@@ -165,45 +159,3 @@ def attributes_of_program(fetches: Iterable[VertexFetch]) -> list[VertexAttribut
         VertexAttribute(number, one.format, one.constant, one.offset, one.stride or None)
         for number, one in enumerate(fetches)
     ]
-
-
-def fetched_buffers(
-    source: _Source, action: Action, facts: Mapping[FactKey, Fact]
-) -> dict[FactKey, Fact]:
-    """The buffers of an a2xx draw, by the fetch constants among its ``facts``; else nothing.
-
-    As much of each as the draw can fetch, where that is known.
-    """
-    if action.kind != "draw" or not source.fetches_by_program:
-        return {}
-    from cffpy.analysis.diff.facts import region  # lazily: little needs it
-
-    elements = None if action.indexed else action.vertices
-    found_first = source.state(action)["VGT_INDX_OFFSET"].value
-    first = found_first if isinstance(found_first, int) else 0
-    memory, dwords = source.memory(action.place.submit.submit), _fetch_constants(facts)
-    found: dict[FactKey, Fact] = {}
-    for one in attributes_of(source, action):
-        address, size = dwords.get(2 * one.buffer), dwords.get(2 * one.buffer + 1)
-        if address is None or size is None:
-            continue
-        address -= address % 4  # its lowest two bits are the kind of the constant
-        offset = 0
-        if one.stride and elements is not None:
-            offset = one.stride * first
-            size = min(size, offset + one.stride * elements) - offset
-        found["vertex buffer", one.buffer] = region(
-            memory.rest(address + offset), address, size, offset=offset
-        )
-    return found
-
-
-def _fetch_constants(facts: Mapping[FactKey, Fact]) -> dict[int, int]:
-    """The dwords of fetch constants that packets loaded, by their index."""
-    found: dict[int, int] = {}
-    for key, fact in facts.items():
-        index = key[1] if key[0] == "constants" and len(key) == 2 else None
-        if isinstance(index, int) and index // (1 << 16) == _FETCH_CONSTANTS and fact.data:
-            values = fact.data.cast("B").cast("I")
-            found.update(zip(range(index % (1 << 16), 1 << 16), values, strict=False))
-    return found

@@ -317,7 +317,7 @@ class VertexBuffer(NamedTuple):
 
 def first_elements(reader: RegisterReader) -> tuple[int, int]:
     """What is added to the numbers of vertices, which may be negative, and of instances."""
-    vertex = reader.value("VFD_INDEX_OFFSET") or 0
+    vertex = reader.value("VFD_INDEX_OFFSET") or reader.value("VGT_INDX_OFFSET") or 0
     names = "VFD_INSTANCE_START_OFFSET", "VFD_INSTANCEID_OFFSET"
     instance = next((one for name in names if (one := reader.value(name)) is not None), 0)
     return vertex - (1 << 32) if vertex >> 31 else vertex, instance

@@ -21,6 +21,7 @@ from cffpy.analysis.diff.facts import (
     DrawParameters,
     Fact,
     FactKey,
+    VertexBuffer,
     digest,
     first_elements,
     named_parameters,
@@ -28,6 +29,7 @@ from cffpy.analysis.diff.facts import (
     parameters_of,
     vertex_buffers,
 )
+from cffpy.analysis.diff.fetched_buffers import FetchedBuffers
 from cffpy.analysis.diff.model import DrawRecord
 from cffpy.analysis.diff.run_loads import RunLoads
 from cffpy.analysis.diff.written import Invalidations, WrittenRegisters, push_constants
@@ -206,6 +208,7 @@ class Recorder(Observer):
         self._prefetched = Remembered(machine, prefetched)
         self._bases = BoundSets(machine, is_compute=False), BoundSets(machine, is_compute=True)
         self._vertices = Remembered(machine, vertex_buffers)
+        self._fetched = FetchedBuffers(self._disassemblers.a2xx)
         self._first_elements = Remembered(machine, first_elements)
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
@@ -354,7 +357,11 @@ class Recorder(Observer):
         self._keeps_loads = True
         loads = self._loads.of(action, run, shaders)
         if is_draw:
-            drawn = self._drawn_from(action)
+            if self._generation.instruction_set == "a2xx":
+                buffers = self._fetched.of(shaders.get(("shader", "VS")), loads)
+            else:
+                buffers = self._vertices()
+            drawn = self._drawn_from(action, buffers)
             facts = first, shaders, loads, drawn, self._invalidations.written(changes)
             own = hash((first.own, shaders.own, loads.own, drawn.own, pushed))
         else:
@@ -377,8 +384,8 @@ class Recorder(Observer):
             self._parameters[key] = known
         return known
 
-    def _drawn_from(self, action: Action) -> Facts:
-        elements, buffers, firsts = action.vertices, self._vertices(), self._first_elements()
+    def _drawn_from(self, action: Action, buffers: tuple[VertexBuffer, ...]) -> Facts:
+        elements, firsts = action.vertices, self._first_elements()
         indices = action.index_region
         epoch = self._walk.machine.image.epoch
         all_indices, parameters = action.index_buffer, action.unknown_parameters
