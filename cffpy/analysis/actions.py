@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from cffpy.cp.draw_values import INITIATOR_IS_SECOND
+from cffpy.cp.draw_values import DRAW_PACKETS, INITIATOR_IS_SECOND, draw_values
 from cffpy.pm4.fields import Fields
 
 if TYPE_CHECKING:
@@ -213,6 +213,27 @@ class Parameters:
     instances: int | None = None
     indexed: bool = False
     indirect: bool = False
+
+
+def facts_of(machine: Machine, draw: Draw, payload: Payload) -> ActionFacts:
+    """The facts of a draw, dispatch, blit or event."""
+    kind = KINDS.get(draw.label or "") or KINDS.get(draw.name, "draw")
+    if kind != "draw" or draw.name not in DRAW_PACKETS:
+        return facts_of_others(machine, kind, draw, payload)
+    return facts_of_draw(machine, draw.name, payload, draw.label)
+
+
+def facts_of_draw(
+    machine: Machine, name: str, payload: Payload, label: str | None = None
+) -> ActionFacts:
+    """The facts of a draw. ``name``: its packet. ``label``: for an unknown primitive type."""
+    values = draw_values(machine, name, payload)
+    parameters = draw_parameters(machine, name, values, payload)
+    # all six bits of the primitive type; the reference reads five of them
+    primitive = machine.enum_name("pc_di_primtype", values.primitive)
+    note_addresses(machine, name, values, payload)
+    dwords = kept_dwords(machine, name, payload)
+    return ActionFacts("draw", name, primitive or label, parameters, None, values, dwords)
 
 
 def draw_parameters(machine: Machine, name: str, draw: DrawValues, payload: Payload) -> Parameters:

@@ -94,6 +94,15 @@ class Observer:
         group alone (``stored.words`` is None). ``StoredWrites`` finds the packets.
         """
 
+    def stored_log(self, stream: Stream) -> list[StoredRegisters] | None:
+        """A list that takes what steps of ``stream`` store, in place of ``registers_stored``.
+
+        Used if it is the only observer that has ``registers_stored``. It is asked for again for the
+        first step after anything else but draws of steps, whose ``action`` it does not get. None:
+        ``registers_stored`` is called.
+        """
+        return None
+
     def registers_unknown(self, registers: range, location: PacketLocation) -> None:
         """The packet fills these registers with values that only the GPU knows.
 

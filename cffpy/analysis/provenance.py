@@ -135,25 +135,39 @@ class PacketWrites:
     the registers.
     """
 
-    __slots__ = ("_condition", "_executed", "_owner", "_packets", "_stream", "_words", "_writes")
+    __slots__ = (
+        "_condition",
+        "_executed",
+        "_owner",
+        "_packets",
+        "_stream",
+        "_words",
+        "_writes",
+        "registers",
+    )
+
+    has_draw = False  # as an entry of a ``WriteLog``
 
     def __init__(
         self,
+        registers: range,
         location: PacketLocation,
         owner: Pass | PassRun | None,
         executed: Executed,
         condition: str | None,
     ) -> None:
-        """``location``: of the first packet. The others are as those of a ``Write``."""
+        """The first packet: its registers, its place. The others are as those of a ``Write``."""
         self._stream = location.stream
         self._words = location.words
         self._owner = owner
         self._executed = executed
         self._condition = condition
         #: Of each packet: its first register, the one after its last, its index.
-        self._packets = array("L")
+        self._packets = array("L", (registers.start, registers.stop, location.index))
         #: By position in ``_packets``. None until one is asked for.
         self._writes: dict[int, Write] | None = None
+        #: Register -> value, where a ``WriteLog`` has set them.
+        self.registers: dict[int, int] = {}
 
     def add(
         self,
@@ -411,11 +425,10 @@ class PacketCollector(WriteObserver):
             super().registers_written(registers, location, ndwords)
             return
         walk = self._walk
-        how = self._owner, walk.executed, walk.condition
+        how = self._passes.owner, walk.executed, walk.condition
         together = self._together
         if together is None or not together.add(registers, location, *how):
-            together = PacketWrites(location, *how)
-            together.add(registers, location, *how)
+            together = PacketWrites(registers, location, *how)
             self.note(together, together)
             self._together = together
 
@@ -443,10 +456,7 @@ class ChangeLog(PacketCollector):
         source = StoredWrites(
             stored, stream, caller, self._passes.owner, walk.executed, walk.condition
         )
-        if stored.has_parts:
-            self._log.extend([(part, source) for part in stored.parts if part])
-        elif stored.registers:
-            self._log.append((stored.registers, source))
+        self._log.extend([(part, source) for part in stored.parts if part])
 
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""

@@ -9,13 +9,14 @@ registers: a dword that is written between two draws costs some 20 bytes, howeve
 
 from __future__ import annotations
 
+import sys
 from array import array
 from bisect import bisect_left, bisect_right
+from functools import partial
 from itertools import chain, pairwise, repeat
 from operator import sub
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.conditions import Executed
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.provenance import UNKNOWN, Write
@@ -23,7 +24,6 @@ from cffpy.analysis.provenance import UNKNOWN, Write
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from cffpy.analysis.actions import Action
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import WriteSource
@@ -102,12 +102,10 @@ class RegisterHistory(Observer):
         self._log = log
         self._most = most
         log.call_when_full(most, self._shrink)
-        #: Of each action, the first entry of the log after it: which of them are the program's
-        #: draws is not known until their pass ends. ``_first``: the first action that may be one.
-        self._action_ends = array("I")
+        log.most_entries = _UNJOINED
+        #: The first action that may be one of the program's draws: which of them are is not known
+        #: until their pass ends.
         self._first = 0
-        #: The number of entries at which entries are joined.
-        self._most_entries = _UNJOINED
         self._is_full = False
         #: The recorded draws; of the last of them, those that were not collected with all
         #: registers, the first entry after each.
@@ -136,39 +134,36 @@ class RegisterHistory(Observer):
         memory. Only ``changes``, ``value`` and ``all_registers`` can be used afterwards.
         """
         self._pass_on, self._is_complete = take, True
+        self._log.at_action = partial(self._follow_passes, take)
 
     # -- while the machine runs -----------------------------------------------------------------
 
-    def action(self, action: Action) -> None:
-        """Note how much was written before an action."""
-        log = self._log
-        if action.executed is not Executed.NO:
-            if log.unsettled:
-                log.settle()
-            if self._pass_on is not None:
-                self._follow_passes(self._pass_on)
-            if len(log.values) > self._most_entries:
-                self._shrink()
-        self._action_ends.append(len(log.values))
-
     def finished(self) -> None:
         """Record the draws of the passes that were not passed on."""
-        if self._log.unsettled:
-            self._log.settle()
+        self._settle()
         if self._pass_on is not None:
             self._end_pass(self._pass_on)
         elif not self._is_full:
             self._record(self._passes.so_far)
         self._log.stop()
-        self._action_ends = array("I")
+        self._log.action_ends = array("I")
         self._pass_on = self._pass = None
 
-    def _record(self, passes: Iterable[Pass]) -> None:
-        """Record the program's draws of passes, whose numbers are known now."""
-        ends = self._action_ends
+    def _settle(self) -> None:
+        """Have all entries counted; stop if there are too many changes."""
+        self._log.settle()
+        if self._log.dwords > self._most and not self._is_full:
+            self._shrink()
+
+    def _record(self, passes: Iterable[Pass], most: int = sys.maxsize) -> None:
+        """Record the program's draws of passes, whose numbers are known now.
+
+        ``most``: entries that there may be before a draw.
+        """
+        ends = self._log.action_ends
         orders = sorted({draw.order for one in passes for draw in one.program_draws})
         for order in orders:
-            if self._first <= order < len(ends) and ends[order] != _DROPPED:
+            if self._first <= order < len(ends) and ends[order] <= most and ends[order] != _DROPPED:
                 self._orders.append(order)
                 self._ends.append(ends[order])
 
@@ -180,13 +175,14 @@ class RegisterHistory(Observer):
 
     def _end_pass(self, take: Callable[[Writes], None]) -> None:
         """Pass on the writes of a pass."""
+        self._settle()
         if self._pass is not None and not self._is_full:
             self._record([self._pass])
         collected = self._collect_all()
         for writes in self.written():
             take(writes)
         self._log.release(collected)
-        self._first = len(self._action_ends)
+        self._first = len(self._log.action_ends)
         del self._changed[:], self._starts[:]
         for row in self.rows.values():
             del row.entries[:]
@@ -194,12 +190,12 @@ class RegisterHistory(Observer):
     def _shrink(self) -> None:
         """Join entries before draws that are not the program's; stop if that does not help."""
         self._log.settle()
-        orders, ends = self._candidates(), self._action_ends
+        orders, ends = self._candidates(), self._log.action_ends
         joined = self._log.join_between([ends[order] for order in orders], _MAX_APART)
         ends[self._first :] = array("I", [_DROPPED]) * (len(ends) - self._first)
         for order, end in zip(orders, joined, strict=True):
             ends[order] = end
-        self._most_entries = 2 * len(self._log.values) + _UNJOINED
+        self._log.most_entries = 2 * len(self._log.values) + _UNJOINED
         if self._log.dwords > self._most - self._most // 8:
             self._stop()
 
@@ -208,7 +204,7 @@ class RegisterHistory(Observer):
 
         Of the pass that is open, those of the run that is open and of that with most draws before.
         """
-        is_open, ends = self._passes.current, self._action_ends
+        is_open, ends = self._passes.current, self._log.action_ends
         found = {
             draw.order
             for one in self._passes.so_far
@@ -229,7 +225,7 @@ class RegisterHistory(Observer):
         self._is_full = True
         self._log.stop()
         if self._pass_on is None:
-            self._record(self._passes.so_far)
+            self._record(self._passes.so_far, self._log.entries_of(self._most))
         text = f"the registers of the first {len(self._orders)} draws only are recorded"
         self._walk.machine.problems.truncate("", text)
 

@@ -12,15 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.actions import (
-    KINDS,
-    Action,
-    ActionFacts,
-    draw_parameters,
-    facts_of_others,
-    kept_dwords,
-    note_addresses,
-)
+from cffpy.analysis.actions import Action, ActionFacts, facts_of, facts_of_draw
 from cffpy.analysis.bound_programs import BoundPrograms
 from cffpy.analysis.conditions import Condition, ConditionalBlock, Conditions, Executed
 from cffpy.analysis.copied_registers import CopiedRegisters
@@ -28,7 +20,6 @@ from cffpy.analysis.observer import Observer, StopWalk
 from cffpy.analysis.packet_location import Frame, PacketLocation, Stream
 from cffpy.analysis.registers import RegisterReader
 from cffpy.cp.descriptions import Descriptions
-from cffpy.cp.draw_values import DRAW_PACKETS, draw_values
 from cffpy.cp.markers import OpenMarkers
 from cffpy.cp.outcomes import DISCARDED, INLINE, LIVE, NOTHING, BlockOutcome, WriteOutcome
 from cffpy.cp.session import Session, is_compositor
@@ -101,8 +92,10 @@ class Walk(Sink):
         #: A register whose value is unknown after the current packet.
         self._unknown_after: int | None = None
         self._conditions: Conditions
-        #: The conditions of the blocks that run, and ``executed`` outside of each.
-        self._blocks: list[tuple[Condition, Executed]] = []
+        #: The innermost condition in force now, as text.
+        self.condition: str | None = None
+        #: Of the blocks that run, ``executed`` and ``condition`` outside of each.
+        self._blocks: list[tuple[Executed, str | None]] = []
         self._frames: list[Frame] = []
         #: Entry of the innermost of them.
         self._entry: StreamEntry | None = None
@@ -143,20 +136,28 @@ class Walk(Sink):
         self._on_damaged = self._heard_by("commands_damaged")
         self._on_block = self._heard_by("conditional_block")
         self._on_group = self._heard_by("draw_state_group")
+        self._log = self._only_log()
+        self._logged_listeners = self._heard_by("action", but=self._log)  # of draws of the log
         #: Whether some observer takes no ``registers_stored`` in place of ``registers_written``.
         self._needs_each_write = len(self._on_stored) < len(self._on_write)
         self.decodes_streams_once = self._replays_streams and not self._needs_each_write
         self.observes_stored_registers = bool(self._on_stored or self._on_group)
         self._last_submit = -1
 
-    def _heard_by(self, event: str) -> _Callbacks:
-        """The methods of observers that override an event."""
+    def _heard_by(self, event: str, but: Observer | None = None) -> _Callbacks:
+        """The methods of observers, other than ``but``, that override an event."""
         ignored = getattr(Observer, event)
         return tuple(
             getattr(observer, event)
             for observer in self._observers
-            if getattr(type(observer), event) is not ignored
+            if getattr(type(observer), event) is not ignored and observer is not but
         )
+
+    def _only_log(self) -> Observer | None:
+        """The observer whose ``stored_log`` is used: the only one of registers that are stored."""
+        logs = [one for one in self._observers if type(one).stored_log is not Observer.stored_log]
+        others = self._on_group or [one for one in self._observers if one.skippable_packets()]
+        return logs[0] if len(logs) == len(self._on_stored) == 1 and not others else None
 
     def watch(self, register: int, callback: Callable[[], None]) -> None:
         """Call ``callback`` when a packet that is executed writes the register.
@@ -217,6 +218,7 @@ class Walk(Sink):
             damage = session.finish(content, [])
         for finished in self._on_finished:
             finished()
+        content.note_truncated(session.machine.problems.truncated)  # by them, too
         return damage
 
     def disassemblers(self, register_db: str | None) -> Disassemblers:
@@ -229,11 +231,6 @@ class Walk(Sink):
     def problems(self) -> list[str]:
         """Damaged or omitted parts of the streams, as text."""
         return self.machine.problems.lines
-
-    @property
-    def condition(self) -> str | None:
-        """The innermost condition in force now, as text."""
-        return self._blocks[-1][0].reason if self._blocks else None
 
     @property
     def level(self) -> int:
@@ -295,7 +292,7 @@ class Walk(Sink):
         self._entry = None
         self._kinds.clear()
         self._blocks.clear()
-        self.executed = Executed.YES
+        self.executed, self.condition = Executed.YES, None
         is_new = submit.submit != self._last_submit
         self._last_submit = submit.submit
         for stream_begins in self._on_stream:
@@ -312,7 +309,10 @@ class Walk(Sink):
         is_watched = register < behind and end > first
         if (is_watched or self._on_write) and self.executed is not Executed.NO:
             if self._on_write:
-                location = self.location(words, index)
+                frame = (
+                    self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
+                )
+                location = PacketLocation(frame.stream, words, index)
                 for written in self._on_write:
                     written(range(register, end), location, len(values) + 1)
             for watched, callback in self._watched.items():
@@ -356,30 +356,22 @@ class Walk(Sink):
             for event in self._on_event:
                 event(name)
         if name == "BLIT" and self.machine.gpu.facts.has_uncounted_blits:
-            self._act(ActionFacts("resolve", "CP_EVENT_WRITE", f"EVENT:{name}"), None)
+            facts = ActionFacts("resolve", "CP_EVENT_WRITE", f"EVENT:{name}")
+            self._act(facts, False, self._on_action)
 
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
         """A draw, dispatch, blit or resolve."""
         facts = draw.kept
         if not isinstance(facts, ActionFacts):
-            facts = draw.kept = self._facts_of(draw, payload)
-        is_numbered = draw.counted and not self._is_alternative
-        self._act(facts, self.machine.state.draw_count if is_numbered else None)
+            facts = draw.kept = facts_of(self.machine, draw, payload)
+        self._act(facts, draw.counted, self._on_action)
 
-    def _facts_of(self, draw: Draw, payload: Payload) -> ActionFacts:
-        kind = KINDS.get(draw.label or "") or KINDS.get(draw.name, "draw")
-        if kind != "draw" or draw.name not in DRAW_PACKETS:
-            return facts_of_others(self.machine, kind, draw, payload)
-        return self._drawn(draw.name, payload, draw.label)
-
-    def _drawn(self, name: str, payload: Payload, label: str | None = None) -> ActionFacts:
-        values = draw_values(self.machine, name, payload)
-        parameters = draw_parameters(self.machine, name, values, payload)
-        # all six bits of the primitive type; the reference reads five of them
-        primitive = self.machine.enum_name("pc_di_primtype", values.primitive)
-        note_addresses(self.machine, name, values, payload)
-        dwords = kept_dwords(self.machine, name, payload)
-        return ActionFacts("draw", name, primitive or label, parameters, None, values, dwords)
+    def draw_logged(self, draw: Draw, payload: Payload, level: int) -> None:
+        """The same, with its registers in the log."""
+        facts = draw.kept
+        if not isinstance(facts, ActionFacts):
+            facts = draw.kept = facts_of(self.machine, draw, payload)
+        self._act(facts, draw.counted, self._logged_listeners)
 
     # -- Sink: streams ----------------------------------------------------------------------
 
@@ -400,8 +392,9 @@ class Walk(Sink):
             block = ConditionalBlock(location, ndwords, end, condition, self.executed)
             for begins in self._on_block:
                 begins(block)
-        self._blocks.append((condition, self.executed))
+        self._blocks.append((self.executed, self.condition))
         self.executed = condition.executed.within(self.executed)
+        self.condition = condition.reason
         self._kinds[len(self.machine.streams)] = "block", None
         return DISCARDED if condition.executed is Executed.NO else LIVE
 
@@ -414,7 +407,7 @@ class Walk(Sink):
 
     def conditional_block_done(self) -> None:
         """The block is over."""
-        _, self.executed = self._blocks.pop()
+        self.executed, self.condition = self._blocks.pop()
 
     def alternative_block(self, begins: bool) -> None:
         """What is executed instead of a block; the dump does not number its draws."""
@@ -507,6 +500,13 @@ class Walk(Sink):
             for written in self._on_stored:
                 written(stored, frame.stream, caller)
 
+    def stored_log(self) -> list[StoredRegisters] | None:
+        """That of the observer, for steps that are executed."""
+        if self._log is None or self.executed is Executed.NO:
+            return None
+        frame = self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
+        return self._log.stored_log(frame.stream)
+
     def _write_memory(self, stream: NestedStream, data: Payload) -> None:
         gpuaddr = stream.gpuaddr
         if data.count <= 0 or gpuaddr is None:
@@ -566,25 +566,25 @@ class Walk(Sink):
         self._conditions.predicate_draws(scope, payload, self.executed)
 
     def _draw_with_visibility(self, payload: Payload) -> None:
-        self._act(self._drawn("CP_DRAW_INDX_BIN", payload), None)
+        facts = facts_of_draw(self.machine, "CP_DRAW_INDX_BIN", payload)
+        self._act(facts, False, self._on_action)
 
-    def _act(self, facts: ActionFacts, number: int | None) -> None:
-        """Publish an action. ``number``: its number in the dump."""
-        kind, executed = facts.kind, self.executed
-        condition = self._blocks[-1][0].reason if self._blocks else None
+    def _act(self, facts: ActionFacts, is_counted: bool, callbacks: _Callbacks) -> None:
+        """Publish an action. ``is_counted``: the dump numbers it, unless it is an alternative."""
+        kind, executed, condition = facts.kind, self.executed, self.condition
         if self._conditions.predicates_draws and kind == "draw" and executed is Executed.YES:
             executed, condition = Executed.UNKNOWN, "CP_DRAW_PRED_*"
         self._actions += 1
-        parameters = facts.parameters
+        state, parameters = self.machine.state, facts.parameters
         frame = self._frames[-1] if self.machine.streams[-1] is self._entry else self._frame()
         action = Action(
             kind,
             facts.packet,
             facts.label,
-            number,
+            state.draw_count if is_counted and not self._is_alternative else None,
             frame.packet(),
             self._actions,
-            self.machine.state.ib_level,
+            state.ib_level,
             executed,
             condition,
             parameters.vertices,
@@ -596,5 +596,5 @@ class Walk(Sink):
             values=facts.values,
             dwords=facts.dwords,
         )
-        for act in self._on_action:
+        for act in callbacks:
             act(action)

@@ -173,7 +173,7 @@ class Action:
         Raises CaptureError for one that is not executed.
         """
         last = (source := self._frame.source).last_state  # scripts ask again and again
-        return last[1] if last and last[0] == self.model.order else source.state(self.model)
+        return last if last is not None and last.action is self.model else source.state(self.model)
 
     @property
     def memory(self) -> Memory:

@@ -26,7 +26,7 @@ from cffpy.analysis.queries import (
 from cffpy.analysis.register_writes import WritePlaces
 from cffpy.api.memory import Memory
 from cffpy.api.registers import Registers
-from cffpy.api.state import HistoryAt, RegisterState, StateAt
+from cffpy.api.state import RegisterState, StateAt
 from cffpy.api.walked import Problem, Walked, problem_of_damage
 from cffpy.api.walking import ProgressReporter, uncollected
 from cffpy.capture.load import CommandStream, read_records
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.bindings import Bindings, BoundDescriptor
     from cffpy.analysis.diff.model import Recording
-    from cffpy.analysis.diff.record import Shared
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
+    from cffpy.cp.kept_streams import KeptStreams
     from cffpy.cp.machine import Machine
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
@@ -94,11 +94,11 @@ class Source:
         self._progress = progress
         self._descriptions = Descriptions(register_db) if descriptions is None else descriptions
         self._walked: Walked | None = None
-        self._shared: Shared | None = None
+        self._kept_streams: KeptStreams | None = None
         #: The last filter of ``record_for``.
         self._asked: tuple[str | None, BoundFilter | None] | None = None
         self._registers: Registers | None = None
-        self.last_state: tuple[int, RegisterState] | None = None
+        self.last_state: RegisterState | None = None
         self._last_visibility: PassVisibility | None = None
         self._last_bound: tuple[int, Bound] | None = None
         self._shaders: dict[tuple[int, str, int], Shader | None] = {}
@@ -367,10 +367,10 @@ class Source:
         self._note(warnings, damage)
         return found
 
-    def record_with(self, other: Source, shared: Shared) -> None:
-        """Have both recorded with the same descriptions, and with what they share."""
+    def record_with(self, other: Source, streams: KeptStreams) -> None:
+        """Have both recorded with the same descriptions, and the second one take over streams."""
         self._descriptions = other._descriptions
-        self._shared = other._shared = shared
+        self._kept_streams = other._kept_streams = streams
 
     @cached_property
     def recording(self) -> Recording:
@@ -380,7 +380,7 @@ class Source:
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
         with uncollected():
-            found = record(self.content, *how, frozenset(), self._descriptions, self._shared)
+            found = record(self.content, *how, frozenset(), self._descriptions, self._kept_streams)
         self._note(warnings, found.damage, found.passes.truncated)
         return found
 
@@ -552,15 +552,14 @@ class Source:
     def state(self, action: Action) -> RegisterState:
         """The registers at an action. One that is not the program's draw costs a walk."""
         last = self.last_state
-        if last is not None and last[0] == action.order:
-            return last[1]
+        if last is not None and last.action.order == action.order:
+            return last
         history = (self._walked or self.walk()).history or self.walk().history
         assert history is not None
         if history.has(action.order):
             registers = self._registers or self.registers
-            at = HistoryAt(history, action.order)
-            state = RegisterState(at, registers, registers.database, action)
-            self.last_state = action.order, state
+            state = RegisterState(history, action.order, registers, registers.database, action)
+            self.last_state = state
             return state
         how = self.register_db, self.given_gpu
         found = state_at(self.content, action.order, lambda _warned: None, *how)
@@ -588,9 +587,10 @@ class Source:
         return self._state_of(found, action)
 
     def _state_of(self, found: State, action: Action) -> RegisterState:
-        state = RegisterState(StateAt(found), self.registers, found.database, action)
-        self.last_state = action.order, state
-        return state
+        self.last_state = RegisterState(
+            StateAt(found), action.order, self.registers, found.database, action
+        )
+        return self.last_state
 
 
 #: Results that are computed once.

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
-from cffpy.analysis.provenance import UNKNOWN, State
+from cffpy.analysis.provenance import State
 from cffpy.api.registers import RegisterValue
 from cffpy.errors import UnknownName
 from cffpy.regdb.register_text import RegisterText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cffpy.analysis.actions import Action
     from cffpy.analysis.packet_location import PacketLocation
     from cffpy.analysis.provenance import Origin, Write
-    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.register_history import Changes, RegisterHistory
     from cffpy.api.registers import Register, Registers
     from cffpy.regdb.database import Database
 
@@ -121,110 +120,69 @@ class Change(NamedTuple):
     now: StateValue
 
 
-class HistoryAt:
-    """The registers of a ``RegisterHistory`` at one draw."""
-
-    __slots__ = ("_history", "_order")
-
-    def __init__(self, history: RegisterHistory, order: int) -> None:
-        self._history = history
-        self._order = order
-
-    def value(self, register: int) -> int | None:
-        """The value of a dword, None where it is unknown."""
-        # as RegisterHistory.value, without a call: scripts ask for many of these
-        row = self._history.rows.get(register)
-        if row is None:
-            return self._history.value(register, self._order)
-        index = bisect_right(row.orders, self._order)
-        if not index:
-            return None
-        value = row.values[index - 1]
-        return None if value == UNKNOWN else value
-
-    def write(self, register: int) -> Write | None:
-        """What wrote a dword."""
-        return self._history.write(register, self._order)
-
-    def is_written(self, register: int) -> bool:
-        """Whether a dword was written."""
-        row = self._history.rows.get(register)
-        if row is None:
-            return self._history.is_written(register, self._order)
-        return row.orders[0] <= self._order
-
-    def registers(self) -> Iterable[int]:
-        """The dwords that were written."""
-        return self._history.registers(self._order)
-
-    def written_since(self) -> Sequence[int] | None:
-        """The dwords that were written since the draw before."""
-        return self._history.written_since(self._order)
-
-    def before(self) -> HistoryAt | None:
-        """The same at the draw before."""
-        order = self._history.before(self._order)
-        return None if order is None else HistoryAt(self._history, order)
-
-
 class StateAt:
-    """The registers of a ``State``, which a separate walk has found."""
+    """A ``State``, which a separate walk has found, as ``RegisterHistory`` of its one draw."""
 
     __slots__ = ("_found",)
+
+    #: As ``RegisterHistory`` has changes.
+    rows: Mapping[int, Changes] = {}
 
     def __init__(self, found: State) -> None:
         self._found = found
 
-    def value(self, register: int) -> int | None:
+    def value(self, register: int, _order: int) -> int | None:
         """The value of a dword, None where it is unknown."""
         return self._found.registers.get(register)
 
-    def write(self, register: int) -> Write | None:
+    def write(self, register: int, _order: int) -> Write | None:
         """What wrote a dword."""
         return self._found.writes.get(register)
 
-    def is_written(self, register: int) -> bool:
+    def is_written(self, register: int, _order: int) -> bool:
         """Whether a dword was written."""
         return register in self._found.writes
 
-    def registers(self) -> Iterable[int]:
+    def registers(self, _order: int) -> Iterable[int]:
         """The dwords that were written."""
         return self._found.written
 
-    def written_since(self) -> Sequence[int] | None:
+    def written_since(self, _order: int) -> Sequence[int]:
         """Not known."""
-        return None
+        return ()
 
-    def before(self) -> None:
+    def before(self, _order: int) -> None:
         """Not known."""
 
 
 class NothingWritten:
-    """The registers before any packet."""
+    """The registers before any packet, as ``RegisterHistory``."""
 
     __slots__ = ()
 
-    def value(self, register: int) -> int | None:
+    rows = StateAt.rows
+
+    def value(self, register: int, _order: int) -> int | None:
         """None."""
         return None
 
-    def write(self, register: int) -> Write | None:
+    def write(self, register: int, _order: int) -> Write | None:
         """None."""
         return None
 
-    def is_written(self, register: int) -> bool:
+    def is_written(self, register: int, _order: int) -> bool:
         """No dword was."""
         return False
 
-    def registers(self) -> Iterable[int]:
+    def registers(self, _order: int) -> Iterable[int]:
         """None at all."""
         return ()
 
-    def written_since(self) -> Sequence[int] | None:
+    def written_since(self, _order: int) -> Sequence[int]:
         """None at all."""
         return ()
 
-    def before(self) -> None:
+    def before(self, _order: int) -> None:
         """There is no draw before."""
 
 
@@ -234,16 +192,21 @@ class RegisterState:
     Iterating gives the names of the registers that were written before the draw, by offset.
     """
 
-    __slots__ = ("_at", "_registers", "action", "database")
+    __slots__ = ("_history", "_order", "_registers", "_rows", "action", "database")
 
     def __init__(
         self,
-        at: HistoryAt | StateAt | NothingWritten,
+        history: RegisterHistory | StateAt | NothingWritten,
+        order: int,
         registers: Registers,
         database: Database,
         action: Action,
     ) -> None:
-        self._at = at
+        """``order``: that of the draw in the history; of another one than ``action`` for once."""
+        self._history = history
+        #: The changes of registers that were asked for before.
+        self._rows = history.rows
+        self._order = order
         self._registers = registers
         self.database = database
         self.action = action
@@ -261,7 +224,7 @@ class RegisterState:
             return self._look_up(key)
         if register.bits == 64:
             return self._value(register)
-        return StateValue(register, self._at.value(register.offset), self)
+        return StateValue(register, self._history.value(register.offset, self._order), self)
 
     def _look_up(self, key: str | int) -> StateValue:
         try:
@@ -274,50 +237,57 @@ class RegisterState:
 
     def _undescribed(self, key: str | int) -> int | None:
         """The offset of a register that was written and has no description."""
-        written = self._at.registers()
+        written = self._history.registers(self._order)
         if isinstance(key, int):
             return key if key in written else None
         at = self._registers.at
         return next((offset for offset in written if at(offset).name == key), None)
 
     def _value(self, register: Register) -> StateValue:
-        at, offset = self._at, register.offset
-        value = at.value(offset)
+        history, order, offset = self._history, self._order, register.offset
+        value = history.value(offset, order)
         if register.bits == 64 and value is not None:
-            upper = at.value(offset + 1)
+            upper = history.value(offset + 1, order)
             if upper is not None:
                 value |= upper << 32
-            elif register.is_pair or at.write(offset + 1) is not None:
+            elif register.is_pair or history.write(offset + 1, order) is not None:
                 value = None
         return StateValue(register, value, self)
 
     def write_of(self, register: Register) -> Write | None:
         """What wrote a register, of a 64-bit register the lower dword."""
-        return self._at.write(register.offset)
+        return self._history.write(register.offset, self._order)
 
     def is_written(self, register: Register) -> bool:
         """Whether a packet wrote a register, of a 64-bit register the lower dword."""
-        return self._at.is_written(register.offset)
+        return self._history.is_written(register.offset, self._order)
 
     def __contains__(self, key: object) -> bool:
         """Whether a register was written before the draw. False for an unknown name."""
+        try:  # without a call: scripts ask again and again
+            row = self._rows[self._registers.known[key].offset]  # type: ignore[index]
+        except (KeyError, TypeError):
+            return self._has(key)
+        return row.orders[0] <= self._order
+
+    def _has(self, key: object) -> bool:
         if not isinstance(key, str | int):
             return False
-        register = self._registers.known.get(key) or self._registers.find(key)
+        register = self._registers.find(key)
         if register is None:
             return self._undescribed(key) is not None
-        return self._at.is_written(register.offset)
+        return self.is_written(register)
 
     def __iter__(self) -> Iterator[str]:
         text = RegisterText(self.database)
-        return (text.name(register) for register in text.listed(self._at.registers()))
+        return map(text.name, text.listed(self._history.registers(self._order)))
 
     def __len__(self) -> int:
-        return len(RegisterText(self.database).listed(self._at.registers()))
+        return len(RegisterText(self.database).listed(self._history.registers(self._order)))
 
     def values(self) -> Iterator[StateValue]:
         """The values of all registers that were written, by offset."""
-        for register in RegisterText(self.database).listed(self._at.registers()):
+        for register in RegisterText(self.database).listed(self._history.registers(self._order)):
             yield self.at(register)
 
     def at(self, offset: int) -> StateValue:
@@ -341,7 +311,7 @@ class RegisterState:
 
         Empty for an action that is not one of the program's draws.
         """
-        since = self._at.written_since() or ()
+        since = self._history.written_since(self._order)
         return [self.at(register) for register in RegisterText(self.database).listed(since)]
 
     @property
@@ -351,9 +321,9 @@ class RegisterState:
         Of the capture's first draw, all that were written. Empty for an action that is not one of
         the program's draws.
         """
-        before = self._at.before()
-        earlier = NothingWritten() if before is None else before
-        old = RegisterState(earlier, self._registers, self.database, self.action)
+        before = self._history.before(self._order)
+        earlier, order = (NothingWritten(), 0) if before is None else (self._history, before)
+        old = RegisterState(earlier, order, self._registers, self.database, self.action)
         found = []
         for value in self.written:
             was = old._value(value.register)
@@ -371,8 +341,9 @@ class RegisterState:
     def snapshot(self) -> State:
         """All registers and writes as the commands use them."""
         registers, writes = {}, {}
-        for register in self._at.registers():
-            value, write = self._at.value(register), self._at.write(register)
+        history, order = self._history, self._order
+        for register in history.registers(order):
+            value, write = history.value(register, order), history.write(register, order)
             if value is not None:
                 registers[register] = value
             if write is not None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cffpy.cp.decoded import StreamKey
     from cffpy.cp.runner import Row
     from cffpy.cp.sink import Draw, Sink
+    from cffpy.cp.stored import StoredRegisters
     from cffpy.regdb.database import Database
 
     #: What is written before a packet, its opcode, and the packet.
@@ -111,12 +112,18 @@ class ReplayingRunner(Runner):
         epoch = image.epoch
         reached = index
         observed = self._observes_stored
+        log, is_asked = None, False
         for step in self.decoded.steps(words, index, ndwords):
+            if observed and not is_asked and not isinstance(step, Runs):
+                log, is_asked = self.sink.stored_log(), True
             if isinstance(step, Stores):
                 registers.update(step.registers)
-                if observed:
+                if log is not None:
+                    log.append(step)
+                elif observed:
                     self.sink.registers_stored(step)
-            elif not isinstance(step, Draws) or not self._run_draw(words, step, level):
+            elif not isinstance(step, Draws) or not self._run_draw(words, step, level, log):
+                log, is_asked = None, False
                 reached = self._run_step(words, step, level)
                 if reached != step.following or image.epoch != epoch:
                     break
@@ -135,33 +142,51 @@ class ReplayingRunner(Runner):
         ndwords = step.following - step.start
         return step.following - self._run_packets(words, step.start, ndwords, level)
 
-    def _run_draw(self, words: Words, step: Draws, level: int) -> bool:
-        """Run a draw with the groups that are set for it; False if it has to be decoded."""
+    def _run_draw(
+        self, words: Words, step: Draws, level: int, log: list[StoredRegisters] | None
+    ) -> bool:
+        """Run a draw with the groups that are set for it; False if it has to be decoded.
+
+        ``log``: that of the sink, which takes what is stored.
+        """
         state = self.state
         runs = self._runs_now()
         if step.runs is not runs:
             step.use(runs)
         if step.is_decoded or state.loading_groups or state.groups.count(None) != GROUP_COUNT:
             return False
-        if step.enable_mask == state.enable_mask:
-            is_first = False
-        elif self.decoded.collect(step, state.enable_mask, self._groups_have_modes):
-            is_first = not self._observes_stored
-        else:
+        if (step.parts or step.enable_mask != state.enable_mask) and not self._collect(step):
             return False
-        if step.parts and not is_first and not step.passing:
-            self.decoded.merge(step)
         if step.loaded and not self.nesting.take(
             len(self.streams) - self.blocks, len(step.loaded), step.group_dwords
         ):
             return False
-        self._store(words, step, level)
         sink, payload = self.sink, step.payload
-        sink.packet(step.opcode, payload, level)
-        sink.draw(step.draw, payload, level + 1)
+        if log is None or step.passing:
+            self._store(words, step, level)
+            sink.packet(step.opcode, payload, level)
+            sink.draw(step.draw, payload, level + 1)
+        else:
+            state.registers.update(step.registers)
+            log.append(step.stored or self.decoded.stored(words, step))
+            sink.packet(step.opcode, payload, level)
+            sink.draw_logged(step.draw, payload, level + 1)
         if step.draw.counted:
             state.finish_draw()
         sink.packet_done(step.opcode, payload, level + 1)
+        return True
+
+    def _collect(self, step: Draws) -> bool:
+        """Have the registers of the groups that a draw loads in this mode; False if they do more.
+
+        At the second run they are joined; at the first one, if the sink observes them.
+        """
+        mask = self.state.enable_mask
+        is_new = step.enable_mask != mask
+        if is_new and not self.decoded.collect(step, mask, self._groups_have_modes):
+            return False
+        if step.parts and not step.passing and (self._observes_stored or not is_new):
+            self.decoded.merge(step)
         return True
 
     def _store(self, words: Words, step: Draws, level: int) -> None:

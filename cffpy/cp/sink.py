@@ -123,6 +123,10 @@ class PacketSink:
     def draw(self, draw: Draw, payload: Payload, level: int) -> None:
         """A draw, before the machine counts it."""
 
+    def draw_logged(self, draw: Draw, payload: Payload, level: int) -> None:
+        """A draw whose registers are the last of ``stored_log``."""
+        self.draw(draw, payload, level)
+
 
 class RegisterSink:
     """Callbacks about registers that packets write."""
@@ -231,6 +235,14 @@ class StreamSink:
 
         Called if ``observes_stored_registers``.
         """
+
+    def stored_log(self) -> list[StoredRegisters] | None:
+        """A list for what is stored by the steps of a stream, in place of ``registers_stored``.
+
+        Asked again for the first step after any other callback but those of draws. None:
+        ``registers_stored`` is called for each step.
+        """
+        return None
 
     def ignores_packet(self, opcode: int) -> bool:
         """Whether such a group may also have packets with this opcode.

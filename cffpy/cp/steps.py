@@ -27,6 +27,8 @@ class Stores(StoredRegisters):
 
     __slots__ = ()
 
+    has_draw = False
+
 
 class Runs(Step):
     """A packet that is run by its handler. ``following``: after what it is expected to skip."""

@@ -57,6 +57,8 @@ class StoredRegisters(Step):
 
     #: Whether ``parts`` is more than ``registers``.
     has_parts = False
+    #: Whether the packets end with a draw.
+    has_draw = True
 
     def __init__(
         self,
@@ -145,6 +147,8 @@ class StoredGroup(StoredRegisters):
     """The registers of one draw-state group. There are as many as groups are loaded."""
 
     __slots__ = ("_index", "_ndwords", "_number", "_of")
+
+    has_draw = False
 
     def __init__(
         self,

@@ -49,33 +49,36 @@ class PassFinder(Observer):
         self.found = Passes()
         #: All actions, in order.
         self.actions: list[Action] = []
-        self._tracker: Tracker | None = None
+        #: That of the generation; None before the first ``bound`` and at the end.
+        self.tracker: Tracker | None = None
+        #: Called where a draw has changed ``owner``.
+        self.owner_changed: Callable[[], None] | None = None
 
     @property
     def current(self) -> Pass | None:
         """The pass that is open now."""
-        return None if self._tracker is None else self._tracker.current
+        return None if self.tracker is None else self.tracker.current
 
     @property
     def run(self) -> PassRun | None:
         """The run of it that is open now: its binning run, a tile, or all of it."""
-        return None if self._tracker is None else self._tracker.run
+        return None if self.tracker is None else self.tracker.run
 
     @property
     def so_far(self) -> list[Pass]:
         """The passes that were found by now, also the one that is open."""
-        return self.found.passes + ([] if self._tracker is None else self._tracker.passes)
+        return self.found.passes + ([] if self.tracker is None else self.tracker.passes)
 
     @property
     def open(self) -> tuple[Pass | None, PassRun | None]:
         """``current`` and ``run``."""
-        tracker = self._tracker
+        tracker = self.tracker
         return (None, None) if tracker is None else (tracker.current, tracker.run)
 
     @property
     def owner(self) -> Pass | PassRun | None:
         """What is written now belongs to: the run that is open, or else the pass."""
-        tracker = self._tracker
+        tracker = self.tracker
         return None if tracker is None else tracker.run or tracker.current
 
     def bound(self, gpu: Gpu, database: Database) -> None:
@@ -83,26 +86,26 @@ class PassFinder(Observer):
         self._close()
         self.found.generation = gpu.generation
         self.found.gpu = gpu.name
-        self._tracker = _TRACKERS[gpu.facts.tracker](self.walk)
+        self.tracker = _TRACKERS[gpu.facts.tracker](self.walk)
 
     def packet_handlers(self) -> Mapping[str, Callable[[Payload], None]]:
         """Those of the tracker."""
-        return {} if self._tracker is None else self._tracker.packet_handlers()
+        return {} if self.tracker is None else self.tracker.packet_handlers()
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """Passes may end here."""
-        if self._tracker is not None:
-            self._tracker.stream_begins(stream, is_new_submit)
+        if self.tracker is not None:
+            self.tracker.stream_begins(stream, is_new_submit)
 
     def event(self, name: str | None) -> None:
         """Passes may end here."""
-        if self._tracker is not None:
-            self._tracker.event(name)
+        if self.tracker is not None:
+            self.tracker.event(name)
 
     def indirect_buffer(self, gpuaddr: int, executed: Executed) -> None:
         """A run may begin here."""
-        if self._tracker is not None and executed.is_possible:
-            self._tracker.nested_begins()
+        if self.tracker is not None and executed.is_possible:
+            self.tracker.nested_begins()
 
     def commands_missing(self, gpuaddr: int) -> None:
         """The run that is open lacks commands."""
@@ -113,9 +116,13 @@ class PassFinder(Observer):
     def action(self, action: Action) -> None:
         """Keep the action, and let the tracker assign it to a pass."""
         self.actions.append(action)
-        if self._tracker is not None:
-            self._tracker.keep()
-            self._tracker.act(action)
+        tracker = self.tracker
+        if tracker is not None:
+            run = tracker.run
+            tracker.keep()
+            tracker.act(action)
+            if (run is None or run is not tracker.run) and self.owner_changed is not None:
+                self.owner_changed()
 
     def finished(self) -> None:
         """Close what is open."""
@@ -123,7 +130,7 @@ class PassFinder(Observer):
 
     def _close(self) -> None:
         """Assign the tracker's passes to their submits."""
-        tracker, self._tracker = self._tracker, None
+        tracker, self.tracker = self.tracker, None
         if tracker is None:
             return
         tracker.end()
