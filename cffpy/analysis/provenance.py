@@ -456,7 +456,10 @@ class ChangeLog(PacketCollector):
         source = StoredWrites(
             stored, stream, caller, self._passes.owner, walk.executed, walk.condition
         )
-        self._log.extend([(part, source) for part in stored.parts if part])
+        if stored.has_parts:
+            self._log.extend([(part, source) for part in stored.parts if part])
+        elif stored.registers:
+            self._log.append((stored.registers, source))
 
     def note(self, registers: Mapping[int, int] | Iterable[int], source: WriteSource) -> None:
         """Remember the write."""

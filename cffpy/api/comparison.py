@@ -12,7 +12,6 @@ from cffpy.analysis.diff.rules import CLASSES
 from cffpy.api.arguments import expect, expect_all
 from cffpy.api.capture import expect_capture
 from cffpy.api.walking import uncollected
-from cffpy.cp.kept_streams import KeptStreams
 from cffpy.errors import CaptureError, UsageError
 from cffpy.limits import Truncation
 
@@ -157,7 +156,9 @@ def share(good: Capture, bad: Capture) -> None:
     one, other = good._source, bad._source
     is_recorded = "recording" in vars(one) or "recording" in vars(other)
     if one.register_db == other.register_db and not is_recorded:
-        other.record_with(one, KeptStreams())
+        from cffpy.analysis.diff.record import Shared
+
+        other.record_with(one, Shared())
 
 
 def record(capture: Capture, where: str | None = None) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.actions import Action
     from cffpy.analysis.bindings import Bindings, BoundDescriptor
     from cffpy.analysis.diff.model import Recording
+    from cffpy.analysis.diff.record import Shared
     from cffpy.analysis.draw_names import DrawName
     from cffpy.analysis.layout_check.model import LayoutChecks
     from cffpy.analysis.lrz import PassLrz
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from cffpy.check.runner import Checked
     from cffpy.container.damage import Damage
     from cffpy.container.open import Content
-    from cffpy.cp.kept_streams import KeptStreams
     from cffpy.cp.machine import Machine
     from cffpy.query.filters import BoundFilter, Filter
     from cffpy.regdb.database import Database
@@ -94,7 +94,7 @@ class Source:
         self._progress = progress
         self._descriptions = Descriptions(register_db) if descriptions is None else descriptions
         self._walked: Walked | None = None
-        self._kept_streams: KeptStreams | None = None
+        self._shared: Shared | None = None
         #: The last filter of ``record_for``.
         self._asked: tuple[str | None, BoundFilter | None] | None = None
         self._registers: Registers | None = None
@@ -367,10 +367,10 @@ class Source:
         self._note(warnings, damage)
         return found
 
-    def record_with(self, other: Source, streams: KeptStreams) -> None:
-        """Have both recorded with the same descriptions, and the second one take over streams."""
+    def record_with(self, other: Source, shared: Shared) -> None:
+        """Have both recorded with the same descriptions, and with what they share."""
         self._descriptions = other._descriptions
-        self._kept_streams = other._kept_streams = streams
+        self._shared = other._shared = shared
 
     @cached_property
     def recording(self) -> Recording:
@@ -380,7 +380,7 @@ class Source:
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
         with uncollected():
-            found = record(self.content, *how, frozenset(), self._descriptions, self._kept_streams)
+            found = record(self.content, *how, frozenset(), self._descriptions, self._shared)
         self._note(warnings, found.damage, found.passes.truncated)
         return found
 

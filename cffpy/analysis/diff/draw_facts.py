@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.facts import Fact, FactKey
+from cffpy.analysis.diff.facts import Fact, FactKey, KnownRegions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,41 @@ class Facts(dict[FactKey, Fact]):
 
 
 NO_FACTS = Facts({})
+
+#: Facts that are known.
+MAX_KNOWN = 1 << 12
+
+
+class KnownFacts:
+    """Facts that draws of other submits may have, too, or those of the capture compared with.
+
+    ``regions``: the facts of memory among them.
+    """
+
+    def __init__(self) -> None:
+        self.regions = KnownRegions()
+        #: By the keys and ids of their facts.
+        self._known: dict[tuple[tuple[FactKey, int], ...], Facts] = {}
+        self._changes: dict[tuple[Facts, Facts], ChangedFacts] = {}
+
+    def of(self, found: Mapping[FactKey, Fact]) -> Facts:
+        """These facts; the same object where they are the same objects."""
+        key = tuple([(key, id(fact)) for key, fact in found.items()])
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            known = self._known[key] = Facts(found)
+        return known
+
+    def changed(self, now: Facts, before: Facts) -> ChangedFacts:
+        """As ``changed_facts``, the same object for the same ones."""
+        known = self._changes.get((now, before))
+        if known is None:
+            if len(self._changes) >= MAX_KNOWN:
+                self._changes.clear()
+            known = self._changes[now, before] = changed_facts((now,), (before,))
+        return known
 
 
 def changed_facts(now: Sequence[Facts], before: Sequence[Facts]) -> ChangedFacts:

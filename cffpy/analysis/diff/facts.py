@@ -58,6 +58,9 @@ _DIGEST_BYTES = 12
 _MAX_BYTES = 64 << 20
 _MAX_READ = 2 << 30
 
+#: Regions that are known, and bytes of one.
+MAX_REGIONS, _MOST_COMPARED = 1 << 14, 1 << 20
+
 #: An index costs as much as this number of bytes.
 _INDEX_COST = 32
 
@@ -101,8 +104,12 @@ class Fact:
 class Contents:
     """Reads captured memory, and remembers digests as long as memory stays."""
 
-    def __init__(self, image: MemoryImage, database: Database) -> None:
+    def __init__(
+        self, image: MemoryImage, database: Database, known: KnownRegions | None = None
+    ) -> None:
+        """``known``: of captures that are compared; otherwise of this one."""
         self._image = image
+        self._known = KnownRegions() if known is None else known
         self._database = database
         self._epoch = -1
         self._regions: dict[tuple[int, int, int], Fact] = {}
@@ -124,8 +131,10 @@ class Contents:
             data = None if buffer is None else buffer.contents[address + offset - buffer.gpuaddr :]
             if data is not None and not self._may_read(min(size, len(data), _MAX_BYTES)):
                 data = None
-            known = self._regions[address, size, offset] = region(
-                data, address, size, place, offset
+            known = self._regions[address, size, offset] = (
+                self._known.region(data, address, size, offset)
+                if place is None
+                else region(data, address, size, place, offset)
             )
         return known
 
@@ -149,6 +158,37 @@ class Contents:
         if masks is None:
             masks = self._masks[domain] = address_masks(self._database, domain)
         return descriptor(data, domain, masks, place)
+
+
+class KnownRegions:
+    """Facts of memory that has the same bytes in several submits, or in two captures."""
+
+    def __init__(self) -> None:
+        self._facts: dict[tuple[int, int, int], Fact] = {}
+        #: How often a fact was the one of memory before.
+        self.taken = 0
+
+    def region(self, data: memoryview | None, address: int, size: int, offset: int) -> Fact:
+        """As the function ``region``; the same object for the same bytes at the same address."""
+        data = None if data is None else data[: max(0, min(size, _MAX_BYTES))]
+        key = (address, size, offset) if data else (address, 0, 0)
+        known = self._facts.get(key)
+        if known is not None and _is_same(known.data, data):
+            self.taken += 1
+            return known
+        found = region(data, address, size, None, offset)
+        # not of memory that packets have written to: they may do so again
+        if found.data is None or (found.data.readonly and len(found.data) <= _MOST_COMPARED):
+            if len(self._facts) >= MAX_REGIONS:
+                self._facts.clear()
+            self._facts[key] = found
+        return found
+
+
+def _is_same(one: memoryview | None, other: memoryview | None) -> bool:
+    if not one or not other:
+        return not one and not other
+    return len(one) == len(other) and one.tobytes() == other.tobytes()
 
 
 def region(

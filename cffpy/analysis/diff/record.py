@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.align import note_sets
 from cffpy.analysis.diff.apart import PAIRS, passes_apart
 from cffpy.analysis.diff.descriptors import Sets
+from cffpy.analysis.diff.draw_facts import KnownFacts
 from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.diff.recorder import Recorder
 from cffpy.analysis.pass_walk import PassWalk
@@ -20,6 +21,7 @@ from cffpy.analysis.passes.finder import PassFinder
 from cffpy.analysis.provenance import ChangeLog
 from cffpy.analysis.walk import Walk
 from cffpy.capture.generations import generation_of
+from cffpy.cp.kept_streams import KeptStreams
 from cffpy.limits import Truncation
 
 if TYPE_CHECKING:
@@ -30,10 +32,17 @@ if TYPE_CHECKING:
     from cffpy.capture.gpu import Gpu
     from cffpy.container.open import Content
     from cffpy.cp.descriptions import Descriptions
-    from cffpy.cp.kept_streams import KeptStreams
 
 #: Actions that are taken in the first walk, for each draw that is compared at most.
 _TAKEN_PER_DRAW = 3
+
+
+class Shared:
+    """What the recordings of two captures share, where these are alike."""
+
+    def __init__(self) -> None:
+        self.streams = KeptStreams()
+        self.facts = KnownFacts()
 
 
 def record(
@@ -43,16 +52,19 @@ def record(
     gpu: Gpu | None = None,
     in_binning: frozenset[int] = frozenset(),
     descriptions: Descriptions | None = None,
-    kept_streams: KeptStreams | None = None,
+    shared: Shared | None = None,
 ) -> Recording:
-    """Record a capture, in one walk. ``descriptions``, ``kept_streams``: as for ``PassWalk``.
+    """Record a capture, in one walk. ``descriptions``: as for ``PassWalk``.
+
+    ``shared``: with the recording of another capture, with the same descriptions.
 
     In a second one where the draws of a pass are not those of its first tile; or where they are to
     be those of the binning run: ``in_binning`` has the indices of such passes. Raises
     UnsupportedGpu where the generation is unknown.
     """
-    walk = PassWalk(content, complain, register_db, gpu, descriptions, kept_streams)
-    pending = PendingRecording(walk)
+    streams, known = (None, None) if shared is None else (shared.streams, shared.facts)
+    walk = PassWalk(content, complain, register_db, gpu, descriptions, streams)
+    pending = PendingRecording(walk, known=known)
     walk.run()
     return pending.finish(in_binning)
 
@@ -60,7 +72,9 @@ def record(
 class PendingRecording:
     """The observers of a recording, attached to a walk; ``finish`` when the walk has run."""
 
-    def __init__(self, walk: PassWalk, with_registers: bool = True) -> None:
+    def __init__(
+        self, walk: PassWalk, with_registers: bool = True, known: KnownFacts | None = None
+    ) -> None:
         """``with_registers``: without, the recording serves ``Bindings`` and no comparison."""
         content = walk.content
         self._walk = walk
@@ -73,6 +87,7 @@ class PendingRecording:
             changes,
             walk.register_db,
             most=_TAKEN_PER_DRAW * self._most,
+            known=known,
         )
         walk.observe(*(() if changes is None else (changes,)), self._recorder)
 

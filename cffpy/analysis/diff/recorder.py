@@ -15,7 +15,7 @@ from cffpy.analysis.conditions import Executed
 from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
 from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
 from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace, prefetched
-from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, changed_facts
+from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, KnownFacts, changed_facts
 from cffpy.analysis.diff.facts import (
     Contents,
     DrawParameters,
@@ -124,12 +124,13 @@ class Recorder(Observer):
         register_db: str | None,
         wanted: Set[int] | None = None,
         most: int | None = None,
+        known: KnownFacts | None = None,
     ) -> None:
         """``changes`` observes the same walk; this observer takes what it has collected. None:
         records have no registers and no fingerprint, as ``Bindings`` needs neither.
 
         ``wanted``: the only actions that may be wanted, by ``Action.order``. ``most``: actions that
-        are taken.
+        are taken. ``known``: facts of a capture to compare with.
         """
         self._walk = walk
         self._passes = passes
@@ -176,6 +177,7 @@ class Recorder(Observer):
         self._parameters: dict[tuple[object, ...], Facts] = {}
         self._programs: tuple[object, tuple[Facts, tuple[object, ...]]] = (None, (NO_FACTS, ()))
         self._drawn: dict[object, Facts] = {}
+        self._known = KnownFacts() if known is None else known
         #: What is not the same in two lists of facts: that of a draw, and that of the one before.
         self._between: dict[tuple[Sequence[Facts], Sequence[Facts]], ChangedFacts] = {}
         #: Memory, bases and places of the sets of the last record.
@@ -196,7 +198,7 @@ class Recorder(Observer):
     def bound(self, gpu: Gpu, database: Database) -> None:
         """Read memory as the generation has it."""
         machine = self._walk.machine
-        self._contents = Contents(machine.image, database)
+        self._contents = Contents(machine.image, database, self._known.regions)
         self._loads = RunLoads(machine, self._contents, self._descriptors_of)
         self._text = RegisterText(database)
         self._texts = PacketTexts(self._text, machine.packets)
@@ -419,7 +421,7 @@ class Recorder(Observer):
             )
         if len(self._drawn) >= _MAX_KNOWN:
             self._drawn.clear()
-        known = self._drawn[key] = Facts(found)
+        known = self._drawn[key] = self._known.of(found)
         return known
 
     def _current_memory(self) -> Memory:
@@ -552,6 +554,9 @@ class Recorder(Observer):
 
     def _changed(self, now: Sequence[Facts], before: Sequence[Facts]) -> ChangedFacts:
         """The facts that are not those of the record before. Records share the results."""
+        others = [pair for pair in zip(now, before, strict=False) if pair[0] is not pair[1]]
+        if len(now) == len(before) and len(others) == 1:
+            return self._known.changed(*others[0])
         known = self._between.get((now, before))
         if known is None:
             if len(self._between) >= _MAX_KNOWN:

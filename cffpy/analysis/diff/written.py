@@ -25,8 +25,8 @@ _Listed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
 #: Registers in the lists of registers that are kept, at most.
 _MAX_LISTED = 1 << 18
 
-#: Changes of one draw that are looked up one by one.
-MANY = 4
+#: Changes of a draw with draw-state groups, at least and at most: one by one they take longer.
+MANY, _MOST = 4, 64
 
 #: Facts, and parts, that are kept.
 _MAX_KNOWN = 4096
@@ -63,7 +63,7 @@ class WrittenRegisters:
         Without those whose value only the GPU knows; empty where there are none.
         """
         found: list[tuple[dict[int, int], _Listed]] = []
-        if len(changes) >= MANY:
+        if MANY <= len(changes) <= _MOST:
             found = self._in_parts(changes)
         else:
             for values, _ in changes:

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.diff import written
+from cffpy.analysis.diff import draw_facts, facts, written
+from cffpy.analysis.diff import record as recording
 from cffpy.analysis.diff.bound_addresses import BoundAddresses
 from cffpy.analysis.diff.differences import Differ
+from cffpy.analysis.diff.record import Shared
 from cffpy.analysis.diff.side import Side
-from cffpy.api import comparison
 from cffpy.cp import kept_streams, replaying
-from cffpy.cp.kept_streams import KeptStreams
 from cffpy.cp.replaying import ReplayingRunner
 from cffpy.errors import CffpyError
 from tests.analysis.passes.streams import Streams
@@ -49,6 +49,8 @@ PAIRS = (
 Switch = Callable[[pytest.MonkeyPatch], None]
 SWITCHES: dict[str, Switch] = {
     "streams": lambda patch: patch.setattr(kept_streams, "MAX_KEPT", 0),
+    "regions": lambda patch: patch.setattr(facts, "MAX_REGIONS", 0),
+    "facts": lambda patch: patch.setattr(draw_facts, "MAX_KNOWN", 0),
     "packets": lambda patch: patch.setattr(replaying, "MAX_PASSED", 0),
     "parts": lambda patch: patch.setattr(written, "MANY", 1 << 30),
     "addresses": lambda patch: patch.setattr(Side, "_has_halves", lambda *_: False),
@@ -113,10 +115,10 @@ def test_damaged(samples: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> N
             assert document(data, damaged(data, seed)) == found
 
 
-class _Kept(KeptStreams):
+class _Shared(Shared):
     """The last one that was made."""
 
-    last: KeptStreams
+    last: Shared
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,7 +130,7 @@ def test_draws_are_taken_over(shared: Path, monkeypatch: pytest.MonkeyPatch, nam
     """A counter: most draws of an edited copy are not decoded again."""
     path = shared / "captures" / f"{name}.rd.gz"
     good, bad = cffpy.open(str(path)), cffpy.open(edited(path, dict(EDITS)[name]))
-    monkeypatch.setattr(comparison, "KeptStreams", _Kept)
+    monkeypatch.setattr(recording, "Shared", _Shared)
     read = [0, 0]
 
     def counted(of: ReplayingRunner, *given: Any) -> Any:
@@ -146,7 +148,8 @@ def test_draws_are_taken_over(shared: Path, monkeypatch: pytest.MonkeyPatch, nam
     monkeypatch.setattr(ReplayingRunner, "_pass_packets", passed)
     assert cffpy.diff(good, bad).differs
     draws = sum(len(one.draws) for one in good.passes)
-    assert _Kept.last.draws_taken > draws / 2
+    assert _Shared.last.streams.draws_taken > draws / 2
+    assert _Shared.last.facts.regions.taken > 0
     assert read[0] <= read[1]
     assert name.startswith("a3") or read[0] < read[1]
 
