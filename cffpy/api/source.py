@@ -127,6 +127,7 @@ class Source:
     def close(self) -> None:
         """Release the file and all results."""
         self._content = self._registers = self._walked = self._asked = self._last_visibility = None
+        self._shared = None
         self._shaders.clear()
         self.forget(*_CACHED)
 
@@ -381,6 +382,7 @@ class Source:
         how = warnings.append, self.register_db, self.given_gpu
         with uncollected():
             found = record(self.content, *how, frozenset(), self._descriptions, self._shared)
+        self._shared = None  # it holds the walk
         self._note(warnings, found.damage, found.passes.truncated)
         return found
 
