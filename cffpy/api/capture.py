@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.pass_cost import PassCost
     from cffpy.analysis.passes.model import Passes
     from cffpy.analysis.provenance import Inherited
-    from cffpy.analysis.register_history import RegisterHistory
+    from cffpy.analysis.register_history import RegisterHistory, Writes
     from cffpy.api.packets import Packet
     from cffpy.api.passes import Action, Draw, Pass
     from cffpy.api.pictures import CapturedImage
@@ -287,13 +287,24 @@ class Capture:
         """The result of lints: ``findings``, ``passes``. A walk over the commands."""
         return self._source.check(lints)
 
-    def walk_whole(self, lints: Sequence[Lint], with_recording: bool = False) -> Checked:
+    def walk_whole(
+        self, lints: Sequence[Lint], with_recording: bool = False, with_registers: bool = True
+    ) -> Checked:
         """Decode the commands once for what a report shows; the result of lints.
 
         Passes, registers, ``lrz``, events before passes and what draws have bound need no further
         walk then, nor does ``recording`` if it is asked for.
         """
-        return self._source.walk_whole(lints, with_recording=with_recording)
+        return self._source.walk_whole(
+            lints, with_recording=with_recording, with_registers=with_registers
+        )
+
+    def walk_registers(self, take: Callable[[Writes], None]) -> None:
+        """Decode the commands for ``history``, which passes on the writes of registers.
+
+        ``take`` gets those of each draw: see ``RegisterHistory.pass_on``.
+        """
+        self._source.walk_for_tables(take)
 
     def packet_text(self) -> PacketText:
         """What makes the dump's text of single packets; its shape may change.

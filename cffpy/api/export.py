@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cffpy.api.capture import Capture
     from cffpy.api.source import Source
     from cffpy.capture.gpu import Gpu
+    from cffpy.container.open import Content
     from cffpy.limits import Limits
     from cffpy.tables.schema import Table
     from cffpy.tables.writers import Writer
@@ -277,7 +278,7 @@ def write_capture(
     """
     tables = sorted(tables, key=_place_of)
     needed = {_needs(table) for table in tables}
-    is_apart = releases and len(source.content.data) >= _APART
+    is_apart = releases and is_large(source.content)
     if needed.issuperset(_NEEDED) and not is_apart and "bindings" not in vars(source):
         source.walk_whole((), with_lrz=False, writes=WritePlaces() if releases else None)
     decoded = _decoded(source)
@@ -291,10 +292,16 @@ def write_capture(
             counts[table.name] += _write_packets(source, writer, table)
         else:
             counts[table.name] += writer.write(table, ROWS[table.name](decoded))
+        source.content.release_pages()
 
 
 #: Bytes of a capture that is large.
 _APART = 16 << 20
+
+
+def is_large(content: Content) -> bool:
+    """Whether registers and bindings of a capture should have a walk each: see write_capture."""
+    return len(content.data) >= _APART
 
 
 def _release(source: Source, found: str, needs: str, is_apart: bool) -> None:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.finder import PassFinder
     from cffpy.analysis.passes.model import Pass
     from cffpy.analysis.provenance import Inherited, State
+    from cffpy.analysis.register_history import Writes
     from cffpy.analysis.shaders import ProgramReader, ShaderCollector
     from cffpy.analysis.visibility import VisibilityReader
     from cffpy.analysis.visibility_model import PassVisibility
@@ -192,12 +193,12 @@ class Source:
         self._walked = Walked(finder, history, problems)
         return self._walked
 
-    def walk_for_tables(self) -> None:
-        """Decode the commands for those who read all registers: see ``RegisterHistory.pass_on``."""
+    def walk_for_tables(self, take: Callable[[Writes], None] | None = None) -> None:
+        """As ``RegisterHistory.pass_on`` has it: to ``take``, or to ``Walked.places``."""
         walk, warnings = self._new_walk()
         with uncollected():
             history, places = observe_registers(walk), WritePlaces()
-            history.pass_on(places.add)
+            history.pass_on(take or places.add)
             walk.run()
         problems = self._note(warnings, walk.finder.found.damage)
         self._walked = Walked(walk.finder, history, problems, places)
@@ -208,12 +209,12 @@ class Source:
         with_lrz: bool = True,
         with_recording: bool = False,
         writes: WritePlaces | None = None,
+        with_registers: bool = True,
     ) -> Checked:
-        """One walk for registers, bindings and lints; the result of the lints.
+        """One walk for registers, bindings and lints; the result of the lints. The others are kept.
 
-        The others are kept. ``with_lrz``: also ``lrz`` and ``pass_events``; ``with_recording``:
-        ``recording``, which takes more memory. ``writes`` gets all writes of registers, which the
-        history then does not keep: see ``RegisterHistory.pass_on``.
+        ``with_lrz``: also ``lrz`` and ``pass_events``; ``with_recording``: ``recording``, which
+        takes more memory. ``writes`` gets all writes of registers: see ``walk_for_tables``.
         """
         from cffpy.analysis.bindings import Bindings
         from cffpy.analysis.diff.record import PendingRecording
@@ -224,8 +225,8 @@ class Source:
 
         walk, warnings = self._new_walk()
         with uncollected():
-            history = observe_registers(walk)
-            if writes is not None:
+            history = observe_registers(walk) if with_registers else None
+            if history is not None and writes is not None:
                 history.pass_on(writes.add)
             programs = FragmentPrograms(walk.walk, self.register_db)
             events = PassEvents(walk.walk, walk.finder)
@@ -515,9 +516,8 @@ class Source:
         from cffpy.check.runner import check_capture
 
         warnings: list[str] = []
-        checked = check_capture(
-            self.content, warnings.append, self.register_db, self.given_gpu, lints=lints
-        )
+        how = warnings.append, self.register_db, self.given_gpu
+        checked = check_capture(self.content, *how, lints=lints)
         self._note(warnings, checked.damage)
         return checked
 

@@ -123,7 +123,9 @@ def build(
     an INPUT cannot be read.
     """
     from cffpy.index.build import build_index
+    from cffpy.tables.writers import prefer_small_memory
 
+    prefer_small_memory()
     report = build_index(
         inputs,
         output,

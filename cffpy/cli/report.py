@@ -11,9 +11,12 @@ from cffpy.cli.analysis_options import capture_options, decode, open_for, write_
 from cffpy.cli.intel_dispatch import or_intel
 from cffpy.cli.output import print_warning
 from cffpy.cli.output_file import write_output
+from cffpy.cli.progress import progress
 
 if TYPE_CHECKING:
+    from cffpy.api.capture import Capture
     from cffpy.capture.gpu import Gpu
+    from cffpy.reports.register_part import RegisterPart
 
 _EPILOG = """\b
 Examples:
@@ -54,6 +57,7 @@ def report(
 
     FILE may be '-' for standard input. The exit code is 1 if the capture is damaged.
     """
+    from cffpy.api.export import is_large
     from cffpy.reports.document import SCHEMA, document
     from cffpy.reports.write import Report
 
@@ -63,7 +67,14 @@ def report(
         raise click.UsageError("--output is needed where the capture is standard input")
     capture = open_for(path, gpu, register_db)
     compare = None if other is None else open_for(other, gpu, register_db)
-    found, code = decode(capture, lambda opened: Report(document(opened, compare, releases=True)))
+    part = None
+    if compare is None and not as_json and is_large(capture.content):
+        part = _register_part(capture)
+
+    def analysis(opened: Capture) -> Report:
+        return Report(document(opened, compare, releases=True, part=part))
+
+    found, code = decode(capture, analysis)
     for text in found.cut:
         print_warning(f"{path}: left out: {text}")
     if as_json:
@@ -72,3 +83,19 @@ def report(
         read = [path] if other is None else [path, other]
         write_output(output or f"{path}.html", found.pieces(), read)
     return code
+
+
+def _register_part(capture: Capture) -> RegisterPart:
+    """What a report has of the registers of a large capture, by a child process."""
+    from cffpy.reports.register_part import register_part
+    from cffpy.tables.child_process import run_in_child
+    from cffpy.views.report_html.data_blocks import Packed
+
+    def made() -> RegisterPart:
+        with progress(f"Reading {capture.name}", capture.content):
+            return register_part(capture, Packed)
+
+    capture.content.move_to_file()  # the child has it mapped, too
+    part = run_in_child(made)
+    part.report_problems(capture)
+    return part

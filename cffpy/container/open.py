@@ -57,6 +57,7 @@ _MAGICS = (
     (b"PK\x03\x04", "zip"),
 )
 _SNIFF_SIZE = 512
+_RELEASED = 2 << 20  # bytes that are read before pages of a mapped file are released
 _WORTH_A_FILE = 16 << 20  # bytes of decompressed data; fewer are kept in memory
 #: First bytes of KGSL snapshots, versions 1 and 2.
 SNAPSHOT_MAGICS = (b"\x01\x00\x4d\x50", b"\x02\x00\x4d\x50")
@@ -109,10 +110,18 @@ class Content:
     def sections(
         self, damage: list[Damage] | None = None, size: int | None = None
     ) -> Iterator[Section]:
-        """The sections of the first ``size`` bytes of ``data``, as ``rd.iter_sections``."""
+        """The sections of the first ``size`` bytes of ``data``, as ``rd.iter_sections``.
+
+        Pages of a mapped file are released on the way: few are read again.
+        """
+        released = 0
         for section in iter_sections(self.data[:size], damage):
-            self.position = section.offset
+            position = self.position = section.offset
+            if position >= released + _RELEASED:
+                released = position
+                self.release_pages()
             yield section
+        self.release_pages()
 
     def note_truncated(self, truncated: Iterable[Truncation]) -> None:
         """Add what limits left out of the commands."""

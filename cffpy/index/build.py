@@ -22,7 +22,7 @@ from cffpy.index.publish import Contents, clean_up, publish
 from cffpy.index.storage import storage_at
 from cffpy.index.tables import fingerprint
 from cffpy.limits import VARIABLES, Limits
-from cffpy.tables.writers import clean_text, library
+from cffpy.tables.writers import check_libraries, clean_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -101,8 +101,7 @@ def build_index(
     expect_path("index", index)
     numbers = given_limits(limits)
     given_gpu(gpu)  # raises before anything is built
-    library("pyarrow")
-    library("duckdb")
+    check_libraries(["pyarrow", "duckdb"])
     if scheduler is not None and jobs is not None:
         raise UsageError("a scheduler has its own workers: jobs cannot be chosen")
     chosen = ((name, getattr(numbers, name)) for name in VARIABLES)
@@ -180,7 +179,7 @@ class _Builder:
             self._renew()
             self._tell(done, len(wanted))
         self._read_journals()
-        self._finish(before, len(wanted), engine.workers)
+        self._finish(before, len(wanted), engine)
 
     def _tell(self, done: int, total: int) -> None:
         if self._progress is not None:
@@ -316,7 +315,7 @@ class _Builder:
 
     # -- what was done --------------------------------------------------------------------------
 
-    def _finish(self, before: dict[str, Entry], wanted: int, workers: int) -> None:
+    def _finish(self, before: dict[str, Entry], wanted: int, engine: Engine) -> None:
         report = self.report
         new = [entry for name, entry in self._entries.items() if before.get(name) is not entry]
         report.decoded = len(new)
@@ -338,7 +337,7 @@ class _Builder:
         numbers = self._catalog.numbers()
         number = numbers[-1] + 1 if numbers else 1
         self._renew()
-        snapshot = publish(self._catalog, contents, self._settings, number, max(1, workers))
+        snapshot = publish(self._catalog, contents, self._settings, number, engine)
         report.snapshot = snapshot.number
         clean_up(self._catalog)
 

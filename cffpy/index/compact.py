@@ -81,7 +81,7 @@ def _joined(storage: Storage, group: list[Held]) -> Part:
         rows += held.draws
     generations = {clean_text(one.name): one.generation for held in group for one in held.entries}
     with storage.scratch() as folder:
-        writer = PartWriter(os.path.join(folder, "part"))
+        writer = PartWriter(os.path.join(folder, "part"), generations)
         for table in (*EXPORTED.values(), *OWN.values()):
             if table is VALUES:
                 continue
@@ -90,7 +90,8 @@ def _joined(storage: Storage, group: list[Held]) -> Part:
                 shift = ((number - held.part.number) << ROW_BITS) + first_row
                 if table.name in held.part.tables:
                     for batch in stored_batches(storage, held.part, table):
-                        writer.add_arrow(table, _moved(table, batch, shift, known), generations)
+                        writer.add_arrow(table, _moved(table, batch, shift, known))
+        writer.add_values()
         for table in KEYED:
             writer.sort(table)
         made = writer.store(storage, name, number)

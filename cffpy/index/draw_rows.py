@@ -88,7 +88,7 @@ def _text(value: object) -> str | None:
 def state_rows(history: RegisterHistory, drawn: Drawn) -> Iterator[Row]:
     """Rows of ``tables.STATES``."""
     end = drawn.key + drawn.rows - 1
-    for register in history.all_registers():
+    for register in sorted(history.all_registers()):
         first, last = -1, 0
         for order, value in zip(*history.changes(register), strict=True):
             key = drawn.keys.get(order)
@@ -104,7 +104,7 @@ def state_rows(history: RegisterHistory, drawn: Drawn) -> Iterator[Row]:
 def write_rows(history: RegisterHistory, drawn: Drawn) -> Iterator[Row]:
     """Rows of ``tables.WRITES``: a run goes on where the next draw that is executed has a write."""
     following = dict(zip(drawn.keys.values(), list(drawn.keys.values())[1:], strict=False))
-    for register in history.all_registers():
+    for register in sorted(history.all_registers()):
         first = last = -1
         for order in history.changes(register)[0]:
             key = drawn.keys.get(order)

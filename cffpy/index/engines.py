@@ -7,18 +7,21 @@ import logging
 import random
 from collections import deque
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from cffpy.errors import CaptureIndexError, CffpyError, MissingLibrary
 from cffpy.index.model import Done, Lost, Task
 from cffpy.index.partition import build_part
 from cffpy.index.worker_memory import share_heap
 from cffpy.index.worker_process import WorkerDied, WorkerProcess
+from cffpy.tables.child_process import run_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Outcome = Done | Lost
+
+_Result = TypeVar("_Result")
 
 #: Tasks for each worker of a cluster that run or wait for one.
 _WAITING = 2
@@ -44,6 +47,10 @@ class Engine(Protocol):
         """
         ...
 
+    def call(self, work: Callable[[], _Result]) -> _Result:
+        """Call a function, whose result can be pickled: in a process of its own, or here."""
+        ...
+
 
 def split(task: Task) -> list[Task]:
     """A task for each capture of a task."""
@@ -58,6 +65,10 @@ class SerialEngine:
     def run(self, tasks: Iterator[Task]) -> Iterator[Outcome]:
         """As Engine has it."""
         return map(build_part, tasks)
+
+    def call(self, work: Callable[[], _Result]) -> _Result:
+        """As Engine has it."""
+        return work()
 
 
 class LocalEngine:
@@ -79,6 +90,10 @@ class LocalEngine:
                 yield from _run_alone(workers, suspects.popleft())
         finally:
             workers.end()
+
+    def call(self, work: Callable[[], _Result]) -> _Result:
+        """As Engine has it."""
+        return run_in_child(work)
 
 
 def _run_alone(workers: _Workers, task: Task) -> Iterator[Outcome]:
@@ -172,6 +187,10 @@ class DaskEngine:
         self._address = address
         threads: dict[str, int] = self._client.nthreads()
         self.workers = max(1, sum(threads.values()))
+
+    def call(self, work: Callable[[], _Result]) -> _Result:
+        """As Engine has it."""
+        return work()
 
     def close(self) -> None:
         """Leave the cluster."""

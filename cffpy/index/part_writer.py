@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cffpy.index.model import Part
 from cffpy.index.register_values import REGISTERS, RegisterValues
 from cffpy.index.storage import reported
-from cffpy.index.tables import EXPORTED, LISTING, LISTINGS, VALUES
+from cffpy.index.tables import EXPORTED, KEYED, LISTING, LISTINGS, VALUES
 from cffpy.tables.writers import arrow_schema, batches, library, record_batch
 
 if TYPE_CHECKING:
@@ -48,12 +48,18 @@ class TableFile:
         self.waiting_bytes = 0
         self._writer: Any = None
         self.rows = 0
+        #: Whether the rows are sorted; of a table of KEYED only, in which nothing is NULL.
+        self.is_sorted = table in KEYED
+        self._last: Row = ()
 
     def add(self, rows: Iterable[Row]) -> int:
         """Add rows; returns their number."""
         before = self.rows
         for batch in batches(rows, _CELLS // len(self._table.columns)):
             self.rows += len(batch)
+            if self.is_sorted:
+                self.is_sorted = self._last <= batch[0] and batch == sorted(batch)
+                self._last = batch[-1]
             self._waiting += batch
             if len(self._waiting) >= _BATCH:
                 self._pack()
@@ -63,6 +69,7 @@ class TableFile:
 
     def add_arrow(self, found: Any) -> None:  # noqa: ANN401
         """Add a table of Arrow with the columns of the table."""
+        self.is_sorted = False
         self._pack()
         self.rows += found.num_rows
         for batch in found.to_batches():
@@ -112,20 +119,21 @@ class TableFile:
 class PartWriter:
     """Takes the rows of captures; ``store`` moves the files into the index."""
 
-    def __init__(self, folder: str) -> None:
-        """``folder``: a local one, which is made for the files."""
+    def __init__(self, folder: str, generations: Mapping[str, int | None]) -> None:
+        """``folder``: a local one, which is made for the files. ``generations``: of each capture
+        by its name, as it is in rows.
+        """
         self._folder = folder
         os.mkdir(folder)
         self._files: dict[str, TableFile] = {}
         self._listings: set[str] = set()
         self._values = RegisterValues()
-        #: Of the capture whose rows are written.
-        self.generation: int | None = None
+        self._generations = generations
 
     def write(self, table: Table, rows: Iterable[Row]) -> int:
         """Add rows of a table of ``cffpy export`` or of the index; as tables.writers.Writer."""
         if table.name == REGISTERS.name:
-            rows = self._values.counted(rows, self.generation)
+            rows = self._values.counted(rows, self._generations)
         position = next((n for n, one in enumerate(table.columns) if one.name == LISTING), None)
         if position is None or table is LISTINGS:
             count = self._file(table).add(rows)
@@ -169,15 +177,10 @@ class PartWriter:
         """The local file of a table."""
         return os.path.join(self._folder, f"{name}.parquet")
 
-    def add_arrow(
-        self,
-        table: Table,
-        found: Any,  # noqa: ANN401
-        generations: Mapping[str, int | None],
-    ) -> None:
-        """Add a table of Arrow. ``generations``: of each capture by its name."""
+    def add_arrow(self, table: Table, found: Any) -> None:  # noqa: ANN401
+        """Add a table of Arrow."""
         if table is REGISTERS:
-            self._values.add_batch(found, generations)
+            self._values.add_batch(found, self._generations)
         self._file(table).add_arrow(found)
         self._bound()
 
@@ -187,9 +190,13 @@ class PartWriter:
         return self.path(name) if file is not None and file.close() else None
 
     def sort(self, table: Table) -> None:
-        """Sort the rows of a table, all of which were written, by its columns."""
+        """Sort the rows of a table, all of which were written, by its columns.
+
+        Those of a single capture are mostly sorted; sorting them would need more memory than all
+        else.
+        """
         path = self.finish(table.name)
-        if path is None:
+        if path is None or self._files[table.name].is_sorted:
             return
         parquet = library("pyarrow.parquet")
         keys = [(column.name, "ascending") for column in table.columns]
@@ -197,9 +204,13 @@ class PartWriter:
             found = parquet.read_table(path).sort_by(keys)
             parquet.write_table(found, path, compression="zstd", row_group_size=_SORTED_GROUP)
 
-    def store(self, storage: Storage, name: str, number: int) -> Part:
-        """Move the files into the index, as the partition ``name``, with the rows of VALUES."""
+    def add_values(self) -> None:
+        """Write the rows of VALUES, after all those of registers."""
         self._file(VALUES).add(self._values.rows())
+        self._values = RegisterValues()
+
+    def store(self, storage: Storage, name: str, number: int) -> Part:
+        """Move the files into the index, as the partition ``name``."""
         tables = {table: file.rows for table, file in self._files.items() if file.close()}
         part = Part(name, number, tables)
         if tables:

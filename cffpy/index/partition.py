@@ -2,7 +2,8 @@
 """The task of a build: decodes some captures, stores one partition and its journal.
 
 The same function runs in worker processes of one machine and on the workers of a cluster. The
-journal is written last: without it, the files of the partition belong to no build.
+journal is written last: without it, the files of the partition belong to no build. A task has two
+parts, with a file of rows in between: what decodes does without pyarrow.
 """
 
 from __future__ import annotations
@@ -12,31 +13,34 @@ import json
 import os
 import secrets
 import time
+from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from cffpy.analysis.crash.opening import check_capture
 from cffpy.analysis.register_writes import WritePlaces
-from cffpy.api.export import write_capture
+from cffpy.api.export import is_large, write_capture
 from cffpy.api.source import Source
 from cffpy.api.walking import uncollected
 from cffpy.capture.gpu import parse_gpu
 from cffpy.check.registry import chosen_lints
 from cffpy.container.open import open_bytes
 from cffpy.cp.descriptions import Descriptions
-from cffpy.errors import CaptureIndexError, CffpyError
+from cffpy.errors import CaptureError, CaptureIndexError, CffpyError
 from cffpy.index.capture_bytes import CaptureReader
 from cffpy.index.draw_rows import ROW_BITS, Drawn, draw_rows, state_rows, write_rows
 from cffpy.index.model import Done, EditionNames, Entry, Journal, Task
 from cffpy.index.part_writer import PartWriter
 from cffpy.index.resource_rows import BoundLists, program_rows
-from cffpy.index.storage import storage_at
+from cffpy.index.storage import reported, storage_at
 from cffpy.index.tables import (
     BOUND,
     DRAWS,
     FINDINGS,
     KEYED,
     LISTS,
+    OWN,
     RUN,
     STATES,
     WRITES,
@@ -45,18 +49,38 @@ from cffpy.index.tables import (
 from cffpy.index.worker_memory import bound_memory, peak_memory
 from cffpy.limits import Limits
 from cffpy.tables.schema import DEFAULT_TABLES, TABLES
+from cffpy.tables.spool import RowSpool
 from cffpy.views.check import finding_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from cffpy.analysis.passes.model import Passes
+    from cffpy.api.walked import Problem
     from cffpy.check.model import Lint
     from cffpy.check.runner import Checked
     from cffpy.index.model import CaptureFile
+    from cffpy.row_readers import BytesLike
 
     Row = tuple[Any, ...]
 
+_Result = TypeVar("_Result")
+
+
+class Call(Protocol):
+    """Calls a function without arguments, possibly in a process of its own."""
+
+    def __call__(self, work: Callable[[], _Result]) -> _Result:
+        """What the function returns, which can be pickled; raises what it raises."""
+        ...
+
+
+#: Tables that are written when registers are known, and with them all problems; and the others.
+_LAST = [TABLES["registers"], TABLES["problems"]]
+_FIRST = [TABLES[name] for name in DEFAULT_TABLES if TABLES[name] not in _LAST]
+
+#: The temporary file, for errors.
+_SPOOL = "the temporary file for rows"
 
 #: Stored bytes after which the garbage collector runs.
 _COLLECTED = 1 << 20
@@ -66,54 +90,119 @@ class _Unwritable(Exception):
     """Rows of a capture could not be made; some may be written, so the partition is begun again."""
 
     def __init__(self, name: str, reason: str) -> None:
+        super().__init__(name, reason)
         self.name = name
         self.reason = reason
 
+    @classmethod
+    def of(cls, name: str, problem: Exception) -> _Unwritable:
+        """For what was raised."""
+        if isinstance(problem, MemoryError):
+            return cls(name, "out of memory")
+        if isinstance(problem, CffpyError):
+            return cls(name, str(problem))
+        return cls(name, f"internal error: {type(problem).__name__}: {problem}")
 
-def build_part(task: Task) -> Done:
+
+def _call_here(work: Callable[[], _Result]) -> _Result:
+    return work()
+
+
+def build_part(task: Task, call: Call = _call_here) -> Done:
     """Decode the captures of a task and store their rows.
 
-    Raises CaptureIndexError where the index cannot be written, MissingLibrary without the extra
-    ``data``. Problems of a capture are in its entry.
+    ``call`` calls each part of it. Raises CaptureIndexError where the index cannot be written,
+    MissingLibrary without the extra ``data``. Problems of a capture are in its entry.
     """
-    begin = time.process_time()
-    storage = storage_at(task.url)
     failed: dict[str, str] = {}
     bound_memory(task.settings.memory)
-    while True:
-        with storage.scratch() as folder:
-            maker = _PartMaker(task, os.path.join(folder, "part"), failed)
+    with reported(_SPOOL), RowSpool() as spool:
+        while True:
             try:
-                maker.run()
+                entries, later, seconds = call(partial(_decode, task, spool, failed))
+                for one in later:
+                    entries[one.number] = call(partial(_write_registers, task, spool, one))
+                    seconds += entries[one.number].seconds - one.entry.seconds
+                seconds += call(partial(_store, task, spool, entries))
+                break
             except _Unwritable as problem:
                 failed[problem.name] = problem.reason
-                continue
-            name = f"{task.number:08x}-{secrets.token_hex(4)}"
-            part = maker.writer.store(storage, name, task.number)
-        break
-    for entry in maker.entries:
+    errors = sum(entry.error is not None for entry in entries)
+    return Done(task, len(entries), errors, seconds)
+
+
+class _Later(NamedTuple):
+    """A large capture whose registers are not written yet: they have a process of their own.
+
+    ``number``: in the task. ``problems``: those that were found so far.
+    """
+
+    number: int
+    entry: Entry
+    drawn: Drawn | None
+    problems: list[Problem]
+
+
+def _decode(
+    task: Task, spool: RowSpool, failed: dict[str, str]
+) -> tuple[list[Entry], list[_Later], float]:
+    """Write the rows of a task to a file; the entries, and seconds of processor time.
+
+    ``failed``: captures that are left out, and why. Raises _Unwritable.
+    """
+    begin = time.process_time()
+    spool.clear()
+    maker = _RowMaker(task, spool, failed)
+    maker.run()
+    spool.close()
+    return maker.entries, maker.later, time.process_time() - begin
+
+
+def _write_registers(task: Task, spool: RowSpool, later: _Later) -> Entry:
+    """Write the rest of the rows of a large capture; its entry. Raises _Unwritable."""
+    begin = time.process_time()
+    spool.go_on()
+    _RowMaker(task, spool, {}).write_later(later)
+    spool.close()
+    later.entry.seconds += round(time.process_time() - begin, 6)
+    later.entry.memory = max(later.entry.memory, peak_memory())
+    return later.entry
+
+
+def _store(task: Task, spool: RowSpool, entries: list[Entry]) -> float:
+    """Store a partition with the rows of a file, and its journal; seconds of processor time."""
+    begin = time.process_time()
+    storage = storage_at(task.url)
+    name = f"{task.number:08x}-{secrets.token_hex(4)}"
+    generations = {entry.name: entry.generation for entry in entries}
+    with storage.scratch() as folder:
+        writer = PartWriter(os.path.join(folder, "part"), generations)
+        try:
+            spool.pass_on(writer, {**TABLES, **OWN})
+        except CffpyError:
+            raise
+        except Exception as problem:
+            raise _Unwritable.of(spool.capture, problem) from problem
+        writer.add_values()
+        for table in KEYED:
+            writer.sort(table)
+        part = writer.store(storage, name, task.number)
+    for entry in entries:
         entry.part = name if entry.error is None and not entry.is_same else ""
-    journal = Journal(part, maker.entries)
+    journal = Journal(part, entries)
     storage.write(f"journal/{task.number:08x}.json", journal.to_bytes())
-    errors = sum(entry.error is not None for entry in maker.entries)
-    return Done(task, len(maker.entries), errors, time.process_time() - begin)
+    return time.process_time() - begin
 
 
-class _Decoded(NamedTuple):
-    """A capture whose commands were decoded. ``checked``: None without lints."""
-
-    source: Source
-    checked: Checked | None
-
-
-class _PartMaker:
+class _RowMaker:
     """Decodes the captures of a task and writes their rows."""
 
-    def __init__(self, task: Task, folder: str, failed: dict[str, str]) -> None:
+    def __init__(self, task: Task, spool: RowSpool, failed: dict[str, str]) -> None:
         """``failed``: captures that are left out, and why."""
         settings = task.settings
         self.entries: list[Entry] = []
-        self.writer = PartWriter(folder)
+        self.later: list[_Later] = []
+        self._spool = spool
         self._task = task
         self._failed = failed
         self._settings = settings
@@ -132,8 +221,6 @@ class _PartMaker:
         with CaptureReader(self._limits.stored_bytes) as reader:
             for file in self._task.captures:
                 self.entries.append(self._entry(file, reader))
-        for table in KEYED:
-            self.writer.sort(table)
 
     def _entry(self, file: CaptureFile, reader: CaptureReader) -> Entry:
         begin = time.process_time()
@@ -173,22 +260,45 @@ class _PartMaker:
         if entry.stored_digest == file.known_digest:
             entry.is_same = True
             return
-        content = check_capture(open_bytes(data, file.name, self._limits))
-        content.move_to_file()
-        source = Source(content, self._gpu, self._settings.register_db, None, self._descriptions)
+        source = self._source(file, data)
+        del data
         try:
-            checked = source.walk_whole(self._lints, with_lrz=False, writes=WritePlaces())
-            _ = source.collected
-            self._describe(entry, source)
-            try:
-                self._write(entry, _Decoded(source, checked if self._lints else None))
-            except CaptureIndexError:
-                raise
-            except Exception as problem:
-                reason = f"internal error: {type(problem).__name__}: {problem}"
-                raise _Unwritable(file.name, reason) from problem
+            self._write(entry, source, self._walk(entry, source))
         finally:
             source.close()
+
+    def _source(self, file: CaptureFile, data: BytesLike) -> Source:
+        content = check_capture(open_bytes(data, file.name, self._limits))
+        content.move_to_file()
+        return Source(content, self._gpu, self._settings.register_db, None, self._descriptions)
+
+    def write_later(self, later: _Later) -> None:
+        """Write the registers of a large capture. Raises _Unwritable."""
+        file, entry = self._task.captures[later.number], later.entry
+        with CaptureReader(self._limits.stored_bytes) as reader, _attributed(entry.name):
+            data, _, _ = reader.read(file)
+            if sha256(data).hexdigest() != entry.stored_digest:
+                raise CaptureError("it changed while it was read")
+            source = self._source(file, data)
+            del data
+            try:
+                source.problems += later.problems
+                source.walk_for_tables()
+                more = [problem.line for problem in source.walked.problems]
+                entry.problems += [line for line in more if line not in entry.problems]
+                self._spool.begin(entry.name)
+                self._write_last(source, later.drawn)
+            finally:
+                source.close()
+
+    def _walk(self, entry: Entry, source: Source) -> Checked:
+        """Decode a capture, a large one without its registers."""
+        whole = not is_large(source.content)
+        writes = WritePlaces() if whole else None
+        checked = source.walk_whole(self._lints, False, writes=writes, with_registers=whole)
+        _ = source.collected
+        self._describe(entry, source)
+        return checked
 
     def _describe(self, entry: Entry, source: Source) -> None:
         walked = source.walked
@@ -200,30 +310,55 @@ class _PartMaker:
         entry.driver = _driver(source.summary.processes, found)
         entry.problems = [problem.line for problem in walked.problems]
 
-    def _write(self, entry: Entry, decoded: _Decoded) -> None:
-        source, writer = decoded.source, self.writer
-        writer.generation = entry.generation
-        tables = [TABLES[name] for name in DEFAULT_TABLES]
-        write_capture(source, writer, tables, dict.fromkeys(DEFAULT_TABLES, 0))
-        if decoded.checked is not None:
-            writer.write(FINDINGS, _finding_rows(entry.name, decoded.checked))
-        walked = source.walked
-        if entry.generation is None or walked.history is None:
-            return
-        drawn: list[Drawn] = []
-        rows = draw_rows(walked.finder, entry.name, entry.generation, self._key, drawn)
-        writer.write(DRAWS, rows)
+    def _write(self, entry: Entry, source: Source, checked: Checked) -> None:
+        """Write all rows; of a large capture all but those of registers."""
+        with _attributed(entry.name):
+            self._spool.begin(entry.name)
+            write_capture(source, self._spool, _FIRST, dict.fromkeys(DEFAULT_TABLES, 0))
+            if self._lints:
+                self._spool.write(FINDINGS, _finding_rows(entry.name, checked))
+            drawn = self._write_draws(entry, source)
+            if not is_large(source.content):
+                self._write_last(source, drawn)
+                return
+        self.later.append(_Later(len(self.entries), entry, drawn, source.problems))
+
+    def _write_last(self, source: Source, drawn: Drawn | None) -> None:
+        """Write what needs the registers at all draws, and all problems."""
+        write_capture(source, self._spool, _LAST, dict.fromkeys(DEFAULT_TABLES, 0))
+        history = source.walked.history
+        if drawn is not None and history is not None:
+            self._spool.write(STATES, state_rows(history, drawn))
+            self._spool.write(WRITES, write_rows(history, drawn))
+
+    def _write_draws(self, entry: Entry, source: Source) -> Drawn | None:
+        """Write what filters need of draws; None where there are no commands."""
+        if entry.generation is None:
+            return None
+        finder, spool = source.walked.finder, self._spool
+        found: list[Drawn] = []
+        spool.write(DRAWS, draw_rows(finder, entry.name, entry.generation, self._key, found))
+        drawn = found[0]
         entry.first_row = self._key & ((1 << ROW_BITS) - 1)
-        entry.rows = drawn[0].rows
-        self._key += drawn[0].rows
-        history = walked.history
-        writer.write(STATES, state_rows(history, drawn[0]))
-        writer.write(WRITES, write_rows(history, drawn[0]))
-        writer.write(BOUND, self._lists.rows(source.bindings, drawn[0]))
-        writer.write(LISTS, self._lists.take())
-        passes = walked.finder.found.passes
-        draws = (draw for one in passes for draw in one.program_draws)
-        writer.write(RUN, program_rows(entry.name, draws, source))
+        entry.rows = drawn.rows
+        self._key += drawn.rows
+        spool.write(BOUND, self._lists.rows(source.bindings, drawn))
+        spool.write(LISTS, self._lists.take())
+        draws = (draw for one in finder.found.passes for draw in one.program_draws)
+        spool.write(RUN, program_rows(entry.name, draws, source))
+        return drawn
+
+
+@contextmanager
+def _attributed(name: str) -> Iterator[None]:
+    """Raise _Unwritable for what goes wrong while rows of a capture are written."""
+    try:
+        with reported(_SPOOL):
+            yield
+    except CaptureIndexError:
+        raise
+    except Exception as problem:
+        raise _Unwritable.of(name, problem) from problem
 
 
 def _driver(processes: Iterable[str], found: Passes) -> str | None:

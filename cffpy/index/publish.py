@@ -12,6 +12,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cffpy.errors import CaptureIndexError
@@ -28,24 +29,16 @@ from cffpy.index.tables import (
     KEYED,
     LISTINGS,
     OWN,
-    PROGRAMS,
     TEXTS,
     VALUES,
     fingerprint,
 )
-from cffpy.index.values import (
-    StoredFiles,
-    corpus_listings,
-    corpus_programs,
-    corpus_values,
-    readable,
-)
+from cffpy.index.values import StoredFiles, readable, write_sums
 from cffpy.tables.writers import clean_text, library
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from cffpy.index.catalog import Catalog
+    from cffpy.index.engines import Engine
     from cffpy.index.model import Entry, Settings
     from cffpy.index.storage import Storage
     from cffpy.tables.schema import Table
@@ -65,19 +58,29 @@ class Contents:
 
 
 def publish(
-    catalog: Catalog, contents: Contents, settings: Settings, number: int, threads: int
+    catalog: Catalog, contents: Contents, settings: Settings, number: int, engine: Engine
 ) -> Snapshot:
     """Store a snapshot and return it. Many small partitions become larger ones.
 
-    Raises CaptureIndexError where that fails.
+    ``engine`` calls what needs a library, one after the other. Raises CaptureIndexError where that
+    fails.
     """
-    with readable(catalog.storage.url):
-        return _publish(catalog.storage, contents, settings, number, threads)
+    storage, threads = catalog.storage, max(1, engine.workers)
+    snapshot = engine.call(partial(_written, storage, contents, settings, number))
+    engine.call(partial(_write_sums, storage, snapshot, threads))
+    storage.write(f"snapshots/{number:08d}.json", snapshot.to_bytes())
+    return snapshot
 
 
-def _publish(
-    storage: Storage, contents: Contents, settings: Settings, number: int, threads: int
-) -> Snapshot:
+def _written(storage: Storage, contents: Contents, settings: Settings, number: int) -> Snapshot:
+    """A snapshot whose partitions and list of files are stored."""
+    with readable(storage.url):
+        snapshot = _with_parts(storage, contents, settings, number)
+        _write_files(storage, contents, snapshot)
+    return snapshot
+
+
+def _with_parts(storage: Storage, contents: Contents, settings: Settings, number: int) -> Snapshot:
     held = []
     for part in contents.parts:
         made_with = contents.made_with.get(part.name, [])
@@ -87,7 +90,7 @@ def _publish(
         if here and part.tables:
             held.append(Held(part, here))
     parts = compacted(storage, held)
-    snapshot = Snapshot(
+    return Snapshot(
         number,
         sorted(parts, key=lambda part: part.name),
         fingerprint(),
@@ -95,7 +98,9 @@ def _publish(
         datetime.now(UTC).isoformat(timespec="seconds"),
         len(contents.live),
     )
-    _write_sums(storage, snapshot, threads)
+
+
+def _write_files(storage: Storage, contents: Contents, snapshot: Snapshot) -> None:
     with storage.scratch() as folder:
         path = os.path.join(folder, "files.parquet")
         file = TableFile(FILES, path)
@@ -103,8 +108,6 @@ def _publish(
         if not file.close():
             library("pyarrow.parquet").write_table(files_batch(()), path)
         storage.put(path, snapshot.path("files.parquet"))
-    storage.write(f"snapshots/{number:08d}.json", snapshot.to_bytes())
-    return snapshot
 
 
 def clean_up(catalog: Catalog) -> None:
@@ -130,28 +133,15 @@ def clean_up(catalog: Catalog) -> None:
 
 def _write_sums(storage: Storage, snapshot: Snapshot, threads: int) -> None:
     """Write the tables that are sums over all partitions."""
-    with storage.scratch() as folder:
 
-        def write(table: Table, found: Iterable[Any]) -> str | None:
-            path = os.path.join(folder, f"{table.name}.parquet")
-            file = TableFile(table, path)
-            for batch in found:
-                file.add_arrow(batch)
-            return path if file.close() else None
+    def files(table: str) -> StoredFiles:
+        having = [one for one in snapshot.parts if table in one.tables]
+        return StoredFiles([storage.path(one.path(table)) for one in having], storage.filesystem)
 
-        def files(table: str) -> StoredFiles:
-            having = [one for one in snapshot.parts if table in one.tables]
-            return StoredFiles(
-                [storage.path(one.path(table)) for one in having], storage.filesystem
-            )
-
-        values = write(VALUES, corpus_values(files(VALUES.name), threads))
-        programs = write(PROGRAMS, corpus_programs(files("shaders"), threads))
-        listings = corpus_listings(files(LISTINGS.name), programs, threads)
-        found = {VALUES: values, PROGRAMS: programs, LISTINGS: write(LISTINGS, listings)}
-        for table, path in found.items():
-            if path is not None:
-                storage.put(path, snapshot.path(f"{table.name}.parquet"))
+    with readable(storage.url), storage.scratch() as folder:
+        tables = {name: files(name) for name in (VALUES.name, "shaders", LISTINGS.name)}
+        for name, path in write_sums(tables, folder, threads).items():
+            storage.put(path, snapshot.path(f"{name}.parquet"))
 
 
 # -- partitions that lose captures ----------------------------------------------------------------
@@ -170,12 +160,13 @@ def _without(storage: Storage, part: Part, made_with: list[Entry], here: list[En
         if (first := (part.number << ROW_BITS) + one.first_row) is not None and one.rows
     ]
     with storage.scratch() as folder:
-        writer = PartWriter(os.path.join(folder, "part"))
         generations = {clean_text(one.name): one.generation for one in here}
+        writer = PartWriter(os.path.join(folder, "part"), generations)
         for table in (*EXPORTED.values(), *OWN.values()):
             if table.name in part.tables and table is not VALUES:
                 for batch in stored_batches(storage, part, table):
-                    writer.add_arrow(table, _kept(table, batch, names, keys), generations)
+                    writer.add_arrow(table, _kept(table, batch, names, keys))
+        writer.add_values()
         made = writer.store(storage, name, part.number)
     for one in here:
         one.part = name

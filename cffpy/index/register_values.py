@@ -47,11 +47,12 @@ class RegisterValues:
         self._captures: list[str] = []
         self._numbers: dict[str, int] = {}
 
-    def counted(self, rows: Iterable[Row], generation: int | None) -> Iterator[Row]:
-        """The rows of a capture as they are, each counted when it is taken."""
+    def counted(self, rows: Iterable[Row], generations: Mapping[str, int | None]) -> Iterator[Row]:
+        """The rows as they are, each counted when it is taken; ``generations`` as below."""
         for row in rows:
             capture, register, offset, value, decoded, first, last = _MEMBERS(row)
-            self._add(capture, (generation, register, offset), value, decoded, last - first + 1)
+            key = generations[capture], register, offset
+            self._add(capture, key, value, decoded, last - first + 1)
             yield row
 
     def add_batch(self, batch: Any, generations: Mapping[str, int | None]) -> None:  # noqa: ANN401

@@ -47,7 +47,7 @@ class BoundLists:
 
     def rows(self, bindings: Bindings, drawn: Drawn) -> Iterator[Row]:
         """Rows of BOUND of a capture. Draws without a row have descriptors that are not known."""
-        for kind in KINDS:
+        for kind in sorted(KINDS):
             changes: list[int] = []
             digests: list[str | None] = []
             for order, found in bindings.lists(kind):

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Sums over partitions, by DuckDB: distinct values of registers, distinct programs."""
+"""DuckDB and the stored tables of an index; sums over partitions: distinct values, programs."""
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.errors import CaptureIndexError
 from cffpy.index.tables import EXPORTED, LISTINGS, PROGRAMS, VALUES
+from cffpy.tables.schema import SCHEMA
 from cffpy.tables.writers import arrow_schema, first_line, library, open_duckdb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from cffpy.tables.schema import Table
 
-#: Rows of a batch.
-_BATCH = 1 << 16
+#: Rows of a batch, and of a row group of sums.
+_BATCH, _GROUP = 1 << 16, 1 << 13
 
-_OF_CORPUS = """
+_VALUES = """
 SELECT generation, register, "offset", value, any_value(decoded) AS decoded,
     sum(captures)::BIGINT AS captures, sum(draws)::BIGINT AS draws,
     min(first_capture) AS first_capture
@@ -60,14 +64,21 @@ def readable(index: str) -> Iterator[None]:
 
     ``index``: its path, for the message.
     """
-    errors = (library("duckdb").Error, library("pyarrow").ArrowException, OSError)
     try:
         yield
-    except errors as problem:
+    except Exception as problem:
+        if not isinstance(problem, _errors()):
+            raise
         raise CaptureIndexError(
             f"{index}: its tables cannot be read: {first_line(problem)}; "
             "cffpy index build --verify replaces what is damaged"
         ) from None
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """What reading raises: errors of the libraries that are in use, and of the file system."""
+    names = (("duckdb", "Error"), ("pyarrow", "ArrowException"))
+    return (OSError, *(getattr(library(one), name) for one, name in names if one in sys.modules))
 
 
 class StoredFiles(NamedTuple):
@@ -75,6 +86,12 @@ class StoredFiles(NamedTuple):
 
     paths: list[str]
     filesystem: Any = None
+
+    def for_duckdb(self) -> list[str]:
+        """The paths, or URLs, in which no character stands for others."""
+        there = self.filesystem
+        paths = self.paths if there is None else map(there.unstrip_protocol, self.paths)
+        return [re.sub(r"[*?[]", lambda found: f"[{found[0]}]", path) for path in paths]
 
 
 def dataset(table: Table, files: StoredFiles) -> Any:  # noqa: ANN401
@@ -87,36 +104,52 @@ def dataset(table: Table, files: StoredFiles) -> Any:  # noqa: ANN401
     )
 
 
-def _cast(found: Any, table: Table) -> Any:  # noqa: ANN401
-    schema = arrow_schema(table)
-    return found.select(schema.names).cast(schema)
+def write_sums(files: Mapping[str, StoredFiles], folder: str, threads: int) -> dict[str, str]:
+    """Write the sums over partitions as Parquet files of a folder; paths by names of tables.
+
+    ``files``: those of partitions, by names of their tables. What has no rows has no file. DuckDB
+    reads and writes them alone: beside pyarrow it would need 50 MB more.
+    """
+    found: dict[str, str] = {}
+    for table, source, query in _SUMS:
+        if not files[source].paths or (table is LISTINGS and PROGRAMS.name not in found):
+            continue
+        inputs = {"parts": files[source]}
+        if PROGRAMS.name in found:
+            inputs["programs"] = StoredFiles([found[PROGRAMS.name]])
+        path = os.path.join(folder, f"{table.name}.parquet")
+        if _write_query(query, inputs, path, threads):
+            found[table.name] = path
+    return found
 
 
-def corpus_values(files: StoredFiles, threads: int) -> Iterator[Any]:
-    """Batches of Arrow with the values of all partitions."""
-    yield from _batches(_OF_CORPUS, {"parts": dataset(VALUES, files)}, VALUES, threads)
+#: Table, the stored table that it is made of, how.
+_SUMS = (
+    (VALUES, VALUES.name, _VALUES),
+    (PROGRAMS, EXPORTED["shaders"].name, _PROGRAMS),
+    (LISTINGS, LISTINGS.name, _LISTINGS),
+)
 
 
-def corpus_programs(files: StoredFiles, threads: int) -> Iterator[Any]:
-    """Batches of Arrow with the distinct programs of all partitions."""
-    parts = dataset(EXPORTED["shaders"], files)
-    yield from _batches(_PROGRAMS, {"parts": parts}, PROGRAMS, threads)
+def _write_query(query: str, inputs: Mapping[str, StoredFiles], path: str, threads: int) -> bool:
+    """Write the result of a query, whether it has rows. ``inputs``: by names in the query."""
+    options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_GROUP}"
+    config = {"threads": str(threads), "autoinstall_known_extensions": "false"}
+    with open_duckdb(":memory:", config) as connection:
+        for name, files in inputs.items():
+            if files.filesystem is not None:
+                connection.register_filesystem(files.filesystem)
+            paths = ", ".join(map(_literal, files.for_duckdb()))
+            rows = f"SELECT * FROM read_parquet([{paths}], hive_partitioning = false)"
+            connection.execute(f"CREATE VIEW {name} AS {rows}")
+        metadata = f"KV_METADATA {{schema: {_literal(SCHEMA)}}}"
+        connection.execute(f"COPY ({query}) TO {_literal(path)} ({options}, {metadata})")
+        return bool(connection.fetchone()[0])
 
 
-def corpus_listings(files: StoredFiles, programs: str | None, threads: int) -> Iterator[Any]:
-    """Batches of Arrow with the listings of programs, which are in a local file."""
-    named = dataset(PROGRAMS, StoredFiles([] if programs is None else [programs]))
-    parts = dataset(LISTINGS, files)
-    yield from _batches(_LISTINGS, {"parts": parts, "programs": named}, LISTINGS, threads)
-
-
-def _batches(query: str, tables: dict[str, Any], result: Table, threads: int) -> Iterator[Any]:
-    arrow = library("pyarrow")
-    with database(threads) as connection:
-        for name, rows in tables.items():
-            connection.register(name, rows)
-        for batch in arrow_batches(connection.sql(query)):
-            yield _cast(arrow.Table.from_batches([batch]), result)
+def _literal(text: str) -> str:
+    """A text of SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def arrow_batches(relation: Any) -> Any:  # noqa: ANN401

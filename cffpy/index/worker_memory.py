@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-from cffpy.tables.writers import library
+from cffpy.tables.writers import library, prefer_small_memory
 
 #: M_ARENA_MAX of glibc's malloc.h.
 _ARENA_MAX = -8
@@ -51,5 +51,7 @@ def share_heap() -> None:
 
         with suppress(OSError, AttributeError):  # other C libraries have no arenas
             ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
-    arrow = library("pyarrow")
-    arrow.set_memory_pool(arrow.system_memory_pool())
+    prefer_small_memory()
+    if "pyarrow" in sys.modules:
+        arrow = library("pyarrow")
+        arrow.set_memory_pool(arrow.system_memory_pool())

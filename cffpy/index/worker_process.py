@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A process that runs tasks one at a time.
+"""A process that runs tasks one at a time, each part of a task in a child process of its own.
+
+So the memory of what decodes is free when a library writes, and all of it after a task.
 
 The pools of the standard library can wait for ever when a worker dies while another one starts, and
 do not say which task the dead worker had. Here each worker has its own connection: it closes when
@@ -14,9 +16,10 @@ import traceback
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cffpy.index.worker_memory import share_heap
+from cffpy.tables.child_process import ChildDied, run_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +27,13 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from cffpy.index.model import Done, Task
+    from cffpy.index.partition import Call
 
     Reply: TypeAlias = Done | Exception | None
+    #: Runs a task, its parts by the second argument.
+    Build: TypeAlias = Callable[[Task, Call], Done]
+
+_Result = TypeVar("_Result")
 
 
 class WorkerDied(Exception):
@@ -51,7 +59,7 @@ class WorkerProcess:
         self._receive()
         self._has_started = True
 
-    def run(self, build: Callable[[Task], Done], task: Task) -> None:
+    def run(self, build: Build, task: Task) -> None:
         """Start a task; the process has none."""
         self._task = task
         # where the process has died, outcome() says so
@@ -94,23 +102,40 @@ class WorkerProcess:
 
 
 def _serve(connection: Connection) -> None:
-    """Run tasks until the connection closes, or the builder ends for any reason."""
-    Thread(target=_end_with_builder, daemon=True).start()
+    """Run tasks until the connection closes, or the builder ends for any reason.
+
+    Where a child process is killed, this one ends, too: the builder tries the task again.
+    """
+    if sys.platform != "linux":  # there, it has children, which cannot begin where threads are
+        Thread(target=_end_with_builder, daemon=True).start()
     share_heap()
     # the builder decides what happens at Ctrl-C; its terminal sends that to all processes
-    with suppress(EOFError, OSError, KeyboardInterrupt):
+    with suppress(EOFError, OSError, KeyboardInterrupt, ChildDied):
         connection.send(None)
         while True:
             build, task = connection.recv()
             connection.send(_reply(build, task))
 
 
-def _reply(build: Callable[[Task], Done], task: Task) -> Reply:
+def _reply(build: Build, task: Task) -> Reply:
     try:
-        return build(task)
+        return build(task, _call_apart)
+    except ChildDied:
+        raise
     except Exception as problem:
         problem.add_note(traceback.format_exc())
         return problem
+
+
+def _call_apart(work: Callable[[], _Result]) -> _Result:
+    """Call a function in a child process, which ends with the builder."""
+
+    def call() -> _Result:
+        if sys.platform == "linux":
+            Thread(target=_end_with_builder, daemon=True).start()
+        return work()
+
+    return run_in_child(call)
 
 
 def _end_with_builder() -> None:

@@ -20,7 +20,7 @@ from cffpy.reports.passes import MAX_PASSES, TILE_COLUMNS, PassDocuments, pass_t
 from cffpy.reports.pictures import PictureList
 from cffpy.reports.registers import register_columns
 from cffpy.reports.resources import Resources
-from cffpy.reports.vertices import AttributeSets
+from cffpy.reports.vertices import AttributeSets, KnownAttributes
 from cffpy.reports.words import Cuts
 from cffpy.views.check import finding_document
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cffpy.api.passes import Pass
     from cffpy.check.model import Finding
     from cffpy.reports.draws import Programs
+    from cffpy.reports.register_part import RegisterPart
 
 SCHEMA = "cffpy.report/3"
 
@@ -58,25 +59,31 @@ def document(
     compare: Capture | None = None,
     progress: Callable[[str], None] = lambda _step: None,
     releases: bool = False,
+    part: RegisterPart | None = None,
 ) -> dict[str, Any]:
     """The document, without its schema; large columns are arrays or texts, not lists.
 
     ``compare``: another capture; what differs from it becomes part of the report.
     ``progress`` is called with the name of each step. ``releases``: nothing else uses the capture,
-    of which only what the next step needs is kept.
+    of which only what the next step needs is kept. ``part``: what was made of the registers already
+    (see reports/register_part.py): no walk records them.
     """
     cuts = Cuts()
     if releases:
         capture.content.move_to_file()
-    found = _of_passes(capture, compare, progress, cuts)
+    found = _of_passes(capture, compare, progress, cuts, part)
     capture.forget_bindings()  # the texts take as much memory
     progress("texts")
     model = capture.model
     gpu, generation = model.gpu, model.generation
     del model
-    registers: dict[str, Any] = {"columns": [], "writes": None}
-    dump: dict[str, Any] | None = None
-    if found.orders:
+    registers: Any = {"columns": [], "writes": None}
+    dump: Any = None
+    if part is not None:
+        registers, dump = part.registers, part.dump
+        for text in part.cuts:
+            cuts.note(text)
+    elif found.orders:
         registers, dump = register_columns(capture, found.orders, cuts, releases)
     problems = [one.line for one in capture.problems_so_far]
     if len(problems) > _MAX_PROBLEMS:
@@ -107,15 +114,21 @@ def document(
 
 
 def _of_passes(
-    capture: Capture, compare: Capture | None, progress: Callable[[str], None], cuts: Cuts
+    capture: Capture,
+    compare: Capture | None,
+    progress: Callable[[str], None],
+    cuts: Cuts,
+    part: RegisterPart | None,
 ) -> _OfPasses:
     progress("commands")
-    checked = capture.walk_whole(chosen_lints((), ()), with_recording=compare is not None)
+    has_comparison, has_part = compare is not None, part is not None
+    checked = capture.walk_whole(chosen_lints((), ()), has_comparison, not has_part)
     passes = capture.passes[:MAX_PASSES]
     if len(capture.passes) > MAX_PASSES:
         cuts.note(f"passes after the first {MAX_PASSES:,}")
     lrz = capture.lrz
-    draws = DrawColumns(lrz, primitives_of(passes, cuts), AttributeSets(capture), cuts)
+    attributes = AttributeSets(capture) if part is None else KnownAttributes(part.attributes)
+    draws = DrawColumns(lrz, primitives_of(passes, cuts), attributes, cuts)
     progress("passes")
     costs = capture.costs
     pictures = PictureList(cuts)
@@ -125,7 +138,7 @@ def _of_passes(
     progress("bindings")
     bindings = BindingColumns(pictures, cuts)
     columns = draws.to_dict()
-    _add_bindings(passes, draws, bindings)
+    _add_bindings(capture, passes, draws, bindings)
     resources = Resources(capture, columns["pass"], cuts)
     resources.add_passes(pass_documents)
     resources.add_bindings(bindings)
@@ -148,8 +161,11 @@ def _of_passes(
     )
 
 
-def _add_bindings(passes: list[Pass], draws: DrawColumns, bindings: BindingColumns) -> None:
+def _add_bindings(
+    capture: Capture, passes: list[Pass], draws: DrawColumns, bindings: BindingColumns
+) -> None:
     for one in passes:
+        capture.content.release_pages()
         for draw in one.draws:
             number = draws.orders.get(draw.order)
             if number is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cffpy.analysis.lrz import PassLrz
     from cffpy.api.passes import Draw, Pass
     from cffpy.api.shaders import Shader
-    from cffpy.reports.vertices import AttributeSets
+    from cffpy.reports.vertices import AttributeSets, KnownAttributes
     from cffpy.reports.words import Cuts
 
 #: Draws of a report; passes whose visibility streams are decoded for it; characters of all
@@ -96,7 +96,7 @@ class DrawColumns:
         self,
         lrz: Sequence[PassLrz],
         primitives: Mapping[int, int],
-        attributes: AttributeSets,
+        attributes: AttributeSets | KnownAttributes,
         cuts: Cuts,
     ) -> None:
         self._cuts = cuts

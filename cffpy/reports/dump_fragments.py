@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Packets before and after a packet that wrote a register.
 _AROUND = 3
 
+#: Packets that are read before pages of a mapped capture are released.
+_READ = 1 << 12
+
 #: Packets of a report, and characters of their distinct texts, at most.
 _MAX_PACKETS, _MAX_CHARACTERS = 400_000, 24_000_000
 
@@ -41,12 +44,14 @@ class DumpFragments:
         #: Id of the words -> the first of their rows, and the packets in them that are rows.
         self._rows: dict[int, tuple[int, array[int]]] = {}
         self._count = 0
+        self._read = 0
 
     def add(self, place: PacketLocation) -> bool:
         """Take a packet and those around it; False where there are too many."""
         if self._count >= _MAX_PACKETS:
             self._cuts.note(f"dumps of packets, but for {_MAX_PACKETS:,}")
             return False
+        self._release_pages()
         words, index = place.words, place.index
         key = id(words)
         if key not in self._words:
@@ -77,6 +82,12 @@ class DumpFragments:
             found = self._starts[key] = array("I", starts)
         return found
 
+    def _release_pages(self) -> None:
+        """Have few pages in memory; to be called for each packet."""
+        self._read += 1
+        if self._read % _READ == 0:
+            self._capture.content.release_pages()
+
     def row(self, words: Words, index: int) -> int:
         """The row of a packet that was taken. Valid after ``to_dict``."""
         first, indices = self._rows[id(words)]
@@ -95,6 +106,7 @@ class DumpFragments:
             indices = array("I", sorted(self._indices.pop(key)))
             self._rows[key] = len(lines), indices
             for index in indices:
+                self._release_pages()
                 packet = self._text.of(words, index)
                 if left < 0:
                     self._cuts.note("texts of many packets")

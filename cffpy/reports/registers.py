@@ -166,21 +166,26 @@ class _Column:
 
 
 def register_columns(
-    capture: Capture, draws: Mapping[int, int], cuts: Cuts, releases: bool = False
+    capture: Capture,
+    draws: Mapping[int, int],
+    cuts: Cuts,
+    releases: bool = False,
+    found: RegisterWrites | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The columns of all registers and of the packets that wrote them; fragments of the dump.
 
     ``draws``: ``Action.order`` of a draw -> its number in the report. ``releases``: as for
-    ``document``. Raises CaptureError where no
-    commands were run.
+    ``document``. ``found``: the writes that the capture's history has passed on, if it has. Raises
+    CaptureError where no commands were run.
     """
     database = capture.registers.database
     text, subjects = RegisterText(database), Subjects.open(database)
     fragments = DumpFragments(capture, cuts)
     history = capture.take_history() if releases else capture.history
-    found = RegisterWrites()
-    for sources in history.written():
-        found.add(sources)
+    if found is None:
+        found = RegisterWrites()
+        for sources in history.written():
+            found.add(sources)
     if releases:
         history.forget_writes()
     writes = Writes(found, database, fragments, cuts)

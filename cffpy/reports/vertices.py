@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.api.vertices import is_vertex_register
 from cffpy.regdb.register_text import RegisterText
 from cffpy.reports.words import NONE, Interned
 
 if TYPE_CHECKING:
+    from array import array
+
     from cffpy.api.capture import Capture
     from cffpy.api.passes import Draw
     from cffpy.api.vertices import VertexAttribute
+
+
+#: A value that only the GPU knows, or none.
+_UNKNOWN = -1
 
 
 class AttributeSets:
@@ -20,28 +26,23 @@ class AttributeSets:
 
     def __init__(self, capture: Capture) -> None:
         self._history = capture.history
-        self._text: RegisterText | None = None
         self._capture = capture
-        #: Offset of a register -> whether attributes depend on it.
-        self._matters: dict[int, bool] = {}
+        #: Positions of draws before which a register changed that attributes depend on.
+        self._changed: set[int] | None = None
         self._sets: Interned[tuple[VertexAttribute, ...]] = Interned()
         #: The attributes of the last draw, its program, and whether something changed since.
         self._last = NONE
         self._program: tuple[int, int | None] | None = None
         self._is_stale = True
-        #: The values of the registers that matter, as far as they were written.
-        self._values: dict[int, int | None] = {}
 
     def add(self, draw: Draw) -> int:
         """The index of a draw's attributes; -1 for what draws no vertices. Draws in order."""
         order = draw.order
         if not self._history.has(order):
             return NONE
-        for offset in self._history.written_since(order):
-            if self._is_read(offset):
-                value = self._history.value(offset, order)
-                self._is_stale |= self._values.get(offset) != value
-                self._values[offset] = value
+        if self._changed is None:
+            self._changed = self._changes()
+        self._is_stale |= order in self._changed
         if draw.kind != "draw":
             return NONE
         program = draw.submit, draw.program_addresses.get("VS")
@@ -50,14 +51,41 @@ class AttributeSets:
             self._last = self._sets.add(tuple(draw.attributes))
         return self._last
 
-    def _is_read(self, offset: int) -> bool:
-        known = self._matters.get(offset)
-        if known is None:
-            if self._text is None:
-                self._text = RegisterText(self._capture.registers.database)
-            known = self._matters[offset] = is_vertex_register(self._text.name(offset))
-        return known
+    def _changes(self) -> set[int]:
+        text = RegisterText(self._capture.registers.database)
+        found = set()
+        for offset in self._history.all_registers():
+            if is_vertex_register(text.name(offset)):
+                last = _UNKNOWN
+                for order, value in zip(*self._history.changes(offset), strict=True):
+                    if value != last:
+                        found.add(order)
+                        last = value
+        return found
 
     def to_list(self) -> list[list[list[Any]]]:
         """Of each: number, format, buffer, offset, stride, whether it is instanced."""
         return [[list(one) for one in found] for found in self._sets.values]
+
+
+class DrawAttributes(NamedTuple):
+    """The attributes of all draws of a report: the list of each by its index, and the lists."""
+
+    numbers: array[int]
+    sets: list[list[list[Any]]]
+
+
+class KnownAttributes:
+    """As AttributeSets, where the attributes of all draws are known."""
+
+    def __init__(self, found: DrawAttributes) -> None:
+        self._next = iter(found.numbers)
+        self._sets = found.sets
+
+    def add(self, draw: Draw) -> int:
+        """As AttributeSets has it."""
+        return next(self._next)
+
+    def to_list(self) -> list[list[list[Any]]]:
+        """As AttributeSets has it."""
+        return self._sets

@@ -23,10 +23,14 @@ Result = TypeVar("Result")
 _PIECE = 1 << 16
 
 
+class ChildDied(CffpyError):
+    """The process ended without a result: it was killed."""
+
+
 def run_in_child(work: Callable[[], Result]) -> Result:
     """Call ``work`` in a child process and wait for its end; returns what it returns.
 
-    That can be pickled. What ``work`` raises is raised here. Raises CffpyError where the child was
+    That can be pickled. What ``work`` raises is raised here. Raises ChildDied where the child was
     killed. Where the system is not Linux, or this process has other threads, which the child would
     lack, ``work`` runs in this process.
     """
@@ -84,7 +88,7 @@ def _result(data: bytes, status: int) -> object:
     """What the child returned; raises what it raised."""
     if status or not data:
         how = f"by signal {-status}" if status < 0 else f"with exit code {status}"
-        raise CffpyError(f"the process that decodes captures ended {how}")
+        raise ChildDied(f"the process that decodes captures ended {how}")
     is_problem, found = pickle.loads(data)
     if is_problem:
         raise found

@@ -8,6 +8,7 @@ and the rows go to the library.
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 from contextlib import contextmanager, suppress
@@ -18,13 +19,16 @@ from cffpy.tables.schema import TABLES
 from cffpy.tables.writers import batches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from types import TracebackType
 
     from cffpy.tables.schema import Table
     from cffpy.tables.writers import Row, Writer
 
-#: Rows of a piece of the file; bytes of its length; how well it is compressed.
+    #: Rows of a table; None where the writer flushes; the name of a capture.
+    _Piece = tuple[str, list[tuple[Any, ...]] | None] | str | None
+
+#: Rows that are compressed at once; bytes of its length; how well it is compressed.
 _ROWS, _LENGTH, _LEVEL = 1 << 11, 8, 1
 
 
@@ -48,6 +52,11 @@ class RowSpool:
         with _writable():
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
         self._zlib = zlib_module(1 << 20)
+        #: What waits for the file, and how many rows it has.
+        self._waiting: list[_Piece] = []
+        self._rows = 0
+        #: The capture whose rows were passed on last, where ``begin`` has named it.
+        self.capture = ""
 
     def __enter__(self) -> RowSpool:
         return self
@@ -66,7 +75,7 @@ class RowSpool:
         self._put((table.name, None))  # also of a table without rows
         count = 0
         for batch in batches(rows, _ROWS):
-            self._put((table.name, batch))
+            self._put((table.name, batch), len(batch))
             count += len(batch)
         return count
 
@@ -76,23 +85,54 @@ class RowSpool:
 
     def close(self) -> None:
         """As Writer has it: what is buffered goes to the file."""
+        self._write_waiting()
         with _writable():
             self._file.flush()
 
-    def _put(self, piece: object) -> None:
-        data = self._zlib.compress(pickle.dumps(piece, pickle.HIGHEST_PROTOCOL), _LEVEL)
+    def begin(self, capture: str) -> None:
+        """The rows that follow are those of this capture."""
+        self._put(capture)
+
+    def go_on(self) -> None:
+        """Write after the rows that another process has written."""
+        with _writable():
+            self._file.seek(0, os.SEEK_END)
+
+    def clear(self) -> None:
+        """Have no rows."""
+        self._waiting, self._rows = [], 0
+        with _writable():
+            self._file.seek(0)
+            self._file.truncate()
+
+    def _put(self, piece: _Piece, rows: int = 0) -> None:
+        self._waiting.append(piece)
+        self._rows += rows
+        if self._rows >= _ROWS or len(self._waiting) >= _ROWS:
+            self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        data = pickle.dumps(self._waiting, pickle.HIGHEST_PROTOCOL)
+        data = self._zlib.compress(data, _LEVEL)
+        self._waiting, self._rows = [], 0
         with _writable():
             self._file.write(len(data).to_bytes(_LENGTH, "little"))
             self._file.write(data)
 
-    def pass_on(self, writer: Writer) -> None:
-        """Have another writer take all rows, as they came, also from another process."""
+    def pass_on(self, writer: Writer, tables: Mapping[str, Table] = TABLES) -> None:
+        """Have another writer take all rows, as they came, also from another process.
+
+        ``tables``: those that were written, by name.
+        """
         self._file.seek(0)
         while length := self._file.read(_LENGTH):
             data = self._file.read(int.from_bytes(length, "little"))
-            piece: tuple[str, list[tuple[Any, ...]] | None] | None
-            piece = pickle.loads(self._zlib.decompress(data))  # our own file, without a name
-            if piece is None:
-                writer.flush()
-            else:
-                writer.write(TABLES[piece[0]], piece[1] or ())
+            pieces: list[_Piece]
+            pieces = pickle.loads(self._zlib.decompress(data))  # our own file, without a name
+            for piece in pieces:
+                if piece is None:
+                    writer.flush()
+                elif isinstance(piece, str):
+                    self.capture = piece
+                else:
+                    writer.write(tables[piece[0]], piece[1] or ())

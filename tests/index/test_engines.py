@@ -17,10 +17,11 @@ import pytest
 
 import cffpy
 from cffpy.index.engines import LocalEngine
+from cffpy.index.inputs import find_captures
 from cffpy.index.model import CaptureFile, Settings, Task
 from cffpy.index.worker_process import WorkerDied, WorkerProcess
 from tests.index.test_build import QUERY, check_index, rows
-from tests.index.workers import build_or_die, fail_or_sleep
+from tests.index.workers import build_and_look, build_or_die, build_or_die_apart, fail_or_sleep
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +32,11 @@ def poisoned(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(corpus / "a660-frame-gmem.rd", corpus / "poison.rd")
     monkeypatch.setattr("cffpy.index.engines.build_part", build_or_die)
     return corpus
+
+
+def task_of(captures: list[Path], index: Path) -> Task:
+    files = tuple(find_captures(captures).files)
+    return Task(1, files, str(index), Settings())
 
 
 def check_poisoned(index: Path, corpus: Path) -> None:
@@ -68,6 +74,28 @@ def test_a_worker_that_dies(tmp_path: Path) -> None:
     with pytest.raises(WorkerDied):
         worker.outcome()
     worker.end()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked")
+def test_what_a_worker_and_its_processes_import(corpus: Path, tmp_path: Path) -> None:
+    """What decodes does without libraries, and what writes without DuckDB."""
+    worker = WorkerProcess()
+    worker.run(build_and_look, task_of([corpus], tmp_path / "index"))
+    worker.wait_until_started()
+    with pytest.raises(cffpy.CaptureIndexError) as found:
+        worker.outcome()
+    assert str(found.value) == "[[], ['pyarrow']] []"
+    worker.end()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked")
+def test_a_capture_that_kills_the_process_of_a_part(
+    poisoned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cffpy.index.engines.build_part", build_or_die_apart)
+    report = cffpy.build_index([poisoned], tmp_path / "index", jobs=2)
+    assert (report.decoded, report.failed) == (4, 1)
+    check_poisoned(tmp_path / "index", poisoned)
 
 
 def test_what_a_task_raises() -> None:

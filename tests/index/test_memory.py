@@ -50,7 +50,7 @@ def test_memory_of_a_worker_is_flat(tmp_path: Path) -> None:
 def test_waiting_rows_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part_writer, "_BYTES", 1 << 16)
     monkeypatch.setattr(part_writer, "_BATCH", 8)
-    writer = part_writer.PartWriter(str(tmp_path / "part"))
+    writer = part_writer.PartWriter(str(tmp_path / "part"), {})
     for number in range(40):
         writer.write(LISTINGS, [(f"{number}{row}", "x" * 1000) for row in range(10)])
         waiting = [one.waiting_bytes for one in vars(writer)["_files"].values()]

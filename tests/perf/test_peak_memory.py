@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -86,7 +86,12 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
 def peak(command: str, capture: tuple[str, str], folder: Path, expected: int = 0) -> int:
     folder.mkdir()
     arguments = [one.format(*capture, folder) for one in command.split(" ")]
-    launched = [sys.executable, "-c", LAUNCHER, sys.executable, "-m", "cffpy", *arguments]
+    return peak_of(["-m", "cffpy", *arguments], expected)
+
+
+def peak_of(arguments: list[str], expected: int = 0) -> int:
+    """Of Python with arguments, and of the processes for which it has waited: the largest one."""
+    launched = [sys.executable, "-c", LAUNCHER, sys.executable, *arguments]
     found = subprocess.run(launched, check=True, capture_output=True, text=True)
     code, size = map(int, found.stdout.split())
     assert code == expected, found.stderr
@@ -114,7 +119,21 @@ TABLES = {
     "CSV": "export -o {2}/tables.csv {0}",
     "draws": "sql {0} SELECT(count(*))FROM(draws)",
     "registers": "sql {0} SELECT(count(*))FROM(registers)",
+    "report": "report -o {2}/page.html {0}",
+    "index": "index build --jobs 1 -o {2}/index {0}",
 }
+#: What a worker of ``index build`` does: arguments are an index and a capture.
+WORKER = """
+import sys
+from cffpy.index.inputs import find_captures
+from cffpy.index.model import Settings, Task
+from cffpy.index.partition import build_part
+from cffpy.index.worker_memory import share_heap
+from cffpy.tables.child_process import run_in_child
+share_heap()
+task = Task(1, tuple(find_captures(sys.argv[2:]).files), sys.argv[1], Settings())
+assert build_part(task, run_in_child).failed == 0
+"""
 
 
 #: Libraries that these commands import.
@@ -149,6 +168,17 @@ def as_read_from_disk() -> None:
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_of_a_large_capture(name: str, shared: Path, tmp_path: Path) -> None:
     """At most 1.5 times a decompressed capture and 60 MB."""
+    check_large_capture(shared, lambda path: peak(TABLES[name], (path, ""), tmp_path / "out"))
+
+
+@pytest.mark.slow
+def test_a_worker_with_a_large_capture(shared: Path, tmp_path: Path) -> None:
+    """The same; the command has not waited for the processes of its worker."""
+    index = str(tmp_path / "index")
+    check_large_capture(shared, lambda path: peak_of(["-c", WORKER, index, path]))
+
+
+def check_large_capture(shared: Path, peak_with: Callable[[str], int]) -> None:
     pytest.importorskip("pyarrow")
     duckdb = pytest.importorskip("duckdb")
     if not hasattr(duckdb.DuckDBPyConnection, "appender"):
@@ -158,7 +188,7 @@ def test_tables_of_a_large_capture(name: str, shared: Path, tmp_path: Path) -> N
         pytest.skip(f"{path.name} is not among the captures")
     as_read_from_disk()
     most = 1.5 * len(open_capture(str(path)).data) + 60e6
-    size = peak(TABLES[name], (str(path), ""), tmp_path / "out")
+    size = peak_with(str(path))
     assert size <= most, f"{size / 1e6:.0f} of {most / 1e6:.0f} MB"
 
 

@@ -37,6 +37,16 @@ _ENCODED = 3 << 14
 _ITEMS = 64
 
 
+class Packed:
+    """A member of the document as the page has it."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, part: object) -> None:
+        #: Of the element, in pieces.
+        self.text = _packed(part)
+
+
 def data_blocks(
     document: Mapping[str, Any], most: int = MAX_BYTES
 ) -> tuple[list[list[bytes]], list[str]]:
@@ -49,7 +59,7 @@ def data_blocks(
     blocks: list[list[bytes]] = []
     missing: list[str] = []
     for name, part in (("core", core), *((name, document[name]) for name in names)):
-        text = _packed(part)
+        text = part.text if isinstance(part, Packed) else _packed(part)
         length = sum(map(len, text))
         if length <= most:
             most -= length
