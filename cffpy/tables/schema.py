@@ -168,7 +168,7 @@ stores integer such stores
 capture text the file
 pass integer index of the pass
 tile integer position in the order of execution
-left integer left edge in pixels
+left integer left edge of its window scissor, in pixels
 top integer top edge
 right integer one past the right edge
 bottom integer one past the bottom edge
