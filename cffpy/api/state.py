@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cffpy.analysis.conditions import Executed
 from cffpy.analysis.packets import packet_name
-from cffpy.analysis.provenance import State
+from cffpy.analysis.provenance import UNKNOWN, State
 from cffpy.api.registers import RegisterValue
 from cffpy.errors import UnknownName
 from cffpy.regdb.register_text import RegisterText
@@ -222,9 +223,12 @@ class RegisterState:
             register = self._registers.known[key]
         except (KeyError, TypeError):
             return self._look_up(key)
-        if register.bits == 64:
+        row = self._rows.get(register.offset)
+        if row is None or register.bits == 64:
             return self._value(register)
-        return StateValue(register, self._history.value(register.offset, self._order), self)
+        index = bisect_right(row.orders, self._order)  # as RegisterHistory.value, without a call
+        value = row.values[index - 1] if index else UNKNOWN
+        return StateValue(register, None if value == UNKNOWN else value, self)
 
     def _look_up(self, key: str | int) -> StateValue:
         try:
