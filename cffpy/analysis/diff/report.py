@@ -366,12 +366,16 @@ def _order(entry: Entry) -> tuple[int, int, int, str]:
     return entry.rank, index or 0, first.first or 0, entry.title
 
 
-def _difference_order(difference: Difference) -> tuple[int, bool, list[str | int], str, str]:
-    """By rank, what is switched on or off first, then by name; numbers in names are numbers."""
+def _difference_order(difference: Difference) -> tuple[int, bool, list[str | int], str, str, str]:
+    """By rank, what is switched on or off first, then by name; numbers in names are numbers.
+
+    Different names have different keys: differences come from sets, whose order is random.
+    """
     parts = re.split(r"(\d+)", difference.name)
     name = [int(part) if number % 2 else part for number, part in enumerate(parts)]
     is_switch = {difference.good, difference.bad} == {
         "FALSE",
         "TRUE",
     } and " " not in difference.name
-    return difference.category.rank, not is_switch, name, difference.good, difference.bad
+    rank = difference.category.rank
+    return rank, not is_switch, name, difference.good, difference.bad, difference.name

@@ -60,6 +60,14 @@ def test_numbers_in_names_count_as_numbers() -> None:
     assert [d.name for d in entry.differences] == [f"RB_MRT[{n}].CONTROL" for n in (2, 9, 10)]
 
 
+def test_names_with_equal_numbers_have_an_order() -> None:
+    """Registers without a name: differences are found in a random order."""
+    names = ["0x1a01", "0x1a1"]
+    for found in (names, names[::-1]):
+        (entry,) = group({difference(name, OTHER): at((0, 0)) for name in found}, [], [])
+        assert [d.name for d in entry.differences] == names
+
+
 def test_what_follows_from_a_shader_is_folded_under_it() -> None:
     (entry,) = group(
         {
