@@ -16,9 +16,9 @@ from cffpy.index.model import CaptureFile, Done, Settings, Task
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: Seconds of processor time that a task should take, and at least: many small partitions make
-#: queries slow. Captures that it has at most.
-_SECONDS, _LEAST_SECONDS, _MOST_CAPTURES = 10.0, 0.25, 256
+#: Seconds of processor time that a task should take, and at least: its processes take 0.25 s to
+#: start, and many small partitions make queries slow. Captures that it has at most.
+_SECONDS, _LEAST_SECONDS, _MOST_CAPTURES = 10.0, 1.0, 256
 #: Fixed cost of a capture, in bytes; seconds for a byte, as a first guess.
 _OVERHEAD, _GUESS = 64 << 10, 1.5e-6
 #: Members of a compressed archive that are decoded together: each task reads the archive from the
