@@ -12,6 +12,7 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -103,8 +104,7 @@ def test_a_capture_is_in_memory_once(
     name: str, captures: list[tuple[str, str]], tmp_path: Path
 ) -> None:
     if name in ("export, Parquet", "export, DuckDB"):
-        pytest.importorskip("pyarrow")
-        pytest.importorskip("duckdb")
+        need_libraries()
     small, large = (
         peak(COMMANDS[name], capture, tmp_path / str(number))
         for number, capture in enumerate(captures)
@@ -140,6 +140,13 @@ assert build_part(task, run_in_child).failed == 0
 LIBRARIES = ("_duckdb", "numpy", "pyarrow")
 
 
+def need_libraries() -> None:
+    """Skip where they are missing. They are not imported: see ``as_read_from_disk``."""
+    for name in LIBRARIES:
+        if find_spec(name) is None:
+            pytest.skip(f"{name} is not installed")
+
+
 def shared_objects() -> Iterator[Path]:
     for name in LIBRARIES:
         found = find_spec(name)
@@ -153,7 +160,8 @@ def as_read_from_disk() -> None:
     """Have the system drop the libraries' files from its cache.
 
     After an installation they are there in large pieces, and all of a piece is mapped where a page
-    is needed: 33 MB more of pyarrow, and 18 of DuckDB, count as memory of a process.
+    is needed: 33 MB more of pyarrow, and 18 of DuckDB, count as memory of a process. What is
+    mapped at that time stays, so this process must not import them.
     """
     for path in shared_objects():
         file = os.open(path, os.O_RDONLY)
@@ -179,9 +187,8 @@ def test_a_worker_with_a_large_capture(shared: Path, tmp_path: Path) -> None:
 
 
 def check_large_capture(shared: Path, peak_with: Callable[[str], int]) -> None:
-    pytest.importorskip("pyarrow")
-    duckdb = pytest.importorskip("duckdb")
-    if not hasattr(duckdb.DuckDBPyConnection, "appender"):
+    need_libraries()
+    if int(version("duckdb").partition(".")[0]) < 2:
         pytest.skip("this version of DuckDB needs pyarrow as well")
     path = shared / "captures" / "BIG-a730-vk-scene5000-720p-sysmem-4frames-full.rd.gz"
     if not path.exists():
