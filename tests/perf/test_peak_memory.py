@@ -156,8 +156,18 @@ def shared_objects() -> Iterator[Path]:
             yield from path.parent.rglob("*.so*") if is_package else [path]
 
 
+#: Imports pyarrow, and prints the bytes of files that the process has mapped then.
+IMPORTER = """
+import pyarrow.parquet
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(int(status["RssFile"].split()[0]) * 1024)
+"""
+#: More bytes are mapped only of large pieces: 41 to 45 MB are without them, 70 to 75 with them.
+MOST_MAPPED = 55e6
+
+
 def as_read_from_disk() -> None:
-    """Have the system drop the libraries' files from its cache.
+    """Have the system drop the libraries' files from its cache; skip where it keeps them.
 
     After an installation they are there in large pieces, and all of a piece is mapped where a page
     is needed: 33 MB more of pyarrow, and 18 of DuckDB, count as memory of a process. What is
@@ -170,6 +180,9 @@ def as_read_from_disk() -> None:
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(file)
+    imported = subprocess.run([sys.executable, "-c", IMPORTER], check=True, capture_output=True)
+    if int(imported.stdout) > MOST_MAPPED:
+        pytest.skip("the system keeps large pieces of the libraries' files in its cache")
 
 
 @pytest.mark.slow
