@@ -66,13 +66,19 @@ def states(content: Content, at_once: bool) -> tuple[Walk, dict[int, Any]]:
     return walk, found
 
 
-def history(content: Content, at_once: bool) -> tuple[Walk, list[Any]]:
-    """What the register history says about each draw of the program."""
-    walk = Walk(whole_groups=at_once, replays_streams=at_once)
+def logged(walk: Walk, content: Content) -> tuple[PassFinder, WriteLog, RegisterHistory]:
+    """What is to observe a walk over a capture: a log of writes, and the history made of it."""
     passes = PassFinder(walk)
     log = WriteLog(walk, passes)
     found = RegisterHistory(walk, passes, log, most_changes(len(content.data)))
     walk.observe(passes, log, found)
+    return passes, log, found
+
+
+def history(content: Content, at_once: bool) -> tuple[Walk, list[Any]]:
+    """What the register history says about each draw of the program."""
+    walk = Walk(whole_groups=at_once, replays_streams=at_once)
+    _, _, found = logged(walk, content)
     with contextlib.suppress(CffpyError):
         walk.run(content, lambda line: None)
     rows = []
@@ -203,10 +209,7 @@ def test_what_finds_writes_is_made_on_request(samples: Path) -> None:
     """A counter: a walk makes no ``StoredWrites``, a question one."""
     content = open_capture(str(samples / "a660-frame-gmem.rd"))
     walk = Walk()
-    passes = PassFinder(walk)
-    log = WriteLog(walk, passes)
-    found = RegisterHistory(walk, passes, log, most_changes(len(content.data)))
-    walk.observe(passes, log, found)
+    passes, log, found = logged(walk, content)
     walk.run(content, lambda line: None)
     assert len(log.values) > 30
     assert not stored_writes(log)

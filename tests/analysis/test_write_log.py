@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-from cffpy.analysis.passes.finder import PassFinder
-from cffpy.analysis.register_history import RegisterHistory, most_changes
 from cffpy.analysis.walk import Walk
 from cffpy.analysis.write_log import WriteLog
 from cffpy.container.open import Content, open_bytes, open_capture
 from tests.analysis.passes.streams import Streams
-from tests.analysis.test_stored_writes import SHARED, history
+from tests.analysis.test_stored_writes import SHARED, history, logged
 from tests.builders import damaged
 
 
@@ -78,23 +76,14 @@ def test_steps_need_no_calls(samples: Path, called: dict[str, int]) -> None:
     assert called["action"] == before["action"] - 8  # the frame's draws in two tiles
 
 
-def logged(content: Content) -> tuple[PassFinder, RegisterHistory]:
-    """A walk with a history."""
-    walk = Walk()
-    passes = PassFinder(walk)
-    log = WriteLog(walk, passes)
-    found = RegisterHistory(walk, passes, log, most_changes(len(content.data)))
-    walk.observe(passes, log, found)
-    walk.run(content, lambda line: None)
-    return passes, found
-
-
 def test_a_draw_that_begins_a_pass_divides_the_steps(called: dict[str, int]) -> None:
     """What is written before it is not of the pass, what follows is."""
     s = Streams(630)
     commands = [s.raw("RB_DEPTH_CNTL", 1), s.draw(), s.raw("RB_STENCIL_CONTROL", 2), s.draw()]
     content = open_bytes(s.capture([commands]))
-    passes, found = logged(content)
+    walk = Walk()
+    passes, _, found = logged(walk, content)
+    walk.run(content, lambda line: None)
     assert called == {"registers_stored": 0, "action": 0}
     (one,) = passes.found.passes
     first, second = one.program_draws

@@ -67,11 +67,10 @@ class Side:
         #: same ones.
         self.offsets: dict[str, int] = {}
         self._lists: dict[tuple[int, ...], RegisterList] = {}
-        if other is not None and self._is_alike:
-            self.offsets, self._lists = other.offsets, other._lists
         #: Id of a dictionary of either recording -> the same by key.
         self._written: dict[int, Written] = {}
         if other is not None and self._is_alike:
+            self.offsets, self._lists = other.offsets, other._lists
             self._written = other._written
         #: Where the last write of each register is found, by key.
         self._sources: dict[int, WriteSource] = {}
