@@ -245,14 +245,14 @@ def jsonl_option(what: str, schema: str) -> Callable[[_Command], _Command]:
 
 def write_json_lines(objects: Iterable[dict[str, Any]], file: str | None = None) -> None:
     """Write a JSON object a line. ``file``: the first member of each, if it is given."""
-    import json
+    from cffpy.cli.json_text import json_text
 
     head = {} if file is None else {"file": file}
     waiting: list[str] = []
     length = 0
     with PagedOutput(pager=False) as stream:
         for one in objects:
-            line = json.dumps({**head, **one}) + "\n"
+            line = json_text({**head, **one}) + "\n"
             waiting.append(line)
             length += len(line)
             if length >= _CHARACTERS_AT_ONCE:

@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from json.encoder import encode_basestring_ascii
+from math import isfinite
 from typing import TYPE_CHECKING, Any
+
+from cffpy.regdb.decode import float_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -47,6 +50,32 @@ def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
             waiting.clear()
             length = 0
     yield "".join(waiting)
+
+
+def json_text(
+    value: object, other: Callable[[Any], Any] | None = None, indent: int | None = None
+) -> str:
+    """The text of a value: one line, or with an indentation by the standard encoder.
+
+    ``other``: makes another value of one that has no form in JSON.
+    JSON has no NaN and no infinity: these are texts, as the dump prints them: "nan", "-inf".
+    Raises TypeError for what has no form.
+    """
+    try:
+        return json.dumps(value, default=other, allow_nan=False, indent=indent)
+    except ValueError:
+        return json.dumps(_finite(value), default=other, allow_nan=False, indent=indent)
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401
+    """The same value, with texts for floats that are not finite."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return float_text(value)
+    return value
 
 
 def _parts(value: Any, newline: str, level: int) -> Iterator[str]:  # noqa: ANN401
@@ -97,7 +126,7 @@ def _text(value: Any, newline: str) -> str:  # noqa: ANN401
             return "[]"
         inner = newline + "  "
         return f"[{inner}{f',{inner}'.join([_text(item, inner) for item in value])}{newline}]"
-    return json.dumps(value)
+    return json_text(value)
 
 
 def _key(key: object) -> str:

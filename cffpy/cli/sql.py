@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -13,6 +12,7 @@ import click
 
 from cffpy.cli.analysis_options import check_one_form, decoding_options, write_csv
 from cffpy.cli.export import Reports
+from cffpy.cli.json_text import json_text
 from cffpy.cli.output import PagedOutput, write_all
 from cffpy.cli.parameters import command_limits
 from cffpy.cli.text_options import text_options, write_lines
@@ -99,9 +99,9 @@ def write_rows(rows: Rows, as_json: bool, as_jsonl: bool, as_csv: bool) -> None:
     check_one_form(as_json=as_json, as_jsonl=as_jsonl, as_csv=as_csv)
     if as_json:
         document = {"schema": _SCHEMA, **rows.to_dict()}
-        _write([json.dumps(document, indent=2, default=str), "\n"])
+        _write([json_text(document, str, indent=2), "\n"])
     elif as_jsonl:
-        _write(json.dumps(_object(rows, row), default=str) + "\n" for row in rows)
+        _write(json_text(_object(rows, row), str) + "\n" for row in rows)
     elif as_csv:
         write_csv(rows.columns, rows)
     else:

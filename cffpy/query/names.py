@@ -36,6 +36,9 @@ _FLOATS = {
 #: Registers that one name with ``[*]`` stands for, at most; elements of an array without an end.
 _MAX_REGISTERS, _ENDLESS = 1024, 64
 
+#: Bits of the number of a shader's register, at most.
+_ID_BITS = 10
+
 _SEGMENT = re.compile(r"([A-Za-z0-9_]+)(?:\[(\*|[0-9A-Fa-fx]+)\])?")
 
 
@@ -188,7 +191,10 @@ class NameTable:
         return any(one in self._patterns for one in (folded, f"{folded}_LO", _base(folded)))
 
     def words(self, name: str, type_row: rows.TypeRow | None) -> Words | None:
-        """The words for values of a type: those of its enum, of a flag ``true`` and ``false``."""
+        """The words for values of a type: those of its enum, of a flag ``true`` and ``false``.
+
+        Of the number of a shader's register, ``r0.x`` and so on.
+        """
         if type_row is None:
             return None
         values: Sequence[rows.ValueRow] = ()
@@ -198,6 +204,8 @@ class NameTable:
             values = type_row[7]
         elif type_row[0] == rows.BOOLEAN:
             return Words({"true": 1, "false": 0}, name)
+        elif type_row[0] == rows.REGID:
+            return Words(_register_ids(type_row[3] - type_row[2] + 1), name)
         found: dict[str, int | str] = {}
         for word, number, condition in values:
             if number is not None and holds(condition, self._variants):
@@ -273,6 +281,11 @@ class NameTable:
         inside = [one for one in self._patterns if one.startswith(f"{head}.")]
         shown = {name: _any_index(self._patterns[name]) for name in inside or self._patterns}
         return [shown[one] for one in get_close_matches(name, shown, n=3, cutoff=0.5)]
+
+
+def _register_ids(width: int) -> dict[str, int | str]:
+    """Names of a shader's registers, as the dump prints the numbers of ``width`` bits."""
+    return {f"r{one >> 2}.{'xyzw'[one & 3]}": one for one in range(1 << min(width, _ID_BITS))}
 
 
 def _folded(pattern: RegisterPattern) -> str:

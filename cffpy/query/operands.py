@@ -235,7 +235,7 @@ class Operands:
         return operand
 
     def _show_words(self, operand: Operand, type_row: rows.TypeRow) -> None:
-        """Show values of an enum as their names."""
+        """Show values of an enum, and numbers of shaders' registers, as their names."""
         if operand.words is None or operand.kind != "number":
             return
         low, shr = type_row[2], type_row[4]

@@ -56,6 +56,36 @@ def test_columns(gmem: Path, run_cffpy: Run) -> None:
     }
 
 
+def test_floats_that_json_has_not_and_registers_of_shaders(run_cffpy: Run, tmp_path: Path) -> None:
+    """They are texts, as the dump prints them; a name stands for a shader's register."""
+    text = tmp_path / "text.pm4"
+    text.write_text(
+        "pm4 1\ngpu_id 330\nbuffer memory 0x1000 {\n  commands main {\n"
+        "    GRAS_CL_VPORT_XOFFSET = 0x7f800000\n    GRAS_CL_VPORT_XSCALE = 0xffffffff\n"
+        "    VFD_CONTROL_1 = { REGID4VTX=r63.x, REGID4INST=r1.y }\n"
+        "    CP_DRAW_INDX [0]=0x0 [1]=0x84 [2]=0x3\n  }\n}\nstream main\n"
+    )
+    path = tmp_path / "capture.rd"
+    output(run_cffpy, "compile", text, "-o", path)
+    names = ("GRAS_CL_VPORT_XOFFSET", "GRAS_CL_VPORT_XSCALE", "VFD_CONTROL_1.REGID4VTX")
+
+    def refused(word: str) -> None:
+        raise AssertionError(word)
+
+    arguments = ("draws", "--columns", ",".join(names), path)
+    document = json.loads(output(run_cffpy, *arguments, "--json"), parse_constant=refused)
+    assert list(document["rows"][0]["values"].values()) == ["inf", "-nan", "r63.x"]
+    line = json.loads(output(run_cffpy, *arguments, "--jsonl"), parse_constant=refused)
+    assert line["values"] == document["rows"][0]["values"]
+    for where, count in {
+        "VFD_CONTROL_1.REGID4INST == r1.y": 1,
+        "VFD_CONTROL_1.REGID4INST == 5": 1,
+        "VFD_CONTROL_1.REGID4INST in r1.z..r63.x": 0,
+        "VFD_CONTROL_1.REGID4INST ~ '^r1'": 1,
+    }.items():
+        assert output(run_cffpy, "find", "--count", where, path) == f"{path}: {count}\n", where
+
+
 def test_passes(samples: Path, gmem: Path, run_cffpy: Run) -> None:
     whole = output(run_cffpy, "passes", gmem)
     assert output(run_cffpy, "passes", "--where", "pass.mode == gmem", gmem) == whole

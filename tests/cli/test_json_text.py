@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cffpy.cli.json_text import json_pieces
+from cffpy.cli.json_text import json_pieces, json_text
 
 
 class _Text(StrEnum):
@@ -22,7 +22,12 @@ class _Number(IntEnum):
 
 
 _SCALARS = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from([*_Text])
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+    | st.sampled_from([*_Text])
 )
 _VALUES = st.recursive(
     _SCALARS,
@@ -38,6 +43,16 @@ _VALUES = st.recursive(
 def test_text_is_that_of_the_standard_encoder(document: dict[str, object]) -> None:
     """For documents of all shapes, empty containers and names that are numbers included."""
     assert "".join(json_pieces(document)) == json.dumps(document, indent=2)
+
+
+def test_floats_that_are_not_finite_are_texts() -> None:
+    """JSON has none; readers of other languages refuse what Python's encoder writes for them."""
+    values = {"rows": [{"a": float("nan"), "b": [float("-inf"), 1.5], "c": {"d": float("inf")}}]}
+    expected = {"rows": [{"a": "nan", "b": ["-inf", 1.5], "c": {"d": "inf"}}]}
+    assert "".join(json_pieces(values)) == json.dumps(expected, indent=2)
+    assert json_text(values) == json.dumps(expected)
+    assert json_text(values, indent=2) == json.dumps(expected, indent=2)
+    assert json_text([float("nan"), _Text], repr) == json.dumps(["nan", repr(_Text)])
 
 
 def test_subclasses_of_numbers_and_strings() -> None:
