@@ -134,7 +134,7 @@ class Shader:
         self.naming = naming
         #: Draws and dispatches that ran it.
         self.uses = 0
-        #: (CommandStream, ranges of draw numbers as [first, last]); draws may also have no number.
+        #: (Number of the submit, ranges of draws as [first, last]); draws may have no number.
         self.where: list[tuple[int, list[list[int]]]] = []
         #: True where there were too many places to list all.
         self.is_cut = False
@@ -259,7 +259,7 @@ class ShaderCollector(Sink):
             self._uncounted = names.index(_UNCOUNTED)
 
     def submit(self, submit: CommandStream) -> None:
-        self._submit = submit.number
+        self._submit = submit.submit
         if self._drops != self.machine.image.drops:  # what lies where is another matter now
             self._drops = self.machine.image.drops
             self._bound.clear()

@@ -85,7 +85,7 @@ class CapturedShader(Shader):
 
     @property
     def where(self) -> list[tuple[int, list[list[int]]]]:
-        """For each command stream, ranges of draws of the dump: ``[first, last]``."""
+        """For each submit, ranges of draws of the dump: ``[first, last]``."""
         return self.model.where
 
     @property

@@ -118,6 +118,8 @@ class CaptureSummary:
     gpu_known: bool = False
     gpu_id: int = 0
     chip_id: int = 0
+    #: Names of known GPUs of other generations that the file names, too.
+    other_gpus: list[str] = field(default_factory=list)
     sections: dict[int, SectionCount] = field(default_factory=dict)
     processes: list[str] = field(default_factory=list)
     submits: list[SubmitSummary] = field(default_factory=list)
@@ -224,7 +226,7 @@ class _Collector:
         if buffer is not None:
             there = len(buffer.contents) - (address - buffer.gpuaddr)
             captured = min(dwords, max(0, there) // 4)
-        if captured is None or captured < dwords:
+        if dwords and (captured is None or captured < dwords):
             text = missing_commands(address, dwords, captured)
             self.summary.damage.append(Damage(None, f"stream {self.stream_count}: {text}"))
         submit = self._current()
@@ -239,15 +241,22 @@ class _Collector:
         gpu_id = rd.gpu_id(section.payload)
         summary = self.summary
         summary.gpu_id = summary.gpu_id or gpu_id
-        if not summary.gpu_known and (known := lookup_gpu_id(gpu_id)) is not None:
-            summary.gpu, summary.gpu_known = known, True
+        self._known_gpu(lookup_gpu_id(gpu_id))
 
     def _chip_id(self, section: Section) -> None:
         chip_id = rd.chip_id(section.payload)
         summary = self.summary
         summary.chip_id = summary.chip_id or chip_id
-        if not summary.gpu_known and (known := lookup_chip_id(chip_id)) is not None:
+        self._known_gpu(lookup_chip_id(chip_id))
+
+    def _known_gpu(self, known: Gpu | None) -> None:
+        summary = self.summary
+        if known is None:
+            return
+        if summary.gpu is None:
             summary.gpu, summary.gpu_known = known, True
+        elif known.generation != summary.gpu.generation and known.name not in summary.other_gpus:
+            summary.other_gpus.append(known.name)
 
     def _log(self, kind: str, section: Section) -> None:
         address, size = rd.gpu_address(section.payload)

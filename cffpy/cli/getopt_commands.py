@@ -27,7 +27,7 @@ _DUMP_EXAMPLES = """\b
 Examples:
   cffpy dump capture.rd.gz                 decode everything
   cffpy dump -s --once capture.rd.gz       registers at draws, each IB once
-  cffpy dump -F 2 -D 17 capture.rd.gz      one draw of one submit
+  cffpy dump -F 2 -D 17 capture.rd.gz      one draw of one command stream
   cffpy dump -q 'RB_MRT[0].CONTROL' --query-delta capture.rd.gz
   cffpy dump --annotate capture.rd.gz      mark passes, tiles, draws
   ssh device cat /tmp/x.rd | cffpy dump --unit-test - > x.txt

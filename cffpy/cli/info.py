@@ -180,7 +180,11 @@ def _gpu_text(summary: CaptureSummary) -> str:
     if gpu is None:
         return f"unknown ({listed or 'no id in the file'})"
     text = f"{gpu.name} (a{gpu.generation}xx, {64 if gpu.is_64bit else 32}-bit), {listed}"
-    return text if summary.gpu_known else f"{text}: unknown to cffdump, decoded by generation"
+    if not summary.gpu_known:
+        text += ": unknown to cffdump, decoded by generation"
+    if summary.other_gpus:
+        text += f"; also names {', '.join(summary.other_gpus)}: decoded as {gpu.name}, too"
+    return text
 
 
 def _section_lines(summary: CaptureSummary) -> Iterator[str]:

@@ -79,10 +79,13 @@ class Session:
         self._names: dict[str, Database | None] = {}
         #: Whether the current file's GPU is known: later sections that name one are ignored.
         self._is_identified = gpu is not None
+        #: Whether the current file names a GPU of another generation, too.
+        self._is_mixed = False
 
     def start_file(self) -> None:
         """A file begins, whether it can be opened or not."""
         self._is_identified = self._given is not None
+        self._is_mixed = False
         self.machine.problems.clear()
         self._reset()
 
@@ -141,9 +144,11 @@ class Session:
                 sink.text(record)
                 if record.type == SectionType.CMD:
                     skipped = skips(record.text)
-            elif not self._is_identified:
-                sink.identity(record)
-                self._identify(record)
+            else:
+                if not self._is_identified:
+                    sink.identity(record)
+                    self._identify(record)
+                self._note_other(record)
             yield record
 
     def finish(self, content: Content, sections: Iterable[Damage]) -> list[Damage]:
@@ -184,6 +189,20 @@ class Session:
             self._is_identified = True
             self._reset()
 
+    def _note_other(self, record: Identity) -> None:
+        """Warn once of a section that names another generation than the file is decoded as."""
+        gpu = self._gpu
+        if gpu is None or self._given is not None or self._is_mixed:
+            return
+        other = (
+            lookup_chip_id(record.chip_id) if record.chip_id else lookup_gpu_id(record.gpu_id or 0)
+        )
+        if other is not None and other.generation != gpu.generation:
+            self._is_mixed = True
+            self._warn(
+                f"the file also names {other.name}: all its commands are decoded as {gpu.name}'s"
+            )
+
     def _submit(self, record: CommandStream) -> None:
         self.machine.problems.stream = record.number
         if self._gpu is None:
@@ -199,7 +218,9 @@ class Session:
         """Take the generation from an unknown id: a stream is about to run."""
         gpu = guess(self._gpu_id, self._chip_id)
         if gpu is None:
-            named = f"GPU id {self._gpu_id}, chip id {self._chip_id:#x}"
+            named = "the file names none before its first command stream"
+            if self._gpu_id or self._chip_id:
+                named = f"GPU id {self._gpu_id}, chip id {self._chip_id:#x}"
             raise UnsupportedGpu(f"unknown GPU ({named}): name one with --gpu, e.g. --gpu 630")
         self._warn(f"GPU {gpu.name} is not known: decoded as a{gpu.generation}xx")
         self._gpu = gpu

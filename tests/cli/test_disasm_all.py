@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from cffpy.container.writer import capture_bytes, command_stream_section
+from tests.builders import COMMANDS as BASE
 from tests.builders import capture, type4, type7
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -47,6 +49,20 @@ def test_text(path: Path, run_cffpy) -> None:
     path.with_suffix(".fo3").write_bytes(PROGRAM)
     assert run_cffpy("disasm", path.with_suffix(".fo3")).stdout == listing
     assert run_cffpy("disasm", path, "--all", "--list").stdout == listed + b"\n"
+
+
+def test_submits_of_several_streams(tmp_path: Path, run_cffpy) -> None:
+    """Submits have the numbers that all commands give them: a stream is not always one."""
+    path = tmp_path / "capture.rd"
+    data = capture(630, COMMANDS, {CODE: PROGRAM})
+    again = capture_bytes([command_stream_section(BASE, len(COMMANDS))])
+    path.write_bytes(data + again + data)
+    expected = [{"submit": 0, "draws": [[0, 5]]}, {"submit": 1, "draws": [[6, 8]]}]
+    (shader,) = json.loads(run_cffpy("disasm", "--all", "--json", path).stdout)["shaders"]
+    assert shader["where"] == expected
+    assert b"submit 0: draws 0-5; submit 1: draws 6-8" in run_cffpy("disasm", "--all", path).stdout
+    passes = json.loads(run_cffpy("passes", "--json", path).stdout)["submits"]
+    assert [one["submit"] for one in passes] == [0, 1]
 
 
 def test_json(path: Path, run_cffpy) -> None:

@@ -17,6 +17,7 @@ from cffpy.container.writer import (
     command_stream_section,
     gpu_id_section,
 )
+from tests.builders import capture, type7
 
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
@@ -64,6 +65,33 @@ def test_json(run_cffpy: Run, samples: Path) -> None:
     assert submit["buffers"][0]["state"] == "kept"
     assert second["chip_id"] == "0x2020000"
     assert second["gpu"]["generation"] == 2
+
+
+def test_a_stream_without_commands_is_no_damage(run_cffpy: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.rd"
+    path.write_bytes(capture_bytes([gpu_id_section(630), command_stream_section(0x1000, 0)]))
+    for command in ("info", "passes"):
+        done = run_cffpy(command, path)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert b"damage" not in done.stdout
+    path.write_bytes(capture_bytes([gpu_id_section(630), command_stream_section(0x1000, 1)]))
+    assert run_cffpy("info", path).returncode == 1
+
+
+@pytest.mark.parametrize("names", [(530, 630), (630, 530), (530, 530), (630, 660)])
+def test_gpus_of_two_generations(names: tuple[int, int], run_cffpy: Run, tmp_path: Path) -> None:
+    """As in files that were joined: the first one decides, which a line says."""
+    path = tmp_path / "a.rd"
+    path.write_bytes(b"".join(capture(gpu, type7(0x26)) for gpu in names))
+    is_mixed = {one // 100 for one in names} == {5, 6}
+    shown = run_cffpy("info", path).stdout.decode()
+    assert (f"also names FD{names[1]}: decoded as FD{names[0]}" in shown) == is_mixed
+    line = f"cffpy: warning: the file also names FD{names[1]}: all its commands are decoded as "
+    for command in ("passes", "lines", "dump"):
+        done = run_cffpy(command, path)
+        assert done.returncode == 0
+        assert done.stderr.decode().startswith(line) == is_mixed
+        assert run_cffpy(command, "--gpu", "630", path).stderr == b""
 
 
 def test_standard_input(run_cffpy: Run, samples: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import tracemalloc
 from pathlib import Path
@@ -26,8 +27,9 @@ from cffpy.container.writer import (
     header_bytes,
 )
 from cffpy.cp.machine import PACKET_ENUM
+from cffpy.errors import CaptureError
 from cffpy.regdb.database import Database
-from tests.builders import capture, type0, type3, type4, type7
+from tests.builders import COMMANDS, capture, type0, type3, type4, type7
 from tests.pm4asm.round import bytes_of, text_of
 from tests.selection import first_always
 
@@ -383,6 +385,18 @@ def test_one_submit_of_several(samples: Path) -> None:
     assert text.count("stream") == 1
     assert text.count("gpu_id 630") == 2
     assert bytes_of(text) == capture_bytes([gpu_id_section(630)]) + second
+    # streams that see the same buffers are one submit, as for all other commands
+    again = capture_bytes([command_stream_section(COMMANDS, 2)])
+    both = text_of(first + again + second)
+    assert re.findall(r"stream .*", both) == [
+        f"stream commands{number}{more}  // submit {submit}"
+        for number, more, submit in ((0, "", 0), (0, "", 0), (1, "", 1))
+    ]
+    assert bytes_of(text_of(first + again + second, submit=0)) == first + again + capture_bytes(
+        [gpu_id_section(630)]
+    )
+    with pytest.raises(CaptureError, match="no submit 2: there are 2"):
+        text_of(first + again + second, submit=2)
 
 
 def test_memory_is_bounded() -> None:

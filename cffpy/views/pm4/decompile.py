@@ -49,7 +49,7 @@ def decompile(
     register_db: str | None = None,
     submit: int | None = None,
 ) -> Iterator[str]:
-    """The text in pieces. ``submit``: only the stream of this number, and its buffers."""
+    """The text in pieces. ``submit``: only the streams of this submit, and its buffers."""
     return _Decompiler(content, register_db, submit).run(damage, complain)
 
 
@@ -65,17 +65,22 @@ class _Decompiler:
         #: Names given so far, by their first word.
         self._names: dict[str, int] = {}
         self._end = 0
-        self._stream = 0
+        #: The number of the set of buffers that is written: streams that see it are one submit.
+        self._number = 0
 
     def run(self, damage: list[Damage], complain: Callable[[str], None]) -> Iterator[str]:
         yield f"pm4 {VERSION}\n"
-        for buffers in surveyed(self._content, damage, complain, self._register_db):
-            if self._submit is None or self._submit in buffers.streams:
-                yield from self._set(buffers, self._submit)
+        count = 0
+        sets = surveyed(self._content, damage, complain, self._register_db)
+        for self._number, buffers in enumerate(sets):
+            if buffers.streams:
+                count = self._number + 1
+            if self._submit is None or self._submit == self._number:
+                yield from self._set(buffers)
             else:
                 yield from self._identities(buffers)
-        if self._submit is not None and self._submit >= self._stream:
-            raise CaptureError(f"no submit {self._submit}: there are {self._stream}")
+        if self._submit is not None and self._submit >= count:
+            raise CaptureError(f"no submit {self._submit}: there are {count}")
         if self._submit is None:
             data = self._content.data
             yield from self._markers(len(data))
@@ -89,12 +94,10 @@ class _Decompiler:
     def _identities(self, buffers: BufferSet) -> Iterator[str]:
         """Of a set that is left out, what names the GPU and the process."""
         for section in buffers.sections:
-            if section.type == SectionType.CMDSTREAM_ADDR:
-                self._stream += 1
-            elif section.type in (SectionType.GPU_ID, SectionType.CHIP_ID, SectionType.CMD):
+            if section.type in (SectionType.GPU_ID, SectionType.CHIP_ID, SectionType.CMD):
                 yield from self._simple(section)
 
-    def _set(self, buffers: BufferSet, submit: int | None) -> Iterator[str]:
+    def _set(self, buffers: BufferSet) -> Iterator[str]:
         shower = programs = None
         labels: dict[int, tuple[int, Label]] = {}
         if buffers.gpu is not None and buffers.database is not None:
@@ -105,22 +108,19 @@ class _Decompiler:
             programs = self._programs_of(buffers.gpu.generation)
             labels = self._labels(buffers)
             shower.label(Labels({address: label for address, (_, label) in labels.items()}))
-        yield from self._sections(
-            buffers, BufferLines(buffers, shower, programs, labels), labels, submit
-        )
+        yield from self._sections(buffers, BufferLines(buffers, shower, programs, labels), labels)
 
     def _sections(
         self,
         buffers: BufferSet,
         view: BufferLines,
         labels: dict[int, tuple[int, Label]],
-        submit: int | None,
     ) -> Iterator[str]:
         """The sections of a set: an address with the contents after it is one statement."""
         address: Section | None = None
         for section in buffers.sections:
             markers: list[str] = []
-            if submit is None:
+            if self._submit is None:
                 markers += self._markers(section.offset)
             is_contents = section.type == SectionType.BUFFER_CONTENTS and not markers
             if address is not None and is_contents:
@@ -132,19 +132,10 @@ class _Decompiler:
                 yield from markers
                 address = section if _address_of(section) is not None else None
                 if address is None:
-                    yield from self._unless_other_submit(section, labels, submit)
+                    yield from self._simple(section, labels)
             self._end = _end(section)
         if address is not None:
             yield from self._simple(address)
-
-    def _unless_other_submit(
-        self, section: Section, labels: dict[int, tuple[int, Label]], submit: int | None
-    ) -> Iterator[str]:
-        if section.type == SectionType.CMDSTREAM_ADDR:
-            self._stream += 1
-            if submit not in (None, self._stream - 1):
-                return
-        yield from self._simple(section, labels)
 
     def _shower(self, buffers: BufferSet) -> Shower:
         assert buffers.gpu is not None
@@ -227,8 +218,7 @@ class _Decompiler:
         _, label = labels.get(address, (0, None))
         shown = f"{address:#x}" if label is None else label.name
         size = f" dwords {dwords}" if label is None or label.dwords != dwords else ""
-        number = self._stream - 1
-        return f"stream {shown}{size}{' short' if short else ''}  // submit {number}\n"
+        return f"stream {shown}{size}{' short' if short else ''}  // submit {self._number}\n"
 
     def _declared(self, section: Section) -> int:
         header = self._content.data[section.offset : section.offset + SECTION_HEADER.size]
