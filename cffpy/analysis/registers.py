@@ -214,6 +214,8 @@ class Remembered(Generic[_Result]):
         #: By the registers that a computation read; those of the last result come first.
         self._lists: list[_Results[_Result]] = []
         self._count = 0
+        #: All registers that computations have read so far.
+        self.registers: set[int] = set()
 
     def __call__(self) -> _Result:
         """The result for the values that registers have now."""
@@ -252,4 +254,5 @@ class Remembered(Generic[_Result]):
                 return one
         found: _Results[_Result] = _Results(registers)
         self._lists.insert(0, found)
+        self.registers.update(registers)
         return found

@@ -30,7 +30,7 @@ from cffpy.analysis.registers import RegisterReader
 from cffpy.capture.generations import BINDLESS_STRIDE, generation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Set
 
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.capture.memory import Buffer, MemoryImage
@@ -137,6 +137,8 @@ class BoundSets:
         #: The registers with the lower halves, and after them those with the upper ones.
         self._registers = [offset + half for half in range(2) for offset in offsets if offset]
         self._known: dict[tuple[int | None, ...], dict[int, int]] = {}
+        #: All registers that it reads.
+        self.registers: Set[int] = frozenset(self._registers)
 
     def __call__(self) -> Mapping[int, int]:
         """Number -> address."""

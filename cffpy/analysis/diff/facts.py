@@ -11,12 +11,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cache
-from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.rules import COUNTS
 from cffpy.capture.generations import BINDLESS_STRIDE
-from cffpy.cp.draw_values import INITIATOR_IS_SECOND
 from cffpy.cp.loadstate import (
     BINDLESS,
     CONSTANTS,
@@ -42,12 +39,10 @@ if TYPE_CHECKING:
 
     from cffpy.analysis.bound_programs import Shaders
     from cffpy.analysis.packet_location import PacketLocation
-    from cffpy.analysis.registers import RegisterReader
     from cffpy.capture.memory import MemoryImage
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
     from cffpy.regdb.database import Database
-    from cffpy.regdb.register_text import RegisterText
 
 #: What a fact is about, from the general to the special: ("texture", "FS", 0), ("shader", "VS").
 FactKey = tuple[Hashable, ...]
@@ -63,8 +58,6 @@ MAX_REGIONS, _MOST_COMPARED = 1 << 14, 1 << 20
 
 #: An index costs as much as this number of bytes.
 _INDEX_COST = 32
-
-_VERTEX_BUFFERS = 32
 
 #: Names of the parts of descriptors that hold addresses.
 _ADDRESS_FIELDS = ("BASE_LO", "BASE_HI", "BASE", "FLAG_LO", "FLAG_HI")
@@ -234,126 +227,6 @@ def _hash() -> type[blake2b]:
     from hashlib import blake2b  # lazy: OpenSSL takes 10 ms, and only diff needs it
 
     return blake2b
-
-
-class DrawParameters(NamedTuple):
-    """What the packet of a draw, dispatch or blit says: members of ``Action`` of these names."""
-
-    packet: str
-    label: str | None
-    vertices: int | None
-    instances: int | None
-    indexed: bool
-    groups: tuple[int, int, int] | None
-    first_index: int | None
-    indices_within: int | None
-    initiator: int | None
-    viz_query: int | None
-    dwords: tuple[int, ...]
-
-
-#: The parameters of an action.
-parameters_of = attrgetter(*DrawParameters._fields)
-
-
-def named_parameters(given: DrawParameters) -> Iterator[tuple[str, str | int]]:
-    """The parameters that there are, by the names that a comparison shows."""
-    for name, value in (
-        ("packet", given.packet),
-        ("primitive", given.label),
-        ("indices" if given.indexed else "vertices", given.vertices),
-        ("instances", given.instances),
-        ("indexed", "TRUE" if given.indexed else "FALSE"),
-        ("groups", None if given.groups is None else "x".join(map(str, given.groups))),
-        ("first index", given.first_index),
-        ("indices in the buffer", given.indices_within),
-    ):
-        if value is not None:
-            yield name, value
-
-
-#: Fields of the draw initiator that the parameters above have.
-_IN_PARAMETERS = ("PRIM_TYPE", "NUM_INSTANCES")
-#: Those of draws with indices only.
-_INDEX_FIELDS = ("SOURCE_SELECT", "INDEX_SIZE", "SMALL_INDEX")
-
-
-def packet_fields(text: RegisterText, given: DrawParameters) -> Iterator[tuple[str, str]]:
-    """Names and texts of what else the packet says: a draw's initiator, a blit's rectangles."""
-    for field in text.descriptor_fields(given.packet, given.dwords):
-        if given.initiator is not None and field.dword == "0":
-            continue  # the initiator: see below
-        yield f"dword {field.name}" if field.name.isdigit() else field.name, field.text
-    if given.initiator is None:
-        return
-    is_second = given.packet in INITIATOR_IS_SECOND  # these have the same two dwords
-    domain = INITIATOR_IS_SECOND[0] if is_second else given.packet
-    dwords = [given.viz_query or 0, given.initiator] if is_second else [given.initiator]
-    for field in text.descriptor_fields(domain, dwords):
-        if field.name not in _IN_PARAMETERS and (given.indexed or field.name not in _INDEX_FIELDS):
-            yield field.name, field.text
-
-
-class VertexBuffer(NamedTuple):
-    """A buffer that draws fetch from. ``size`` and ``stride``: bytes; None where not known.
-
-    ``is_instanced``: it has an element for each instance, not for each vertex.
-    """
-
-    number: int
-    address: int
-    size: int | None
-    stride: int | None
-    is_instanced: bool
-
-    def extent(self, vertices: range, instances: range) -> tuple[int, int]:
-        """Offset and bytes of what is fetched for these vertices and instances, at most."""
-        if not self.stride:
-            return 0, self.size or 0
-        elements = instances if self.is_instanced else vertices
-        start, end = (self.stride * max(0, one) for one in (elements.start, elements.stop))
-        return start, (end if self.size is None else min(self.size, end)) - start
-
-
-def first_elements(reader: RegisterReader) -> tuple[int, int]:
-    """What is added to the numbers of vertices, which may be negative, and of instances."""
-    vertex = reader.value("VFD_INDEX_OFFSET") or reader.value("VGT_INDX_OFFSET") or 0
-    names = "VFD_INSTANCE_START_OFFSET", "VFD_INSTANCEID_OFFSET"
-    instance = next((one for name in names if (one := reader.value(name)) is not None), 0)
-    return vertex - (1 << 32) if vertex >> 31 else vertex, instance
-
-
-def vertex_buffers(reader: RegisterReader) -> tuple[VertexBuffer, ...]:
-    """The buffers that draws fetch from (a3xx and later)."""
-    counts = (reader.field(*one) for one in COUNTS["VFD_FETCH"])
-    count = next((one for one in counts if one is not None), 0)
-    instanced = _instanced(reader)
-    found = []
-    for index in range(min(count, _VERTEX_BUFFERS)):
-        name = f"VFD_FETCH[{index}]"
-        address, size = reader.address(f"{name}.BASE"), reader.value(f"{name}.SIZE")
-        stride = reader.value(f"{name}.STRIDE")
-        if address is None:  # a3xx, a4xx
-            address, size = reader.value(f"{name}.INSTR_1"), reader.field(f"{name}.INSTR_2", "SIZE")
-            stride = reader.field(f"{name}.INSTR_0", "BUFSTRIDE")
-            if reader.flag(f"{name}.INSTR_0", "INSTANCED"):
-                instanced.add(index)
-        if address and (size or (size is None and stride)):
-            found.append(VertexBuffer(index, address, size, stride, index in instanced))
-    return tuple(found)
-
-
-def _instanced(reader: RegisterReader) -> set[int]:
-    """The buffers of which all attributes are fetched for each instance (a5xx and later)."""
-    counts = (reader.field(*one) for one in COUNTS["VFD_DECODE"])
-    count = next((one for one in counts if one is not None), 0)
-    found: dict[bool, set[int]] = {False: set(), True: set()}
-    for index in range(min(count, _VERTEX_BUFFERS)):
-        name = f"VFD_DECODE[{index}].INSTR"
-        buffer = reader.field(name, "IDX")
-        if buffer is not None:
-            found[reader.flag(name, "INSTANCED")].add(buffer)
-    return found[True] - found[False]
 
 
 def largest_index(indices: Fact, size: int) -> int | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cffpy.analysis.diff.facts import VertexBuffer
+from cffpy.analysis.diff.vertex_buffers import VertexBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

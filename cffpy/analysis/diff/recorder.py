@@ -16,23 +16,18 @@ from cffpy.analysis.diff.barriers import MAX_EVENTS, PendingBarriers
 from cffpy.analysis.diff.commands import COMPARED_PACKETS, DAMAGE, PacketTexts
 from cffpy.analysis.diff.descriptors import BoundSets, Memory, SetPlace, prefetched
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts, KnownFacts, changed_facts
-from cffpy.analysis.diff.facts import (
-    Contents,
-    DrawParameters,
-    Fact,
-    FactKey,
-    VertexBuffer,
-    digest,
-    first_elements,
-    named_parameters,
-    packet_fields,
-    parameters_of,
-    vertex_buffers,
-)
+from cffpy.analysis.diff.draw_parameters import KnownParameters, Parameters
+from cffpy.analysis.diff.facts import Contents, Fact, FactKey, digest
 from cffpy.analysis.diff.fetched_buffers import FetchedBuffers
 from cffpy.analysis.diff.model import DrawRecord
 from cffpy.analysis.diff.run_loads import RunLoads
-from cffpy.analysis.diff.written import Invalidations, WrittenRegisters, push_constants
+from cffpy.analysis.diff.vertex_buffers import (
+    KnownInputs,
+    VertexInputs,
+    first_elements,
+    vertex_buffers,
+)
+from cffpy.analysis.diff.written import NOTHING, Writes
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.model import Tile
 from cffpy.analysis.provenance import UNKNOWN, joined
@@ -159,9 +154,7 @@ class Recorder(Observer):
         self._memory: Memory | None = None
         #: Addresses of the draw-state groups that the current stream has loaded so far.
         self._groups: set[int] = set()
-        self._text: RegisterText
-        self._pushed: WrittenRegisters
-        self._invalidations: Invalidations
+        self._writes: Writes
         self._layout = -1
         self._disassemblers = walk.disassemblers(register_db)
         self._program_bytes = 0
@@ -174,9 +167,11 @@ class Recorder(Observer):
         self._skips = False
         self._largest: dict[Fact, int | None] = {}
         #: Facts by what they depend on, so that equal ones are the same objects.
-        self._parameters: dict[tuple[object, ...], Facts] = {}
+        self._parameters: KnownParameters
+        self._known_inputs = KnownInputs()
+        self._inputs: VertexInputs
         self._programs: tuple[object, tuple[Facts, tuple[object, ...]]] = (None, (NO_FACTS, ()))
-        self._drawn: dict[object, Facts] = {}
+        self._drawn: dict[tuple[Parameters, VertexInputs, int], Facts] = {}
         self._known = KnownFacts() if known is None else known
         #: What is not the same in two lists of facts: that of a draw, and that of the one before.
         self._between: dict[tuple[Sequence[Facts], Sequence[Facts]], ChangedFacts] = {}
@@ -200,16 +195,20 @@ class Recorder(Observer):
         machine = self._walk.machine
         self._contents = Contents(machine.image, database, self._known.regions)
         self._loads = RunLoads(machine, self._contents, self._descriptors_of)
-        self._text = RegisterText(database)
-        self._texts = PacketTexts(self._text, machine.packets)
-        self._pushed = push_constants(self._text)
-        self._invalidations = Invalidations(self._text)
+        text = RegisterText(database)
+        self._texts = PacketTexts(text, machine.packets)
+        self._parameters = KnownParameters(text)
+        self._writes = Writes(text, are_seen=self._log is not None)
+        follow = self._writes.follow
         self._generation = gpu.facts
-        self._prefetched = Remembered(machine, prefetched)
-        self._bases = BoundSets(machine, is_compute=False), BoundSets(machine, is_compute=True)
-        self._vertices = Remembered(machine, vertex_buffers)
+        self._prefetched = follow(Remembered(machine, prefetched))
+        self._bases = (
+            follow(BoundSets(machine, is_compute=False)),
+            follow(BoundSets(machine, is_compute=True)),
+        )
+        self._vertices = follow(Remembered(machine, vertex_buffers))
         self._fetched = FetchedBuffers(self._disassemblers.a2xx)
-        self._first_elements = Remembered(machine, first_elements)
+        self._first_elements = follow(Remembered(machine, first_elements))
 
     def stream_begins(self, stream: CommandStream, is_new_submit: bool) -> None:
         """The buffers may be others than before."""
@@ -346,10 +345,17 @@ class Recorder(Observer):
     # -- what an action depends on --------------------------------------------------------------
 
     def _take(self, action: Action, run: PassRun | None) -> _Taken:
-        changes = _NO_CHANGES if self._log is None else self._log.take()
-        pushed = self._pushed.written(changes)
+        if self._log is None:
+            changes = _NO_CHANGES
+            pushed, invalidations = NOTHING
+        else:
+            changes = self._log.take()
+            if action.executed is Executed.NO:  # registers are those of a block, for now
+                self._writes.forget_results()
+            pushed, invalidations = self._writes.of(changes)
         facts: tuple[Facts, ...]
-        first, is_draw = self._parameters_of(action), action.kind == "draw"
+        parameters, is_draw = self._parameters.of(action), action.kind == "draw"
+        first = parameters.facts
         if not is_draw and action.kind != "dispatch":
             own = hash((first.own, pushed))
             return _Taken(action, run, changes, (first,), own, (), self._current_memory())
@@ -357,64 +363,61 @@ class Recorder(Observer):
         self._keeps_loads = True
         loads = self._loads.of(action, run, shaders)
         if is_draw:
-            if self._generation.instruction_set == "a2xx":
-                buffers = self._fetched.of(shaders.get(("shader", "VS")), loads)
-            else:
-                buffers = self._vertices()
-            drawn = self._drawn_from(action, buffers)
-            facts = first, shaders, loads, drawn, self._invalidations.written(changes)
+            drawn = self._drawn_from(parameters, self._vertex_inputs(shaders, loads))
+            facts = first, shaders, loads, drawn, invalidations
             own = hash((first.own, shaders.own, loads.own, drawn.own, pushed))
         else:
-            facts = first, shaders, loads, NO_FACTS, self._invalidations.written(changes)
+            facts = first, shaders, loads, NO_FACTS, invalidations
             own = hash((first.own, shaders.own, loads.own, pushed))
         taken = _Taken(action, run, changes, facts, own, digests, self._current_memory())
         if self._generation.has_bindless:
-            taken.sets = self._bases[not is_draw]()
+            taken.sets = self._bases[not is_draw].now()
             if taken.sets:
-                taken.prefetched = self._prefetched()
+                taken.prefetched = self._prefetched.now()
+        if action.executed is Executed.NO:
+            self._writes.forget_results()
         return taken
 
-    def _parameters_of(self, action: Action) -> Facts:
-        key = parameters_of(action)
-        known = self._parameters.get(key)
-        if known is None:
-            given = DrawParameters(*key)
-            named = [*named_parameters(given), *packet_fields(self._text, given)]
-            known = Facts({("draw", name): Fact(value) for name, value in named})
-            self._parameters[key] = known
-        return known
+    def _vertex_inputs(self, shaders: Facts, loads: Facts) -> VertexInputs:
+        if self._generation.instruction_set == "a2xx":
+            buffers = self._fetched.of(shaders.get(("shader", "VS")), loads)
+        elif self._vertices.is_stale or self._first_elements.is_stale:
+            buffers = self._vertices.now()
+        else:
+            return self._inputs
+        self._inputs = self._known_inputs.of(buffers, self._first_elements.now())
+        return self._inputs
 
-    def _drawn_from(self, action: Action, buffers: tuple[VertexBuffer, ...]) -> Facts:
-        elements, firsts = action.vertices, self._first_elements()
-        indices = action.index_region
-        epoch = self._walk.machine.image.epoch
-        all_indices, parameters = action.index_buffer, action.unknown_parameters
-        of_action = action.indexed, action.instances, all_indices, parameters
-        key = indices, elements, of_action, buffers, firsts, epoch
+    def _drawn_from(self, given: Parameters, inputs: VertexInputs) -> Facts:
+        image, bound = self._walk.machine.image, inputs.bound
+        # what the file does not have is the same in all submits
+        has_data = given.has_indices or bound.are_captured(image)
+        key = given, inputs, image.epoch if has_data else -1
         known = self._drawn.get(key)
         if known is not None:
             return known
         found: dict[FactKey, Fact] = {}
-        if indices is not None:
-            address, count, size = indices
+        elements = given.vertices
+        if given.index_region is not None:
+            address, count, size = given.index_region
             fact = self._contents.region(address, count * size)
             found["index buffer",] = fact
             if fact not in self._largest:
                 self._largest[fact] = self._contents.largest_index(fact, size)
             largest = self._largest[fact]
             elements = None if largest is None else largest + 1
-        elif action.indexed:
+        elif given.indexed:
             elements = None
-            if all_indices is not None:
-                found["index buffer",] = self._contents.region(*all_indices)
-        if parameters is not None:
-            found["indirect parameters",] = Fact(None, None, parameters)
+            if given.index_buffer is not None:
+                found["index buffer",] = self._contents.region(*given.index_buffer)
+        if given.unknown_parameters is not None:
+            found["indirect parameters",] = Fact(None, None, given.unknown_parameters)
         # None: nothing is known, since sizes in registers reach to the end of a buffer, where
         # other things may lie
-        vertex, instance = firsts
+        vertex, instance = inputs.first_vertex, inputs.first_instance
         vertices = range(vertex, vertex + (elements or 0))
-        instances = range(instance, instance + (action.instances or 1))
-        for one in buffers:
+        instances = range(instance, instance + (given.instances or 1))
+        for one in bound.buffers:
             offset, size = one.extent(vertices, instances) if elements is not None else (0, 0)
             found["vertex buffer", one.number] = self._contents.region(
                 one.address, size, offset=offset

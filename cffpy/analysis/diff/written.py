@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Registers that count by being written: push constants (a7xx), and what invalidates caches."""
+"""What the registers mean that were written before a draw, found in one pass over the changes.
+
+Some count by being written: push constants (a7xx), and what invalidates caches. Others are what
+results depend on, which are asked for again only after such a write.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from cffpy.analysis.diff.draw_facts import NO_FACTS, Facts
 from cffpy.analysis.diff.facts import Fact
@@ -11,16 +15,27 @@ from cffpy.analysis.provenance import UNKNOWN
 from cffpy.analysis.registers import values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Sequence, Set
 
     from cffpy.analysis.provenance import Change
     from cffpy.regdb.register_text import RegisterText
 
-#: Registers that hold push constants (a7xx).
-_PUSH_CONSTANTS = ("HLSQ_SHARED_CONSTS_IMM",)
+#: Kinds of registers: those that hold push constants (a7xx), and those that invalidate caches,
+#: which each write of them does.
+_PUSHED, _INVALIDATING = "pushed", "invalidating"
 
-#: Registers in order, and what reads them from register -> value.
-_Listed = tuple[tuple[int, ...], "Callable[[dict[int, int]], tuple[int, ...]]"]
+#: What their names begin with.
+_NAMES = {
+    _PUSHED: ("HLSQ_SHARED_CONSTS_IMM",),
+    _INVALIDATING: (
+        "HLSQ_INVALIDATE_CMD",
+        "SP_UPDATE_CNTL",
+        "HLSQ_UPDATE_C",
+        "UCHE_CACHE_INVALIDATE",
+        "UCHE_INVALIDATE",
+        "TC_CNTL_STATUS",
+    ),
+}
 
 #: Registers in the lists of registers that are kept, at most.
 _MAX_LISTED = 1 << 18
@@ -31,62 +46,155 @@ MANY, _MOST = 4, 64
 #: Facts, and parts, that are kept.
 _MAX_KNOWN = 4096
 
+#: Registers, in order, and their values.
+Written = tuple[tuple[int, ...], ...]
 
-#: What the names of registers begin with that invalidate caches: each write of them does.
-_INVALIDATE = (
-    "HLSQ_INVALIDATE_CMD",
-    "SP_UPDATE_CNTL",
-    "HLSQ_UPDATE_C",
-    "UCHE_CACHE_INVALIDATE",
-    "UCHE_INVALIDATE",
-    "TC_CNTL_STATUS",
-)
+#: What ``Writes.of`` returns where there is nothing.
+NOTHING: tuple[Written, Facts] = ((), NO_FACTS)
+
+_Result = TypeVar("_Result")
+_Result_co = TypeVar("_Result_co", covariant=True)
 
 
-class WrittenRegisters:
-    """Finds certain registers among those that are written."""
+class FunctionOfRegisters(Protocol[_Result_co]):
+    """What has a result for the values that registers have now."""
 
-    def __init__(self, text: RegisterText, names: tuple[str, ...]) -> None:
-        """``names``: what the names of the registers begin with."""
+    @property
+    def registers(self) -> Set[int]:
+        """All that it has read so far: the result is the same until one of them is written."""
+
+    def __call__(self) -> _Result_co:
+        """The result."""
+
+
+class Followed(Generic[_Result]):
+    """A function of registers that is asked again only after one of them was written."""
+
+    __slots__ = ("_function", "_is_followed", "_last", "_more_read", "_read", "is_stale", "times")
+
+    def __init__(
+        self,
+        function: FunctionOfRegisters[_Result],
+        is_followed: bool,
+        more_read: Callable[[], None],
+    ) -> None:
+        """``more_read`` is called where the function has read further registers."""
+        self._function = function
+        self._is_followed = is_followed
+        self._more_read = more_read
+        self._last: _Result
+        #: How many registers the function had read last time.
+        self._read = -1
+        #: Whether to ask again.
+        self.is_stale = True
+        #: How often the function was asked.
+        self.times = 0
+
+    @property
+    def registers(self) -> Set[int]:
+        """What the result depends on, and maybe more."""
+        return self._function.registers
+
+    def now(self) -> _Result:
+        """The result for the values that registers have now."""
+        if self.is_stale:
+            self._last = self._function()
+            self.times += 1
+            self.is_stale = not self._is_followed
+            if len(self._function.registers) != self._read:
+                self._read = len(self._function.registers)
+                self._more_read()
+        return self._last
+
+
+class _Listed:
+    """Registers of a list that are looked for, in order, and what reads their values."""
+
+    __slots__ = ("read", "registers")
+
+    def __init__(self, registers: tuple[int, ...]) -> None:
+        self.registers = registers
+        self.read = values_of(registers)
+
+
+class _Meaning:
+    """What the registers of a list are. None: the list has no such registers."""
+
+    __slots__ = ("counts", "followed", "invalidating", "pushed")
+
+    def __init__(
+        self, pushed: _Listed | None, invalidating: _Listed | None, followed: list[Followed[object]]
+    ) -> None:
+        self.pushed = pushed
+        self.invalidating = invalidating
+        #: Whether it counts that they were written.
+        self.counts = pushed is not None or invalidating is not None
+        #: What depends on some of them.
+        self.followed = followed
+
+
+class Writes:
+    """Finds what is written before each draw."""
+
+    def __init__(self, text: RegisterText, are_seen: bool = True) -> None:
+        """``are_seen``: all that is written is passed to ``of``. If not, nothing is followed."""
         self._text = text
-        self._names = names
-        #: Registers that were written together -> those that are found; None: none are.
-        self._lists: dict[tuple[int, ...], _Listed | None] = {}
-        #: Id of such registers with values -> these, and what is found.
-        self._parts: dict[int, tuple[dict[int, int], _Listed | None]] = {}
+        self._are_seen = are_seen
+        self._followed: list[Followed[object]] = []
+        #: Registers that were written together -> what they are; None: nothing of it.
+        self._lists: dict[tuple[int, ...], _Meaning | None] = {}
+        #: Id of such registers with values -> these, and what they are.
+        self._parts: dict[int, tuple[dict[int, int], _Meaning | None]] = {}
         #: The registers in these lists.
         self._listed = 0
+        #: By register; "" for any other.
+        self._kinds: dict[int, str] = {}
+        #: Facts of writes that invalidate caches.
+        self._facts: dict[Written, Facts] = {}
 
-    def written(self, changes: Sequence[Change]) -> tuple[tuple[int, ...], ...]:
-        """The registers that are found among ``changes``, in order, and their last values.
+    def follow(self, function: FunctionOfRegisters[_Result]) -> Followed[_Result]:
+        """The function, asked only where what it depends on was written."""
+        followed = Followed(function, self._are_seen, self._forget)
+        self._followed.append(followed)  # type: ignore[arg-type]
+        return followed
 
-        Without those whose value only the GPU knows; empty where there are none.
+    def forget_results(self) -> None:
+        """Registers are others, without having been written."""
+        for one in self._followed:
+            one.is_stale = True
+
+    def of(self, changes: Sequence[Change]) -> tuple[Written, Facts]:
+        """Push constants among ``changes``, and the facts of writes that invalidate caches.
+
+        The last values of each, without those that only the GPU knows; empty where there are none.
+        The same facts for the same values.
         """
-        found: list[tuple[dict[int, int], _Listed]] = []
+        found: list[tuple[dict[int, int], _Meaning]] = []
         if MANY <= len(changes) <= _MOST:
             found = self._in_parts(changes)
         else:
             for values, _ in changes:
                 try:
-                    listed = self._lists[tuple(values)]
+                    meaning = self._lists[tuple(values)]
                 except KeyError:
-                    listed = self._find(tuple(values))
-                if listed is not None:
-                    found.append((values, listed))
+                    meaning = self._find(tuple(values))
+                if meaning is not None:
+                    for one in meaning.followed:
+                        one.is_stale = True
+                    if meaning.counts:
+                        found.append((values, meaning))
         if not found:
-            return ()
-        if len(found) == 1:
-            values, (registers, read) = found[0]
-            now = read(values)
-            if UNKNOWN not in now:
-                return registers, now
-        last = {one: values[one] for values, (registers, _) in found for one in registers}
-        known = sorted(one for one, value in last.items() if value != UNKNOWN)
-        return (tuple(known), tuple([last[one] for one in known])) if known else ()
+            return NOTHING
+        pushed = [(values, of.pushed) for values, of in found if of.pushed is not None]
+        others = [(values, of.invalidating) for values, of in found if of.invalidating is not None]
+        return (
+            _last_values(pushed) if pushed else (),
+            self._facts_of(_last_values(others)) if others else NO_FACTS,
+        )
 
-    def _in_parts(self, changes: Sequence[Change]) -> list[tuple[dict[int, int], _Listed]]:
-        """The same of many changes: most are of draw-state groups, which draws share."""
-        found: list[tuple[dict[int, int], _Listed]] = []
+    def _in_parts(self, changes: Sequence[Change]) -> list[tuple[dict[int, int], _Meaning]]:
+        """What counts of many changes: most are of draw-state groups, which draws share."""
+        found: list[tuple[dict[int, int], _Meaning]] = []
         known = self._parts
         for values, _ in changes:
             part = known.get(id(values))
@@ -94,47 +202,54 @@ class WrittenRegisters:
                 if len(known) >= _MAX_KNOWN:
                     known.clear()
                 registers = tuple(values)
-                listed = (
+                meaning = (
                     self._lists[registers] if registers in self._lists else self._find(registers)
                 )
-                part = known[id(values)] = values, listed
-            if part[1] is not None:
-                found.append((values, part[1]))
+                part = known[id(values)] = values, meaning
+            meaning = part[1]
+            if meaning is not None:
+                for one in meaning.followed:
+                    one.is_stale = True
+                if meaning.counts:
+                    found.append((values, meaning))
         return found
 
-    def _find(self, registers: tuple[int, ...]) -> _Listed | None:
+    def _find(self, registers: tuple[int, ...]) -> _Meaning | None:
         self._listed += len(registers) + 1
         if self._listed > _MAX_LISTED:
             self._lists.clear()
             self._listed = len(registers) + 1
-        name = self._text.name
-        found = tuple(sorted(r for r in registers if name(r).startswith(self._names)))
-        listed = self._lists[registers] = (found, values_of(found)) if found else None
-        return listed
+        kinds = list(map(self._kind, registers))
+        pushed = _listed(registers, kinds, _PUSHED)
+        invalidating = _listed(registers, kinds, _INVALIDATING)
+        followed = [one for one in self._followed if not one.registers.isdisjoint(registers)]
+        meaning = None
+        if pushed is not None or invalidating is not None or followed:
+            meaning = _Meaning(pushed, invalidating, followed)
+        self._lists[registers] = meaning
+        return meaning
 
+    def _kind(self, register: int) -> str:
+        kind = self._kinds.get(register)
+        if kind is None:
+            name = self._text.name(register)
+            kind = next((kind for kind, names in _NAMES.items() if name.startswith(names)), "")
+            self._kinds[register] = kind
+        return kind
 
-def push_constants(text: RegisterText) -> WrittenRegisters:
-    """Finds push constants that are written as registers."""
-    return WrittenRegisters(text, _PUSH_CONSTANTS)
+    def _forget(self) -> None:
+        """Results depend on more registers than was known."""
+        self._lists.clear()
+        self._parts.clear()
+        self._listed = 0
 
-
-class Invalidations:
-    """Writes that invalidate caches, also those of the value that the register has."""
-
-    def __init__(self, text: RegisterText) -> None:
-        self._text = text
-        self._registers = WrittenRegisters(text, _INVALIDATE)
-        self._known: dict[tuple[tuple[int, ...], ...], Facts] = {}
-
-    def written(self, changes: Sequence[Change]) -> Facts:
-        """Those among ``changes``; the same object for the same values."""
-        found = self._registers.written(changes)
+    def _facts_of(self, found: Written) -> Facts:
         if not found:
             return NO_FACTS
-        known = self._known.get(found)
+        known = self._facts.get(found)
         if known is None:
-            if len(self._known) >= _MAX_KNOWN:
-                self._known.clear()
+            if len(self._facts) >= _MAX_KNOWN:
+                self._facts.clear()
             registers, values = found
             known = Facts(
                 {
@@ -142,10 +257,30 @@ class Invalidations:
                     for one, value in zip(registers, values, strict=True)
                 }
             )
-            self._known[found] = known
+            self._facts[found] = known
         return known
 
     def _fields(self, register: int, value: int) -> str:
         """``GFX_BINDLESS=0x1f``: the fields that are not 0."""
         fields = [one for one in self._text.fields(register, value) if one.name and one.bits]
         return " ".join(f"{one.name}={one.text}" for one in fields) or f"{value:#x}"
+
+
+def _listed(registers: tuple[int, ...], kinds: list[str], kind: str) -> _Listed | None:
+    """Those of a kind; None: there are none."""
+    if kind not in kinds:
+        return None
+    found = (one for one, its in zip(registers, kinds, strict=True) if its == kind)
+    return _Listed(tuple(sorted(found)))
+
+
+def _last_values(found: list[tuple[dict[int, int], _Listed]]) -> Written:
+    """The registers in order, and their last values."""
+    if len(found) == 1:
+        values, listed = found[0]
+        now = listed.read(values)
+        if UNKNOWN not in now:
+            return listed.registers, now
+    last = {one: values[one] for values, listed in found for one in listed.registers}
+    known = sorted(one for one, value in last.items() if value != UNKNOWN)
+    return (tuple(known), tuple([last[one] for one in known])) if known else ()

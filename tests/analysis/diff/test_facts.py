@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,10 +15,7 @@ from cffpy.analysis.diff.facts import (
     largest_index,
     region,
 )
-from cffpy.analysis.diff.written import push_constants
-from cffpy.analysis.provenance import UNKNOWN
 from cffpy.regdb.database import Database
-from cffpy.regdb.register_text import RegisterText
 
 A6XX = Database.open("A6XX")
 TEXTURE = "A6XX_TEX_CONST"
@@ -81,24 +77,3 @@ def test_the_largest_index_is_none_of_restart() -> None:
     assert largest(4, 0xFFFF, 2) == 0xFFFF
     assert largest(2) is None
     assert largest_index(Fact(None), 2) is None
-
-
-def test_push_constants_are_found_in_whatever_order_they_are_written() -> None:
-    database = Database.open("A7XX")
-    found = push_constants(RegisterText(database))
-    first = 0xAB40  # HLSQ_SHARED_CONSTS_IMM[0]
-    other = database.register_offset("RB_DEPTH_CNTL")
-
-    one, two = {first: 1, first + 1: 2, other: 9}, {first + 1: 2, other: 8, first: 1}
-    expected = (first, first + 1), (1, 2)
-
-    def written(*changes: dict[int, int]) -> object:
-        return found.written([(values, source) for values in changes])
-
-    source: Any = None
-    for _ in range(2):  # from the second time on, the lists of registers are known
-        assert written(one) == written(two) == expected
-        assert written({first: 7}, {other: 1}, {first: 1, first + 1: 2}) == expected
-        assert written({other: 3}) == written() == ()
-        assert written({first: UNKNOWN, first + 1: 2}) == ((first + 1,), (2,))
-        assert written({first: UNKNOWN}) == ()

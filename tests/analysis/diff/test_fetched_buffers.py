@@ -9,8 +9,9 @@ import pytest
 
 import cffpy
 from cffpy.analysis.diff.draw_facts import Facts
-from cffpy.analysis.diff.facts import Fact, VertexBuffer
+from cffpy.analysis.diff.facts import Fact
 from cffpy.analysis.diff.fetched_buffers import FetchedBuffers
+from cffpy.analysis.diff.vertex_buffers import VertexBuffer
 from cffpy.container.writer import dwords_bytes
 from cffpy.isa.a2xx import A2xxDisassembler
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from cffpy.analysis.diff import descriptors, recorder
+from cffpy.analysis.diff import descriptors, draw_parameters, recorder, vertex_buffers, written
 from cffpy.analysis.diff import record as module
+from cffpy.analysis.diff.facts import Contents
 from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.walk import Walk
 from cffpy.container.open import Content, open_bytes, open_capture
@@ -109,7 +110,84 @@ def test_it_is_the_same_without_what_is_kept(
         with monkeypatch.context() as patch:
             patch.setattr(recorder, "_MAX_KNOWN", 0)
             patch.setattr(descriptors, "_MAX_BOUND", 0)
+            for one in (draw_parameters, vertex_buffers, written):
+                patch.setattr(one, "_MAX_KNOWN", 0)
             assert outcome(open_capture(str(path))) == kept, path
+
+
+@pytest.fixture
+def asking_always(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A function that records asking for each result at each draw, and for all memory."""
+
+    def outcome_of_all(content: Content) -> list[Any] | str:
+        now = written.Followed.now
+
+        def asked(self: written.Followed[Any]) -> Any:
+            self.is_stale = True
+            return now(self)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(written.Followed, "now", asked)
+            patch.setattr(vertex_buffers.BoundBuffers, "are_captured", lambda self, image: True)
+            patch.setattr(recorder.Recorder, "_vertex_inputs", inputs)
+            return outcome(content)
+
+    def inputs(self: Any, shaders: Any, loads: Any) -> Any:
+        self._vertices.is_stale = True
+        return vertex_inputs(self, shaders, loads)
+
+    vertex_inputs = recorder.Recorder._vertex_inputs
+    return outcome_of_all
+
+
+def test_results_are_those_of_registers_at_each_draw(samples: Path, asking_always: Any) -> None:
+    paths = sorted(samples.glob("*.rd.gz"))
+    assert paths
+    for path in paths:
+        content = open_capture(str(path))
+        assert outcome(content) == asking_always(content), path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*SHARED, "a740-vk-frame-msaa4-1080p", "a430-gl-indirect"])
+def test_results_at_each_draw_of_captures(shared: Path, asking_always: Any, name: str) -> None:
+    path = str(shared / "captures" / f"{name}.rd.gz")
+    assert outcome(open_capture(path)) == asking_always(open_capture(path))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_results_at_each_draw_of_damaged_captures(
+    samples: Path, asking_always: Any, seed: int
+) -> None:
+    path = random.Random(seed).choice(sorted(samples.glob("a[2-7]*.rd.gz")))
+    data = damaged(gzip.decompress(path.read_bytes()), seed)
+    assert outcome(open_bytes(data)) == asking_always(open_bytes(data))
+
+
+def test_results_are_asked_for_where_registers_were_written(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counters: functions of registers that were asked, and memory that was read."""
+    followed: list[written.Followed[Any]] = []
+    follow, region = written.Writes.follow, Contents.region
+    regions = []
+
+    def follows(self: written.Writes, function: Any) -> Any:
+        followed.append(follow(self, function))
+        return followed[-1]
+
+    def read(self: Contents, *arguments: Any, **named: Any) -> Any:
+        regions.append(arguments)
+        return region(self, *arguments, **named)
+
+    monkeypatch.setattr(written.Writes, "follow", follows)
+    monkeypatch.setattr(Contents, "region", read)
+    path = str(shared / "captures" / "es2gears-a320.rd.gz")
+    draws = len(module.record(open_capture(path), lambda line: None).records)
+    times = {one._function._compute.__name__: one.times for one in followed[3:]}  # type: ignore[attr-defined]
+    assert times["first_elements"] > draws // 2, "they are written for each draw"
+    assert 0 < 10 * times["vertex_buffers"] < draws
+    assert 0 < 4 * len(regions) < draws, "the file does not have the data of its buffers"
 
 
 @pytest.fixture
