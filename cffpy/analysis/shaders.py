@@ -199,8 +199,8 @@ class ShaderCollector(Sink):
         self._bytes = 0
         self._looked = 0
         self._ranges = 0
-        #: Stage -> what draws run: one shader, or two where a packet loads less of a program than
-        #: lies at the address that a register holds.
+        #: Stage -> what draws run: one shader, or two where a packet loads only a beginning of the
+        #: program that lies at the address that a register holds.
         self._bound: dict[str, tuple[Shader, ...]] = {}
         self._places: dict[tuple[str, int, int], Shader | None] = {}
         self._epoch = -1
@@ -455,17 +455,24 @@ class ShaderCollector(Sink):
         return shader
 
     def _add(self, stage: str, program: Program, gpuaddr: int, naming: Naming) -> Shader | None:
-        key = (stage, self._generation, program.code)
+        code = program.code
+        if program.statistics is not None:
+            # a packet may load fewer of the nops behind a program than lie at its address
+            code = code.rstrip(b"\0")
+        key = (stage, self._generation, code)
         shader = self._distinct.get(key)
+        if shader is not None and len(program.code) <= len(shader.program.code):
+            return shader
+        size = len(program.code) + len(program.text)
+        if self._bytes + size > _MAX_BYTES:
+            self.left_out += shader is None
+            return shader
+        self._bytes += size
         if shader is None:
-            size = len(program.code) + len(program.text)
-            if self._bytes + size > _MAX_BYTES:
-                self.left_out += 1
-                return None
-            self._bytes += size
-            shader = Shader(stage, self._generation, program, gpuaddr, naming)
-            self._distinct[key] = shader
+            shader = self._distinct[key] = Shader(stage, self._generation, program, gpuaddr, naming)
             self.shaders.append(shader)
+        else:
+            shader.program = program
         return shader
 
     # -- uses -------------------------------------------------------------------------------
