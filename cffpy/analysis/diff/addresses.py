@@ -125,6 +125,11 @@ class Addresses:
             if role[0] == "uniform":
                 self._unmoved.add(role)
 
+    def note_equal(self, addresses: Iterable[int]) -> None:
+        """These are the same on both sides; they are not of uniform data that has moved."""
+        self._equal.update(addresses)
+        self._equal.discard(0)
+
     def release(self, extent: Extent, last: int) -> None:
         """The pass of ``extent`` is over, with this draw."""
         for role in list(self._bound):

@@ -21,7 +21,7 @@ from cffpy.regdb.subjects import Subjects
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 
-    from cffpy.analysis.diff.descriptors import SetPlace
+    from cffpy.analysis.diff.descriptors import SetPlace, Sets, Slots
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.passes.model import Pass
 
@@ -269,6 +269,8 @@ class StateNoter:
 
 _NOT_THERE = object()
 
+_NO_SLOTS: frozenset[int] = frozenset()
+
 
 class _ProgramState:
     """Which registers are state of programs. Draws write the same ones again and again."""
@@ -300,28 +302,48 @@ class _ProgramState:
 
 def note_sets(recording: Recording) -> None:
     """Add to ``fingerprint`` of each record what its draw uses of its descriptor sets."""
-    sets = recording.sets
-    if sets is None:
+    if recording.sets is None:
         return
     used = UsedDescriptors(recording.descriptors)
-    known: dict[object, object] = {}
-    #: The sets of the last record and its slots: most draws have those of the draw before.
-    last: tuple[object, object] | None = None
-    digests: list[object] = []
+    digests = _SetDigests(recording.sets)
+    #: Most draws have the sets, shaders and slots of the draw before.
+    sets: object = None
+    shaders: object = None
+    prefetched: object = None
+    slots: Slots | None = None
+    own: tuple[object, ...] = ()
     for record in recording.records.values():
-        slots = used.of(record.shaders, record.prefetched)
-        if last is None or last[0] is not record.sets or last[1] is not slots:
-            last = record.sets, slots
-            digests = []
-            for number, (memory, base) in record.sets.items():
-                limit = None if slots is None else slots.get(number, set())
-                key = memory, base, None if limit is None else frozenset(limit)
-                if key not in known:
-                    whole, parts = sets.read((memory, base))
-                    own = tuple(fact.digest for (_, slot), fact in parts if limit and slot in limit)
-                    known[key] = whole if limit is None else own
-                digests.append(known[key])
-        record.fingerprint = hash((record.fingerprint, tuple(digests)))
+        is_as_before = record.shaders is shaders and record.prefetched is prefetched
+        if not is_as_before:
+            shaders, prefetched = record.shaders, record.prefetched
+            slots = used.of(record.shaders, record.prefetched)
+        if not is_as_before or record.sets is not sets:
+            sets = record.sets
+            own = digests.of(record.sets, slots)
+        record.fingerprint = hash((record.fingerprint, own))
+
+
+class _SetDigests:
+    """What draws use of their sets, as digests. ``used`` keeps the slots that it is asked for."""
+
+    def __init__(self, sets: Sets) -> None:
+        self._sets = sets
+        #: By the ids of the contents of a set and of the slots.
+        self._known: dict[tuple[int, int], object] = {}
+
+    def of(self, sets: Mapping[int, SetPlace], slots: Slots | None) -> tuple[object, ...]:
+        """One for each set."""
+        found: list[object] = []
+        for number, place in sets.items():
+            contents = self._sets.read(place)
+            limit = None if slots is None else slots.get(number, _NO_SLOTS)
+            key = id(contents), id(limit)
+            if key not in self._known:
+                whole, parts = contents
+                own = tuple(fact.digest for (_, slot), fact in parts if limit and slot in limit)
+                self._known[key] = whole if limit is None else own
+            found.append(self._known[key])
+        return tuple(found)
 
 
 def pass_key(recording: Recording, one: Pass) -> Hashable:

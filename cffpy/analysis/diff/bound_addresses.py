@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.diff.addresses import NO_PAIR, Addresses
 from cffpy.analysis.diff.descriptors import DrawSlots, SetSlot, is_of_set
 from cffpy.analysis.diff.differences import constant_addresses, key_text
+from cffpy.analysis.diff.equal_facts import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Set
 
     from cffpy.analysis.diff.addresses import Role
+    from cffpy.analysis.diff.descriptors import SetPlace
+    from cffpy.analysis.diff.equal_facts import SetKey
     from cffpy.analysis.diff.facts import FactKey
     from cffpy.analysis.diff.model import DrawRecord, Extent
     from cffpy.analysis.diff.side import AddressRole, Side
@@ -64,10 +67,12 @@ class BoundAddresses:
         #: Descriptors that the pair of draws can use, by what, and whether the pair before could
         #: use others.
         self._slots = DrawSlots(())
-        self._uses: Hashable = None
+        self._uses: tuple[Hashable, Hashable] = (None, None)
         self._has_other_uses = False
         #: The attachments of the last pair of draws; both addresses and the name of each.
-        self._targets: tuple[object, list[tuple[int | None, int | None, str]]] = (None, [])
+        self._targets: tuple[
+            tuple[object, object], list[tuple[int | None, int | None, str]]
+        ] = ((None, None), [])
         #: Key of constants -> the roles of the addresses in them that differ.
         self._in_constants: dict[FactKey, list[Role]] = {}
         self._about: dict[FactKey, _AboutFact] = {}
@@ -81,6 +86,37 @@ class BoundAddresses:
         if self._has_other_uses:
             self._uses, self._slots = uses, DrawSlots(side.slots() for side in self._sides)
         return self._has_other_uses
+
+    @property
+    def uses(self) -> object:
+        """The descriptors that the last pair could use: another object for other ones."""
+        return self._slots
+
+    def is_as_before(self, mine: DrawRecord, theirs: DrawRecord) -> bool:
+        """Whether a pair can use the same descriptors as the last one, and has its attachments.
+
+        False also where these lie at two addresses, which count for each pair.
+        """
+        targets, moved = self._targets
+        return (
+            not moved
+            and mine.action.targets == targets[0]
+            and theirs.action.targets == targets[1]
+            and (mine.shaders, mine.prefetched) == self._uses[0]
+            and (theirs.shaders, theirs.prefetched) == self._uses[1]
+        )
+
+    def note_set(self, number: int, place: SetPlace, parts: Iterable[SetKey]) -> None:
+        """The addresses of these parts of a set, which both sides have at the same address."""
+        side = self._sides[0]
+        facts = side.facts_of_set(number, place)
+        found: list[int | None] = []
+        for part in parts:
+            key = side.set_key(number, part)
+            self._bound.add(key)
+            if self._slots.holds(key):
+                found.append(address_of(facts[key]))
+        self.addresses.note_equal(one for one in found if one)
 
     def is_used(self, key: FactKey) -> bool:
         """Whether the draw can use it; of the descriptors of sets not all are its own."""

@@ -25,6 +25,7 @@ from cffpy.analysis.diff.bound_addresses import BoundAddresses
 from cffpy.analysis.diff.descriptors import is_of_set, set_of_base
 from cffpy.analysis.diff.differences import Differ
 from cffpy.analysis.diff.equal_facts import EqualFacts, has_address
+from cffpy.analysis.diff.equal_pairs import EqualPairs, Watched
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
 from cffpy.analysis.diff.passes import is_laid_out_alike, structure
 from cffpy.analysis.diff.register_state import Written, parted
@@ -67,7 +68,7 @@ def compare(
         noise: Counter(dict(sorted(names.items()))) for noise, names in result.hidden.items()
     }
     links = ImageLinks(result)
-    result.equal_writes = comparer.equal_writes
+    result.equal_writes, result.queued = comparer.equal_writes, comparer.queued
     apart = [
         (only_apart(of, one.found, comparer.found, one.result.good), one.structures)
         for of, one in comparer.apart.items()
@@ -132,6 +133,10 @@ class _Comparer:
         self._cells = Cells()
         self._states = StateNoter(result.good), StateNoter(result.bad)
         self._equal_facts = EqualFacts(result.good, result.bad)
+        watched = Watched(self._unequal_registers, self._unequal_facts, self._left_over)
+        self._equal = EqualPairs(self._sides, self._addresses, self._equal_facts, watched)
+        is_all = result.good.chosen is result.bad.chosen is None
+        self._queues = skips_equal and is_all and not self._addresses.addresses.keeps_equal
         #: Facts that may be others than before, but the same ones on both sides; and keys of
         #: registers with addresses that were written.
         self._rebound: set[FactKey] = set()
@@ -151,6 +156,11 @@ class _Comparer:
             if good is not None and bad is not None:
                 of_both = Comparison(good, bad)
                 self.apart[of] = _Comparer(of_both, hidden, skips_equal, self._differ)
+
+    @property
+    def queued(self) -> int:
+        """Pairs of draws that were not looked at further, since they are equal."""
+        return self._equal.count
 
     def skip(self) -> None:
         """Take over the state that lies before the parts that are compared."""
@@ -206,6 +216,7 @@ class _Comparer:
 
     def _one_sided(self, pair: PassPair) -> None:
         """State is inherited from a pass without a counterpart, too."""
+        self._equal.apply()
         for apart in self.apart.values():
             apart._one_sided(pair)
         for one, recording, side in (
@@ -228,7 +239,18 @@ class _Comparer:
         written: set[Subject] = set()
         self._rewritten.clear()  # by draws without a counterpart: their addresses say nothing
         events: tuple[list[str], list[str]] = ([], [])
+        may_queue = has_queued = False
         for mine, theirs in aligned:
+            if may_queue and mine and theirs and self._equal.take(mine, theirs):
+                assert mine.action.program_number is not None
+                before = last = mine.action.program_number
+                self.equal_writes += 1
+                has_queued = True
+                continue
+            if has_queued:
+                self._note_written((), last)
+            self._equal.apply()
+            may_queue = has_queued = False
             for record, heard in zip((mine, theirs), events, strict=True):
                 if record is not None and record.events:
                     heard.extend(record.events)
@@ -258,6 +280,10 @@ class _Comparer:
             if is_chosen:
                 self._forget_touched(touched, written, *events)
                 last = number
+                may_queue = self._queues and self._equal.begin(mine, theirs)
+        if has_queued:
+            self._note_written((), last)
+            self._last = Extent(good.index, bad.index, last, last), alike
         self._pending = touched | written | self._unequal
         for subject in list(self._open):
             self._close(subject, last, (good, bad))
@@ -355,7 +381,7 @@ class _Comparer:
         unequal = self._unequal_facts
         touched = mine.facts.keys() & unequal if unequal else set()
         for side, record in ((one, mine), (other, theirs)):
-            for number, before in side.take_sets(record):
+            for number, before in side.take_sets(record.sets):
                 now = side.keys_of_set(number)
                 if unequal:
                     touched |= (now & unequal) | (before - now) & unequal

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cffpy.analysis.diff.facts import (
     Fact,
+    KnownRegions,
     address_masks,
     descriptor,
     digest,
-    region,
     uniform_buffer,
 )
 from cffpy.analysis.registers import RegisterReader
@@ -55,6 +55,11 @@ _BASE_FLAGS = 3
 #: Combinations of bases that are kept.
 _MAX_BOUND = 4096
 
+#: Sets with the same bytes that are kept.
+MAX_SETS = 1 << 12
+
+_NO_BYTES = memoryview(b"")
+
 
 class SetSlot(NamedTuple):
     """A descriptor of a bindless set, as the last part of a fact's key."""
@@ -74,7 +79,7 @@ class Memory:
         self.buffers = image.buffers
         self._starts = [buffer.gpuaddr for buffer in self.buffers]
         #: Upper halves of the addresses of buffers.
-        self.uppers = {address >> 32 for address in self._starts}
+        self.uppers = frozenset(address >> 32 for address in self._starts)
         #: Where sets and streams of commands begin.
         self._bounds: list[int] = []
         self._is_sorted = True
@@ -156,54 +161,107 @@ class BoundSets:
         return found
 
 
+#: A digest of a set, and its parts.
+SetContents = tuple[bytes, list[SetPart]]
+
+#: Address, size in bytes, and fact of each piece of uniform data of a set.
+_UniformData = list[tuple[int, int, Fact]]
+
+
+class KnownSets:
+    """Sets that hold the same in several submits, or in two captures. Both read them as one."""
+
+    def __init__(self) -> None:
+        #: By what says how a set is read, and its bytes.
+        self._known: dict[tuple[object, ...], tuple[SetContents, _UniformData]] = {}
+        self._regions = KnownRegions()
+        #: How often a set was known.
+        self.taken = 0
+
+    def find(self, key: tuple[object, ...], memory: Memory) -> SetContents | None:
+        """The contents of a set with this key, whose uniform data is the same in ``memory``."""
+        contents, data = self._known.get(key, (None, ()))
+        if all(self.region(memory, one, size) is fact for one, size, fact in data):
+            self.taken += contents is not None
+            return contents
+        return None
+
+    def region(self, memory: Memory, address: int, size: int) -> Fact:
+        """A fact of uniform data, the same object where its bytes are the same."""
+        buffer = memory.find(address)
+        behind = None if buffer is None else buffer.contents[address - buffer.gpuaddr :]
+        return self._regions.region(behind, address, size, 0)
+
+    def add(self, key: tuple[object, ...], contents: SetContents, data: _UniformData) -> None:
+        """Keep what was read."""
+        if len(self._known) >= MAX_SETS:
+            self._known.clear()
+        self._known[key] = contents, data
+
+
 class Sets:
     """Reads sets once all bases are known."""
 
-    def __init__(self, database: Database, packets: Packets, generation: int) -> None:
+    def __init__(
+        self,
+        database: Database,
+        packets: Packets,
+        generation: int,
+        known: KnownSets | None = None,
+    ) -> None:
+        """``known``: sets of captures that are compared; otherwise of this one."""
         self._packets = packets
+        self._shared = KnownSets() if known is None else known
+        self._descriptions = database.chip, database.directory, generation
         descriptors = generation_of(generation).descriptors
         self._domains = descriptors["texture"], descriptors["sampler"], descriptors["ubo"]
         self._masks = {domain: address_masks(database, domain) for domain, _dwords in self._domains}
         #: The keys hold the memory itself: an id() returns once its object is gone.
-        self._known: dict[SetPlace, tuple[bytes, list[SetPart]]] = {}
+        self._known: dict[SetPlace, SetContents] = {}
 
-    def read(self, place: SetPlace) -> tuple[bytes, list[SetPart]]:
-        """A digest of a set, and its parts: what each descriptor is, and uniform data."""
+    def read(self, place: SetPlace) -> SetContents:
+        """A digest of a set, and its parts: what each descriptor is, and uniform data.
+
+        Sets that hold the same, and whose memory no packet writes to, are one object.
+        """
         known = self._known.get(place)
         if known is None:
-            parts = list(self._parts(*place))
-            whole = b"".join(fact.digest for _, fact in parts if isinstance(fact.digest, bytes))
-            known = self._known[place] = digest(memoryview(whole)), parts
+            memory, base = place
+            data = _bytes_of_set(memory, base)
+            key = *self._descriptions, memory.uppers, digest(data)
+            found = self._shared.find(key, memory) if data.readonly else None
+            known = self._known[place] = found or self._read(memory, data, key)
         return known
 
-    def _parts(self, memory: Memory, base: int) -> Iterator[SetPart]:
+    def _read(self, memory: Memory, data: memoryview, key: tuple[object, ...]) -> SetContents:
+        uniform: _UniformData = []
+        parts = list(self._parts(memory, data, uniform))
+        whole = b"".join(fact.digest for _, fact in parts if isinstance(fact.digest, bytes))
+        contents = digest(memoryview(whole)), parts
+        if data.readonly:
+            self._shared.add(key, contents, uniform)
+        return contents
+
+    def _parts(
+        self, memory: Memory, whole: memoryview, uniform: _UniformData
+    ) -> Iterator[SetPart]:
         """No register tells what a descriptor is; it is taken for what it looks like.
 
         Two dwords with an aligned address where buffers lie: a UBO. No more than four dwords: a
         sampler. Else a texture.
         """
-        buffer = memory.find(base)
-        if buffer is None:
-            return
-        bounds = memory.bounds
-        following = bisect_right(bounds, base)
-        end = buffer.gpuaddr + len(buffer.contents)
-        if following < len(bounds):
-            end = min(end, bounds[following])
-        count = min((end - base) // _BYTES, _MAX_DESCRIPTORS)
         texture, sampler, ubo = self._domains
-        for slot in range(count):
-            start = base - buffer.gpuaddr + slot * _BYTES
-            data = buffer.contents[start : start + _BYTES]
+        for slot in range(len(whole) // _BYTES):
+            data = whole[slot * _BYTES : (slot + 1) * _BYTES]
             words = data.cast("I").tolist()
             if not any(words):
                 continue
             address, size = uniform_buffer(self._packets, ubo[0], words)
             if not any(words[2:]) and _may_be_buffer(memory, address):
-                target = memory.find(address)
-                behind = None if target is None else target.contents[address - target.gpuaddr :]
+                fact = self._shared.region(memory, address, size)
+                uniform.append((address, size, fact))
                 yield ("uniform buffer", slot), self._descriptor(data, ubo)
-                yield ("uniform data", slot), region(behind, address, size)
+                yield ("uniform data", slot), fact
             elif any(words[4:]):
                 yield ("texture", slot), self._descriptor(data, texture)
             else:
@@ -212,6 +270,21 @@ class Sets:
     def _descriptor(self, data: memoryview, row: tuple[str, int]) -> Fact:
         domain, dwords = row
         return descriptor(data[: dwords * 4], domain, self._masks[domain], None)
+
+
+def _bytes_of_set(memory: Memory, base: int) -> memoryview:
+    """The captured descriptors of a set."""
+    buffer = memory.find(base)
+    if buffer is None:
+        return _NO_BYTES
+    bounds = memory.bounds
+    following = bisect_right(bounds, base)
+    end = buffer.gpuaddr + len(buffer.contents)
+    if following < len(bounds):
+        end = min(end, bounds[following])
+    count = max(0, min((end - base) // _BYTES, _MAX_DESCRIPTORS))
+    start = base - buffer.gpuaddr
+    return buffer.contents[start : start + count * _BYTES]
 
 
 def _may_be_buffer(memory: Memory, address: int) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cffpy.capture.generations import generation_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,17 +17,21 @@ if TYPE_CHECKING:
 #: What a descriptor of a set is, and its slot.
 SetKey = tuple[str, int]
 
-#: Facts whose address depends on nothing but the fact.
-_PLAIN = (
-    "shader",
-    "loaded program",
-    "vertex buffer",
-    "index buffer",
-    "indirect parameters",
-    "push constants",
-    "sampler",
-    "storage",
-    "storage size",
+#: Facts whose address depends on nothing but the fact, and plays one role.
+_PLAIN = frozenset(
+    (
+        "shader",
+        "loaded program",
+        "vertex buffer",
+        "index buffer",
+        "indirect parameters",
+        "push constants",
+        "constants",  # only addresses in constants that differ count
+        "write of",
+        "sampler",
+        "storage",
+        "storage size",
+    )
 )
 
 #: Results that are kept, of facts and of sets.
@@ -36,16 +42,35 @@ class ChangedAlike:
     """The keys of facts that both captures change in the same way.
 
     ``with_addresses``: of those that may have one. ``is_plain``: whether these depend on nothing
-    else, so that they need not be noted twice; ``is_noted``: whether they were.
+    else, so that they need not be noted twice; ``is_noted``: whether they were. ``addresses``: what
+    they are, where the facts alone tell; None: they have to be noted.
     """
 
-    __slots__ = ("gone", "is_noted", "is_plain", "with_addresses")
+    __slots__ = ("addresses", "gone", "is_noted", "is_plain", "with_addresses")
 
-    def __init__(self, changed: Mapping[FactKey, Fact | None]) -> None:
+    def __init__(self, changed: Mapping[FactKey, Fact | None], has_texture_addresses: bool) -> None:
+        """``has_texture_addresses``: addresses of textures are facts apart from these."""
         self.with_addresses = frozenset(filter(has_address, changed))
-        self.is_plain = all(key[0] in _PLAIN for key in self.with_addresses)
+        kinds = {key[0] for key in self.with_addresses}
+        plain = _PLAIN if has_texture_addresses else _PLAIN | {"texture"}
+        self.is_plain = all(
+            key[0] in plain
+            or key[0] == "uniform data"
+            or (key[0] == "uniform buffer" and ("uniform data", *key[1:]) in changed)
+            for key in self.with_addresses
+        )
         self.is_noted = False
         self.gone = tuple([key for key, fact in changed.items() if fact is None])
+        self.addresses: tuple[int, ...] | None = None
+        if kinds <= plain:
+            facts = (changed[key] for key in self.with_addresses if key[0] != "constants")
+            found = (address_of(fact) for fact in facts if fact is not None)
+            self.addresses = tuple([one for one in found if one])
+
+
+def address_of(fact: Fact) -> int | None:
+    """What a descriptor is of, or where something lies that was not captured."""
+    return fact.address if fact.points_at is None and fact.digest is None else fact.points_at
 
 
 def has_address(key: FactKey) -> bool:
@@ -60,9 +85,12 @@ class EqualFacts:
         self._sides = good, bad
         #: By the ids of both dictionaries, which the recordings keep.
         self._facts: dict[tuple[int, int], ChangedAlike | None] = {}
-        self._sets: dict[tuple[SetPlace, SetPlace], tuple[SetKey, ...] | None] = {}
+        #: By the ids of the contents, which the recordings keep, too.
+        self._sets: dict[tuple[int, int], tuple[SetKey, ...] | None] = {}
         #: The last pair of sets that are equal.
-        self._last: tuple[object, object] = (None, None)
+        self._last: tuple[Mapping[int, SetPlace], Mapping[int, SetPlace]] = ({}, {})
+        generations = (generation_of(one.generation) for one in (good, bad) if one.records)
+        self._has_texture_addresses = any(one.level_address_blocks for one in generations)
 
     def of(self, mine: DrawRecord, theirs: DrawRecord) -> ChangedAlike | None:
         """What both draws change; None where their facts or their bindless sets differ."""
@@ -72,37 +100,45 @@ class EqualFacts:
         except KeyError:
             if len(self._facts) >= _MAX_KNOWN:
                 self._facts.clear()
-            found = self._facts[key] = _changed_alike(mine.facts, theirs.facts)
+            found = self._facts[key] = self._changed_alike(mine.facts, theirs.facts)
         return found if found is not None and self._have_equal_sets(mine, theirs) else None
 
     def addresses_of_set(self, mine: SetPlace, theirs: SetPlace) -> tuple[SetKey, ...] | None:
         """The parts of two equal sets whose addresses may count; None where the sets differ."""
-        key = mine, theirs
+        good, bad = (one.sets for one in self._sides)
+        if good is None or bad is None:
+            return None
+        one, other = good.read(mine), bad.read(theirs)
+        key = id(one), id(other)
         try:
             return self._sets[key]
         except KeyError:
             pass
         if len(self._sets) >= _MAX_KNOWN:
             self._sets.clear()
-        good, bad = (one.sets for one in self._sides)
-        found: tuple[SetKey, ...] | None = None
-        if good is not None and bad is not None:
-            parts = good.read(mine)[1]
-            if parts == bad.read(theirs)[1]:
-                found = tuple(_with_addresses(parts))
-        self._sets[key] = found
+        is_equal = one is other or one[1] == other[1]
+        found = self._sets[key] = tuple(_with_addresses(one[1])) if is_equal else None
         return found
 
     def _have_equal_sets(self, mine: DrawRecord, theirs: DrawRecord) -> bool:
-        if self._last[0] is mine.sets and self._last[1] is theirs.sets:
+        good, bad = mine.sets, theirs.sets
+        if self._last[0] is good and self._last[1] is bad:
             return True
-        if mine.sets.keys() != theirs.sets.keys():
+        if good.keys() != bad.keys():
             return False
-        for number, place in mine.sets.items():
-            if self.addresses_of_set(place, theirs.sets[number]) is None:
+        last, last_other = self._last
+        for number, place in good.items():
+            other = bad[number]
+            is_known = last.get(number) == place and last_other.get(number) == other
+            if not is_known and self.addresses_of_set(place, other) is None:
                 return False
-        self._last = mine.sets, theirs.sets
+        self._last = good, bad
         return True
+
+    def _changed_alike(
+        self, mine: Mapping[FactKey, Fact | None], theirs: Mapping[FactKey, Fact | None]
+    ) -> ChangedAlike | None:
+        return ChangedAlike(mine, self._has_texture_addresses) if mine == theirs else None
 
 
 def _with_addresses(parts: Sequence[SetPart]) -> Iterator[SetKey]:
@@ -113,9 +149,3 @@ def _with_addresses(parts: Sequence[SetPart]) -> Iterator[SetKey]:
         is_of_contents = part[0] == "uniform buffer" and part[1] in captured
         if not is_of_contents and (fact.points_at is not None or fact.digest is None):
             yield part
-
-
-def _changed_alike(
-    mine: Mapping[FactKey, Fact | None], theirs: Mapping[FactKey, Fact | None]
-) -> ChangedAlike | None:
-    return ChangedAlike(mine) if mine == theirs else None

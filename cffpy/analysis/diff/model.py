@@ -339,6 +339,8 @@ class Comparison:
     hidden: dict[NoiseClass, Counter[str]] = field(default_factory=dict)
     #: Pairs of draws before which both captures wrote the same values to the same registers.
     equal_writes: int = 0
+    #: Those of them that were not looked at further: what else they depend on is equal, too.
+    queued: int = 0
     #: Whether limits left out a part of either capture.
     is_truncated: bool = False
 

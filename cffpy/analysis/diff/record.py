@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from cffpy.analysis.diff.align import note_sets
 from cffpy.analysis.diff.apart import PAIRS, passes_apart
-from cffpy.analysis.diff.descriptors import Sets
+from cffpy.analysis.diff.descriptors import KnownSets, Sets
 from cffpy.analysis.diff.draw_facts import KnownFacts
 from cffpy.analysis.diff.model import Recording
 from cffpy.analysis.diff.recorder import Recorder
@@ -43,6 +43,7 @@ class Shared:
     def __init__(self) -> None:
         self.streams = KeptStreams()
         self.facts = KnownFacts()
+        self.sets = KnownSets()
 
 
 def record(
@@ -62,9 +63,9 @@ def record(
     be those of the binning run: ``in_binning`` has the indices of such passes. Raises
     UnsupportedGpu where the generation is unknown.
     """
-    streams, known = (None, None) if shared is None else (shared.streams, shared.facts)
+    streams = None if shared is None else shared.streams
     walk = PassWalk(content, complain, register_db, gpu, descriptions, streams)
-    pending = PendingRecording(walk, known=known)
+    pending = PendingRecording(walk, shared=shared)
     walk.run()
     return pending.finish(in_binning)
 
@@ -73,12 +74,16 @@ class PendingRecording:
     """The observers of a recording, attached to a walk; ``finish`` when the walk has run."""
 
     def __init__(
-        self, walk: PassWalk, with_registers: bool = True, known: KnownFacts | None = None
+        self, walk: PassWalk, with_registers: bool = True, shared: Shared | None = None
     ) -> None:
-        """``with_registers``: without, the recording serves ``Bindings`` and no comparison."""
+        """``with_registers``: without, the recording serves ``Bindings`` and no comparison.
+
+        ``shared``: as for ``record``.
+        """
         content = walk.content
         self._walk = walk
         self._with_registers = with_registers
+        self._known_sets = None if shared is None else shared.sets
         self._most = content.limits.of_capture(len(content.data)).compared
         changes = ChangeLog(walk.walk, walk.finder) if with_registers else None
         self._recorder = Recorder(
@@ -87,7 +92,7 @@ class PendingRecording:
             changes,
             walk.register_db,
             most=_TAKEN_PER_DRAW * self._most,
-            known=known,
+            known=None if shared is None else shared.facts,
         )
         walk.observe(*(() if changes is None else (changes,)), self._recorder)
 
@@ -120,7 +125,8 @@ class PendingRecording:
             text = f"{recorder.left_out} parts of memory, too many to be compared"
             passes.truncated.append(Truncation("", text))
         if database is not None and generation_of(generation).has_bindless:
-            recording.sets = Sets(database, walk.machine.packets, generation)
+            packets = walk.machine.packets
+            recording.sets = Sets(database, packets, generation, self._known_sets)
             if self._with_registers:
                 note_sets(recording)
         recording.apart = {

@@ -41,6 +41,9 @@ NO_KEYS: KeysView[FactKey] = {}.keys()
 #: register.
 _MOST_SEARCHED = 8
 
+#: Sets whose descriptors are kept by key.
+_MAX_SETS = 1 << 12
+
 
 class AddressRole(NamedTuple):
     """The role of an address in a register: its name, and whether what lies there is compared."""
@@ -60,7 +63,7 @@ class Side:
         database = recording.database
         self._subjects = None if database is None else Subjects.open(database)
         #: Whether registers have the same names on both sides.
-        self._is_alike = other is not None and _is_same(database, other.recording.database)
+        self.is_alike = other is not None and _is_same(database, other.recording.database)
         self.names: RegisterNames = RegisterNames() if other is None else other.names
         self.registers = Registers(self.names)
         #: By name; of all registers that records have named so far, of both sides if those are the
@@ -69,7 +72,7 @@ class Side:
         self._lists: dict[tuple[int, ...], RegisterList] = {}
         #: Id of a dictionary of either recording -> the same by key.
         self._written: dict[int, Written] = {}
-        if other is not None and self._is_alike:
+        if other is not None and self.is_alike:
             self.offsets, self._lists = other.offsets, other._lists
             self._written = other._written
         #: Where the last write of each register is found, by key.
@@ -90,6 +93,10 @@ class Side:
         self._of_set: dict[int, KeysView[FactKey]] = {}
         #: The same by kind and slot.
         self._set_keys: dict[int, dict[tuple[str, int], FactKey]] = {}
+        #: Number of a set and id of its contents -> its descriptors by key.
+        self._facts_of_sets: dict[tuple[int, int], dict[FactKey, Fact]] = {}
+        if other is not None:
+            self._facts_of_sets = other._facts_of_sets
         self.buffers = Buffers(recording.buffers)
 
     @property
@@ -167,7 +174,7 @@ class Side:
         ``beside``: what its counterpart writes, of which equal parts are returned as they are.
         """
         known, changes = self._written, record.changes
-        alike = beside if self._is_alike else ()
+        alike = beside if self.is_alike else ()
         found: list[Written] = []
         for number, (values, _) in enumerate(changes):
             part = known.get(id(values))
@@ -200,6 +207,25 @@ class Side:
             touched |= self._apply_sets(record)
         return touched
 
+    def written(self, values: dict[int, int]) -> Written:
+        """What a dictionary of a record writes."""
+        found = self._written.get(id(values))
+        if found is None:
+            found = self._written[id(values)] = self._name(values)
+        return found
+
+    def write_alike(self, values: dict[int, int], part: Written) -> None:
+        """A dictionary of a record is equal to the one that ``part`` stands for on either side.
+
+        Both sides have the same descriptions.
+        """
+        self._written[id(values)] = part
+
+    def write_later(self, values: dict[int, int], records: Sequence[DrawRecord]) -> None:
+        """Go on to the registers of several records. ``values``: what they write, by key."""
+        self.registers.by_key.update(values)
+        self._recent += [record.changes for record in records]
+
     def take_facts(self, record: DrawRecord, gone: Iterable[FactKey]) -> None:
         """The same where nothing has to be known of what was there before.
 
@@ -210,24 +236,47 @@ class Side:
         for key in gone:
             del self.facts[key]
 
-    def take_sets(self, record: DrawRecord) -> Iterator[tuple[int, KeysView[FactKey]]]:
-        """Go on to its bindless sets: those that are bound anew, with the keys that they had.
+    def take_facts_later(
+        self, records: Sequence[DrawRecord], gone: Sequence[tuple[FactKey, ...]]
+    ) -> None:
+        """Go on to the facts and sets of several records. ``gone``: of each, as above."""
+        facts: object = None
+        sets: dict[int, SetPlace] = {}
+        last: object = None
+        for record, without in zip(records, gone, strict=True):
+            if record.facts is not facts:
+                facts = record.facts
+                self.take_facts(record, without)
+            if record.sets is not last:
+                last = record.sets
+                sets.update(record.sets)
+        for _ in self.take_sets(sets):
+            pass
+        self._record, self.sets = records[-1], records[-1].sets
 
-        The record is one with sets that can be read.
+    def contents_of_set(self, place: SetPlace) -> int:
+        """Stands for what a set holds: the same for sets that are read as one."""
+        assert self.recording.sets is not None
+        return id(self.recording.sets.read(place))
+
+    def take_sets(self, sets: dict[int, SetPlace]) -> Iterator[tuple[int, KeysView[FactKey]]]:
+        """Go on to bindless sets: those that are bound anew, with the keys that they had.
+
+        They are ones that can be read.
         """
-        if record.sets is self.sets or record.sets == self.sets:
+        if sets is self.sets or sets == self.sets:
             return
-        for number, place in record.sets.items():
+        for number, place in sets.items():
             if self.sets.get(number) == place:
                 continue
             before = self._of_set.get(number, NO_KEYS)
-            now = self._facts_of_set(number, place)
+            now = self.facts_of_set(number, place)
             for key in before - now.keys():
                 del self.facts[key]
             self.facts.update(now)
             self._of_set[number] = now.keys()
             yield number, before
-        self.sets = record.sets
+        self.sets = sets
 
     def keys_of_set(self, number: int) -> KeysView[FactKey]:
         """The keys of what is in a set."""
@@ -361,6 +410,10 @@ class Side:
             self._used_addresses[key] = found
         return self._used_addresses[key]
 
+    def halves(self, role: str) -> tuple[int, int] | None:
+        """The keys of the registers with both halves of an address, once ``address`` knows them."""
+        return self._halves.get(role)
+
     def address(self, role: str) -> int | None:
         """The address that a register, see ``address_role``, holds."""
         registers, halves = self.registers.by_key, self._halves.get(role)
@@ -387,7 +440,7 @@ class Side:
         for number, place in record.sets.items():
             if self.sets.get(number) == place:
                 continue
-            now = self._facts_of_set(number, place)
+            now = self.facts_of_set(number, place)
             for key, fact in now.items():
                 before_it = facts.get(key)
                 if before_it is not fact and before_it != fact:
@@ -401,12 +454,19 @@ class Side:
         self.sets = record.sets
         return changed
 
-    def _facts_of_set(self, number: int, place: SetPlace) -> dict[FactKey, Fact]:
+    def facts_of_set(self, number: int, place: SetPlace) -> dict[FactKey, Fact]:
+        """What is in a set that can be read, by key; not to be changed."""
         assert self.recording.sets is not None
-        known = self._set_keys.setdefault(number, {})
-        now: dict[FactKey, Fact] = {}
-        for part, fact in self.recording.sets.read(place)[1]:
-            now[known.get(part) or self.set_key(number, part)] = fact
+        contents = self.recording.sets.read(place)
+        key = number, id(contents)  # which the recording keeps
+        now = self._facts_of_sets.get(key)
+        if now is None:
+            if len(self._facts_of_sets) >= _MAX_SETS:
+                self._facts_of_sets.clear()
+            known = self._set_keys.setdefault(number, {})
+            now = self._facts_of_sets[key] = {
+                known.get(part) or self.set_key(number, part): fact for part, fact in contents[1]
+            }
         return now
 
 
