@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import cffpy
-from cffpy.analysis.diff import draw_facts, facts, written
+from cffpy.analysis.diff import descriptors, draw_facts, facts, written
 from cffpy.analysis.diff import record as recording
 from cffpy.analysis.diff.bound_addresses import BoundAddresses
 from cffpy.analysis.diff.differences import Differ
@@ -50,6 +50,7 @@ Switch = Callable[[pytest.MonkeyPatch], None]
 SWITCHES: dict[str, Switch] = {
     "streams": lambda patch: patch.setattr(kept_streams, "MAX_KEPT", 0),
     "regions": lambda patch: patch.setattr(facts, "MAX_REGIONS", 0),
+    "sets": lambda patch: patch.setattr(descriptors, "MAX_SETS", 0),
     "facts": lambda patch: patch.setattr(draw_facts, "MAX_KNOWN", 0),
     "packets": lambda patch: patch.setattr(replaying, "MAX_PASSED", 0),
     "parts": lambda patch: patch.setattr(written, "MANY", 1 << 30),
@@ -150,6 +151,7 @@ def test_draws_are_taken_over(shared: Path, monkeypatch: pytest.MonkeyPatch, nam
     draws = sum(len(one.draws) for one in good.passes)
     assert _Shared.last.streams.draws_taken > draws / 2
     assert _Shared.last.facts.regions.taken > 0
+    assert name.startswith("a3") or _Shared.last.sets.taken > 0
     assert read[0] <= read[1]
     assert name.startswith("a3") or read[0] < read[1]
 
