@@ -70,9 +70,10 @@ class BoundAddresses:
         self._uses: tuple[Hashable, Hashable] = (None, None)
         self._has_other_uses = False
         #: The attachments of the last pair of draws; both addresses and the name of each.
-        self._targets: tuple[
-            tuple[object, object], list[tuple[int | None, int | None, str]]
-        ] = ((None, None), [])
+        self._targets: tuple[tuple[object, object], list[tuple[int | None, int | None, str]]] = (
+            (None, None),
+            [],
+        )
         #: Key of constants -> the roles of the addresses in them that differ.
         self._in_constants: dict[FactKey, list[Role]] = {}
         self._about: dict[FactKey, _AboutFact] = {}

@@ -242,9 +242,7 @@ class Sets:
             self._shared.add(key, contents, uniform)
         return contents
 
-    def _parts(
-        self, memory: Memory, whole: memoryview, uniform: _UniformData
-    ) -> Iterator[SetPart]:
+    def _parts(self, memory: Memory, whole: memoryview, uniform: _UniformData) -> Iterator[SetPart]:
         """No register tells what a descriptor is; it is taken for what it looks like.
 
         Two dwords with an aligned address where buffers lie: a UBO. No more than four dwords: a

@@ -170,9 +170,7 @@ def random_frame(draws: list[DrawCall], contents: bytes) -> Recording:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_frames_with_sets_and_addresses(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_random_frames_with_sets_and_addresses(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Several draws in a row are equal; a few others, or the contents of a set, are not."""
     rng = random.Random(seed)
     draws = [random_draw(rng) for _ in range(24)]
