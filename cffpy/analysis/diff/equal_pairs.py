@@ -128,9 +128,8 @@ class EqualPairs:
                 if values != others:
                     return False
                 one.write_alike(others, part)
-            if unequal:
-                if part.counts or not part.values.keys().isdisjoint(unequal):
-                    return False
+            if unequal and (part.counts or not part.values.keys().isdisjoint(unequal)):
+                return False
             if left_over and not part.values.keys().isdisjoint(left_over):
                 return False
             if part.addresses:
