@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from cffpy.analysis.passes.model import Operation, Pass, Passes
 
 #: Draws of a pass side by side; None where one capture has no such draw.
-AlignedDraws = list[tuple["DrawRecord | None", "DrawRecord | None"]]
+AlignedDraw = tuple["DrawRecord | None", "DrawRecord | None"]
+AlignedDraws = list[AlignedDraw]
 
 #: Clears, loads and stores that a title names.
 _MAX_NAMED = 2

@@ -107,8 +107,8 @@ class _Comparer:
         """``of_draws``: where something is compared apart, what compares the program's draws."""
         self.result = result
         self._skips_equal = skips_equal
-        #: Pairs of draws before which both sides wrote the same to the same registers.
-        self.equal_writes = 0
+        #: The same as ``equal_writes``, of pairs that were looked at.
+        self._equal_writes = 0
         #: Keys of registers that a draw without a counterpart has written last -> its passes.
         self._left_over: dict[int, PassIndices] = {}
         self.hidden = hidden
@@ -156,6 +156,11 @@ class _Comparer:
             if good is not None and bad is not None:
                 of_both = Comparison(good, bad)
                 self.apart[of] = _Comparer(of_both, hidden, skips_equal, self._differ)
+
+    @property
+    def equal_writes(self) -> int:
+        """Pairs of draws before which both sides wrote the same to the same registers."""
+        return self._equal_writes + self.queued
 
     @property
     def queued(self) -> int:
@@ -239,21 +244,11 @@ class _Comparer:
         written: set[Subject] = set()
         self._rewritten.clear()  # by draws without a counterpart: their addresses say nothing
         events: tuple[list[str], list[str]] = ([], [])
-        may_queue = has_queued = False
-        for mine, theirs in aligned:
-            if may_queue and mine and theirs and self._equal.take(mine, theirs):
-                assert mine.action.program_number is not None
-                before = last = mine.action.program_number
-                self.equal_writes += 1
-                has_queued = True
-                continue
-            if has_queued:
-                self._note_written((), last)
-            self._equal.apply()
-            may_queue = has_queued = False
-            for record, heard in zip((mine, theirs), events, strict=True):
-                if record is not None and record.events:
-                    heard.extend(record.events)
+        for mine, theirs in self._equal.others(aligned):
+            if self._equal.last is not None:
+                before = last = self._equal.last
+                self._note_queued()
+            _add_events(events, mine, theirs)
             written |= self._apply(mine, theirs, (good.index, bad.index))
             is_chosen = self._is_chosen(mine, theirs)
             if not is_chosen:
@@ -280,14 +275,21 @@ class _Comparer:
             if is_chosen:
                 self._forget_touched(touched, written, *events)
                 last = number
-                may_queue = self._queues and self._equal.begin(mine, theirs)
-        if has_queued:
-            self._note_written((), last)
+                if self._queues:
+                    self._equal.begin(mine, theirs)
+        if self._equal.last is not None:
+            before = last = self._equal.last
+            self._note_queued()
             self._last = Extent(good.index, bad.index, last, last), alike
         self._pending = touched | written | self._unequal
         for subject in list(self._open):
             self._close(subject, last, (good, bad))
         self._addresses.addresses.release(Extent(good.index, bad.index), before)
+
+    def _note_queued(self) -> None:
+        """Pairs were queued; differences of parameters of draws have held at all of them."""
+        assert self._equal.last is not None
+        self._note_written((), self._equal.last)
 
     def _note_addresses(
         self, touched: set[Subject], kind: str, extent: Extent, before: int
@@ -328,7 +330,7 @@ class _Comparer:
             self._forget_left_over([*lists[0], *lists[1]])
         both, others = parted(*lists) if self._skips_equal else ((), [*lists[0], *lists[1]])
         if self._skips_equal and not others:
-            self.equal_writes += 1
+            self._equal_writes += 1
         return {
             *self._change_facts(mine, theirs),
             *self._names_of(others),
@@ -571,6 +573,14 @@ class _Comparer:
             return False
         self.result.hide(noise, name)
         return True
+
+
+def _add_events(
+    events: tuple[list[str], list[str]], mine: DrawRecord | None, theirs: DrawRecord | None
+) -> None:
+    for record, heard in zip((mine, theirs), events, strict=True):
+        if record is not None and record.events:
+            heard.extend(record.events)
 
 
 def _indices(good: Pass | None, bad: Pass | None) -> PassIndices:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cffpy.capture.generations import generation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.descriptors import SetPart, SetPlace
     from cffpy.analysis.diff.facts import Fact, FactKey
@@ -51,21 +51,29 @@ class ChangedAlike:
     def __init__(self, changed: Mapping[FactKey, Fact | None], has_texture_addresses: bool) -> None:
         """``has_texture_addresses``: addresses of textures are facts apart from these."""
         self.with_addresses = frozenset(filter(has_address, changed))
-        kinds = {key[0] for key in self.with_addresses}
         plain = _PLAIN if has_texture_addresses else _PLAIN | {"texture"}
-        self.is_plain = all(
-            key[0] in plain
-            or key[0] == "uniform data"
-            or (key[0] == "uniform buffer" and ("uniform data", *key[1:]) in changed)
-            for key in self.with_addresses
-        )
+        self.is_plain = all(_is_plain(key, plain, changed) for key in self.with_addresses)
         self.is_noted = False
         self.gone = tuple([key for key, fact in changed.items() if fact is None])
         self.addresses: tuple[int, ...] | None = None
-        if kinds <= plain:
-            facts = (changed[key] for key in self.with_addresses if key[0] != "constants")
-            found = (address_of(fact) for fact in facts if fact is not None)
-            self.addresses = tuple([one for one in found if one])
+        if {key[0] for key in self.with_addresses} <= plain:
+            self.addresses = tuple(_addresses(changed))
+
+
+def _is_plain(key: FactKey, plain: Set[str], changed: Mapping[FactKey, Fact | None]) -> bool:
+    """Whether the address of a fact depends only on what is changed together with it."""
+    if key[0] == "uniform buffer":
+        return ("uniform data", *key[1:]) in changed
+    return key[0] in plain or key[0] == "uniform data"
+
+
+def _addresses(changed: Mapping[FactKey, Fact | None]) -> Iterator[int]:
+    """The addresses of plain facts, which are the same on both sides."""
+    for key, fact in changed.items():
+        if fact is not None and has_address(key) and key[0] != "constants":
+            address = address_of(fact)
+            if address:
+                yield address
 
 
 def address_of(fact: Fact) -> int | None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from cffpy.analysis.diff.descriptors import is_of_set
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Iterator, Mapping, Sequence, Set
 
+    from cffpy.analysis.diff.apart import AlignedDraw, AlignedDraws
     from cffpy.analysis.diff.bound_addresses import BoundAddresses
     from cffpy.analysis.diff.descriptors import SetPlace
     from cffpy.analysis.diff.equal_facts import ChangedAlike, EqualFacts
@@ -58,6 +59,10 @@ class EqualPairs:
         #: Pairs that were queued so far.
         self.count = 0
         self._is_possible = sides[1].is_alike
+        #: Whether the next pair may be queued, if it is equal.
+        self._may_take = False
+        #: The program's number of the pair that was queued last, since the last other one.
+        self.last: int | None = None
         #: The kind of command of the pair before.
         self._kind = ""
         #: The sets of the pair before, and whether descriptors of sets differ.
@@ -69,10 +74,25 @@ class EqualPairs:
         #: By kind of command and registers.
         self._address_keys: dict[tuple[str, tuple[int, ...]], _AddressKeys] = {}
 
-    def begin(self, mine: DrawRecord, theirs: DrawRecord) -> bool:
-        """A pair was compared, and all of it; whether pairs may be queued after it."""
-        if not self._is_possible or self._addresses.addresses.has_bound:
-            return False
+    def others(self, aligned: AlignedDraws) -> Iterator[AlignedDraw]:
+        """The pairs of a pass that are to be looked at; what is queued before each is applied.
+
+        Pairs are queued only after ``begin``. ``last`` is set until the next pair is asked for.
+        """
+        self._may_take, self.last = False, None
+        for pair in aligned:
+            mine, theirs = pair
+            if self._may_take and mine and theirs and self._take(mine, theirs):
+                self.last = mine.action.program_number
+                continue
+            self.apply()
+            self._may_take = False
+            yield pair
+            self.last = None
+
+    def begin(self, mine: DrawRecord, theirs: DrawRecord) -> None:
+        """This pair, the last one, was looked at, and all of it: equal ones may be queued now."""
+        self._may_take = self._is_possible and not self._addresses.addresses.has_bound
         self._kind = mine.action.kind
         self._sets = mine.sets, theirs.sets
         self._have_other_sets = any(map(is_of_set, self._watched.facts))
@@ -80,10 +100,9 @@ class EqualPairs:
         if uses is not self._noted_for:
             self._noted.clear()
             self._noted_for = uses
-        return True
 
-    def take(self, mine: DrawRecord, theirs: DrawRecord) -> bool:
-        """Queue the next pair; False if it may be another one. After ``begin`` or another one."""
+    def _take(self, mine: DrawRecord, theirs: DrawRecord) -> bool:
+        """Queue a pair; False if it may be another one."""
         if (
             mine.action.kind != self._kind
             or mine.events != theirs.events
