@@ -38,7 +38,6 @@ SHORT = {
     "cffpy/views/crashdec/options.py",
     # where other modules would import each other in a circle
     "cffpy/analysis/crash/opening.py",
-    "cffpy/cp/decodes_once.py",
     # one file a command, one a family of packets
     "cffpy/cli/completion.py",
     "cffpy/cp/packets/compute.py",

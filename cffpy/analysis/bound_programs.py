@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.sink import Payload
 
+    #: A stage, the register of its program, and the field that enables it.
+    _Program = tuple[str, str, tuple[str, str] | None]
+
     #: (Stage, address) of each program.
     Shaders = tuple[tuple[str, int], ...]
 
@@ -37,15 +40,14 @@ class BoundPrograms:
         for stage, name, _upper in facts.program_registers:
             # where the code's names are renamed, two of them mean one register
             registers.setdefault(reader.offset(name), (stage, name))
-        #: Of each stage the register of its program, and the field that enables it.
-        self._programs = [
+        programs = [
             (stage, name, enables.get(stage))
             for offset, (stage, name) in registers.items()
             if offset
         ]
         kinds: tuple[Kind, ...] = ("draw", "dispatch")
         self._bound: dict[Kind, Remembered[Shaders]] = {
-            kind: Remembered(machine, partial(self._read, kind)) for kind in kinds
+            kind: Remembered(machine, partial(_read, programs, kind)) for kind in kinds
         }
         #: Of a2xx: stage -> address of the program that a packet has loaded.
         self._loaded: dict[str, int] = {}
@@ -74,14 +76,15 @@ class BoundPrograms:
         if stage is not None:
             self._loaded[stage] = payload.words.address + 4 * (payload.index + 2)
 
-    def _read(self, kind: Kind, reader: RegisterReader) -> Shaders:
-        found = []
-        for stage, name, enable in self._programs:
-            if (stage == "CS") != (kind == "dispatch"):
-                continue
-            if enable is not None and not reader.flag(*enable):
-                continue
-            address = reader.address(name)
-            if address and address & PROGRAM_ADDRESS_MASK:
-                found.append((stage, address & PROGRAM_ADDRESS_MASK))
-        return tuple(found)
+
+def _read(programs: list[_Program], kind: Kind, reader: RegisterReader) -> Shaders:
+    found = []
+    for stage, name, enable in programs:
+        if (stage == "CS") != (kind == "dispatch"):
+            continue
+        if enable is not None and not reader.flag(*enable):
+            continue
+        address = reader.address(name)
+        if address and address & PROGRAM_ADDRESS_MASK:
+            found.append((stage, address & PROGRAM_ADDRESS_MASK))
+    return tuple(found)

@@ -52,7 +52,10 @@ class CopiedRegisters:
         self._forgotten = forgotten
         #: None: unknown.
         self._scratch: list[int | None] = [None] * _SCRATCH_REGISTERS
-        self.handlers: dict[str, Callable[[Payload], None]] = {
+
+    def handlers(self) -> dict[str, Callable[[Payload], None]]:
+        """The handlers of packets that copy."""
+        return {
             "CP_MEM_TO_REG": self._memory_to_registers,
             "CP_REG_TO_SCRATCH": self._registers_to_scratch,
             "CP_SCRATCH_TO_REG": self._scratch_to_registers,

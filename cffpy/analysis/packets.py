@@ -93,17 +93,20 @@ class PacketWalk(Walk):
         session.set_limits(content)
         session.start_file()
         records = session.records(content.sections(damage), is_compositor)
-        while True:
-            try:
-                record = next(records, None)
-            except StopWalk as stop:
-                session.machine.problems.truncate(stop.limit, str(stop))
-                record = None
-            packets, self._packets = self._packets, []
-            yield from packets
-            if record is None:
-                break
-        if self._left_out:
-            text = f"{self._left_out} packets of streams with more than {MAX_PACKETS:,}"
-            session.machine.problems.truncate("", text)
-        finished(session.machine, session.finish(content, damage))
+        try:
+            while True:
+                try:
+                    record = next(records, None)
+                except StopWalk as stop:
+                    session.machine.problems.truncate(stop.limit, str(stop))
+                    record = None
+                packets, self._packets = self._packets, []
+                yield from packets
+                if record is None:
+                    break
+            if self._left_out:
+                text = f"{self._left_out} packets of streams with more than {MAX_PACKETS:,}"
+                session.machine.problems.truncate("", text)
+            finished(session.machine, session.finish(content, damage))
+        finally:
+            self.end_session(session)

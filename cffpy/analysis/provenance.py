@@ -517,12 +517,15 @@ class StateTaker(Observer):
     def action(self, action: Action) -> None:
         """Take the state where it is wanted."""
         if action.executed.is_possible and self._wanted(action):
-            machine = self._walk.machine
-            registers = dict(machine.state.registers)
-            self._take(State(action, machine.database, registers, self._provenance.last_writes()))
+            self._take(_state_now(action, self._walk, self._provenance))
 
 
-class Inheritance(StateTaker):
+def _state_now(action: Action, walk: Walk, provenance: Provenance) -> State:
+    machine = walk.machine
+    return State(action, machine.database, dict(machine.state.registers), provenance.last_writes())
+
+
+class Inheritance(Observer):
     """Keeps, for each submit, what its first draw or dispatch sees of earlier submits.
 
     Copies are not considered: their registers are set for them alone. Which registers a draw
@@ -530,11 +533,17 @@ class Inheritance(StateTaker):
     """
 
     def __init__(self, walk: Walk, provenance: Provenance) -> None:
-        super().__init__(walk, provenance, self._is_first, self._keep)
+        self._walk = walk
+        self._provenance = provenance
         self.inherited: list[Inherited] = []
         self._listed = 0
         self._is_full = False
         self._seen: set[int] = set()
+
+    def action(self, action: Action) -> None:
+        """Keep the state at the first one of a submit."""
+        if action.executed.is_possible and self._is_first(action):
+            self._keep(_state_now(action, self._walk, self._provenance))
 
     def _is_first(self, action: Action) -> bool:
         submit = action.place.submit.submit

@@ -208,6 +208,8 @@ def state_of_draw(
         for _ in content.sections(sections):  # also those that were not run
             pass
         damage = session.finish(content, sections)
+    finally:
+        walk.end_session(session)
     finder.found.damage = damage
     try:
         action = find_draw(finder, name)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.observer import Observer
 from cffpy.analysis.passes.tracker import is_program_draw
 from cffpy.analysis.provenance import UNKNOWN, Write
+from cffpy.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -106,7 +107,7 @@ class RegisterHistory(Observer):
         #: The first action that may be one of the program's draws: which of them are is not known
         #: until their pass ends.
         self._first = 0
-        self._is_full = False
+        self._is_full = self._is_released = False
         #: The recorded draws; of the last of them, those that were not collected with all
         #: registers, the first entry after each.
         self._orders: list[int] = []
@@ -234,6 +235,7 @@ class RegisterHistory(Observer):
     def _row(self, register: int) -> Changes | None:
         """The changes of one register: most questions are about a few of them."""
         if not self._is_complete and register not in self._collected:
+            self._check_open()
             if len(self._collected) < _COLLECTED:
                 self._collect(register)
             else:
@@ -259,9 +261,14 @@ class RegisterHistory(Observer):
     def _complete(self) -> None:
         """Collect all registers."""
         if not self._is_complete:
+            self._check_open()
             self._is_complete = True
             self.rows, self._draw_after = {}, []
             self._collect_all()
+
+    def _check_open(self) -> None:
+        if self._is_released:
+            raise UsageError("the capture is closed")
 
     def _collect_all(self) -> int:
         """Collect all registers of the recorded draws, as far as they are not yet collected.
@@ -292,6 +299,20 @@ class RegisterHistory(Observer):
         for row in self.rows.values():
             row.entries = array("I")
         del self._walk, self._passes, self._log
+
+    def release(self) -> None:
+        """Forget everything: the capture is closed, but its states may still be held.
+
+        Afterwards, questions about registers raise UsageError.
+        """
+        self._is_released, self._is_complete = True, False
+        self.rows.clear()  # states have this object, too
+        self._collected.clear()
+        self._draw_after, self._numbers = [], {}
+        self._orders, self._ends = [], []
+        self._changed, self._starts = array("I"), array("I")
+        for name in ("_walk", "_passes", "_log"):
+            self.__dict__.pop(name, None)
 
     def has(self, order: int) -> bool:
         """Whether the registers at this draw were recorded."""

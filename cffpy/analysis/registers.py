@@ -8,6 +8,7 @@ from registers only once for the same values.
 
 from __future__ import annotations
 
+from functools import partial
 from operator import itemgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -194,11 +195,12 @@ class _Results(Generic[_Result]):
         try:
             return self.read(registers)
         except KeyError:  # likely to happen at each call, and slow
-            self.read = self._read_any
+            self.read = partial(_any_values, self.registers)
             return self.read(registers)
 
-    def _read_any(self, registers: dict[int, int]) -> tuple[int | None, ...]:
-        return tuple(map(registers.get, self.registers))
+
+def _any_values(registers: tuple[int, ...], values: dict[int, int]) -> tuple[int | None, ...]:
+    return tuple(map(values.get, registers))
 
 
 class Remembered(Generic[_Result]):

@@ -535,4 +535,7 @@ def collect_shaders(
     session = Session(
         collector, warn=complain, register_db=register_db, gpu=gpu, descriptions=descriptions
     )
-    return collector, session.run(content)
+    try:
+        return collector, session.run(content)
+    finally:
+        session.machine.release()

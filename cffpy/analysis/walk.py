@@ -103,12 +103,10 @@ class Walk(Sink):
         self._kinds: dict[int, tuple[str, int | None]] = {}
         self._programs: BoundPrograms
         self._is_alternative = False
-        self._actions = -1
-        self._last_submit = -1
-        self._deep_stream = -1
+        self._actions = self._last_submit = self._deep_stream = -1
         self._handlers: list[tuple[Callable[[Payload], None], ...]] = []
-        #: By opcode, whether no handler is needed while ``skips_packets`` returns True.
-        self._skippable: list[bool] = []
+        #: Opcodes with handlers; by opcode, whether none is needed while ``skips_packets`` is True.
+        self._handled, self._skippable = frozenset[int](), [False] * 128
         self._skips: Callable[[], bool] | None = None
         self._watched: dict[int, Callable[[], None]] = {}
         #: From the first of them to the one after the last.
@@ -185,11 +183,8 @@ class Walk(Sink):
         session = self.open_session(complain, register_db, gpu)
         try:
             return self.run_session(session, content)
-        finally:  # observers refer to this walk: without a cycle, all is freed at once
-            self.observe()
-            self._handlers.clear()
-            self._watched.clear()
-            session.machine.release()
+        finally:
+            self.end_session(session)
 
     def open_session(
         self,
@@ -220,6 +215,15 @@ class Walk(Sink):
             finished()
         content.note_truncated(session.machine.problems.truncated)  # by them, too
         return damage
+
+    def end_session(self, session: Session) -> None:
+        """No capture runs on it any more: without cycles of objects, all is freed at once."""
+        self.observe()
+        self._watched.clear()
+        self._handlers, self._skips = [], None
+        for name in ("_copies", "_conditions"):  # they call this walk
+            self.__dict__.pop(name, None)
+        session.machine.release()
 
     def disassemblers(self, register_db: str | None) -> Disassemblers:
         """Those of an edition, which all observers share."""
@@ -282,7 +286,7 @@ class Walk(Sink):
             "CP_DRAW_PRED_ENABLE_GLOBAL": partial(self._predicated_draws, "GLOBAL"),
             "CP_DRAW_PRED_ENABLE_LOCAL": partial(self._predicated_draws, "LOCAL"),
             "CP_DRAW_INDX_BIN": self._draw_with_visibility,
-            **self._copies.handlers,
+            **self._copies.handlers(),
         }
 
     def submit(self, submit: CommandStream) -> None:
@@ -293,8 +297,7 @@ class Walk(Sink):
         self._kinds.clear()
         self._blocks.clear()
         self.executed, self.condition = Executed.YES, None
-        is_new = submit.submit != self._last_submit
-        self._last_submit = submit.submit
+        is_new, self._last_submit = submit.submit != self._last_submit, submit.submit
         for stream_begins in self._on_stream:
             stream_begins(submit, is_new)
 
@@ -511,8 +514,7 @@ class Walk(Sink):
         gpuaddr = stream.gpuaddr
         if data.count <= 0 or gpuaddr is None:
             return
-        content = data.words.bytes(data.index, data.count)
-        before = self.machine.image.write(gpuaddr, content)
+        before = self.machine.image.write(gpuaddr, data.words.bytes(data.index, data.count))
         if before is None:
             self.machine.problems.truncate(
                 "", f"the buffer at {gpuaddr:#x} is too large to be changed by CP_MEM_WRITE"
@@ -529,8 +531,7 @@ class Walk(Sink):
 
     def _frame(self) -> Frame:
         """The stream that runs now, after entering and leaving streams as the machine has."""
-        active = self.machine.streams
-        frames = self._frames
+        active, frames = self.machine.streams, self._frames
         if active[-1] is self._entry:
             return frames[-1]
         while frames and (
@@ -566,8 +567,7 @@ class Walk(Sink):
         self._conditions.predicate_draws(scope, payload, self.executed)
 
     def _draw_with_visibility(self, payload: Payload) -> None:
-        facts = facts_of_draw(self.machine, "CP_DRAW_INDX_BIN", payload)
-        self._act(facts, False, self._on_action)
+        self._act(facts_of_draw(self.machine, "CP_DRAW_INDX_BIN", payload), False, self._on_action)
 
     def _act(self, facts: ActionFacts, is_counted: bool, callbacks: _Callbacks) -> None:
         """Publish an action. ``is_counted``: the dump numbers it, unless it is an alternative."""

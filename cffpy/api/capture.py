@@ -115,19 +115,17 @@ class Capture:
     def close(self) -> None:
         """Release the file and all results. Objects that were taken from it may stop working.
 
-        Runs the garbage collector, where it is enabled, if commands were decoded.
+        Runs the garbage collector, where it is enabled, after ``recording``, ``packet_text``,
+        comparisons, and questions about what draws have bound.
         """
-        was_decoded = self._source.is_decoded
         self._source.close()
         frame = self.__dict__.get("_frame")
         if frame is not None:
             frame.release()
         for name in ("submits", "_frame", "draws", "actions", "lrz", "shaders"):
             self.__dict__.pop(name, None)
-        if was_decoded and gc.isenabled():
-            # a walk and its machine refer to each other, and hold the memory of the capture; the
-            # collector, which counts few objects, would leave them alone
-            gc.collect()
+        if self._source.has_cycles and gc.isenabled():
+            gc.collect()  # which counts few objects, and would leave them alone
 
     def __enter__(self) -> Capture:
         return self

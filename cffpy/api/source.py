@@ -90,8 +90,7 @@ class Source:
     ) -> None:
         """``descriptions``: of the edition ``register_db``, where captures share them."""
         self._content: Content | None = content
-        self.given_gpu = gpu
-        self.register_db = register_db
+        self.given_gpu, self.register_db = gpu, register_db
         self._progress = progress
         self._descriptions = Descriptions(register_db) if descriptions is None else descriptions
         self._walked: Walked | None = None
@@ -103,6 +102,8 @@ class Source:
         self._last_visibility: PassVisibility | None = None
         self._last_bound: tuple[int, Bound] | None = None
         self._shaders: dict[tuple[int, str, int], Shader | None] = {}
+        #: Whether something was made that has the capture's memory and refers to itself.
+        self.has_cycles = False
         #: Problems of everything that was decoded so far.
         self.problems: list[Problem] = []
 
@@ -112,13 +113,6 @@ class Source:
         return self._content is None
 
     @property
-    def is_decoded(self) -> bool:
-        """Whether commands were decoded; not after ``close``."""
-        return bool(
-            self._walked or self.last_state or {"recording", "collected"} & vars(self).keys()
-        )
-
-    @property
     def content(self) -> Content:
         """The decompressed file. Raises UsageError for a capture that was closed."""
         if self._content is None:
@@ -126,7 +120,9 @@ class Source:
         return self._content
 
     def close(self) -> None:
-        """Release the file and all results."""
+        """Release the file and all results, also the registers of states that are in use."""
+        if (known := self._walked) is not None and known.history is not None:
+            known.history.release()
         self._content = self._registers = self._walked = self._asked = self._last_visibility = None
         self._shared = None
         self._shaders.clear()
@@ -169,6 +165,10 @@ class Source:
         walk = PassWalk(self.content, *how)
         walk.observe(*self._reporters)
         return walk, warnings
+
+    def _new_recorded_walk(self) -> tuple[PassWalk, list[str]]:
+        self.has_cycles = True  # a recording has some
+        return self._new_walk()
 
     @property
     def walked(self) -> Walked:
@@ -223,7 +223,7 @@ class Source:
         from cffpy.analysis.pass_events import PassEvents
         from cffpy.check.runner import PendingCheck
 
-        walk, warnings = self._new_walk()
+        walk, warnings = self._new_recorded_walk()
         with uncollected():
             history = observe_registers(walk) if with_registers else None
             if history is not None and writes is not None:
@@ -292,7 +292,7 @@ class Source:
         from cffpy.analysis.diff.record import PendingRecording
         from cffpy.query.search import PendingFilter
 
-        walk, warnings = self._new_walk()
+        walk, warnings = self._new_recorded_walk()
         with uncollected():
             recording, asked = PendingRecording(walk), PendingFilter(walk, query)
             walk.run()
@@ -381,6 +381,7 @@ class Source:
 
         warnings: list[str] = []
         how = warnings.append, self.register_db, self.given_gpu
+        self.has_cycles = True
         with uncollected():
             found = record(self.content, *how, frozenset(), self._descriptions, self._shared)
         self._shared = None  # it holds the walk
@@ -395,7 +396,7 @@ class Source:
 
         if "recording" in self.__dict__:
             return Bindings(self.recording)
-        walk, warnings = self._new_walk()
+        walk, warnings = self._new_recorded_walk()
         with uncollected():
             recording = PendingRecording(walk, with_registers=False)
             damage = walk.run()
@@ -418,8 +419,8 @@ class Source:
             self._walked = self._walked._replace(history=None, places=None)
         for name in (*names, *(_OF_WALKS if "walk" in names else ())):
             self.__dict__.pop(name, None)
-        if "walk" in names:
-            gc.collect()  # a walk and its machine refer to each other
+        if "walk" in names and self.has_cycles:
+            gc.collect()
 
     def descriptors(self, order: int, kind: str) -> list[BoundDescriptor] | None:
         """The descriptors of a draw, by ``Action.order``; None where it was not recorded."""
@@ -461,8 +462,7 @@ class Source:
 
         key = submit, stage, gpuaddr
         if key not in self._shaders:
-            program = None
-            data = self.memory(submit).rest(gpuaddr)
+            program, data = None, self.memory(submit).rest(gpuaddr)
             generation = self.walked.finder.found.generation
             if data is not None:
                 program = self.programs.program(generation, stage, data)
@@ -496,7 +496,7 @@ class Source:
         """Makes the dump's text of single packets. Raises CaptureError as ``database``."""
         from cffpy.views.cffdump.packet_text import PacketText
 
-        assert self.database
+        self.has_cycles = self.database is not None
         return PacketText(self.walked.finder.walk.machine.gpu, self.register_db)
 
     def packets(self) -> Iterator[ExecutedPacket]:

@@ -103,6 +103,11 @@ class DecodedStreams:
         self._seen.clear()
         self._dwords = 0
 
+    def release(self) -> None:
+        """No stream runs any more: let the machine and the sink go. The counters stay."""
+        self.forget()
+        del self._machine, self._sink, self._writes, self._draw
+
     def steps(self, words: Words, index: int, ndwords: int) -> Sequence[Step]:
         """The steps of a stream that runs; none of one that is too long.
 

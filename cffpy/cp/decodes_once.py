@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     from cffpy.cp.payload import Payload
     from cffpy.cp.sink import Draw
     from cffpy.cp.state import DrawStateGroup
+    from cffpy.pm4.fields import Packets
 
     #: A register and its value.
     Written = tuple[int, int]
+
+    #: (Register, value) of a packet, by the readers of the GPU's packets.
+    PacketWrites = Callable[[Packets, Payload], Sequence[Written]]
 
 
 class DecodesOnce(ValueObject):
     """What is known of a packet before it runs; each None for packets of other kinds.
 
-    ``writes`` returns (register, value) of a packet that does no more than write registers.
+    ``writes`` returns (register, value) of a packet that does no more than write registers; it gets
+    the readers of packets, so that it can be called without the machine.
     ``draw`` makes the Draw of a packet that counts it and changes no other state. State that only
     the dump shows (``CpState.needs_wfi``, ``CpState.draws``) does not count. ``groups`` yields
     the changes to draw-state groups. ``skips`` returns the dwords that it may run as a block.
@@ -37,7 +42,7 @@ class DecodesOnce(ValueObject):
         draw: Callable[[Machine, Payload], Draw] | None = None,
         groups: Callable[[Machine, Payload], Iterator[DrawStateGroup]] | None = None,
         skips: Callable[[Machine, Payload], int | None] | None = None,
-        writes: Callable[[Machine, Payload], Sequence[Written]] | None = None,
+        writes: PacketWrites | None = None,
         equal_draws: bool = False,
         is_of_packet: bool = False,
     ) -> None:

@@ -88,7 +88,12 @@ class Machine:
             self.packet_names = _packet_names(self.names, variants)
 
     def release(self) -> None:
-        """Forget what is only needed while streams run."""
+        """Forget the sink, and what is only needed while streams run: none does any more.
+
+        A sink refers to its machine, which stays in use: without a cycle, both are freed at once.
+        """
+        self.problems.stop_reporting()
+        self.segments.release()
 
     def known_value(self, enum: str, number: int) -> str | None:
         """The name that the code uses for an enum's value, or None."""

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _MOST = 100
 
 
+def _ignore(_line: str) -> None:
+    """Report nothing."""
+
+
 class Problems:
     """Collects them. ``stream``: the number of the command stream that runs, as in the dump."""
 
@@ -26,6 +30,10 @@ class Problems:
         self.stream = 0
         self._report = report
         self.clear()
+
+    def stop_reporting(self) -> None:
+        """Only collect from now on: nothing runs any more."""
+        self._report = _ignore
 
     def clear(self) -> None:
         """Another file begins."""

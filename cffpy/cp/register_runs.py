@@ -83,6 +83,14 @@ class RegisterRuns:
             self._seen.add(group)
         return registers
 
+    def release(self, writes: Callable[[int, Payload], Sequence[tuple[int, int]] | None]) -> None:
+        """Forget all groups: no stream runs any more. ``writes``: from now on, in place of the old.
+
+        Who asks what wrote a register needs it also after that.
+        """
+        self.forget()
+        self._writes = writes
+
     def forget(self) -> None:
         """Forget all groups: other packets are ignored from now on."""
         self._contents.clear()

@@ -9,6 +9,8 @@ decoded again (cffpy.cp.decoded).
 
 from __future__ import annotations
 
+from functools import partial
+
 from cffpy.cp.decoded import DecodedStreams
 from cffpy.cp.kept_streams import KeptStreams
 from cffpy.cp.payload import Payload
@@ -21,14 +23,16 @@ from cffpy.pm4.reader import REGISTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from cffpy.capture.gpu import Gpu
     from cffpy.capture.memory import MemoryImage, Words
     from cffpy.cp.decoded import StreamKey
+    from cffpy.cp.decodes_once import PacketWrites
     from cffpy.cp.runner import Row
     from cffpy.cp.sink import Draw, Sink
     from cffpy.cp.stored import StoredRegisters
+    from cffpy.pm4.fields import Packets
     from cffpy.regdb.database import Database
 
     #: What is written before a packet, its opcode, and the packet.
@@ -42,6 +46,22 @@ MAX_DRAWS = 1 << 12
 
 #: The shortest draw packet that the reference reads nothing behind.
 _DRAW_DWORDS = 3
+
+
+def _no_writes(_packets: Packets, _payload: Payload) -> Sequence[tuple[int, int]]:
+    """Of a packet without a handler."""
+    return ()
+
+
+def _not_bound(_opcode: int, _payload: Payload) -> None:
+    """Of a machine that has run nothing."""
+
+
+def _read_writes(
+    found: Sequence[PacketWrites | None], packets: Packets, opcode: int, payload: Payload
+) -> Sequence[tuple[int, int]] | None:
+    writes = found[opcode]
+    return None if writes is None else writes(packets, payload)
 
 
 class ReplayingRunner(Runner):
@@ -76,6 +96,8 @@ class ReplayingRunner(Runner):
         #: By group: its packets that are passed on.
         self._passed: dict[StreamKey, Sequence[_Passed]] = {}
         self._passed_epoch = -1
+        #: Of each opcode, what reads the writes of a packet that does nothing else.
+        self._writes: list[PacketWrites | None] = []
         #: Of each opcode whose packets with equal dwords are the same draw: dwords -> that draw.
         self._equal_draws: list[dict[bytes, Draw] | None] = []
         #: How many draws were decoded because none before was equal.
@@ -89,19 +111,26 @@ class ReplayingRunner(Runner):
         self._passed.clear()
         self._decodes_once = self.sink.decodes_streams_once
         self._observes_stored = self.sink.observes_stored_registers
+        self._writes = [
+            _no_writes if handler is None else None if once is None else once.writes
+            for (handler, *_), once in zip(self._handlers, self._once, strict=True)
+        ]
         self.decoded.bind(self._once)
         self._equal_draws = [
             {} if once is not None and once.equal_draws else None for once in self._once
         ]
 
     def release(self) -> None:
-        """Forget what is only needed while streams run."""
-        self.register_runs.forget()
-        self.decoded.forget()
+        """As ``Machine``. What wrote registers is still found."""
+        sink = self.sink
+        self.register_runs.release(self._reader_of_writes(sink.ignores_packet))
+        self.short_runs.release(self._reader_of_writes(sink.may_skip_packet))
+        self.decoded.release()
         self._passed.clear()
         self._equal_draws.clear()
         if self._kept_streams is not None:
             self._kept_streams.end_walk()
+        super().release()
 
     def _run_steps(self, words: Words, index: int, ndwords: int, level: int) -> int:
         """Run the steps of a stream that ran before, as far as they go.
@@ -270,10 +299,19 @@ class ReplayingRunner(Runner):
         return self._stored_writes(opcode, payload) if self.sink.may_skip_packet(opcode) else None
 
     def _stored_writes(self, opcode: int, payload: Payload) -> Sequence[tuple[int, int]] | None:
-        if self._handlers[opcode][0] is None:
-            return ()
-        once = self._once[opcode]
-        return None if once is None or once.writes is None else once.writes(self, payload)
+        writes = self._writes[opcode]
+        return None if writes is None else writes(self.packets, payload)
+
+    def _reader_of_writes(
+        self, is_ignored: Callable[[int], bool]
+    ) -> Callable[[int, Payload], Sequence[tuple[int, int]] | None]:
+        """As ``_stored_writes`` of the packets that are ignored, without this machine."""
+        if not self._writes:  # it was never bound, so that nothing ran
+            return _not_bound
+        found = [
+            writes if is_ignored(opcode) else None for opcode, writes in enumerate(self._writes)
+        ]
+        return partial(_read_writes, found, self.packets)
 
     def _write_group(self, words: Words, index: int, group: DrawStateGroup) -> bool:
         """Write the registers of a group without running it; False for one that has to run."""

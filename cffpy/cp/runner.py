@@ -16,7 +16,7 @@ from cffpy.cp.machine import BANKED, Machine
 from cffpy.cp.nesting import CALLS_ITSELF, Refusal
 from cffpy.cp.outcomes import EACH_REGISTER, NOTHING
 from cffpy.cp.segment import Segment
-from cffpy.cp.sink import Payload, Sink
+from cffpy.cp.sink import NullSink, Payload, Sink
 from cffpy.cp.state import CpState, DrawStateGroup
 from cffpy.limits import hint
 from cffpy.pm4.reader import BAD, OPCODE, REGISTERS, next_packet
@@ -98,6 +98,11 @@ class Runner(Machine):
         """
         self.sink = sink
         self._uses_segments = segments and self.segments.are_used
+
+    def release(self) -> None:
+        """As ``Machine``."""
+        super().release()
+        self.sink = NullSink()
 
     def bind(self, gpu: Gpu, database: Database, names: Database | None = None) -> None:
         """Decode for this GPU from now on; see ``Machine``."""

@@ -173,6 +173,13 @@ class Segments:
         self._budget = BUDGET
         self._drops = -1
 
+    def release(self) -> None:
+        """Forget all segments, and the sink: nothing runs any more."""
+        self._sink = SegmentSink()
+        self.recorder = None
+        self._segments.clear()
+        self._visited.clear()
+
     def begin(
         self, words: Words, index: int, left: int, level: int, state: CpState
     ) -> Segment | None:

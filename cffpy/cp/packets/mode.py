@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
+    from cffpy.pm4.fields import Packets
 
 _MARKER = Fields("CP_SET_MARKER", "MARKER_MODE", "MODE")
 _THREAD = Fields("CP_THREAD_CONTROL", "THREAD")
@@ -79,7 +80,7 @@ def cp_set_bin(machine: Runner, payload: Payload, level: int) -> None:
     machine.state.bin_rectangle = (left, top, right, bottom)
 
 
-def wait_for_idle(machine: Machine, payload: Payload) -> Sequence[tuple[int, int]]:
+def wait_for_idle(_packets: Packets, _payload: Payload) -> Sequence[tuple[int, int]]:
     """CP_WAIT_FOR_IDLE writes no registers."""
     return ()
 

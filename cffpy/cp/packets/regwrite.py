@@ -11,9 +11,9 @@ from cffpy.pm4.fields import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cffpy.cp.machine import Machine
     from cffpy.cp.runner import Runner
     from cffpy.cp.sink import Payload
+    from cffpy.pm4.fields import Packets
 
 SET_CONSTANT = Fields("CP_SET_CONSTANT", "INDEX", "TYPE", "ADD")
 _SUM = Fields("CP_SET_CONSTANT", "SOURCE", "ADDEND", variant="SUM")
@@ -56,15 +56,15 @@ def cp_reg_rmw(machine: Runner, payload: Payload, level: int) -> None:
     state.set_register(register, state.value(register) & mask | bits)
 
 
-def reg_write(machine: Machine, payload: Payload) -> list[tuple[int, int]]:
+def reg_write(packets: Packets, payload: Payload) -> list[tuple[int, int]]:
     """What CP_REG_WRITE writes: register and value."""
-    register, value = payload.read(machine.packets[_REG_WRITE])
+    register, value = payload.read(packets[_REG_WRITE])
     return [(register, value)]
 
 
 def cp_reg_write(machine: Runner, payload: Payload, level: int) -> None:
     """CP_REG_WRITE: one register (a6xx)."""
-    ((register, value),) = reg_write(machine, payload)
+    ((register, value),) = reg_write(machine.packets, payload)
     machine.sink.begin_registers()
     machine.write_register(register, value, level + 1)
 
@@ -78,7 +78,7 @@ def cp_wide_reg_write(machine: Runner, payload: Payload, level: int) -> None:
         register += 1
 
 
-def context_reg_bunch(_machine: Machine, payload: Payload) -> list[tuple[int, int]]:
+def context_reg_bunch(_packets: Packets, payload: Payload) -> list[tuple[int, int]]:
     """What CP_CONTEXT_REG_BUNCH writes: pairs of register and value."""
     return [
         (payload[position], payload[position + 1]) for position in range(0, payload.captured, 2)
@@ -87,17 +87,17 @@ def context_reg_bunch(_machine: Machine, payload: Payload) -> list[tuple[int, in
 
 def cp_context_reg_bunch(machine: Runner, payload: Payload, level: int) -> None:
     """CP_CONTEXT_REG_BUNCH: pairs of register offset and value."""
-    _write_pairs(machine, context_reg_bunch(machine, payload), level)
+    _write_pairs(machine, context_reg_bunch(machine.packets, payload), level)
 
 
-def context_reg_bunch2(machine: Machine, payload: Payload) -> list[tuple[int, int]]:
+def context_reg_bunch2(packets: Packets, payload: Payload) -> list[tuple[int, int]]:
     """What CP_CONTEXT_REG_BUNCH2 writes: it has two dwords before the pairs."""
-    return context_reg_bunch(machine, payload.rest(2))
+    return context_reg_bunch(packets, payload.rest(2))
 
 
 def cp_context_reg_bunch2(machine: Runner, payload: Payload, level: int) -> None:
     """CP_CONTEXT_REG_BUNCH2: two dwords, then pairs of register offset and value."""
-    _write_pairs(machine, context_reg_bunch2(machine, payload), level)
+    _write_pairs(machine, context_reg_bunch2(machine.packets, payload), level)
 
 
 def _write_pairs(machine: Runner, pairs: list[tuple[int, int]], level: int) -> None:
