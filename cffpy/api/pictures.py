@@ -140,6 +140,10 @@ class Pictures:
             if target.name == name:
                 how = {"swap": target.swap or "WZYX"}
                 return CapturedImage(view, self._machine().gpu, self._memory, how)
+        if one.kind != "render":
+            raise PictureError(
+                f"pass {one.index} has no framebuffer: the size of {name} is not known"
+            )
         if any(target.name == name for target in one.attachments):
             raise PictureError(f"memory or size of {name} of pass {one.index} is not known")
         names = ", ".join(target.name for target in one.attachments) or "none"

@@ -116,3 +116,29 @@ def test_damage(tmp_path: Path, run_cffpy: Run, options: tuple[str, ...]) -> Non
         assert len(json.loads(done.stdout)["draws"]) == 7
     elif "--inherited" not in options:
         assert len(done.stdout.splitlines()) == 8
+
+
+def test_draws_between_passes_have_targets(run_cffpy: Run, tmp_path: Path) -> None:
+    """turnip fills and copies some images by rectangles, whose targets are bound as for others."""
+    text = tmp_path / "text.pm4"
+    text.write_text(
+        "pm4 1\ngpu_id 660\nbuffer memory 0x1000 {\n  commands main {\n"
+        "    RB_FS_OUTPUT_CNTL1 = { MRT=1 }\n    RB_MRT[0].CONTROL = { COMPONENT_ENABLE=15 }\n"
+        "    RB_MRT[0].BUF_INFO = { COLOR_FORMAT=FMT6_8_8_8_8_UNORM }\n"
+        "    + RB_MRT[0].PITCH = 256\n    + RB_MRT[0].ARRAY_PITCH = 0x4000\n"
+        "    + RB_MRT[0].BASE = 0x100000\n"
+        "    CP_DRAW_INDX_OFFSET PRIM_TYPE=DI_PT_RECTLIST SOURCE_SELECT=DI_SRC_SEL_AUTO_INDEX"
+        " NUM_INSTANCES=1 NUM_INDICES=2\n    CP_BLIT OP=BLIT_OP_SCALE\n  }\n}\nstream main\n"
+    )
+    path = tmp_path / "capture.rd"
+    assert run_cffpy("compile", text, "-o", path).returncode == 0
+    draws = json.loads(run_cffpy("draws", "--json", path).stdout)["draws"]
+    target = {"name": "color 0", "address": "0x100000", "format": "FMT6_8_8_8_8_UNORM"}
+    assert [one["role"] for one in draws] == ["fill", "copy"]
+    assert [one["targets"] for one in draws] == [[target], []]
+    where = "target.address == 0x100000"
+    assert run_cffpy("find", "--count", where, path).stdout.decode() == f"{path}: 1\n"
+    listed = run_cffpy("image", "--draw", "0", path).stdout.decode()
+    assert listed == (
+        "target 0 (color 0): pass 0 has no framebuffer: the size of color 0 is not known\n"
+    )

@@ -189,6 +189,8 @@ class A6xxTracker(Tracker):
         if self.current is None or self.current.kind != "render":
             self._lrz.between_passes(action)
             action.role = transfer_role(self, action)
+            if action.kind == "draw" and action.executed.is_possible:
+                action.targets, action.depth = self.targets(), self._depth_state()
             self.group("transfer", action)
         elif action.kind == "resolve":
             self.add_operation(resolve(self, action))
