@@ -94,6 +94,19 @@ def test_lrz_that_is_cleared_and_that_no_draw_uses() -> None:
     assert not checked_text(off.replace("EVENT=LRZ_CLEAR", "EVENT=LRZ_FLUSH"), "CFF012").findings
 
 
+@pytest.mark.parametrize("block", ["second", "stores"])
+def test_samples_that_are_not_stored_or_not_loaded(block: str) -> None:
+    """turnip has the commands of both modes in one IB, of which one is executed."""
+    head, begins, rest = (
+        (SAMPLES / "CFF041-fires.pm4").read_text("utf-8").partition(f"commands {block} ")
+    )
+    event = "CP_EVENT_WRITE EVENT=BLIT"
+    for mode, count in (("GMEM", 1), ("SYSMEM", 0)):
+        condition = f"CP_COND_REG_EXEC {mode} MODE=RENDER_MODE DWORDS=2\n{event}"
+        text = head + begins + rest.replace(event, condition, 1)
+        assert len(checked_text(text, "CFF041").findings) == count
+
+
 def test_memory_of_targets_may_be_stale_in_gmem() -> None:
     """The vendor's driver writes where targets lie in memory for SYSMEM passes only."""
     text = (CHECKOUT / "samples" / "a640-vendor-frame.pm4").read_text("utf-8")

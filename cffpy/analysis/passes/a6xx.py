@@ -187,11 +187,7 @@ class A6xxTracker(Tracker):
             return
         self._note_stream_draw(action)
         if self.current is None or self.current.kind != "render":
-            self._lrz.between_passes(action)
-            action.role = transfer_role(self, action)
-            if action.kind == "draw" and action.executed.is_possible:
-                action.targets, action.depth = self.targets(), self._depth_state()
-            self.group("transfer", action)
+            self._between_passes(action)
         elif action.kind == "resolve":
             self.add_operation(resolve(self, action))
         elif action.kind == "blit":
@@ -200,6 +196,14 @@ class A6xxTracker(Tracker):
             self.add_operation(rectangle(self, action, self._draws_ended))
         else:
             self._draw(action)
+
+    def _between_passes(self, action: Action) -> None:
+        """A draw, blit or event that copies or fills memory."""
+        self._lrz.between_passes(action)
+        action.role = transfer_role(self, action)
+        if action.kind == "draw" and action.executed.is_possible:
+            action.targets, action.depth = self.targets(), self._depth_state()
+        self.group("transfer", action)
 
     def end(self) -> None:
         """Read the registers of a run in which nothing was drawn, then close the pass."""

@@ -10,7 +10,7 @@ from cffpy.check.model import FROM_A5XX, Lint, at_pass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cffpy.analysis.passes.model import Pass
+    from cffpy.analysis.passes.model import Operation, Pass
     from cffpy.check.model import CheckedCapture, Report
 
 
@@ -32,11 +32,15 @@ class SamplesStored(Lint):
             for found in capture.render_passes()
             for run in found.runs
             for operation in run.operations
-            if operation.kind == "load" and operation.address
+            if operation.kind == "load" and operation.address and _may_run(operation)
         }
         for found in capture.render_passes():
             if (found.samples or 1) > 1 and found.mode == "gmem" and found.tiles:
                 yield from _stores(found, loads)
+
+
+def _may_run(operation: Operation) -> bool:
+    return operation.action.executed.is_possible
 
 
 def _stores(found: Pass, loads: set[tuple[int, int]]) -> Iterator[Report]:
@@ -44,7 +48,8 @@ def _stores(found: Pass, loads: set[tuple[int, int]]) -> Iterator[Report]:
     for operation in found.tiles[0].operations:
         address = operation.address
         later = [index for at, index in loads if at == address and index > found.index]
-        if operation.kind == "store" and not operation.resolves and address and later:
+        is_whole = operation.kind == "store" and not operation.resolves
+        if is_whole and address and later and _may_run(operation):
             name = operation.attachment or "an attachment"
             text = f"{name} is stored with {found.samples} samples, and loaded by pass {min(later)}"
             yield at_pass(found, text, address)
