@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cffpy.analysis.diff.descriptors import UsedDescriptors
 from cffpy.analysis.diff.passes import by_attachment, ends_in_binning
-from cffpy.analysis.diff.rules import is_program_state
-from cffpy.regdb.subjects import Subjects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 
     from cffpy.analysis.diff.descriptors import SetPlace, Sets, Slots
+    from cffpy.analysis.diff.draw_states import States
     from cffpy.analysis.diff.model import DrawRecord, Recording
     from cffpy.analysis.passes.model import Pass
 
@@ -35,9 +35,6 @@ _MAX_CELLS = 1_000_000
 
 #: The same, for all gaps of a comparison together.
 _ALL_CELLS = 2_000_000
-
-#: Lists of registers that are kept.
-_MAX_LISTS = 4096
 
 #: Items that are less similar than this are not counterparts.
 _LEAST_LIKENESS = 0.3
@@ -213,91 +210,7 @@ def _best_pairs(ones: range, others: range, alike_at: Callable[[int, int], float
     return pairs
 
 
-class StateNoter:
-    """Sets ``state`` of records: equal where all state is equal, noise left out.
-
-    Draws of one mesh may differ in state alone: in a viewport, a base vertex, an address of uniform
-    data that was not captured. Where all of it is equal on both sides, the draw is recognised even
-    among others like it.
-    """
-
-    def __init__(self, recording: Recording) -> None:
-        self._orders = iter(sorted(recording.records))
-        self._records = recording.records
-        #: The last record whose state is set, by ``Action.order``.
-        self._last = -1
-        self._values: dict[object, object] = {}
-        #: Those of the last record.
-        self._sets: Mapping[int, SetPlace] | None = None
-        self._total = 0
-        database = recording.database
-        self._state = None if database is None else _ProgramState(Subjects.open(database))
-
-    def note(self, records: Sequence[DrawRecord]) -> None:
-        """Set the state of these records, in order; that of earlier ones is set, too."""
-        while records and self._last < records[-1].action.order:
-            self._last = next(self._orders)
-            self._note(self._records[self._last])
-
-    def _note(self, record: DrawRecord) -> None:
-        assert self._state is not None
-        values, kind = self._values, record.action.kind
-        for registers, _ in record.changes:
-            for register in self._state.of(registers, kind):
-                value = registers[register]
-                if values.get(register) != value:
-                    self._change(register, value)
-        for key, fact in record.facts.items():
-            of_fact = None if fact is None else (fact.digest, fact.address)
-            if of_fact is None or values.get(key) != of_fact:
-                self._change(key, of_fact)
-        if record.sets is not self._sets:  # one object for draws with the same ones
-            self._sets = record.sets
-            bases = tuple((number, base) for number, (_, base) in sorted(record.sets.items()))
-            self._change("sets", bases)
-        record.state = self._total
-
-    def _change(self, key: object, value: object) -> None:
-        """Something has a value from now on; the order of changes does not matter."""
-        before = self._values.get(key, _NOT_THERE)
-        if before != value:
-            if before is not _NOT_THERE:
-                self._total ^= hash((key, before))
-            self._total ^= hash((key, value))
-            self._values[key] = value
-
-
-_NOT_THERE = object()
-
 _NO_SLOTS: frozenset[int] = frozenset()
-
-
-class _ProgramState:
-    """Which registers are state of programs. Draws write the same ones again and again."""
-
-    def __init__(self, subjects: Subjects) -> None:
-        self._subjects = subjects
-        self._known: dict[tuple[str, int], bool] = {}
-        #: Kind of command and registers -> those of them that are.
-        self._lists: dict[tuple[str, tuple[int, ...]], list[int]] = {}
-
-    def of(self, registers: Mapping[int, int], kind: str) -> list[int]:
-        """Those of the registers that a program sets for such a command."""
-        key = kind, tuple(registers)
-        found = self._lists.get(key)
-        if found is None:
-            if len(self._lists) >= _MAX_LISTS:
-                self._lists.clear()
-            found = self._lists[key] = [one for one in registers if self._is_state(kind, one)]
-        return found
-
-    def _is_state(self, kind: str, register: int) -> bool:
-        key = kind, register
-        known = self._known.get(key)
-        if known is None:
-            known = is_program_state(self._subjects.register(register), kind)
-            self._known[key] = known
-        return known
 
 
 def note_sets(recording: Recording) -> None:
@@ -439,21 +352,34 @@ def align_draws(
     good: Sequence[DrawRecord],
     bad: Sequence[DrawRecord],
     cells: Cells,
-    states: tuple[StateNoter, StateNoter],
+    states: States,
 ) -> list[tuple[DrawRecord | None, DrawRecord | None]]:
     """Pairs of draws of two passes, in order; None for a draw without a counterpart.
 
     ``states`` are asked only where draws are not recognised without: that is costly.
     """
-    keys = [record.fingerprint for record in good]
-    if len(set(keys)) == len(keys) and keys == [record.fingerprint for record in bad]:
+    keys = [record.fingerprint for record in good], [record.fingerprint for record in bad]
+    are_apart = all(len(set(of)) == len(of) for of in keys)
+    if keys[0] == keys[1] and (are_apart or states.keep_order(good, bad)):
         return list(zip(good, bad, strict=True))
-    for noter, records in zip(states, (good, bad), strict=True):
-        noter.note(records)
+    by: list[Callable[[DrawRecord], Hashable]] = [_draw_key]
+    if not (are_apart and _have_one_order(*keys)):
+        states.note(good, bad)
+        by.insert(0, _state_key)
     return [
         (None if one is None else good[one], None if other is None else bad[other])
-        for one, other in align(good, bad, (_state_key, _draw_key), _draw_likeness, cells)
+        for one, other in align(good, bad, by, _draw_likeness, cells)
     ]
+
+
+def _have_one_order(left: Sequence[int], right: Sequence[int]) -> bool:
+    """Whether the keys that both have, each of them once, are in the same order.
+
+    If so, all draws with equal keys are counterparts, whatever their state is.
+    """
+    places = {key: place for place, key in enumerate(right)}
+    found = [places[key] for key in left if key in places]
+    return all(one < other for one, other in pairwise(found))
 
 
 def _state_key(record: DrawRecord) -> Hashable:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from cffpy.analysis.diff.addresses import ImageLinks
 from cffpy.analysis.diff.align import (
     Cells,
-    StateNoter,
     align_draws,
     align_passes,
     in_same_runs,
@@ -24,6 +23,7 @@ from cffpy.analysis.diff.barriers import AFTER_ALL, BEFORE_DRAW, barriers
 from cffpy.analysis.diff.bound_addresses import BoundAddresses
 from cffpy.analysis.diff.descriptors import is_of_set, set_of_base
 from cffpy.analysis.diff.differences import Differ
+from cffpy.analysis.diff.draw_states import States
 from cffpy.analysis.diff.equal_facts import EqualFacts, has_address
 from cffpy.analysis.diff.equal_pairs import EqualPairs, Watched
 from cffpy.analysis.diff.model import Comparison, Difference, Entry, Extent, PassPair
@@ -131,7 +131,7 @@ class _Comparer:
         #: What is looked at where the next pair of draws begins.
         self._pending: set[Subject] = set()
         self._cells = Cells()
-        self._states = StateNoter(result.good), StateNoter(result.bad)
+        self._states = States(result.good, result.bad, self._sides[1].is_alike)
         self._equal_facts = EqualFacts(result.good, result.bad)
         watched = Watched(self._unequal_registers, self._unequal_facts, self._left_over)
         self._equal = EqualPairs(self._sides, self._addresses, self._equal_facts, watched)

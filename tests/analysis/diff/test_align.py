@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cffpy.analysis.diff import align as module
 from cffpy.analysis.diff.align import Pair, align
+from cffpy.analysis.diff.draw_states import StateNoter, States
+from cffpy.analysis.diff.model import Recording
 from tests.analysis.diff.frames import DrawCall, frame
 
 
@@ -99,13 +102,69 @@ def test_draws_are_aligned_alike_with_and_without_their_states(
         frame([DrawCall(3 * number + 3, {"GRAS_CL_CNTL": at & 1}) for at, number in enumerate(of)])
         for of in (left, right)
     ]
-    good, bad = ([*one.records.values()] for one in sides)
-    states = module.StateNoter(sides[0]), module.StateNoter(sides[1])
-    found = module.align_draws(good, bad, module.Cells(), states)
-    for noter, records in zip(states, (good, bad), strict=True):
-        noter.note(records)
+    check_aligned_as_with_states(*sides)
+
+
+def check_aligned_as_with_states(good: Recording, bad: Recording) -> int:
+    """Returns for how many passes no states were set."""
+    states = States(good, bad, is_alike=True)
+    passes = [[side.of(one) for one in side.passes.passes] for side in (good, bad)]
+    pairs = list(zip(*passes, strict=False))
+    found = [module.align_draws(*pair, module.Cells(), states) for pair in pairs]
+    for side in (good, bad):
+        StateNoter(side).note([*side.records.values()])
     keys = module._state_key, module._draw_key
-    assert found == [
-        (None if one is None else good[one], None if other is None else bad[other])
-        for one, other in align(good, bad, keys, module._draw_likeness)
-    ]
+    for (mine, theirs), aligned in zip(pairs, found, strict=True):
+        assert aligned == [
+            (None if one is None else mine[one], None if other is None else theirs[other])
+            for one, other in align(mine, theirs, keys, module._draw_likeness)
+        ]
+    return states.spared
+
+
+STATE = ("GRAS_SU_CNTL", "RB_DEPTH_CNTL", "GRAS_CL_CNTL")
+
+DRAWS = st.lists(
+    st.tuples(
+        st.sampled_from((3, 3, 3, 6)), st.dictionaries(st.sampled_from(STATE), st.integers(0, 2))
+    ),
+    max_size=6,
+)
+
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 17), st.sampled_from((None, *STATE)), st.integers(0, 2)), max_size=3
+)
+
+
+@given(st.lists(DRAWS, min_size=1, max_size=3), CHANGES)
+def test_draws_of_one_mesh_are_aligned_by_their_states(
+    passes: list[list[tuple[int, dict[str, int]]]], changes: list[tuple[int, str | None, int]]
+) -> None:
+    """Of several passes; one capture lacks some draws, and has other state at some."""
+    others = [[(vertices, dict(state)) for vertices, state in draws] for draws in passes]
+    for at, name, value in changes:
+        draws = others[at % len(others)]
+        if draws and name is None:
+            del draws[at % len(draws)]
+        elif draws and name is not None:
+            draws[at % len(draws)][1][name] = value
+    check_aligned_as_with_states(*(frame(*(_calls(of) for of in one)) for one in (passes, others)))
+
+
+def _calls(draws: list[tuple[int, dict[str, int]]]) -> list[DrawCall]:
+    return [DrawCall(vertices, state) for vertices, state in draws]
+
+
+@pytest.mark.parametrize(
+    ("changed", "spared"),
+    [({}, 3), ({0: 1}, 3), ({4: 1}, 3), ({5: 1, 6: 0}, 2), ({0: 1, 5: 2}, 2)],
+)
+def test_states_are_set_only_where_they_decide(changed: dict[int, int], spared: int) -> None:
+    """A counter. Three passes of four equal draws; some write other state in one capture."""
+    sides = []
+    for state in ({0: 0}, {0: 0, **changed}):
+        calls = [
+            DrawCall(3, {"GRAS_SU_CNTL": state[at]} if at in state else {}) for at in range(12)
+        ]
+        sides.append(frame(calls[:4], calls[4:8], calls[8:]))
+    assert check_aligned_as_with_states(*sides) == spared
