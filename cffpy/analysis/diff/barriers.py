@@ -57,6 +57,9 @@ class PendingBarriers:
         ``begins_run``: for a dispatch or a copy, which may begin a run itself: with those of the
         run of the last barrier as well.
         """
+        if not self._events:
+            self._recorded = run
+            return ()
         before = self._last if begins_run else run
         names = tuple(
             name

@@ -62,6 +62,7 @@ _MAX_KNOWN = 4096
 _MAX_PROGRAM_BYTES = 2 << 30
 
 _NO_CHANGES: list[Change] = []  # never changed
+_NO_SETS: Mapping[int, int] = {}
 
 
 class _Taken:
@@ -99,7 +100,7 @@ class _Taken:
         #: A hash of the facts that are its own.
         self.own = own
         self.shaders = shaders
-        self.sets: Mapping[int, int] = {}
+        self.sets: Mapping[int, int] = _NO_SETS
         self.prefetched: tuple[tuple[int, int], ...] = ()
         self.memory = memory
 
@@ -135,7 +136,8 @@ class Recorder(Observer):
         #: In order: what was taken, barriers with their runs, and None, which stands for barriers
         #: in runs where nothing is taken.
         self._sequence: list[_Sequenced] = []
-        self._taken = 0
+        #: The actions that records can be made of, by ``Action.order``.
+        self.taken: set[int] = set()
         #: Where the barriers since then begin in it.
         self._begin = 0
         #: The last tile but the first that had barriers, and those since its last action.
@@ -179,14 +181,9 @@ class Recorder(Observer):
         self._last_sets: tuple[Memory, Mapping[int, int], dict[int, SetPlace]] | None = None
 
     @property
-    def taken(self) -> set[int]:
-        """The actions that records can be made of, by ``Action.order``."""
-        return {one.action.order for one in self._sequence if isinstance(one, _Taken)}
-
-    @property
     def left_out(self) -> int:
         """Parts of memory that were not read, because so much was read before."""
-        return self._contents.left_out if self._taken else 0
+        return self._contents.left_out if self.taken else 0
 
     # -- while the machine runs -----------------------------------------------------------------
 
@@ -258,16 +255,18 @@ class Recorder(Observer):
 
     def _note_event(self, name: str) -> None:
         run = self._passes.run
-        self._end_tile(run)
+        if self._last_tile is not None:
+            self._end_tile(run)
         if isinstance(run, Tile) and run.number:
             self._last_tile = run
             if len(self._after_tile) < MAX_EVENTS:
                 self._after_tile.append(name)
-        if self._wanted is None and run is not None and not self._may_hold_draws(run):
-            if not self._sequence or self._sequence[-1] is not None:
-                self._sequence.append(None)
-            return
-        if self._wanted is not None and run is not self._event_run:
+        if self._wanted is None:
+            if run is not None and not self._may_hold_draws(run):
+                if not self._sequence or self._sequence[-1] is not None:
+                    self._sequence.append(None)
+                return
+        elif run is not self._event_run:
             self._forget_events()
         self._event_run = run
         if len(self._sequence) - self._begin < MAX_EVENTS:
@@ -314,14 +313,15 @@ class Recorder(Observer):
     def action(self, action: Action) -> None:
         """Take an action that may be a draw of the program."""
         run = self._passes.run
-        self._end_tile(run)
+        if self._last_tile is not None:
+            self._end_tile(run)
         self._after_tile.clear()
         if self._wanted is not None:
             is_taken = action.order in self._wanted
         else:
             is_taken = action.executed is not Executed.NO and self._may_hold_draws(run)
-        if is_taken and (self._most is None or self._taken < self._most):
-            self._taken += 1
+        if is_taken and (self._most is None or len(self.taken) < self._most):
+            self.taken.add(action.order)
             self._sequence.append(self._take(action, run))
             self._begin = len(self._sequence)
 
@@ -331,9 +331,9 @@ class Recorder(Observer):
         In sysmem they do; in GMEM those of the first tile, if no other has more, and those of the
         binning run, which are compared apart.
         """
-        if self._passes.current is None:
+        if isinstance(run, Tile) and run.number:
             return False
-        return not isinstance(run, Tile) or run.number == 0
+        return self._passes.current is not None
 
     def _enter_run(self) -> bool:
         """Something is loaded in a run. Returns whether draws of the run may be taken."""
@@ -557,9 +557,10 @@ class Recorder(Observer):
 
     def _changed(self, now: Sequence[Facts], before: Sequence[Facts]) -> ChangedFacts:
         """The facts that are not those of the record before. Records share the results."""
-        others = [pair for pair in zip(now, before, strict=False) if pair[0] is not pair[1]]
-        if len(now) == len(before) and len(others) == 1:
-            return self._known.changed(*others[0])
+        if len(now) == len(before):
+            others = [at for at, one in enumerate(now) if one is not before[at]]
+            if len(others) == 1:
+                return self._known.changed(now[others[0]], before[others[0]])
         known = self._between.get((now, before))
         if known is None:
             if len(self._between) >= _MAX_KNOWN:
@@ -569,12 +570,14 @@ class Recorder(Observer):
 
     def _places(self, memory: Memory, bases: Mapping[int, int]) -> dict[int, SetPlace]:
         """The sets at these bases. Most draws have those of the draw before: one object."""
-        if self._last_sets is None or self._last_sets[:2] != (memory, bases):
-            for base in bases.values():
-                memory.add_bound(base)
-            places = {number: (memory, base) for number, base in bases.items()}
-            self._last_sets = memory, bases, places
-        return self._last_sets[2]
+        last = self._last_sets
+        if last is not None and last[0] is memory and (last[1] is bases or last[1] == bases):
+            return last[2]
+        for base in bases.values():
+            memory.add_bound(base)
+        places = {number: (memory, base) for number, base in bases.items()}
+        self._last_sets = memory, bases, places
+        return places
 
 
 def _popped(reversed_sequence: list[_Sequenced]) -> Iterator[_Sequenced]:
